@@ -1,0 +1,147 @@
+#include "calibrate/model/table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace jprof::calibrate {
+namespace {
+
+using nlohmann::json;
+
+char FlipStatic(char type) {
+  const auto letter = static_cast<unsigned char>(type);
+  return static_cast<char>(std::isupper(letter) ? std::tolower(letter) : std::toupper(letter));
+}
+
+const Overhead* FindKey(const Metric& metric, const Key& key) {
+  const auto found = metric.keys.find(key);
+  return found == metric.keys.end() ? nullptr : &found->second;
+}
+
+// The same transition with the static bit of one method or both ignored.
+const Overhead* FindIgnoringStatic(const Metric& metric, const Key& key) {
+  Key other = key, running = key, both = key;
+  other.other = both.other = FlipStatic(key.other);
+  running.running = both.running = FlipStatic(key.running);
+  for (const Key& candidate : {other, running, both}) {
+    if (const Overhead* found = FindKey(metric, candidate)) return found;
+  }
+  return nullptr;
+}
+
+const Overhead* FindSmallest(const Metric& metric, EventKind event) {
+  const Overhead* smallest = nullptr;
+  for (const auto& [key, value] : metric.keys) {
+    if (key.event != event) continue;
+    if (smallest == nullptr || value.overhead < smallest->overhead) smallest = &value;
+  }
+  return smallest;
+}
+
+json OverheadToJson(const Overhead& value) {
+  return {{"count", value.count},       {"observed", value.observed}, {"truth", value.truth},
+          {"overhead", value.overhead}, {"minimum", value.minimum},   {"spread", value.spread},
+          {"repeat", value.repeat}};
+}
+
+Overhead OverheadFromJson(const json& from) {
+  return {.count = from.at("count").get<uint64_t>(),
+          .observed = from.at("observed").get<double>(),
+          .truth = from.at("truth").get<double>(),
+          .overhead = from.at("overhead").get<double>(),
+          .minimum = from.at("minimum").get<double>(),
+          .spread = from.at("spread").get<double>(),
+          .repeat = from.at("repeat").get<double>()};
+}
+
+Result<Metric> MetricFromJson(const json& from) {
+  Metric metric{.name = from.at("name").get<std::string>(),
+                .unit = from.at("unit").get<std::string>(),
+                .granularity = from.at("granularity").get<double>()};
+  for (const auto& [text, value] : from.at("keys").items()) {
+    const auto key = ParseKey(text);
+    if (!key) return Fail("calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
+                          "calibrate again", text);
+    metric.keys[*key] = OverheadFromJson(value);
+  }
+  return metric;
+}
+
+Result<Table> TableFromJson(const json& from) {
+  const int version = from.at("version").get<int>();
+  if (version != kTableVersion) {
+    return Fail("calibration table has version {}, this jprof reads {}: run jprof calibrate again",
+                version, kTableVersion);
+  }
+  Table table{.fingerprint = from.at("fingerprint").get<Fingerprint>(),
+              .made_at = from.at("made_at").get<std::string>()};
+  for (const json& entry : from.at("metrics")) {
+    auto metric = MetricFromJson(entry);
+    if (!metric) return std::unexpected(metric.error());
+    table.metrics.push_back(std::move(*metric));
+  }
+  return table;
+}
+
+}  // namespace
+
+Found Lookup(const Metric& metric, const Key& key) {
+  if (const Overhead* found = FindKey(metric, key)) return {*found, Level::kExact};
+  if (const Overhead* found = FindIgnoringStatic(metric, key)) return {*found, Level::kNonStatic};
+  Key any = key;
+  any.previous = key.previous == EventKind::kEntry ? EventKind::kExit : EventKind::kEntry;
+  if (const Overhead* found = FindKey(metric, any)) return {*found, Level::kAnyPrevious};
+  if (const Overhead* found = FindIgnoringStatic(metric, any)) return {*found, Level::kAnyPrevious};
+  if (const Overhead* found = FindSmallest(metric, key.event)) return {*found, Level::kPerEvent};
+  return {};
+}
+
+std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile) {
+  const auto value = [](const Fingerprint& from, const std::string& part) {
+    const auto found = from.find(part);
+    return found == from.end() ? std::string("nothing") : found->second;
+  };
+  Fingerprint parts = table;
+  parts.insert(profile.begin(), profile.end());
+  std::vector<std::string> differences;
+  for (const auto& [part, unused] : parts) {
+    const std::string ours = value(table, part), theirs = value(profile, part);
+    if (ours != theirs) {
+      differences.push_back(fmt::format("{}: table has {}, profile has {}", part, ours, theirs));
+    }
+  }
+  return differences;
+}
+
+const Metric* Table::Find(std::string_view metric_name) const {
+  const auto found = std::ranges::find(metrics, metric_name, &Metric::name);
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+Result<Table> FromJson(std::string_view text) {
+  try {
+    return TableFromJson(json::parse(text));
+  } catch (const json::exception& error) {
+    return Fail("calibration table is damaged ({}): run jprof calibrate again", error.what());
+  }
+}
+
+std::string ToJson(const Table& table) {
+  json metrics = json::array();
+  for (const Metric& metric : table.metrics) {
+    json keys = json::object();
+    for (const auto& [key, value] : metric.keys) keys[ToString(key)] = OverheadToJson(value);
+    metrics.push_back({{"name", metric.name},
+                       {"unit", metric.unit},
+                       {"granularity", metric.granularity},
+                       {"keys", std::move(keys)}});
+  }
+  const json whole = {{"version", kTableVersion},
+                      {"made_at", table.made_at},
+                      {"fingerprint", table.fingerprint},
+                      {"metrics", std::move(metrics)}};
+  return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace jprof::calibrate

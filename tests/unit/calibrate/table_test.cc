@@ -1,0 +1,139 @@
+#include "calibrate/model/table.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::calibrate {
+namespace {
+
+constexpr EventKind kEn = EventKind::kEntry, kEx = EventKind::kExit;
+
+Table Sample() {
+  Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}}, .made_at = "2026-01-02T03:04:05Z"};
+  Metric time{.name = "time", .unit = "ns", .granularity = 26};
+  time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125};
+  time.keys[*ParseKey("Ex-r-Ex-R")] = {7, 26, 1, 25, 0, 13, -0.5};
+  Metric count{.name = "PAPI_TOT_INS", .unit = "events"};
+  count.keys[*ParseKey("En-I-Ex-I")] = {5, 60, 4, 56, 58, 3, 0};
+  table.metrics = {time, count};
+  return table;
+}
+
+std::string Replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+void ExpectSame(const Overhead& a, const Overhead& b) {
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.observed, b.observed);
+  EXPECT_EQ(a.truth, b.truth);
+  EXPECT_EQ(a.overhead, b.overhead);
+  EXPECT_EQ(a.minimum, b.minimum);
+  EXPECT_EQ(a.spread, b.spread);
+  EXPECT_EQ(a.repeat, b.repeat);
+}
+
+TEST(Table, JsonRoundTrip) {
+  const Table table = Sample();
+  const auto back = FromJson(ToJson(table));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->fingerprint, table.fingerprint);
+  EXPECT_EQ(back->made_at, table.made_at);
+  ASSERT_EQ(back->metrics.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(back->metrics[i].name, table.metrics[i].name);
+    EXPECT_EQ(back->metrics[i].unit, table.metrics[i].unit);
+    EXPECT_EQ(back->metrics[i].granularity, table.metrics[i].granularity);
+    ASSERT_EQ(back->metrics[i].keys.size(), table.metrics[i].keys.size());
+    for (const auto& [key, value] : table.metrics[i].keys) {
+      ExpectSame(back->metrics[i].keys.at(key), value);
+    }
+  }
+}
+
+TEST(Table, BadJsonNamesWhatIsWrong) {
+  const std::string good = ToJson(Sample());
+  const struct {
+    std::string text, names;
+  } cases[] = {
+      {"", "calibration table is damaged"},
+      {"[1,2]", "calibration table is damaged"},
+      {good.substr(0, good.size() / 2), "calibration table is damaged"},
+      {Replaced(good, "\"version\": 1", "\"version\": 9"), "version 9, this jprof reads 1"},
+      {Replaced(good, "\"version\"", "\"ersion\""), "'version' not found"},
+      {Replaced(good, "\"spread\"", "\"spred\""), "'spread' not found"},
+      {Replaced(good, "En-J-En-N", "En-J-En-8"), "\"En-J-En-8\" is no transition"},
+      {Replaced(good, "\"count\": 1000", "\"count\": \"many\""), "must be number"},
+  };
+  for (const auto& c : cases) {
+    const auto table = FromJson(c.text);
+    ASSERT_FALSE(table) << c.text;
+    EXPECT_NE(table.error().message.find(c.names), std::string::npos) << table.error().message;
+  }
+}
+
+TEST(Table, FindsAMetricByName) {
+  const Table table = Sample();
+  ASSERT_NE(table.Find("PAPI_TOT_INS"), nullptr);
+  EXPECT_EQ(table.Find("PAPI_TOT_INS")->unit, "events");
+  EXPECT_EQ(table.Find("PAPI_TOT_CYC"), nullptr);
+}
+
+Metric WithKeys(std::initializer_list<std::pair<const char*, double>> keys) {
+  Metric metric;
+  for (const auto& [text, overhead] : keys) metric.keys[*ParseKey(text)] = {.overhead = overhead};
+  return metric;
+}
+
+TEST(Lookup, PrefersTheExactKey) {
+  const Metric metric = WithKeys({{"En-J-En-N", 1}, {"En-j-En-N", 2}, {"Ex-J-En-N", 3}});
+  const Found found = Lookup(metric, {kEn, 'J', kEn, 'N'});
+  EXPECT_EQ(found.level, Level::kExact);
+  EXPECT_EQ(found.value.overhead, 1);
+}
+
+TEST(Lookup, IgnoresStaticBeforeThePreviousEvent) {
+  const Metric metric = WithKeys({{"En-J-En-N", 1}, {"Ex-j-En-n", 2}, {"En-I-En-I", 0}});
+  for (const char running : {'J', 'j'}) {
+    for (const char other : {'N', 'n'}) {
+      const Found found = Lookup(metric, {kEn, running, kEn, other});
+      EXPECT_EQ(found.value.overhead, 1);
+      EXPECT_EQ(found.level, running == 'J' && other == 'N' ? Level::kExact : Level::kNonStatic);
+    }
+  }
+}
+
+TEST(Lookup, DropsThePreviousEvent) {
+  const Metric metric = WithKeys({{"Ex-J-En-N", 5}, {"En-I-En-I", 1}});
+  EXPECT_EQ(Lookup(metric, {kEn, 'J', kEn, 'N'}).level, Level::kAnyPrevious);
+  EXPECT_EQ(Lookup(metric, {kEn, 'J', kEn, 'N'}).value.overhead, 5);
+  EXPECT_EQ(Lookup(metric, {kEn, 'j', kEn, 'n'}).level, Level::kAnyPrevious);
+}
+
+TEST(Lookup, TakesTheSmallestOfTheEvent) {
+  const Metric metric = WithKeys({{"Ex-J-En-N", 5}, {"En-I-En-I", 7}, {"En-I-Ex-I", 1}});
+  const Found found = Lookup(metric, {kEn, 'T', kEn, 'R'});
+  EXPECT_EQ(found.level, Level::kPerEvent);
+  EXPECT_EQ(found.value.overhead, 5);
+}
+
+TEST(Lookup, SaysWhenItKnowsNothing) {
+  const Metric metric = WithKeys({{"En-I-Ex-I", 1}});
+  const Found found = Lookup(metric, {kEn, 'J', kEn, 'J'});
+  EXPECT_EQ(found.level, Level::kNone);
+  EXPECT_EQ(found.value.overhead, 0);
+}
+
+TEST(Differences, NamesEachPartThatDiffers) {
+  const Fingerprint table = {{"cpu", "A"}, {"jvm", "17"}, {"metrics", "time"}};
+  EXPECT_TRUE(Differences(table, table).empty());
+  const Fingerprint profile = {{"cpu", "B"}, {"jvm", "17"}, {"probe", "jvmti"}};
+  const std::vector<std::string> expected = {"cpu: table has A, profile has B",
+                                             "metrics: table has time, profile has nothing",
+                                             "probe: table has nothing, profile has jvmti"};
+  EXPECT_EQ(Differences(table, profile), expected);
+}
+
+}  // namespace
+}  // namespace jprof::calibrate
