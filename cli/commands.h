@@ -1,0 +1,16 @@
+// The subcommands of `jprof`, one function each: it adds its subcommand to the app and a callback that does
+// the work. A callback reports a failure as one line on stderr and leaves its exit status in `exit_code`
+// (0 done, 1 the run failed, 2 wrong use); main returns it. `exit_code` outlives the app.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace jprof::cli {
+
+void AddRecordCommands(CLI::App& app, int& exit_code);    // callflow, calltree, trace
+void AddReportCommand(CLI::App& app, int& exit_code);     // report
+void AddInfoCommand(CLI::App& app, int& exit_code);       // info
+void AddCalibrateCommand(CLI::App& app, int& exit_code);  // calibrate
+void AddMetricsCommand(CLI::App& app, int& exit_code);    // metrics
+
+}  // namespace jprof::cli
