@@ -1,0 +1,22 @@
+// Reading a hardware counter in user space on x86-64. Included by ptm/event_group.h only.
+#pragma once
+
+#include <cstdint>
+
+namespace jprof::ptm::arch {
+
+// Added to perf_event_attr.config1 to ask for user access: nothing to ask for here.
+inline constexpr uint64_t kUserAccess = 0;
+
+// `counter` is the mapped page's index - 1 (Intel's fixed counters have bit 30 set). Faults unless
+// the kernel allows it: the page's cap_user_rdpmc says so.
+struct CounterRegister {
+  static uint64_t Read(uint32_t counter) {
+    uint32_t low;
+    uint32_t high;
+    asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+    return static_cast<uint64_t>(high) << 32 | low;
+  }
+};
+
+}  // namespace jprof::ptm::arch

@@ -1,0 +1,210 @@
+#include "ptm/event_group.h"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace jprof::ptm {
+namespace {
+
+// What a group's leader answers to read().
+struct GroupReading {
+  uint64_t events = 0;
+  uint64_t enabled = 0;
+  uint64_t running = 0;
+  uint64_t counts[kMaxEvents] = {};
+};
+
+bool ReadGroup(int leader, GroupReading& reading) {
+  ssize_t bytes;
+  do {
+    bytes = read(leader, &reading, sizeof(reading));
+  } while (bytes < 0 && errno == EINTR);
+  // 0 bytes: the kernel could not keep the group on the CPU (an event in error state).
+  return bytes >= static_cast<ssize_t>(3 * sizeof(uint64_t));
+}
+
+CounterReading EventReading(const GroupReading& group, const EventSlot& slot) {
+  return {group.counts[slot.position], group.enabled, group.running};
+}
+
+int64_t Unread(EventSlot& slot) {
+  ++slot.failed_reads;
+  return slot.multiplexed ? slot.scaled : static_cast<int64_t>(slot.last.count);
+}
+
+perf_event_attr Attributes(const EventSpec& event, bool leads) {
+  perf_event_attr attr = {};
+  attr.size = sizeof(attr);
+  attr.type = event.type;
+  attr.config = event.config;
+  attr.config1 = event.config1;
+  attr.config2 = event.config2;
+  attr.exclude_user = (event.exclude & kExcludeUser) != 0;
+  attr.exclude_kernel = (event.exclude & kExcludeKernel) != 0;
+  attr.exclude_hv = (event.exclude & kExcludeHypervisor) != 0;
+  attr.exclude_host = (event.exclude & kExcludeHost) != 0;
+  attr.exclude_guest = (event.exclude & kExcludeGuest) != 0;
+  attr.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.disabled = leads;
+  if (!IsSoftware(event)) attr.config1 |= arch::kUserAccess;
+  return attr;
+}
+
+// The kernel makes these two itself: counted in user mode only they would always be 0.
+bool HappensInKernelOnly(const EventSpec& event) {
+  return IsSoftware(event) && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                               event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+int OpenEvent(perf_event_attr& attr, int leader) {
+  return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+}
+
+// Opens for the calling thread; without the kernel's part where that is not permitted.
+int OpenAllowed(const EventSpec& event, perf_event_attr& attr, int leader) {
+  int fd = OpenEvent(attr, leader);
+  if (fd >= 0 || (errno != EACCES && errno != EPERM)) return fd;
+  if (attr.exclude_kernel || attr.exclude_user || HappensInKernelOnly(event)) return fd;
+  const int error = errno;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  fd = OpenEvent(attr, leader);
+  if (fd < 0) errno = error;
+  return fd;
+}
+
+size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+int64_t Settle(EventSlot& slot, const CounterReading& reading) {
+  if (!slot.multiplexed && IsMultiplexed(reading)) {
+    slot.multiplexed = true;
+    slot.last = {};  // all that was counted so far is scaled, once
+  }
+  const uint64_t counted = reading.count - slot.last.count;
+  slot.last = reading;
+  if (!slot.multiplexed) return static_cast<int64_t>(reading.count);
+  if (reading.running != 0) {
+    slot.scaled += static_cast<int64_t>(static_cast<unsigned __int128>(counted) * reading.enabled /
+                                        reading.running);
+  }
+  return slot.scaled;
+}
+
+int64_t ReadByCall(EventSlot& slot) {
+  GroupReading group;
+  if (!ReadGroup(slot.leader, group)) return Unread(slot);
+  return Settle(slot, EventReading(group, slot));
+}
+
+OpenFailure EventGroup::Open(std::span<const EventSpec> events) {
+  Close();
+  if (events.size() > kMaxEvents) return {kMaxEvents, E2BIG};
+  int software_leader = -1;
+  int hardware_leader = -1;
+  for (const EventSpec& event : events) {
+    EventSlot& slot = slots_[size_];
+    const int error = OpenOne(event, slot, IsSoftware(event) ? software_leader : hardware_leader);
+    if (error != 0) {
+      const OpenFailure failure = {size_, error};
+      Close();
+      return failure;
+    }
+    Map(event, slot);
+    by_call_ += slot.page == nullptr;
+    ++size_;
+  }
+  for (int i = 0; i < size_; ++i) {
+    if (slots_[i].fd == slots_[i].leader)
+      ioctl(slots_[i].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+  }
+  return {};
+}
+
+// In the group of `leader` if it fits there, else as the leader of a new one. Returns an errno.
+int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
+  slot = {};
+  perf_event_attr attr = Attributes(event, leader < 0);
+  slot.fd = OpenAllowed(event, attr, leader);
+  if (slot.fd < 0 && leader >= 0 && errno == EINVAL) {
+    leader = -1;
+    attr = Attributes(event, true);
+    slot.fd = OpenAllowed(event, attr, leader);
+  }
+  if (slot.fd < 0 && arch::kUserAccess != 0 && !IsSoftware(event)) {
+    attr.config1 = event.config1;  // a PMU or kernel that knows no user access
+    slot.fd = OpenAllowed(event, attr, leader);
+  }
+  if (slot.fd < 0) return errno;
+  if (leader < 0) leader = slot.fd;
+  slot.leader = leader;
+  slot.position = PositionInGroup(leader);
+  slot.user_only = attr.exclude_kernel && (event.exclude & kExcludeKernel) == 0;
+  return 0;
+}
+
+int EventGroup::PositionInGroup(int leader) const {
+  return static_cast<int>(std::count_if(slots_, slots_ + size_,
+                                        [&](const EventSlot& s) { return s.leader == leader; }));
+}
+
+// A page that cannot be had (locked-memory limit) leaves the event to be read by call.
+void EventGroup::Map(const EventSpec& event, EventSlot& slot) {
+  if (IsSoftware(event)) return;
+  void* page = mmap(nullptr, PageBytes(), PROT_READ, MAP_SHARED, slot.fd, 0);
+  if (page != MAP_FAILED) slot.page = static_cast<const volatile perf_event_mmap_page*>(page);
+}
+
+void EventGroup::Close() {
+  for (int i = size_ - 1; i >= 0; --i) {
+    EventSlot& slot = slots_[i];
+    if (slot.page != nullptr) munmap(const_cast<perf_event_mmap_page*>(slot.page), PageBytes());
+    close(slot.fd);
+    slot = {};
+  }
+  size_ = 0;
+  by_call_ = 0;
+}
+
+void EventGroup::ReadAllByCall(int64_t* out) {
+  for (int lead = 0; lead < size_; ++lead) {
+    if (slots_[lead].fd != slots_[lead].leader) continue;
+    GroupReading group;
+    bool tried = false;
+    bool good = false;
+    for (int i = lead; i < size_; ++i) {
+      EventSlot& slot = slots_[i];
+      if (slot.leader != slots_[lead].fd) continue;
+      if (slot.page != nullptr) {
+        out[i] = Read(slot);
+        continue;
+      }
+      if (!tried) good = ReadGroup(slot.leader, group);
+      tried = true;
+      out[i] = good ? Settle(slot, EventReading(group, slot)) : Unread(slot);
+    }
+  }
+}
+
+EventGroup::EventStatus EventGroup::Status(int i) {
+  EventSlot& slot = slots_[i];
+  ReadByCall(slot);
+  EventStatus status;
+  if (slot.last.enabled != 0 && IsMultiplexed(slot.last)) {
+    status.running =
+        static_cast<double>(slot.last.running) / static_cast<double>(slot.last.enabled);
+  }
+  status.user_only = slot.user_only;
+  status.by_call = slot.page == nullptr;
+  status.failed_reads = slot.failed_reads;
+  return status;
+}
+
+}  // namespace jprof::ptm

@@ -1,0 +1,129 @@
+#include "ptm/machine.h"
+
+#include <linux/capability.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace jprof::ptm {
+namespace {
+
+std::optional<int> ReadNumber(const std::string& path) {
+  std::ifstream file(path);
+  int value = 0;
+  if (!(file >> value)) return std::nullopt;
+  return value;
+}
+
+// The counters of the CPU itself: `cpu` (x86), `cpu_core` (hybrid), `armv8_*`; not uncore or
+// software.
+std::string FindPmu(const std::string& devices) {
+  std::error_code error;
+  std::filesystem::directory_iterator entries(devices, error);
+  for (const auto end = std::filesystem::directory_iterator(); !error && entries != end;
+       entries.increment(error)) {
+    const std::string name = entries->path().filename();
+    if (name == "cpu" || name == "cpu_core" || name.starts_with("armv")) return name;
+  }
+  return "";
+}
+
+// The value after "key" and a colon in a /proc file; lines differ in blanks before the colon.
+std::string Field(const std::string& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t colon = line.find(':');
+    if (colon != std::string::npos) return line.substr(colon + 1);
+  }
+  return "";
+}
+
+bool HasPerfCapability(const std::string& root) {
+  const std::string text = Field(root + "/proc/self/status", "CapEff");
+  const uint64_t mask = std::strtoull(text.c_str(), nullptr, 16);
+  return (mask & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN)) != 0;
+}
+
+bool InVirtualMachine(const std::string& root) {
+  const std::string flags = Field(root + "/proc/cpuinfo", "flags") + " ";
+  return flags.find(" hypervisor ") != std::string::npos ||
+         std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||
+         std::filesystem::exists(root + "/sys/hypervisor/type");
+}
+
+std::string NotPermitted(const Machine& machine) {
+  if (machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
+    return "the system forbids it (a container's or sandbox's rule against perf_event_open); allow "
+           "that "
+           "call, e.g. with a seccomp profile that has it";
+  }
+  const int needed = *machine.paranoid > 2 ? 2 : 1;
+  return fmt::format(
+      "kernel.perf_event_paranoid is {}: run `sudo sysctl kernel.perf_event_paranoid={}`, or give "
+      "the "
+      "program CAP_PERFMON",
+      *machine.paranoid, needed);
+}
+
+}  // namespace
+
+Machine ReadMachine(const std::string& root) {
+  Machine machine;
+  const std::string devices = root + "/sys/bus/event_source/devices";
+  machine.pmu = FindPmu(devices);
+  machine.virtual_machine = InVirtualMachine(root);
+  machine.privileged = HasPerfCapability(root);
+  machine.paranoid = ReadNumber(root + "/proc/sys/kernel/perf_event_paranoid");
+  machine.user_access = ReadNumber(devices + "/" + machine.pmu + "/rdpmc");
+  if (!machine.user_access)
+    machine.user_access = ReadNumber(root + "/proc/sys/kernel/perf_user_access");
+  return machine;
+}
+
+std::string WhyNoPmu(const Machine& machine) {
+  if (!machine.paranoid) return "this kernel has no perf events (CONFIG_PERF_EVENTS)";
+  if (machine.virtual_machine) {
+    return "this machine has no PMU: it is a virtual machine and the hypervisor shows it no "
+           "hardware "
+           "counters; run it with a virtual PMU (QEMU/KVM: -cpu host,pmu=on) or on real hardware";
+  }
+  return "this machine has no PMU that the kernel knows; look for `PMU` in dmesg";
+}
+
+std::string Explain(const EventSpec& event, int error, const Machine& machine) {
+  const bool hardware = !IsSoftware(event);
+  switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+    case EOPNOTSUPP:
+      if (hardware && machine.pmu.empty()) return WhyNoPmu(machine);
+      return "this CPU does not count this event; `jprof metrics --events` lists what it does "
+             "count";
+    case EACCES:
+    case EPERM:
+      return NotPermitted(machine);
+    case ENOSYS:
+      return "there is no perf_event_open here (a kernel without CONFIG_PERF_EVENTS, an emulator "
+             "or a sandbox)";
+    case EINVAL:
+      if (hardware && machine.pmu.empty()) return WhyNoPmu(machine);
+      return "the kernel refuses this event's settings; try it without its modifiers";
+    case EBUSY:
+      return "another program holds the counter for itself; stop it (or the NMI watchdog: "
+             "`sudo sysctl kernel.nmi_watchdog=0`)";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files (one for each event of each thread); raise `ulimit -n`";
+    case E2BIG:
+      return "8 metrics at most";
+    default:
+      return fmt::format("the kernel answered: {}", std::strerror(error));
+  }
+}
+
+}  // namespace jprof::ptm

@@ -1,0 +1,30 @@
+// What this machine and its settings allow, read from /proc and /sys, and what that means for an
+// event that could not be opened. Reading opens files; Explain is pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ptm/event_spec.h"
+
+namespace jprof::ptm {
+
+struct Machine {
+  std::string pmu;                 // the CPU's counters as the kernel names them; empty = none
+  bool virtual_machine = false;    // a hypervisor is announced to us
+  bool privileged = false;         // CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not bind us
+  std::optional<int> paranoid;     // kernel.perf_event_paranoid; nothing = no perf events at all
+  std::optional<int> user_access;  // x86: the cpu device's rdpmc; AArch64: kernel.perf_user_access
+};
+
+// `root` is where /proc and /sys are looked for (tests bring their own).
+Machine ReadMachine(const std::string& root = "");
+
+// Why perf_event_open answered `error` (an errno) for this event, and what to change: one line, no
+// newline.
+std::string Explain(const EventSpec& event, int error, const Machine& machine);
+
+// What stands in the way of hardware counters on a machine without a PMU, and what to do.
+std::string WhyNoPmu(const Machine& machine);
+
+}  // namespace jprof::ptm

@@ -1,0 +1,89 @@
+#include "ptm/machine.h"
+
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace jprof::ptm {
+namespace {
+
+const EventSpec kInstructions{
+    "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0, 0};
+const EventSpec kPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
+
+class MachineTest : public testing::Test {
+ protected:
+  MachineTest() {
+    std::string name = testing::TempDir() + "machineXXXXXX";
+    root_ = mkdtemp(name.data());
+    Write("/proc/sys/kernel/perf_event_paranoid", "2");
+    Write("/proc/self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
+    Write("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc\n");
+  }
+  ~MachineTest() override { std::filesystem::remove_all(root_); }
+  void Write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  std::string root_;
+};
+
+TEST_F(MachineTest, BareMachineHasNothing) {
+  const Machine machine = ReadMachine(root_);
+  EXPECT_EQ(machine.pmu, "");
+  EXPECT_FALSE(machine.virtual_machine);
+  EXPECT_FALSE(machine.privileged);
+  EXPECT_EQ(machine.paranoid, 2);
+  EXPECT_FALSE(machine.user_access.has_value());
+}
+
+TEST_F(MachineTest, FindsThePmuAndItsUserAccess) {
+  Write("/sys/bus/event_source/devices/software/type", "1");
+  Write("/sys/bus/event_source/devices/cpu/rdpmc", "1");
+  const Machine machine = ReadMachine(root_);
+  EXPECT_EQ(machine.pmu, "cpu");
+  EXPECT_EQ(machine.user_access, 1);
+}
+
+TEST_F(MachineTest, FindsAnArmPmu) {
+  Write("/sys/bus/event_source/devices/armv8_pmuv3_0/type", "8");
+  Write("/proc/sys/kernel/perf_user_access", "0");
+  const Machine machine = ReadMachine(root_);
+  EXPECT_EQ(machine.pmu, "armv8_pmuv3_0");
+  EXPECT_EQ(machine.user_access, 0);
+}
+
+TEST_F(MachineTest, KnowsAVirtualMachineAndPrivilege) {
+  Write("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
+  Write("/proc/self/status", "CapEff:\t0000004000000000\n");  // CAP_PERFMON
+  const Machine machine = ReadMachine(root_);
+  EXPECT_TRUE(machine.virtual_machine);
+  EXPECT_TRUE(machine.privileged);
+}
+
+TEST(Explain, NoPmuInAVirtualMachine) {
+  const Machine machine{.pmu = "", .virtual_machine = true, .paranoid = 2};
+  EXPECT_NE(Explain(kInstructions, ENOENT, machine).find("virtual PMU"), std::string::npos);
+  EXPECT_EQ(Explain(kPageFaults, ENOENT, machine).find("virtual PMU"), std::string::npos);
+}
+
+TEST(Explain, NotOnThisCpu) {
+  const Machine machine{.pmu = "cpu", .virtual_machine = true, .paranoid = 2};
+  EXPECT_NE(Explain(kInstructions, ENOENT, machine).find("this CPU does not count"),
+            std::string::npos);
+}
+
+TEST(Explain, ParanoidSaysWhatToSet) {
+  EXPECT_NE(Explain(kPageFaults, EACCES, {.paranoid = 2}).find("perf_event_paranoid=1"),
+            std::string::npos);
+  EXPECT_NE(Explain(kPageFaults, EACCES, {.paranoid = 4}).find("perf_event_paranoid=2"),
+            std::string::npos);
+  EXPECT_EQ(Explain(kPageFaults, EPERM, {.privileged = true, .paranoid = 2}).find("sysctl"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace jprof::ptm
