@@ -1,0 +1,42 @@
+#include "common/nearest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace jprof {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+}  // namespace
+
+int EditDistance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);  // distances of the prefixes of b to the prefix of a seen so far
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    int diagonal = row[0];
+    row[0] = static_cast<int>(i) + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const int replaced = diagonal + (Lower(a[i]) != Lower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::optional<std::string_view> Nearest(std::string_view word, std::span<const std::string_view> choices) {
+  std::optional<std::string_view> best;
+  int least = 0;
+  for (std::string_view choice : choices) {
+    const int distance = EditDistance(word, choice);
+    if (best && distance >= least) continue;
+    best = choice;
+    least = distance;
+  }
+  if (best && least * 2 > static_cast<int>(std::max(word.size(), best->size()))) return std::nullopt;
+  return best;
+}
+
+}  // namespace jprof

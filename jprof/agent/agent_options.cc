@@ -1,0 +1,242 @@
+#include "jprof/agent/agent_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <span>
+
+#include "common/nearest.h"
+#include "jprof/agent/agent_filter.h"
+
+namespace jprof::agent {
+namespace {
+
+using Done = Result<void>;
+constexpr size_t kMaxMetrics = 8;
+constexpr uint64_t kKilo = 1024, kMega = 1024 * kKilo, kGiga = 1024 * kMega;
+constexpr uint64_t kLeastTree = kMega, kMostTree = 256 * kGiga;  // 2^32 nodes of 64 bytes
+constexpr uint64_t kLeastTrace = 64 * kKilo, kMostTrace = 64 * kGiga;
+
+bool SameWord(std::string_view a, std::string_view b) {
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  return std::ranges::equal(a, b, {}, upper, upper);
+}
+
+std::string Hint(std::string_view word, std::span<const std::string_view> choices) {
+  const auto nearest = Nearest(word, choices);
+  return nearest ? fmt::format("did you mean {}?", *nearest)
+                 : fmt::format("choose one of {}", fmt::join(choices, ", "));
+}
+
+// The index of `value` among `choices`.
+Result<size_t> Choose(std::string_view option, std::string_view value, std::span<const std::string_view> choices) {
+  const auto found = std::ranges::find_if(choices, [&](auto choice) { return SameWord(value, choice); });
+  if (found != choices.end()) return found - choices.begin();
+  return WrongUse("{}: there is no '{}'; {}", option, value, Hint(value, choices));
+}
+
+// Bytes, or with K, M, G in units of 1024.
+std::optional<uint64_t> ParseSize(std::string_view value) {
+  constexpr std::string_view kUnits = "KMG";
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (problem != std::errc()) return std::nullopt;
+  const std::string_view rest(end, value.data() + value.size() - end);
+  if (rest.empty()) return number;
+  const size_t unit = kUnits.find(static_cast<char>(rest[0] & ~0x20));
+  if (rest.size() != 1 || unit == std::string_view::npos) return std::nullopt;
+  const int shift = 10 * static_cast<int>(unit + 1);
+  if (number >> (64 - shift) != 0) return std::nullopt;
+  return number << shift;
+}
+
+std::string SizeText(uint64_t bytes) {
+  if (bytes % kGiga == 0) return fmt::format("{}G", bytes / kGiga);
+  if (bytes % kMega == 0) return fmt::format("{}M", bytes / kMega);
+  if (bytes % kKilo == 0) return fmt::format("{}K", bytes / kKilo);
+  return fmt::format("{}", bytes);
+}
+
+Done SetSize(std::string_view option, std::string_view value, uint64_t least, uint64_t most, uint64_t& into) {
+  const auto size = ParseSize(value);
+  if (!size || *size < least || *size > most) {
+    return WrongUse("{}: '{}' is not a size from {} to {} (bytes, or with K, M or G)", option, value,
+                    SizeText(least), SizeText(most));
+  }
+  into = *size;
+  return {};
+}
+
+// The written order is the order of the enumerators.
+constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
+constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
+constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE"};
+
+template <typename T, typename U>
+Done Store(Result<T> value, U& into) {
+  if (!value) return std::unexpected(value.error());
+  into = static_cast<U>(*std::move(value));
+  return {};
+}
+
+Done SetMetrics(AgentOptions& o, std::string_view value) {
+  auto metrics = ParseList("METRICS", value);
+  if (!metrics) return std::unexpected(metrics.error());
+  if (metrics->size() > kMaxMetrics) {
+    return WrongUse("METRICS: {} metrics are named; {} at most", metrics->size(), kMaxMetrics);
+  }
+  for (auto it = metrics->begin(); it != metrics->end(); ++it) {
+    if (std::find(metrics->begin(), it, *it) != it) return WrongUse("METRICS: '{}' is named twice", *it);
+  }
+  o.metrics = *std::move(metrics);
+  return {};
+}
+
+struct Word {
+  std::string_view name;
+  bool takes_value;
+  Done (*apply)(AgentOptions&, std::string_view value);
+};
+
+// In the order of AgentHelp(). A word that is known but not built yet has no `apply`.
+constexpr Word kWords[] = {
+    {"CALLFLOW", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCallflow, Done(); }},
+    {"CALLTREE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCalltree, Done(); }},
+    {"TRACE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"CALLTRACE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"GENERIC", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"OUT", true, [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
+    {"LOGPATH", true, [](AgentOptions& o, std::string_view v) { return Store(Decode("LOGPATH", v), o.out); }},
+    {"METRICS", true, SetMetrics},
+    {"THREADS", true,
+     [](AgentOptions& o, std::string_view v) {
+       return Store(ParseFilter("THREADS", v, Names::kThreads), o.threads);
+     }},
+    {"CLASSMETHODS", true,
+     [](AgentOptions& o, std::string_view v) {
+       return Store(ParseFilter("CLASSMETHODS", v, Names::kMethods), o.methods);
+     }},
+    {"METHODS", true,
+     [](AgentOptions& o, std::string_view v) {
+       return Store(ParseFilter("METHODS", v, Names::kMethods), o.methods);
+     }},
+    {"TREE_MEMORY", true,
+     [](AgentOptions& o, std::string_view v) {
+       return SetSize("TREE_MEMORY", v, kLeastTree, kMostTree, o.tree_memory);
+     }},
+    {"FOLD_RECURSION", false,
+     [](AgentOptions& o, std::string_view) { return o.fold_recursion = true, Done(); }},
+    {"TRACE_MODE", true,
+     [](AgentOptions& o, std::string_view v) {
+       return Store(Choose("TRACE_MODE", v, kTraceModes), o.trace_mode);
+     }},
+    {"TRACE_MEMORY", true,
+     [](AgentOptions& o, std::string_view v) {
+       return SetSize("TRACE_MEMORY", v, kLeastTrace, kMostTrace, o.trace_memory);
+     }},
+    {"PROBE", true,
+     [](AgentOptions& o, std::string_view v) { return Store(Choose("PROBE", v, kProbes), o.probe); }},
+    {"ONCE", false, [](AgentOptions& o, std::string_view) { return o.only_if_free = true, Done(); }},
+    {"CHILDREN", false, [](AgentOptions& o, std::string_view) { return o.children = true, Done(); }},
+    {"TRAIN", false, [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
+    {"START", false, [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
+    {"NOSTART", false, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
+    {"VERBOSE", false, [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
+    {"HELP", false, [](AgentOptions& o, std::string_view) { return o.help = true, Done(); }},
+    {"TPROF", false, nullptr},
+    {"SCS", false, nullptr},
+    {"SCS_RATE", false, nullptr},
+    {"OBJECTINFO", false, nullptr},
+};
+
+std::unexpected<Error> Unknown(std::string_view name) {
+  std::array<std::string_view, std::size(kWords)> names;
+  std::ranges::transform(kWords, names.begin(), &Word::name);
+  return WrongUse("there is no option '{}'; {}", name, Hint(name, names));
+}
+
+Done ApplyOne(AgentOptions& options, std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const auto word = std::ranges::find_if(kWords, [&](const Word& w) { return SameWord(w.name, name); });
+  if (word == std::end(kWords)) return Unknown(name);
+  if (!word->apply) return WrongUse("{} is not available yet; leave it out", word->name);
+  if (!word->takes_value && equals != std::string_view::npos) {
+    return WrongUse("{} takes no value; leave '{}' out", word->name, text.substr(equals));
+  }
+  const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+  if (word->takes_value && value.empty()) return WrongUse("{0} needs a value: {0}=...", word->name);
+  return word->apply(options, value);
+}
+
+}  // namespace
+
+Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment) {
+  AgentOptions parsed;
+  parsed.text = options;
+  if (!options.empty() && !environment.empty()) parsed.text += ',';
+  parsed.text += environment;
+  for (const auto part : std::views::split(std::string_view(parsed.text), ',')) {
+    if (part.empty()) continue;
+    if (Done done = ApplyOne(parsed, std::string_view(part)); !done) return std::unexpected(done.error());
+  }
+  if (parsed.mode == Mode::kCalltree && !parsed.metrics.empty()) {
+    return WrongUse("METRICS: CALLTREE only counts; use CALLFLOW for metrics");
+  }
+  return parsed;
+}
+
+std::string ToString(const AgentOptions& o) {
+  const AgentOptions defaults;
+  std::string text(kModes[static_cast<int>(o.mode)]);
+  const auto add = [&](bool wanted, std::string_view name, std::string_view value = "") {
+    if (!wanted) return;
+    text += fmt::format(",{}{}{}", name, value.empty() ? "" : "=", value);
+  };
+  const auto encoded = o.metrics | std::views::transform([](const auto& metric) { return Encode(metric); });
+  add(!o.out.empty(), "OUT", Encode(o.out));
+  add(!o.metrics.empty(), "METRICS", fmt::format("{}", fmt::join(encoded, "+")));
+  add(!o.threads.Empty(), "THREADS", ToString(o.threads));
+  add(!o.methods.Empty(), "CLASSMETHODS", ToString(o.methods));
+  add(o.tree_memory != defaults.tree_memory, "TREE_MEMORY", SizeText(o.tree_memory));
+  add(o.fold_recursion, "FOLD_RECURSION");
+  add(o.trace_mode != defaults.trace_mode, "TRACE_MODE", kTraceModes[static_cast<int>(o.trace_mode)]);
+  add(o.trace_memory != defaults.trace_memory, "TRACE_MEMORY", SizeText(o.trace_memory));
+  add(o.probe != defaults.probe, "PROBE", kProbes[static_cast<int>(o.probe)]);
+  add(o.only_if_free, "ONCE");
+  add(o.children, "CHILDREN");
+  add(o.train, "TRAIN");
+  add(!o.start, "NOSTART");
+  add(o.verbose, "VERBOSE");
+  add(o.help, "HELP");
+  return text;
+}
+
+std::string_view AgentHelp() {
+  return R"(-agentpath:libjprof.so=WORD,WORD=VALUE,...     (words in any case; JPROFOPTS is appended)
+  CALLFLOW            the call tree with counts and metrics (default)
+  CALLTREE            the call tree with counts only
+  TRACE               entries and exits in order; also CALLTRACE, GENERIC
+  OUT=DIR             where the profile goes (default jprof-PID.jprof); also LOGPATH=
+  METRICS=A+B         up to 8 metrics (default time); `jprof metrics` lists them
+  THREADS=F           threads to record: +name or -name, a trailing * matches any rest
+  CLASSMETHODS=F      methods to record: +pkg/Class.method or -pkg/Class*; also METHODS=
+  TREE_MEMORY=N       cap of the tree (default 512M)
+  FOLD_RECURSION      a method already on the path returns to that node
+  TRACE_MODE=M        normal (stop when full), wrap (keep the last) or continuous
+  TRACE_MEMORY=N      per thread (default 64M)
+  PROBE=P             auto, hotspot or jvmti
+  ONCE                record nothing if OUT exists already
+  CHILDREN            several JVMs share these options: each makes OUT.PID if OUT is taken
+  TRAIN               also write what jprof calibrate learns from
+  START, NOSTART      record from the start (default) or not
+  VERBOSE             say what is done
+  HELP                print this
+  In values %XX is the byte of that number: %2C a comma, %2B a plus, %25 a percent sign.
+)";
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,190 @@
+#include "jprof/agent/agent_options.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::agent {
+namespace {
+
+AgentOptions Parse(std::string_view text, std::string_view environment = "") {
+  auto options = ParseAgentOptions(text, environment);
+  EXPECT_TRUE(options) << text << ": " << options.error().message;
+  return options.value_or(AgentOptions{});
+}
+
+std::string Problem(std::string_view text) {
+  auto options = ParseAgentOptions(text, "");
+  if (options) return "none";
+  EXPECT_EQ(options.error().exit_code, 2);
+  return options.error().message;
+}
+
+TEST(AgentOptions, Defaults) {
+  const AgentOptions o = Parse("");
+  EXPECT_EQ(o.mode, Mode::kCallflow);
+  EXPECT_EQ(o.out, "");
+  EXPECT_TRUE(o.metrics.empty());
+  EXPECT_TRUE(o.threads.Empty());
+  EXPECT_TRUE(o.methods.Empty());
+  EXPECT_EQ(o.tree_memory, 512u << 20);
+  EXPECT_EQ(o.trace_memory, 64u << 20);
+  EXPECT_EQ(o.trace_mode, TraceMode::kNormal);
+  EXPECT_EQ(o.probe, ProbeChoice::kAuto);
+  EXPECT_TRUE(o.start);
+  EXPECT_FALSE(o.fold_recursion || o.only_if_free || o.children || o.train || o.verbose || o.help);
+}
+
+TEST(AgentOptions, ModesInAnyCaseAndLaterWins) {
+  EXPECT_EQ(Parse("callflow").mode, Mode::kCallflow);
+  EXPECT_EQ(Parse("CallTree").mode, Mode::kCalltree);
+  for (const char* word : {"trace", "GENERIC", "CallTrace"}) EXPECT_EQ(Parse(word).mode, Mode::kTrace);
+  EXPECT_EQ(Parse("calltree,trace").mode, Mode::kTrace);
+}
+
+TEST(AgentOptions, ValuesKeepTheirCase) {
+  const AgentOptions o = Parse("out=/Tmp/A-b=c.jprof,metrics=time+PAPI_TOT_INS+raw:4:c0:0:Loads");
+  EXPECT_EQ(o.out, "/Tmp/A-b=c.jprof");
+  EXPECT_EQ(o.metrics, (std::vector<std::string>{"time", "PAPI_TOT_INS", "raw:4:c0:0:Loads"}));
+  EXPECT_EQ(Parse("LOGPATH=x").out, "x");
+}
+
+TEST(AgentOptions, Flags) {
+  const AgentOptions o = Parse("fold_recursion,once,children,train,nostart,verbose,help");
+  EXPECT_TRUE(o.fold_recursion && o.only_if_free && o.children && o.train && o.verbose && o.help);
+  EXPECT_FALSE(o.start);
+  EXPECT_TRUE(Parse("nostart,START").start);
+}
+
+TEST(AgentOptions, EmptyWordsAreSkipped) { EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree); }
+
+TEST(AgentOptions, EnvironmentIsAppended) {
+  const AgentOptions o = Parse("callflow,out=a", "out=b,VERBOSE");
+  EXPECT_EQ(o.out, "b");
+  EXPECT_TRUE(o.verbose);
+  EXPECT_EQ(o.text, "callflow,out=a,out=b,VERBOSE");
+  EXPECT_EQ(Parse("", "verbose").text, "verbose");
+}
+
+TEST(AgentOptions, Sizes) {
+  EXPECT_EQ(Parse("tree_memory=1048576").tree_memory, 1u << 20);
+  EXPECT_EQ(Parse("tree_memory=2048k").tree_memory, 2u << 20);
+  EXPECT_EQ(Parse("TREE_MEMORY=3M").tree_memory, 3u << 20);
+  EXPECT_EQ(Parse("tree_memory=16g").tree_memory, 16ull << 30);
+  EXPECT_EQ(Parse("tree_memory=256G").tree_memory, 256ull << 30);
+  EXPECT_EQ(Parse("trace_memory=64K").trace_memory, 64u << 10);
+  for (const char* bad : {"0", "1048575", "1023K", "257G", "-1M", "M", "1.5M", "1MB", "12Q", " 1M", "1M ",
+                          "99999999999999999999", "18014398509481984K"}) {
+    EXPECT_EQ(Problem(fmt::format("tree_memory={}", bad)),
+              fmt::format("TREE_MEMORY: '{}' is not a size from 1M to 256G (bytes, or with K, M or G)", bad));
+  }
+  EXPECT_EQ(Problem("trace_memory=63K"),
+            "TRACE_MEMORY: '63K' is not a size from 64K to 64G (bytes, or with K, M or G)");
+}
+
+TEST(AgentOptions, Choices) {
+  EXPECT_EQ(Parse("trace_mode=NORMAL").trace_mode, TraceMode::kNormal);
+  EXPECT_EQ(Parse("trace_mode=wrap").trace_mode, TraceMode::kWrap);
+  EXPECT_EQ(Parse("trace_mode=Continuous").trace_mode, TraceMode::kContinuous);
+  EXPECT_EQ(Parse("probe=AUTO").probe, ProbeChoice::kAuto);
+  EXPECT_EQ(Parse("probe=hotspot").probe, ProbeChoice::kHotspot);
+  EXPECT_EQ(Parse("probe=Jvmti").probe, ProbeChoice::kJvmti);
+  EXPECT_EQ(Problem("probe=jvmt"), "PROBE: there is no 'jvmt'; did you mean jvmti?");
+  EXPECT_EQ(Problem("trace_mode=x"), "TRACE_MODE: there is no 'x'; choose one of normal, wrap, continuous");
+}
+
+TEST(AgentOptions, UnknownWordsNameTheNearest) {
+  EXPECT_EQ(Problem("calflow"), "there is no option 'calflow'; did you mean CALLFLOW?");
+  EXPECT_EQ(Problem("verbose,tree_mem=1G"), "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
+  EXPECT_EQ(Problem("classmethod=x"), "there is no option 'classmethod'; did you mean CLASSMETHODS?");
+  EXPECT_TRUE(Problem("=x").starts_with("there is no option ''; choose one of CALLFLOW, CALLTREE"));
+}
+
+TEST(AgentOptions, ClassicWordsThatAreNotBuiltYetSayThat) {
+  for (const char* word : {"TPROF", "SCS", "SCS_RATE", "OBJECTINFO"}) {
+    EXPECT_EQ(Problem(word), fmt::format("{} is not available yet; leave it out", word));
+  }
+  EXPECT_EQ(Problem("scs=ALLOCATED_BYTES=100"), "SCS is not available yet; leave it out");
+}
+
+TEST(AgentOptions, ValuesMissingOrTooMany) {
+  EXPECT_EQ(Problem("out"), "OUT needs a value: OUT=...");
+  EXPECT_EQ(Problem("threads="), "THREADS needs a value: THREADS=...");
+  EXPECT_EQ(Problem("calltree=1"), "CALLTREE takes no value; leave '=1' out");
+}
+
+TEST(AgentOptions, Metrics) {
+  EXPECT_EQ(Parse("metrics=a+b+c+d+e+f+g+h").metrics.size(), 8u);
+  EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 metrics are named; 8 at most");
+  EXPECT_EQ(Problem("metrics=a+b+a"), "METRICS: 'a' is named twice");
+  EXPECT_EQ(Problem("metrics=a+"), "METRICS: there is an empty name in 'a+'");
+  EXPECT_EQ(Problem("calltree,metrics=time"), "METRICS: CALLTREE only counts; use CALLFLOW for metrics");
+}
+
+TEST(AgentOptions, Escapes) {
+  EXPECT_EQ(Parse("out=a%2Cb%20c%25d%2b").out, "a,b c%d+");
+  EXPECT_EQ(Parse("metrics=a%2Bb+c").metrics, (std::vector<std::string>{"a+b", "c"}));
+  EXPECT_EQ(Problem("out=50%"), "OUT: '%' is not an escape; write %25 for a percent sign");
+  EXPECT_EQ(Problem("out=%zz1"), "OUT: '%zz' is not an escape; write %25 for a percent sign");
+  EXPECT_EQ(Problem("out=a%00"), "OUT: '%00' is not an escape; write %25 for a percent sign");
+}
+
+TEST(AgentOptions, ToStringOfDefaultsIsTheMode) {
+  EXPECT_EQ(ToString(AgentOptions{}), "CALLFLOW");
+  EXPECT_EQ(ToString(AgentOptions{.mode = Mode::kCalltree}), "CALLTREE");
+}
+
+TEST(AgentOptions, ToStringNeedsNoQuotes) {
+  const std::string text = ToString(AgentOptions{.out = "/a b/c,d+e%'\"\\\t\xc3\xa9"});
+  EXPECT_EQ(text, "CALLFLOW,OUT=/a%20b/c%2Cd%2Be%25%27%22%5C%09%C3%A9");
+  EXPECT_EQ(Parse(text).out, "/a b/c,d+e%'\"\\\t\xc3\xa9");
+}
+
+void ExpectSameItems(const Filter& a, const Filter& b) {
+  ASSERT_EQ(a.items.size(), b.items.size());
+  for (size_t i = 0; i < a.items.size(); ++i) {
+    EXPECT_EQ(a.items[i].include, b.items[i].include);
+    EXPECT_EQ(a.items[i].prefix, b.items[i].prefix);
+    EXPECT_EQ(a.items[i].text, b.items[i].text);
+  }
+}
+
+TEST(AgentOptions, ToStringRoundTrips) {
+  AgentOptions o;
+  o.mode = Mode::kTrace;
+  o.out = "/x, y+z/%41.jprof";
+  o.metrics = {"time", "raw:0:1a,2+b", "cpu::EV:u=1"};
+  o.threads.items = {{true, true, "pool-1-thread"}, {false, false, "-odd+name*"}, {true, true, ""}};
+  o.methods.items = {{false, false, "a/B-c.d"}, {true, true, "com.acme"}, {false, true, "x"}};
+  o.tree_memory = (1 << 20) + 1;
+  o.trace_memory = 96 << 10;
+  o.fold_recursion = o.only_if_free = o.children = o.train = o.verbose = o.help = true;
+  o.start = false;
+  o.trace_mode = TraceMode::kContinuous;
+  o.probe = ProbeChoice::kJvmti;
+  const AgentOptions p = Parse(ToString(o));
+  EXPECT_EQ(p.mode, o.mode);
+  EXPECT_EQ(p.out, o.out);
+  EXPECT_EQ(p.metrics, o.metrics);
+  ExpectSameItems(p.threads, o.threads);
+  ExpectSameItems(p.methods, o.methods);
+  EXPECT_EQ(p.tree_memory, o.tree_memory);
+  EXPECT_EQ(p.trace_memory, o.trace_memory);
+  EXPECT_EQ(p.trace_mode, o.trace_mode);
+  EXPECT_EQ(p.probe, o.probe);
+  EXPECT_FALSE(p.start);
+  EXPECT_TRUE(p.fold_recursion && p.only_if_free && p.children && p.train && p.verbose && p.help);
+}
+
+// HELP lists every word it accepts: what it names parses, or asks for its value.
+TEST(AgentOptions, HelpNamesWordsThatExist) {
+  for (const char* word : {"CALLFLOW", "CALLTREE", "TRACE", "CALLTRACE", "GENERIC", "OUT=", "LOGPATH=", "METRICS=",
+                           "THREADS=", "CLASSMETHODS=", "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=",
+                           "TRACE_MEMORY=", "PROBE=", "ONCE", "CHILDREN", "TRAIN", "START", "NOSTART", "VERBOSE",
+                           "HELP"}) {
+    EXPECT_TRUE(AgentHelp().contains(word)) << word;
+    const bool takes_value = std::string_view(word).ends_with('=');
+    EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none") << word;
+  }
+}
+
+}  // namespace
+}  // namespace jprof::agent
