@@ -42,17 +42,25 @@ std::string Field(const std::string& path, std::string_view key) {
   return "";
 }
 
-bool HasPerfCapability(const std::string& root) {
-  const std::string text = Field(root + "/proc/self/status", "CapEff");
-  const uint64_t mask = std::strtoull(text.c_str(), nullptr, 16);
-  return (mask & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN)) != 0;
+bool HasWord(const std::string& text, const std::string& word) {
+  return (" " + text + " ").find(" " + word + " ") != std::string::npos;
 }
 
-bool InVirtualMachine(const std::string& root) {
-  const std::string flags = Field(root + "/proc/cpuinfo", "flags") + " ";
-  return flags.find(" hypervisor ") != std::string::npos ||
-         std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||
-         std::filesystem::exists(root + "/sys/hypervisor/type");
+// AArch64 has a generic timer of one rate by architecture, and no flags line.
+bool HasInvariantTsc(const std::string& flags) {
+#if defined(__aarch64__)
+  return flags.empty();
+#else
+  return HasWord(flags, "constant_tsc") && HasWord(flags, "nonstop_tsc");
+#endif
+}
+
+void ReadCapabilities(const std::string& root, Machine& machine) {
+  const uint64_t mask =
+      std::strtoull(Field(root + "/proc/self/status", "CapEff").c_str(), nullptr, 16);
+  const auto has = [mask](int capability) { return (mask >> capability & 1) != 0; };
+  machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
+  machine.may_load_bpf = (has(CAP_BPF) && has(CAP_PERFMON)) || has(CAP_SYS_ADMIN);
 }
 
 std::string NotPermitted(const Machine& machine) {
@@ -75,8 +83,13 @@ Machine ReadMachine(const std::string& root) {
   Machine machine;
   const std::string devices = root + "/sys/bus/event_source/devices";
   machine.pmu = FindPmu(devices);
-  machine.virtual_machine = InVirtualMachine(root);
-  machine.privileged = HasPerfCapability(root);
+  const std::string flags = Field(root + "/proc/cpuinfo", "flags");
+  machine.virtual_machine = HasWord(flags, "hypervisor") ||
+                            std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||
+                            std::filesystem::exists(root + "/sys/hypervisor/type");
+  machine.invariant_tsc = HasInvariantTsc(flags);
+  machine.btf = std::filesystem::exists(root + "/sys/kernel/btf/vmlinux");
+  ReadCapabilities(root, machine);
   machine.paranoid = ReadNumber(root + "/proc/sys/kernel/perf_event_paranoid");
   machine.user_access = ReadNumber(devices + "/" + machine.pmu + "/rdpmc");
   if (!machine.user_access)

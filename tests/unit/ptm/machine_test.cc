@@ -64,6 +64,24 @@ TEST_F(MachineTest, KnowsAVirtualMachineAndPrivilege) {
   EXPECT_TRUE(machine.privileged);
 }
 
+TEST_F(MachineTest, KnowsWhatBpfNeeds) {
+  EXPECT_FALSE(ReadMachine(root_).btf);
+  Write("/sys/kernel/btf/vmlinux", "x");
+  EXPECT_TRUE(ReadMachine(root_).btf);
+  EXPECT_FALSE(ReadMachine(root_).may_load_bpf);
+  Write("/proc/self/status", "CapEff:\t000000c000000000\n");  // CAP_PERFMON, CAP_BPF
+  EXPECT_TRUE(ReadMachine(root_).may_load_bpf);
+}
+
+#if defined(__x86_64__)
+TEST_F(MachineTest, AnInvariantTscNeedsBothFlags) {
+  Write("/proc/cpuinfo", "flags\t\t: tsc constant_tsc\n");
+  EXPECT_FALSE(ReadMachine(root_).invariant_tsc);
+  Write("/proc/cpuinfo", "flags\t\t: tsc constant_tsc nonstop_tsc\n");
+  EXPECT_TRUE(ReadMachine(root_).invariant_tsc);
+}
+#endif
+
 TEST(Explain, NoPmuInAVirtualMachine) {
   const Machine machine{.pmu = "", .virtual_machine = true, .paranoid = 2};
   EXPECT_NE(Explain(kInstructions, ENOENT, machine).find("virtual PMU"), std::string::npos);

@@ -1,0 +1,172 @@
+#include "ptm/capabilities.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "ptm/event_group.h"
+#include "ptm/virtual_clock.h"
+
+namespace jprof::ptm {
+namespace {
+
+const EventSpec kInstructions{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0,
+                              kExcludeKernel};
+const EventSpec kPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
+const EventSpec kUserPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0,
+                                kExcludeKernel};
+
+Capability VirtualTime(const Machine& machine) {
+  Capability time{.name = "time",
+                  .detail = "on-CPU time of each thread from the time stamp counter"};
+  const double ticks_per_second = MeasureTicksPerSecond(50);
+  time.figures = {{"ticks_per_second", ticks_per_second},
+                  {"read_ns", MeasureReadTicks() / ticks_per_second * 1e9},
+                  {"granularity_ticks", static_cast<double>(MeasureGranularity())}};
+  VirtualClock clock;
+  errno = 0;
+  if (!clock.Open(ticks_per_second / 1e9)) {
+    time.lack =
+        "times are wall clock, waiting included: " + Explain(kUserPageFaults, errno, machine);
+    return time;
+  }
+  time.available = machine.invariant_tsc;
+  if (!machine.invariant_tsc) {
+    time.lack =
+        "the time stamp counter is not invariant (constant_tsc, nonstop_tsc): times follow the "
+        "CPU's frequency";
+  }
+  return time;
+}
+
+int64_t ContextSwitches() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+struct Dispatches {
+  int64_t by_lock;
+  int64_t by_kernel;
+};
+
+// Both counts at one moment: again if a dispatch came between the two.
+Dispatches CountDispatches(const VirtualClock& clock) {
+  const auto by_lock = [&] {
+    return static_cast<int64_t>(__atomic_load_n(clock.lock(), __ATOMIC_RELAXED) / 2);
+  };
+  Dispatches now{};
+  do {
+    now = {by_lock(), ContextSwitches()};
+  } while (by_lock() != now.by_lock);
+  return now;
+}
+
+Capability PageLockDispatches(const Machine& machine) {
+  Capability dispatches{.name = "dispatches",
+                        .detail = "from the lock of a mapped page, no system call"};
+  VirtualClock clock;
+  errno = 0;
+  if (!clock.Open(1)) {
+    dispatches.lack = Explain(kUserPageFaults, errno, machine);
+    return dispatches;
+  }
+  const Dispatches before = CountDispatches(clock);
+  const timespec nap = {0, 200'000};
+  for (int i = 0; i < 20; ++i) nanosleep(&nap, nullptr);
+  const Dispatches after = CountDispatches(clock);
+  const int64_t by_lock = after.by_lock - before.by_lock;
+  const int64_t by_kernel = after.by_kernel - before.by_kernel;
+  dispatches.figures = {{"by_lock", static_cast<double>(by_lock)},
+                        {"by_kernel", static_cast<double>(by_kernel)}};
+  dispatches.available = by_lock == by_kernel;
+  if (!dispatches.available) {
+    dispatches.lack = fmt::format(
+        "this kernel moves the page's lock at other times too ({} steps for {} context switches): "
+        "the DS column "
+        "and, where there are too many, the cost of time are affected",
+        by_lock, by_kernel);
+  }
+  return dispatches;
+}
+
+Capability HardwareCounters(const Machine& machine) {
+  Capability hardware{.name = "hardware", .detail = "instructions, cycles, misses"};
+  if (!machine.pmu.empty()) hardware.detail += fmt::format(" (PMU: {})", machine.pmu);
+  EventGroup group;
+  const OpenFailure failure = group.Open({&kInstructions, 1});
+  hardware.available = !failure.Failed();
+  if (failure.Failed()) hardware.lack = Explain(kInstructions, failure.error, machine);
+  return hardware;
+}
+
+std::string WhyNoUserRead(const Machine& machine) {
+#if defined(__aarch64__)
+  return fmt::format("kernel.perf_user_access is {}: run `sudo sysctl kernel.perf_user_access=1`",
+                     machine.user_access.value_or(0));
+#else
+  return fmt::format(
+      "/sys/bus/event_source/devices/{}/rdpmc is {}: write 1 to it; until then each read is a "
+      "system call",
+      machine.pmu, machine.user_access.value_or(0));
+#endif
+}
+
+Capability UserSpaceRead(const Machine& machine) {
+  Capability read{.name = "user-read", .detail = "hardware counters read without a system call"};
+  EventGroup group;
+  if (group.Open({&kInstructions, 1}).Failed()) {
+    read.lack = "needs hardware counters";
+    return read;
+  }
+  CounterReading reading;
+  const EventSlot& slot = group.slot(0);
+  read.available = slot.page != nullptr && ReadPage(*slot.page, reading);
+  if (!read.available) read.lack = WhyNoUserRead(machine);
+  return read;
+}
+
+Capability SoftwareEvents(const Machine& machine) {
+  Capability software{
+      .name = "software",
+      .detail = "page faults, context switches, migrations; one system call a read"};
+  EventGroup group;
+  const OpenFailure failure = group.Open({&kPageFaults, 1});
+  if (failure.Failed()) {
+    software.lack = Explain(kPageFaults, failure.error, machine);
+    return software;
+  }
+  software.available = true;
+  if (group.slot(0).user_only)
+    software.lack = "user mode only: " + Explain(kPageFaults, EACCES, machine);
+  const int64_t start = ReadTsc();
+  constexpr int kReads = 1000;
+  for (int i = 0; i < kReads; ++i) Read(group.slot(0));
+  const double ticks = static_cast<double>(ReadTsc() - start) / kReads;
+  software.figures = {{"read_ns", ticks / MeasureTicksPerSecond(20) * 1e9}};
+  return software;
+}
+
+Capability Ebpf(const Machine& machine) {
+  Capability ebpf{.name = "ebpf",
+                  .detail = "interrupts per thread; no metric of this version needs it"};
+  ebpf.available = machine.btf && machine.may_load_bpf;
+  if (!machine.btf) {
+    ebpf.lack = "no /sys/kernel/btf/vmlinux: a kernel with CONFIG_DEBUG_INFO_BTF is needed";
+  } else if (!machine.may_load_bpf) {
+    ebpf.lack = "not permitted: run as root or with CAP_BPF and CAP_PERFMON";
+  }
+  return ebpf;
+}
+
+}  // namespace
+
+std::vector<Capability> FindCapabilities(const Machine& machine) {
+  return {VirtualTime(machine),   PageLockDispatches(machine), HardwareCounters(machine),
+          UserSpaceRead(machine), SoftwareEvents(machine),     Ebpf(machine)};
+}
+
+}  // namespace jprof::ptm

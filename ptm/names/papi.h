@@ -1,0 +1,27 @@
+// PAPI's part of the names: presets and what they come to. Initialises the library at first use.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::ptm::papi {
+
+struct Preset {
+  std::vector<std::string>
+      natives;  // more than one: the preset is a formula over them; none: not on this CPU
+};
+
+// `name` in upper case. Error: PAPI does not know it, or cannot start.
+Result<Preset> FindPreset(const std::string& name);
+
+// The kernel's generic event for a well-known preset ("perf::INSTRUCTIONS" for PAPI_TOT_INS), for
+// CPUs and machines where PAPI offers none; empty: there is none.
+std::string_view GenericEvent(std::string_view name);
+
+std::vector<std::string> PresetNames();
+std::string Version();
+
+}  // namespace jprof::ptm::papi

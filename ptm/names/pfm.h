@@ -1,0 +1,33 @@
+// libpfm4's part of the names: a name to the kernel's encoding. Initialises the library at first
+// use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "ptm/event_spec.h"
+
+namespace jprof::ptm::pfm {
+
+enum class Answer { kFound, kUnknown, kBadModifier, kFailed };
+
+struct Encoded {
+  Answer answer = Answer::kFailed;
+  EventSpec spec;      // name: empty
+  std::string native;  // full spelling
+  std::string reason;  // libpfm4's words, unless found
+};
+
+// `name` in libpfm4's spelling, case free. User mode only for hardware events without modifiers.
+Encoded Encode(const std::string& name);
+
+// The modifiers that the event of this name takes, e.g. {"READ", "MISS", "u", "k"}; empty: no such
+// event.
+std::vector<std::string> Modifiers(const std::string& name);
+
+// Events of the kernel and of this CPU, as PMU::EVENT or, where a unit mask is needed,
+// PMU::EVENT:UMASK.
+std::vector<std::string> EventNames();
+
+}  // namespace jprof::ptm::pfm
