@@ -1,0 +1,246 @@
+// The general version of an event: one step after the other, each of which the fast path could skip.
+#include "jprof/engine/events.h"
+
+#include "jprof/engine/session.h"
+#include "jprof/engine/tree.h"
+
+namespace jprof::engine {
+namespace {
+
+using profile::MethodOf;
+using profile::Node;
+
+// A frame may lie this much above its recorded stack pointer and still be alive: on-stack replacement puts a
+// smaller compiled frame in place of an interpreted one.
+constexpr uint64_t kReplacementSlack = 4096;
+
+// The state to record into, or null: this event is not recorded (and has been counted).
+Thread* Attend(const Event& event, Session* session) {
+  Thread* thread = current_thread;
+  if (thread == nullptr) thread = session->Attach(event.vm_thread);
+  if (thread == nullptr) {
+    session->LostEvent();
+    return nullptr;
+  }
+  const uint32_t attention = __atomic_load_n(&thread->attention, __ATOMIC_ACQUIRE);
+  if (attention & kNotRecorded) {
+    if (thread->record != nullptr) ++thread->record->dropped;
+    return nullptr;
+  }
+  if (attention & kForgetMethods) {
+    __atomic_fetch_and(&thread->attention, ~uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
+    const size_t buckets = size_t{1} << (64 - thread->bucket_shift);
+    for (size_t i = 0; i < buckets; ++i) thread->buckets[i] = MethodBucket{};
+    thread->method_count = 0;
+  }
+  return thread;
+}
+
+// The time since the last event, on CPU. After a dispatch the kernel is asked; then `now` moves on, too.
+struct Elapsed {
+  int64_t ticks;
+  bool dispatched;
+};
+Elapsed TakeTime(Thread& thread, int64_t* now) {
+  if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
+    return {*now - thread.last, false};
+  }
+  const auto result = thread.clock.Redispatch(thread.last);
+  *now = result.now;
+  thread.page_seen = thread.clock.seen();
+  thread.record->dispatches += result.dispatches;
+  if (thread.top != nullptr) thread.top[-1].node->dispatches += result.dispatches;
+  return {result.elapsed, true};
+}
+
+uint32_t NextBracket(Thread& thread, uint32_t period) {
+  thread.random ^= thread.random << 13;
+  thread.random ^= thread.random >> 7;
+  thread.random ^= thread.random << 17;
+  const uint64_t span = uint64_t{2} * period - 1;  // uniform in [1, 2 * period - 1]: mean = period
+  return 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
+}
+
+// Ends an event with a second clock read, so that the handler's own time is not in the next interval.
+// `sampled`: this event stands for `period` like it, whose walk is taken off here; else for itself only.
+template <class Recording>
+void Bracket(Thread& thread, int64_t now, bool sampled) {
+  const Session& session = *thread.session;
+  const int64_t late = ptm::ReadTsc();
+  const int64_t inside = late - now;
+  if constexpr (Recording::kTrain) {
+    // Of the record just written; the next interval is not like the others.
+    thread.train_next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
+  }
+  int64_t own = inside;
+  if (sampled && inside <= session.longest_walk()) {
+    own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
+  }
+  thread.last = now + own;
+  thread.record->own_ticks += own;
+}
+
+template <class Recording>
+bool Sampled(Thread& thread) {
+  if constexpr (!Recording::kClock) return false;
+  if (--thread.bracket_in != 0) return false;
+  thread.bracket_in = NextBracket(thread, thread.session->options().bracket_period);
+  return true;
+}
+
+// Frames that the stack pointer says are gone end as if by exception.
+void Heal(Thread& thread, uint64_t sp) {
+  if (sp == kNoStack) return;
+  Frame* top = thread.top;
+  while (top[-1].method != 0 && top[-1].sp + kReplacementSlack <= sp) {
+    --top;
+    ++top->node->exits[thread.previous];
+    thread.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++thread.strand.record->healed;
+  }
+  thread.top = top;
+  if (top[-1].sp <= sp) top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
+}
+
+template <class Recording>
+void TrainSlow(Thread& thread, int64_t delta, bool clean, uint32_t from, uint32_t to,
+               EventKind event) {
+  if constexpr (!Recording::kTrain) return;
+  if (thread.train_next == thread.train_end) thread.session->NextTrainRecords(thread);
+  internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
+}
+
+template <class Recording>
+void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
+  if (MethodOf(word) == kIgnoredMethod) return;
+  const bool full = internal::TraceIsFull<Recording>(&thread);
+  if (full && !thread.session->NextTraceBlock(thread)) {
+    ++thread.strand.record->trace_dropped;
+    return;  // `last` stays: the next event that is kept carries the whole time
+  }
+  const Elapsed elapsed = TakeTime(thread, now);
+  internal::Trace(&thread, word, event, elapsed.ticks);
+  thread.last = *now;
+  Sampled<Recording>(thread);
+  Bracket<Recording>(thread, *now, false);
+}
+
+Session* session_of_events = nullptr;
+
+}  // namespace
+
+void SetSession(Session* session) { session_of_events = session; }
+
+template <class Recording>
+void EnterSlow(const Event& event, int64_t now) {
+  Thread* const current = Attend(event, session_of_events);
+  if (current == nullptr) return;
+  Thread& thread = *current;
+  Session& session = *thread.session;
+  if (event.continuation != thread.continuation) session.SwitchStrand(thread, event.continuation);
+  const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
+  const uint32_t word = cached->word;
+  if constexpr (Recording::kTrace) {
+    return TraceSlow<Recording>(thread, word, EventKind::kEntry, &now);
+  }
+  if (MethodOf(word) == kIgnoredMethod) return;
+
+  Elapsed elapsed = {0, false};
+  if constexpr (Recording::kClock) {
+    elapsed = TakeTime(thread, &now);
+    thread.top[-1].node->self += elapsed.ticks;
+    thread.last = now;
+  }
+  Heal(thread, event.sp);
+  if (thread.top == thread.limit && !session.GrowFrames(thread)) {
+    ++thread.strand.record->dropped;
+    return;
+  }
+  Node* const parent = thread.top[-1].node;
+  const auto [node, created] = FindOrAddChild(thread, parent, word);
+  const bool overflow = MethodOf(node->word) == profile::kOverflowMethod;
+  uint32_t& count = node->entries[thread.previous];
+  bool exact = created || elapsed.dispatched;
+  if (!overflow && node->word != word) {
+    Retype(thread, node, word, false);
+    exact = true;
+  } else if (static_cast<int32_t>(count) < 0) {
+    Retype(thread, node, node->word, true);
+    exact = true;
+  }
+  TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, parent->word, node->word,
+                       EventKind::kEntry);
+  ++count;
+  *thread.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
+  thread.previous = static_cast<uint32_t>(EventKind::kEntry);
+  if constexpr (Recording::kClock) {
+    const bool sampled = Sampled<Recording>(thread);
+    if (exact || sampled) Bracket<Recording>(thread, now, !exact);
+  }
+}
+
+template <class Recording>
+void LeaveSlow(const Event& event, int64_t now) {
+  Thread* const current = Attend(event, session_of_events);
+  if (current == nullptr) return;
+  Thread& thread = *current;
+  Session& session = *thread.session;
+  if (event.continuation != thread.continuation) session.SwitchStrand(thread, event.continuation);
+  if constexpr (Recording::kTrace) {
+    const CachedMethod* cached = FindCached(thread, event.method);
+    if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
+    return TraceSlow<Recording>(thread, cached->word, EventKind::kExit, &now);
+  }
+  Frame* frame = thread.top - 1;
+  if (frame->method != event.method) {
+    const CachedMethod* cached = FindCached(thread, event.method);
+    if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
+    if (MethodOf(cached->word) == kIgnoredMethod) return;
+  }
+
+  Elapsed elapsed = {0, false};
+  if constexpr (Recording::kClock) {
+    elapsed = TakeTime(thread, &now);
+    frame->node->self += elapsed.ticks;
+    thread.last = now;
+  }
+  // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
+  Frame* match = frame;
+  while (match->method != event.method && match->method != 0) --match;
+  if (match->method == 0) {
+    ++thread.strand.record->unmatched;
+    return;
+  }
+  for (; frame != match; --frame) {
+    ++frame->node->exits[thread.previous];
+    thread.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++thread.strand.record->healed;
+  }
+  Node* const node = match->node;
+  uint32_t& count = node->exits[thread.previous];
+  bool exact = elapsed.dispatched;
+  if (static_cast<int32_t>(count) < 0) {
+    Retype(thread, node, node->word, true);
+    exact = true;
+  }
+  TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word,
+                       match[-1].node->word, EventKind::kExit);
+  ++count;
+  thread.top = match;
+  thread.previous = static_cast<uint32_t>(EventKind::kExit);
+  if constexpr (Recording::kClock) {
+    const bool sampled = Sampled<Recording>(thread);
+    if (exact || sampled) Bracket<Recording>(thread, now, !exact);
+  }
+}
+
+#define JPROF_RECORDING(R)                             \
+  template void EnterSlow<R>(const Event&, int64_t);   \
+  template void LeaveSlow<R>(const Event&, int64_t);
+JPROF_RECORDING(CountTree)
+JPROF_RECORDING(TimeTree)
+JPROF_RECORDING(TrainTree)
+JPROF_RECORDING(TimeTrace)
+#undef JPROF_RECORDING
+
+}  // namespace jprof::engine

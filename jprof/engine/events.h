@@ -1,0 +1,211 @@
+// What happens at a method entry and at a method exit: the hot path of the profiler. See docs/HOT_PATH.md.
+//
+// The fast path decides everything before it changes anything: if one condition does not hold (a thread seen
+// first, a dispatch, a new context, a method compiled anew, a full stack, this event's turn to be bracketed) it
+// leaves by a tail call to the general version in events.cc, which does the whole event the obvious way.
+// No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
+//
+// Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
+#pragma once
+
+#include <cstdint>
+
+#include "jprof/engine/thread.h"
+
+namespace jprof::engine {
+
+// What is recorded at an event. A new kind of recording is one more of these.
+struct CountTree {
+  static constexpr bool kTree = true, kClock = false, kTrain = false, kTrace = false;
+};
+struct TimeTree {
+  static constexpr bool kTree = true, kClock = true, kTrain = false, kTrace = false;
+};
+struct TrainTree {  // TimeTree, and one record per event for `jprof calibrate`
+  static constexpr bool kTree = true, kClock = true, kTrain = true, kTrace = false;
+};
+struct TimeTrace {
+  static constexpr bool kTree = false, kClock = true, kTrain = false, kTrace = true;
+};
+
+// One event as the probe saw it.
+struct Event {
+  uint64_t method;          // the VM's handle
+  uint64_t sp;              // stack pointer at the probe; kNoStack: not known
+  uint64_t return_address;  // of the probe
+  uint64_t continuation;    // the VM's mark of a mounted virtual thread; 0 = none
+  uint64_t vm_thread;
+};
+inline constexpr uint64_t kNoStack = 0;
+
+// The general version, complete by itself: a thread seen first, a new context, anything. `now` is the early
+// clock read (0 without a clock).
+template <class Recording>
+void EnterSlow(const Event& event, int64_t now);
+template <class Recording>
+void LeaveSlow(const Event& event, int64_t now);
+
+namespace internal {
+
+template <class Recording>
+[[gnu::noinline, gnu::cold]] void EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
+  EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+}
+template <class Recording>
+[[gnu::noinline, gnu::cold]] void LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
+  LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+}
+
+// Two stores: what calibration learns from must cost next to nothing itself.
+inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event) {
+  *thread->train_next++ = {static_cast<uint32_t>(delta), from, to, 0,
+                           static_cast<uint8_t>(thread->previous), static_cast<uint8_t>(event)};
+}
+
+inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
+  *out++ = static_cast<uint8_t>(value);
+  return out;
+}
+inline constexpr int kLongestTraceEvent = 5 + 10;
+
+// `word` as in a node; room for it has been seen to.
+inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta) {
+  const uint64_t head = uint64_t{profile::MethodOf(word)} << 5 |
+                        static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
+                        static_cast<uint64_t>(event);
+  const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
+  uint8_t* next = PutVarint(PutVarint(thread->trace_next, head), zigzag);
+  profile::TraceBlock* block = thread->strand.block;
+  block->bytes += static_cast<uint32_t>(next - thread->trace_next);
+  ++block->events;
+  thread->strand.trace_value += delta;
+  ++thread->strand.record->trace_events;
+  thread->trace_next = next;
+}
+
+template <class Recording>
+inline bool TraceIsFull(const Thread* thread) {
+  return Recording::kTrace && thread->trace_end - thread->trace_next < kLongestTraceEvent;
+}
+template <class Recording>
+inline bool TrainIsFull(const Thread* thread) {
+  return Recording::kTrain && thread->train_next == thread->train_end;
+}
+
+}  // namespace internal
+
+// A method was entered. Inlined into the probe.
+template <class Recording>
+[[gnu::always_inline]] inline void Enter(uint64_t method, uint64_t sp, uint64_t return_address,
+                                         uint64_t continuation, uint64_t vm_thread) {
+  Thread* thread = current_thread;
+  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+  const auto slow = [&] {
+    internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  };
+  if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
+  if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
+      [[unlikely]] return slow();
+  if (continuation != thread->continuation) [[unlikely]] return slow();
+  if (Recording::kClock && thread->bracket_in == 1) [[unlikely]] return slow();
+  if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
+      [[unlikely]] return slow();
+
+  const CachedMethod* cached = FindCached(*thread, method);
+  if (cached == nullptr || cached->return_address != static_cast<uint32_t>(return_address))
+      [[unlikely]] return slow();
+  const uint32_t word = cached->word;
+
+  if constexpr (Recording::kTrace) {
+    if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]] return;
+    --thread->bracket_in;
+    internal::Trace(thread, word, EventKind::kEntry, now - thread->last);
+    thread->last = now;
+    return;
+  }
+
+  Frame* top = thread->top;
+  if (top == thread->limit || sp >= top[-1].sp) [[unlikely]] return slow();
+  profile::Node* parent = top[-1].node;
+  const uint32_t id = profile::MethodOf(word);
+  uint32_t index;
+  if (parent->child[0].method == id) {
+    index = parent->child[0].node;
+  } else if (parent->child[1].method == id) {
+    index = parent->child[1].node;
+  } else if (parent->child[2].method == id) {
+    index = parent->child[2].node;
+  } else {
+    return slow();
+  }
+  profile::Node* node = thread->nodes + index;
+  uint32_t* count = &node->entries[thread->previous];
+  if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]] return slow();
+
+  if constexpr (Recording::kClock) {
+    const int64_t delta = now - thread->last;
+    parent->self += delta;
+    thread->last = now;
+    --thread->bracket_in;
+    if constexpr (Recording::kTrain) {
+      internal::Train(thread, delta, parent->word, word, EventKind::kEntry);
+    }
+  }
+  ++*count;
+  *top = {method, sp, node};
+  thread->top = top + 1;
+  thread->previous = static_cast<uint32_t>(EventKind::kEntry);
+}
+
+// A method is left. Inlined into the probe.
+template <class Recording>
+[[gnu::always_inline]] inline void Leave(uint64_t method, uint64_t sp, uint64_t return_address,
+                                         uint64_t continuation, uint64_t vm_thread) {
+  Thread* thread = current_thread;
+  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+  const auto slow = [&] {
+    internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  };
+  if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
+  if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
+      [[unlikely]] return slow();
+  if (continuation != thread->continuation) [[unlikely]] return slow();
+  if (Recording::kClock && thread->bracket_in == 1) [[unlikely]] return slow();
+  if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
+      [[unlikely]] return slow();
+
+  if constexpr (Recording::kTrace) {
+    const CachedMethod* cached = FindCached(*thread, method);
+    if (cached == nullptr) [[unlikely]] return slow();
+    if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]] return;
+    --thread->bracket_in;
+    internal::Trace(thread, cached->word, EventKind::kExit, now - thread->last);
+    thread->last = now;
+    return;
+  }
+
+  Frame* frame = thread->top - 1;
+  if (frame->method != method) [[unlikely]] return slow();
+  profile::Node* node = frame->node;
+  uint32_t* count = &node->exits[thread->previous];
+  if (static_cast<int32_t>(*count) < 0) [[unlikely]] return slow();
+  if constexpr (Recording::kClock) {
+    const int64_t delta = now - thread->last;
+    node->self += delta;
+    thread->last = now;
+    --thread->bracket_in;
+    if constexpr (Recording::kTrain) {
+      internal::Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
+    }
+  }
+  ++*count;
+  thread->top = frame;
+  thread->previous = static_cast<uint32_t>(EventKind::kExit);
+}
+
+}  // namespace jprof::engine

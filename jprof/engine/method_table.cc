@@ -1,0 +1,105 @@
+#include "jprof/engine/method_table.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace jprof::engine {
+namespace {
+
+constexpr uint32_t kFirstCapacity = 4096;
+
+uint64_t Mix(uint64_t hash, std::string_view text) {  // FNV-1a, a separator after each part
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
+  return (hash ^ 0xff) * 0x100000001b3ull;
+}
+
+uint64_t HashOf(const MethodText& text) {
+  uint64_t hash = Mix(0xcbf29ce484222325ull, text.class_name);
+  hash = Mix(hash, text.name);
+  hash = Mix(hash, text.signature);
+  return hash != 0 ? hash : 1;
+}
+
+void* Map(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
+
+MethodTable::~MethodTable() {
+  if (slots_ != nullptr) munmap(slots_, capacity_ * sizeof(Slot));
+}
+
+bool MethodTable::Open(profile::Writer* writer, Filter filter) {
+  writer_ = writer;
+  filter_ = std::move(filter);
+  slots_ = static_cast<Slot*>(Map(kFirstCapacity * sizeof(Slot)));
+  if (slots_ == nullptr) return false;
+  capacity_ = kFirstCapacity;
+  return writer_->AddMethod("(unknown)", "method", "", 0) == kUnknownMethod;
+}
+
+bool MethodTable::Same(const Slot& slot, const MethodText& text) const {
+  const char* bytes = writer_->methods() + uint64_t{slot.offset} * 8;
+  const auto* record = reinterpret_cast<const profile::MethodRecord*>(bytes);
+  const char* strings = bytes + sizeof *record;
+  const std::string_view class_name(strings, record->class_length);
+  const std::string_view name(strings + record->class_length, record->name_length);
+  const std::string_view signature(name.end(), record->signature_length);
+  return class_name == text.class_name && name == text.name && signature == text.signature;
+}
+
+bool MethodTable::Grow() {
+  const uint32_t capacity = capacity_ * 2;
+  auto* slots = static_cast<Slot*>(Map(size_t{capacity} * sizeof(Slot)));
+  if (slots == nullptr) return false;
+  for (uint32_t i = 0; i < capacity_; ++i) {
+    if (slots_[i].hash == 0) continue;
+    uint32_t at = slots_[i].hash & (capacity - 1);
+    while (slots[at].hash != 0) at = (at + 1) & (capacity - 1);
+    slots[at] = slots_[i];
+  }
+  munmap(slots_, capacity_ * sizeof(Slot));
+  slots_ = slots;
+  capacity_ = capacity;
+  return true;
+}
+
+MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
+  MethodText text;
+  if (!source.Describe(method, &text)) {
+    ++writer_->header()->name_failures;
+    return {kUnknownMethod, false};
+  }
+  const uint64_t hash = HashOf(text);
+  std::lock_guard guard(lock_);
+  uint32_t at = hash & (capacity_ - 1);
+  for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
+    const Slot& slot = slots_[at];
+    if (slot.hash != hash) continue;
+    // Ignored methods have no record: 64 bits of hash must do to know them again.
+    if (slot.id == kIgnoredMethod || Same(slot, text)) return {slot.id, text.is_native};
+  }
+  Slot slot = {hash, kIgnoredMethod, 0};
+  if (!filter_ || filter_(text.class_name, text.name)) {
+    slot.offset = static_cast<uint32_t>(writer_->header()->methods_bytes / 8);
+    const uint16_t flags = (text.is_static ? profile::kMethodStatic : 0) |
+                           (text.is_native ? profile::kMethodNative : 0);
+    slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
+    if (slot.id == 0) {  // no room on the disk: the events are kept under one name
+      ++writer_->header()->name_failures;
+      return {kUnknownMethod, text.is_native};
+    }
+    ++accepted_;
+  }
+  slots_[at] = slot;
+  if (++used_ * 2 > capacity_) Grow();  // if it cannot, lookups get slower, then longer
+  return {slot.id, text.is_native};
+}
+
+}  // namespace jprof::engine

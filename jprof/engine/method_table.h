@@ -1,0 +1,75 @@
+// Method ids: dense, stable, one per distinct (class, name, signature); the ids outlive the VM's own method
+// structures, which may be freed or replaced. Also decides, once per method, whether it is recorded at all.
+// Callable from a probe's slow path: locks, never blocks on the VM, allocates from its own mapping.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "common/method_type.h"
+#include "common/spin_lock.h"
+#include "profile/writer.h"
+
+namespace jprof::engine {
+
+// A method as its source describes it. The views live as long as the method does.
+struct MethodText {
+  std::string_view class_name;
+  std::string_view name;
+  std::string_view signature;
+  bool is_static = false;
+  bool is_native = false;
+};
+
+// Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a test's fake.
+class MethodSource {
+ public:
+  virtual ~MethodSource() = default;
+  // False: it cannot be read.
+  virtual bool Describe(uint64_t method, MethodText* text) = 0;
+  // What ran the probe that returns to this address (never kNative: that is the method's own property).
+  virtual MethodType Classify(uint64_t return_address) = 0;
+  // The identity of the virtual thread that is mounted on this VM thread.
+  virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
+};
+
+inline constexpr uint32_t kIgnoredMethod = profile::kOverflowMethod - 1;  // filtered out
+inline constexpr uint32_t kUnknownMethod = 1;                             // could not be described
+
+class MethodTable {
+ public:
+  using Filter = std::function<bool(std::string_view class_name, std::string_view name)>;
+
+  MethodTable() = default;
+  ~MethodTable();
+  // Once, before the first Find. An empty filter accepts everything.
+  bool Open(profile::Writer* writer, Filter filter);
+
+  struct Id {
+    uint32_t id;
+    bool is_native;
+  };
+  Id Find(MethodSource& source, uint64_t method);
+
+  uint64_t accepted() const { return accepted_; }
+
+ private:
+  struct Slot {
+    uint64_t hash = 0;
+    uint32_t id = 0;
+    uint32_t offset = 0;  // of the MethodRecord, in units of 8 bytes
+  };
+  bool Same(const Slot& slot, const MethodText& text) const;
+  bool Grow();
+
+  SpinLock lock_;
+  profile::Writer* writer_ = nullptr;
+  Filter filter_;
+  Slot* slots_ = nullptr;
+  uint32_t capacity_ = 0;
+  uint32_t used_ = 0;
+  uint64_t accepted_ = 0;
+};
+
+}  // namespace jprof::engine

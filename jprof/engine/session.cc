@@ -1,0 +1,356 @@
+#include "jprof/engine/session.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "jprof/engine/tree.h"
+
+namespace jprof::engine {
+
+__thread Thread* current_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+constexpr uint32_t kFirstBuckets = 16;
+constexpr uint32_t kMostBuckets = 1 << 18;
+constexpr size_t kFirstFrames = 1024;
+constexpr uint64_t kNoHealing = ~uint64_t{0};
+
+// One mapping a thread: its state, the first method cache, the first shadow stack.
+struct ThreadMemory {
+  Thread thread;
+  MethodBucket buckets[kFirstBuckets];
+  Frame frames[kFirstFrames];
+};
+struct StrandMemory {
+  Strand strand;
+  Frame frames[kFirstFrames];
+};
+
+void* Map(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
+
+// What the live copy in the thread holds goes back into its strand, and the other way round.
+void Save(Thread& thread) {
+  thread.strand.top = thread.top;
+  thread.strand.previous = thread.previous;
+  thread.strand.trace_next = thread.trace_next;
+}
+void Load(Thread& thread, const Strand& strand) {
+  thread.strand = strand;
+  thread.top = strand.top;
+  thread.limit = strand.limit;
+  thread.previous = strand.previous;
+  thread.trace_next = strand.trace_next;
+  thread.trace_end = strand.trace_end;
+}
+
+int64_t CpuNanosOf(uint32_t tid) {
+  const auto clock = static_cast<clockid_t>((~tid << 3) | 6);  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
+  timespec t = {};
+  clock_gettime(clock, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
+Result<void> Session::Start(SessionOptions options, MethodSource* source) {
+  options_ = std::move(options);
+  source_ = source;
+  if (auto opened = writer_.Open(options_.files); !opened) return opened;
+  if (!methods_.Open(&writer_, options_.method_filter)) {
+    return Fail("cannot set up the method table in {}: no memory or a full disk",
+                options_.files.directory);
+  }
+  clock_.ticks_per_second = ptm::MeasureTicksPerSecond(10);
+  clock_.read_ticks = ptm::MeasureReadTicks();
+  clock_.granularity = ptm::MeasureGranularity();
+  bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.read_ticks);
+  longest_walk_ = std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
+  profile::ControlHeader* header = writer_.header();
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  header->start_unix_ns = uint64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  header->start_ticks = ptm::ReadTsc();
+  header->ticks_per_second = std::llround(clock_.ticks_per_second);
+  if (options_.files.trace && options_.trace_keep == TraceKeep::kContinuous &&
+      !drain_.Start(&writer_)) {
+    return Fail("cannot start writing {} in {}", profile::kCompressedTraceFile,
+                options_.files.directory);
+  }
+  SetSession(this);
+  return {};
+}
+
+bool Session::OpenStrand(Strand& strand, uint32_t flags) {
+  strand.record = writer_.AllocateThread();
+  if (strand.record == nullptr) return false;
+  const uint32_t root = MakeRoot(*this, strand);
+  if (root == 0) {
+    strand.record->flags = profile::kThreadDisarmed;
+    return false;
+  }
+  *strand.top++ = {0, kNoHealing, writer_.nodes() + root};
+  strand.record->root = root;
+  strand.record->flags = flags;
+  strand.record->start_ticks = ptm::ReadTsc();
+  strand.record->state = profile::kThreadLive;
+  return true;
+}
+
+Thread* Session::Attach(uint64_t vm_thread) {
+  auto* memory = static_cast<ThreadMemory*>(Map(sizeof(ThreadMemory)));
+  if (memory == nullptr) {
+    ++writer_.header()->lost_threads;
+    return nullptr;
+  }
+  Thread* thread = new (&memory->thread) Thread;
+  thread->session = this;
+  thread->vm_thread = vm_thread;
+  thread->buckets = memory->buckets;
+  thread->bucket_shift = 64 - 4;
+  static_assert(kFirstBuckets == 1 << 4);
+  thread->nodes = writer_.nodes();
+  thread->extra = writer_.extra();
+  thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
+  thread->bracket_in = options_.bracket_period;
+
+  Strand& strand = thread->strand;
+  strand.frames = strand.top = memory->frames;
+  strand.limit = memory->frames + kFirstFrames;
+  const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
+  const uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
+  if (!OpenStrand(strand, flags)) {
+    // Its events are counted as lost, once each, without trying again.
+    thread->attention = kNotRecorded;
+    thread->record = strand.record;
+    current_thread = thread;
+    return thread;
+  }
+  thread->record = strand.record;
+  thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
+  thread->page_lock = thread->clock.lock();
+  thread->page_seen = thread->clock.seen();
+  Load(*thread, Strand(strand));
+  thread->last = ptm::ReadTsc();
+  {
+    std::lock_guard guard(lock_);
+    threads_.push_back(*thread);
+  }
+  current_thread = thread;
+  // The thread that makes the VM is called main; it records before the VM can be asked.
+  if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
+  return thread;
+}
+
+void Session::Name(Thread* thread, std::string_view name) {
+  if (thread->record == nullptr) return;
+  thread->named = true;
+  char* out = thread->record->name;
+  const size_t length = std::min(name.size(), sizeof thread->record->name - 1);
+  std::memcpy(out, name.data(), length);
+  std::memset(out + length, 0, sizeof thread->record->name - length);
+  if (options_.thread_filter && !options_.thread_filter(name)) {
+    thread->record->flags |= profile::kThreadFiltered;
+    __atomic_fetch_or(&thread->attention, uint32_t{kNotRecorded}, __ATOMIC_ACQ_REL);
+  }
+}
+
+void Session::Detach() {
+  Thread* thread = current_thread;
+  if (thread == nullptr) return;
+  current_thread = nullptr;
+  if (thread->continuation != 0) SwitchStrand(*thread, 0);
+  if (thread->record != nullptr) {
+    thread->record->end_ticks = ptm::ReadTsc();
+    thread->record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
+    thread->record->state = profile::kThreadEnded;
+  }
+  Save(*thread);
+  EndTrace(*thread);
+  {
+    std::lock_guard guard(lock_);
+    if (thread->link.is_linked()) threads_.erase(threads_.iterator_to(*thread));
+  }
+  auto* memory = reinterpret_cast<ThreadMemory*>(thread);
+  if (thread->buckets != memory->buckets) {
+    munmap(thread->buckets, BucketCount(*thread) * sizeof(MethodBucket));
+  }
+  Strand& strand = thread->strand;
+  if (strand.frames != memory->frames) {
+    munmap(strand.frames, (strand.limit - strand.frames) * sizeof(Frame));
+  }
+  thread->~Thread();
+  munmap(memory, sizeof *memory);
+}
+
+void Session::ForgetMethods() {
+  ForEachThread([](Thread& thread) {
+    __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
+  });
+}
+
+void Session::Finish() {
+  const uint64_t end = ptm::ReadTsc();
+  ForEachThread([&](Thread& thread) {
+    thread.record->end_ticks = end;
+    thread.record->cpu_ns_end = CpuNanosOf(thread.record->tid);
+  });
+  FinishTrace();
+  writer_.Finish(end);
+}
+
+CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_address) {
+  MethodBucket* bucket = &thread.buckets[BucketOf(thread, method)];
+  CachedMethod* cached = FindCached(thread, method);
+  if (cached != nullptr) {
+    if (cached->return_address != static_cast<uint32_t>(return_address)) {
+      cached->return_address = static_cast<uint32_t>(return_address);
+      if (profile::TypeOf(cached->word) != MethodType::kNative) {
+        cached->word = profile::PackMethod(source_->Classify(return_address),
+                                           profile::MethodOf(cached->word));
+      }
+    }
+    return cached;
+  }
+  const MethodTable::Id id = methods_.Find(*source_, method);
+  const MethodType type =
+      id.is_native ? MethodType::kNative : source_->Classify(return_address);
+  if (bucket->entry[3].method != 0 && GrowBuckets(thread)) {
+    bucket = &thread.buckets[BucketOf(thread, method)];
+  }
+  std::move_backward(bucket->entry, bucket->entry + 3, bucket->entry + 4);
+  bucket->entry[0] = {method, profile::PackMethod(type, id.id),
+                      static_cast<uint32_t>(return_address)};
+  ++thread.method_count;
+  return &bucket->entry[0];
+}
+
+bool Session::GrowBuckets(Thread& thread) {
+  const uint32_t old_count = BucketCount(thread);
+  // Full buckets in a table that is mostly empty are bad luck, not a reason to grow.
+  if (old_count >= kMostBuckets || thread.method_count < old_count) return false;
+  auto* buckets = static_cast<MethodBucket*>(Map(old_count * 2 * sizeof(MethodBucket)));
+  if (buckets == nullptr) return false;
+  MethodBucket* const old = thread.buckets;
+  thread.buckets = buckets;
+  --thread.bucket_shift;
+  for (uint32_t i = 0; i < old_count; ++i) {
+    for (const CachedMethod& cached : old[i].entry) {
+      if (cached.method == 0) continue;
+      MethodBucket& bucket = buckets[BucketOf(thread, cached.method)];
+      for (CachedMethod& entry : bucket.entry) {
+        if (entry.method != 0) continue;
+        entry = cached;
+        break;
+      }
+    }
+  }
+  if (old != reinterpret_cast<ThreadMemory*>(&thread)->buckets) {
+    munmap(old, old_count * sizeof(MethodBucket));
+  }
+  return true;
+}
+
+bool Session::GrowFrames(Thread& thread) {
+  Strand& strand = thread.strand;
+  const size_t count = strand.limit - strand.frames;
+  auto* frames = static_cast<Frame*>(Map(count * 2 * sizeof(Frame)));
+  if (frames == nullptr) return false;
+  std::copy(strand.frames, strand.frames + count, frames);
+  // The first stack of a strand is part of its own mapping: left alone.
+  if (count > kFirstFrames) munmap(strand.frames, count * sizeof(Frame));
+  thread.top = frames + (thread.top - strand.frames);
+  strand.frames = frames;
+  thread.limit = strand.limit = frames + count * 2;
+  return true;
+}
+
+void Session::SwitchStrand(Thread& thread, uint64_t continuation) {
+  if (options_.clock) {  // what was spent until here belongs to what was on
+    if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
+      const int64_t now = ptm::ReadTsc();
+      thread.top[-1].node->self += now - thread.last;
+      thread.last = now;
+    }
+  }
+  Save(thread);
+  if (thread.continuation != 0) {
+    *thread.mounted = thread.strand;
+    Park(thread.mounted, thread.virtual_thread);
+    thread.mounted = nullptr;
+  } else {
+    thread.carrier = thread.strand;
+  }
+  thread.continuation = continuation;
+  if (continuation == 0) return Load(thread, thread.carrier);
+  thread.virtual_thread = source_->VirtualThreadId(thread.vm_thread);
+  Strand* strand = TakeStrand(thread.virtual_thread);
+  if (strand == nullptr) {
+    thread.continuation = 0;  // no memory: its events go to the carrier, and are healed there
+    return Load(thread, thread.carrier);
+  }
+  // It may lie elsewhere on this stack than it did when it was unmounted.
+  for (Frame* frame = strand->frames; frame != strand->top; ++frame) frame->sp = kNoHealing;
+  thread.mounted = strand;
+  Load(thread, *strand);
+}
+
+Strand* Session::TakeStrand(uint64_t virtual_thread) {
+  {
+    std::lock_guard guard(lock_);
+    Strand** link = &parked_[virtual_thread % kParkedBuckets];
+    for (; *link != nullptr; link = &(*link)->next) {
+      Strand* strand = *link;
+      if (strand->virtual_thread != virtual_thread) continue;
+      *link = strand->next;
+      return strand;
+    }
+    if (Strand* strand = free_strands_) {
+      free_strands_ = strand->next;
+      return strand;
+    }
+  }
+  auto* memory = static_cast<StrandMemory*>(Map(sizeof(StrandMemory)));
+  if (memory == nullptr) return nullptr;
+  Strand* strand = new (&memory->strand) Strand;
+  strand->frames = strand->top = memory->frames;
+  strand->limit = memory->frames + kFirstFrames;
+  if (!OpenStrand(*strand, profile::kThreadVirtual)) {
+    munmap(memory, sizeof *memory);
+    return nullptr;
+  }
+  std::strcpy(strand->record->name, "virtual threads");
+  return strand;
+}
+
+void Session::Park(Strand* strand, uint64_t virtual_thread) {
+  const bool ended = strand->top == strand->frames + 1;
+  strand->virtual_thread = virtual_thread;
+  std::lock_guard guard(lock_);
+  Strand** head = ended ? &free_strands_ : &parked_[virtual_thread % kParkedBuckets];
+  strand->next = *head;
+  *head = strand;
+}
+
+void Session::NextTrainRecords(Thread& thread) {
+  static profile::TrainRecord sink[16];  // no room: records go nowhere, the run goes on
+  constexpr uint32_t kRun = 1 << 14;
+  profile::TrainRecord* records = writer_.AllocateTrain(kRun);
+  thread.train_next = records != nullptr ? records : sink;
+  thread.train_end = records != nullptr ? records + kRun : sink + 16;
+}
+
+}  // namespace jprof::engine

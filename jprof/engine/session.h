@@ -1,0 +1,112 @@
+// One recording: its files, its threads, its methods, its clock. One object per agent, alive until the process
+// ends. Everything here is off the fast path.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "common/spin_lock.h"
+#include "jprof/engine/method_table.h"
+#include "jprof/engine/thread.h"
+#include "jprof/engine/trace.h"
+#include "profile/writer.h"
+
+namespace jprof::engine {
+
+enum class TraceKeep { kNormal, kWrap, kContinuous };
+
+struct SessionOptions {
+  profile::WriterOptions files;
+  bool clock = true;          // false: counts only
+  bool fold_recursion = false;
+  TraceKeep trace_keep = TraceKeep::kNormal;
+  uint64_t trace_memory = 64ull << 20;  // per thread
+  uint32_t bracket_period = 16;
+  MethodTable::Filter method_filter;
+  std::function<bool(std::string_view name)> thread_filter;
+};
+
+struct ClockFacts {
+  double ticks_per_second = 1e9;
+  double read_ticks = 0;     // one clock read among others
+  int64_t granularity = 1;
+};
+
+class Session {
+ public:
+  // Makes the profile. The source outlives the session.
+  Result<void> Start(SessionOptions options, MethodSource* source);
+
+  // The calling thread's state, made at its first event; null: it cannot be recorded.
+  Thread* Attach(uint64_t vm_thread);
+  // Its name became known (or changed); applies the thread filter. `thread` may be another thread's.
+  void Name(Thread* thread, std::string_view name);
+  // The calling thread ends: its record is completed, its memory given back. Later events are counted as lost.
+  void Detach();
+
+  // VM methods may have been freed or replaced: every thread empties its cache before its next event.
+  void ForgetMethods();
+
+  // The program ends. Threads that still run may go on recording.
+  void Finish();
+
+  // Calls f(Thread&) for every live thread, under the lock.
+  template <typename F>
+  void ForEachThread(F f) {
+    std::lock_guard guard(lock_);
+    for (Thread& thread : threads_) f(thread);
+  }
+
+  // Slow-path services for the calling thread.
+  CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
+  bool GrowFrames(Thread& thread);
+  void SwitchStrand(Thread& thread, uint64_t continuation);
+  bool NextTraceBlock(Thread& thread);  // trace.cc
+  void NextTrainRecords(Thread& thread);
+
+  profile::Writer& writer() { return writer_; }
+  MethodSource& source() { return *source_; }
+  MethodTable& methods() { return methods_; }
+  const SessionOptions& options() const { return options_; }
+  const ClockFacts& clock() const { return clock_; }
+  // (period - 1) * read cost, rounded: what a sampled bracket must not count as the handler's.
+  int64_t bracket_bias() const { return bracket_bias_; }
+  int64_t longest_walk() const { return longest_walk_; }
+  void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
+
+ private:
+  static constexpr uint32_t kParkedBuckets = 4096;
+
+  bool OpenStrand(Strand& strand, uint32_t flags);
+  bool MakeRing(Strand& strand, uint32_t capacity);  // trace.cc, like the next two
+  void EndTrace(Thread& thread);
+  void FinishTrace();
+  bool GrowBuckets(Thread& thread);
+  Strand* TakeStrand(uint64_t virtual_thread);
+  void Park(Strand* strand, uint64_t virtual_thread);
+
+  SessionOptions options_;
+  MethodSource* source_ = nullptr;
+  ClockFacts clock_;
+  int64_t bracket_bias_ = 0;
+  int64_t longest_walk_ = 0;
+  profile::Writer writer_;
+  MethodTable methods_;
+  SpinLock lock_;  // threads_, parked strands
+  using ThreadList =
+      boost::intrusive::list<Thread, boost::intrusive::member_hook<
+                                         Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
+  ThreadList threads_;
+  TraceDrain drain_;
+  Strand* free_strands_ = nullptr;              // of virtual threads that ended
+  Strand* parked_[kParkedBuckets] = {};         // of those that are unmounted, by identity
+};
+
+// The session that the events go to; once, before the first event.
+void SetSession(Session* session);
+
+}  // namespace jprof::engine

@@ -1,0 +1,208 @@
+#include "jprof/engine/trace.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <mutex>
+
+#include "jprof/engine/session.h"
+
+namespace jprof::engine {
+namespace {
+
+using profile::kTraceBlockBytes;
+using profile::TraceBlock;
+
+constexpr size_t kMostBlocks = (64ull << 30) / kTraceBlockBytes;
+constexpr int kLevel = 1;  // the background thread must keep up with the program
+constexpr int kMostWaits = 400;
+constexpr timespec kPause = {0, 500'000};
+
+void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
+  Strand& strand = thread.strand;
+  *block = TraceBlock{};
+  block->thread = session.writer().IndexOf(strand.record);
+  block->first_event = strand.record->trace_events;
+  block->first_value = strand.trace_value;
+  block->sequence = ++strand.trace_sequence;
+  strand.block = block;
+  thread.trace_next = reinterpret_cast<uint8_t*>(block + 1);
+  thread.trace_end = strand.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
+}
+
+bool WriteAll(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    data += written;
+    size -= written;
+  }
+  return true;
+}
+
+}  // namespace
+
+TraceDrain::~TraceDrain() {
+  Stop();
+  full_.clear();
+  free_.clear();
+  if (links_ != nullptr) munmap(links_, kMostBlocks * sizeof(Link));
+  ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_));
+  ::operator delete(buffer_);
+  if (file_ >= 0) close(file_);
+}
+
+bool TraceDrain::Start(profile::Writer* writer) {
+  writer_ = writer;
+  file_ = openat(writer->directory_fd(), profile::kCompressedTraceFile,
+                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  void* links = mmap(nullptr, kMostBlocks * sizeof(Link), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (links != MAP_FAILED) links_ = static_cast<Link*>(links);
+  context_ = ZSTD_createCCtx();
+  buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
+  if (file_ < 0 || links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
+  // The program's signals are not for this thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(&thread_, nullptr, Run, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  running_.store(started, std::memory_order_release);
+  return started;
+}
+
+void TraceDrain::Stop() {
+  if (!running()) return;
+  stop_.store(true, std::memory_order_release);
+  pthread_join(thread_, nullptr);
+  running_.store(false, std::memory_order_release);
+}
+
+TraceDrain::Link* TraceDrain::LinkOf(const TraceBlock* block) {
+  const size_t index =
+      (reinterpret_cast<const char*>(block) - writer_->trace()) / kTraceBlockBytes;
+  return &links_[index];
+}
+
+void TraceDrain::Put(TraceBlock* full) {
+  Link* link = LinkOf(full);
+  link->block = full;
+  std::lock_guard guard(lock_);
+  full_.push_back(*link);
+}
+
+TraceBlock* TraceDrain::TakeFree() {
+  std::lock_guard guard(lock_);
+  if (free_.empty()) return nullptr;
+  Link& link = free_.front();
+  free_.pop_front();
+  return link.block;
+}
+
+bool TraceDrain::DrainOne() {
+  Link* link;
+  {
+    std::lock_guard guard(lock_);
+    if (full_.empty()) return false;
+    link = &full_.front();
+    full_.pop_front();
+  }
+  const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
+  const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound,
+                                        link->block, kTraceBlockBytes, kLevel);
+  const bool written =
+      !ZSTD_isError(size) && WriteAll(file_, static_cast<char*>(buffer_), size);
+  if (!written) {
+    // The block stays in the `trace` file, where the reader finds it; only it can't be used again.
+    writer_->header()->disk_full = 1;
+    return true;
+  }
+  *link->block = TraceBlock{};  // in trace.zst now: not to be counted twice
+  std::lock_guard guard(lock_);
+  free_.push_back(*link);
+  return true;
+}
+
+void* TraceDrain::Run(void* self) {
+  auto* drain = static_cast<TraceDrain*>(self);
+  for (;;) {
+    const bool stopping = drain->stop_.load(std::memory_order_acquire);
+    while (drain->DrainOne()) {
+    }
+    if (stopping) return nullptr;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+bool Session::NextTraceBlock(Thread& thread) {
+  Strand& strand = thread.strand;
+  const uint32_t share = static_cast<uint32_t>(
+      std::max<uint64_t>(2, options_.trace_memory / kTraceBlockBytes));
+  TraceBlock* block = nullptr;
+  switch (options_.trace_keep) {
+    case TraceKeep::kNormal:
+      if (strand.ring_used < share) block = writer_.AllocateTraceBlock();
+      break;
+    case TraceKeep::kWrap:
+      if (strand.ring == nullptr && !MakeRing(strand, share)) return false;
+      if (strand.ring_used < share && (block = writer_.AllocateTraceBlock()) != nullptr) {
+        strand.ring[strand.ring_used] = block;
+      } else if (strand.ring_used > 0) {
+        block = strand.ring[strand.ring_at];
+        strand.ring_at = (strand.ring_at + 1) % strand.ring_used;
+        strand.record->trace_overwritten += block->events;
+        BeginBlock(*this, thread, block);
+        return true;
+      }
+      break;
+    case TraceKeep::kContinuous:
+      if (strand.block != nullptr) {
+        drain_.Put(strand.block);
+        strand.block = nullptr;
+        thread.trace_next = thread.trace_end = strand.trace_end = nullptr;
+      }
+      if ((block = drain_.TakeFree()) == nullptr && strand.ring_used < share) {
+        block = writer_.AllocateTraceBlock();
+        break;
+      }
+      for (int wait = 0; block == nullptr && wait < kMostWaits && drain_.running(); ++wait) {
+        nanosleep(&kPause, nullptr);
+        block = drain_.TakeFree();
+      }
+      if (block == nullptr) return false;
+      BeginBlock(*this, thread, block);
+      return true;
+  }
+  if (block == nullptr) return false;
+  ++strand.ring_used;
+  BeginBlock(*this, thread, block);
+  return true;
+}
+
+bool Session::MakeRing(Strand& strand, uint32_t capacity) {
+  void* ring = mmap(nullptr, capacity * sizeof(TraceBlock*), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (ring == MAP_FAILED) return false;
+  strand.ring = static_cast<TraceBlock**>(ring);
+  strand.ring_capacity = capacity;
+  return true;
+}
+
+void Session::EndTrace(Thread& thread) {
+  Strand& strand = thread.strand;
+  if (strand.ring != nullptr) munmap(strand.ring, strand.ring_capacity * sizeof(TraceBlock*));
+  strand.ring = nullptr;
+  if (strand.block != nullptr && drain_.running()) drain_.Put(strand.block);
+  strand.block = nullptr;
+}
+
+void Session::FinishTrace() { drain_.Stop(); }
+
+}  // namespace jprof::engine

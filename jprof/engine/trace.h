@@ -1,0 +1,55 @@
+// Where full trace blocks go, by mode. Blocks live in the profile's `trace` file; a thread writes into its
+// own block and comes here only when it is full.
+//   normal      a thread gets blocks until its share is used up; then its events are counted as dropped
+//   wrap        its oldest block is written over; the events in it are counted as overwritten
+//   continuous  a background thread compresses full blocks into trace.zst and hands them back; a thread that
+//               finds none free waits a little, and only then drops (and counts)
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <boost/intrusive/slist.hpp>
+#include <cstdint>
+
+#include "common/spin_lock.h"
+#include "profile/writer.h"
+
+namespace jprof::engine {
+
+class TraceDrain {
+ public:
+  ~TraceDrain();
+
+  // Starts the background thread. False: no file, no thread, no memory.
+  bool Start(profile::Writer* writer);
+  // Writes what is queued and ends the background thread.
+  void Stop();
+  bool running() const { return running_.load(std::memory_order_acquire); }
+
+  void Put(profile::TraceBlock* full);       // from a probe: locks shortly
+  profile::TraceBlock* TakeFree();           // null: none at the moment
+
+ private:
+  struct Link : boost::intrusive::slist_base_hook<> {
+    profile::TraceBlock* block = nullptr;
+  };
+  using Queue = boost::intrusive::slist<Link, boost::intrusive::cache_last<true>>;
+
+  static void* Run(void* self);
+  bool DrainOne();
+  Link* LinkOf(const profile::TraceBlock* block);
+
+  profile::Writer* writer_ = nullptr;
+  SpinLock lock_;  // full_, free_
+  Queue full_, free_;
+  Link* links_ = nullptr;
+  int file_ = -1;
+  void* context_ = nullptr;  // ZSTD_CCtx
+  void* buffer_ = nullptr;
+  pthread_t thread_ = {};
+  std::atomic<bool> running_ = false;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace jprof::engine

@@ -1,0 +1,188 @@
+#include "jprof/engine/tree.h"
+
+#include <algorithm>
+
+#include "jprof/engine/session.h"
+
+namespace jprof::engine {
+namespace {
+
+using profile::ChildBlock;
+using profile::ChildSlot;
+using profile::Node;
+
+constexpr uint32_t kFirstChunk = 64;        // 4 KiB: most threads are small
+constexpr uint32_t kLargestChunk = 16 << 10;  // 1 MiB
+// A type change with fewer calls than this behind it is not worth a cache line: they count as the new type.
+constexpr uint32_t kWorthFormer = 8;
+
+uint32_t IndexOf(const Thread& thread, const Node* node) {
+  return static_cast<uint32_t>(node - thread.nodes);
+}
+
+// 0 = none to be had.
+uint32_t NewNode(Thread& thread, bool past_cap = false) {
+  Strand& strand = thread.strand;
+  profile::Writer& writer = thread.session->writer();
+  if (strand.chunk_next < strand.chunk_end) return strand.chunk_next++;
+  const profile::ControlHeader& header = *writer.header();
+  if (past_cap) return header.disk_full ? 0 : writer.AllocateNodes(1, true);
+  if (header.tree_full || header.disk_full) return 0;
+  const uint32_t first = writer.AllocateNodes(strand.chunk_size);
+  if (first == 0) return 0;
+  strand.chunk_next = first + 1;
+  strand.chunk_end = first + strand.chunk_size;
+  strand.chunk_size = std::min(strand.chunk_size * 2, kLargestChunk);
+  return first;
+}
+
+ChildBlock* BlockAt(Thread& thread, uint32_t index) {
+  return reinterpret_cast<ChildBlock*>(thread.nodes + index);
+}
+
+// The child for `method`, or null. One found in a block changes places with a slot of the node.
+Node* Find(Thread& thread, Node* parent, uint32_t method) {
+  for (const ChildSlot& slot : parent->child) {
+    if (slot.method == method) return thread.nodes + slot.node;
+  }
+  for (uint32_t at = parent->more; at != 0; at = BlockAt(thread, at)->next) {
+    for (ChildSlot& slot : BlockAt(thread, at)->child) {
+      if (slot.method != method) continue;
+      thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
+      std::swap(slot, parent->child[thread.victim]);
+      return thread.nodes + parent->child[thread.victim].node;
+    }
+  }
+  return nullptr;
+}
+
+// A place for one more child, or null. Slots fill first; then a slot's child moves to a block.
+ChildSlot* Place(Thread& thread, Node* parent) {
+  for (ChildSlot& slot : parent->child) {
+    if (slot.method == 0) return &slot;
+  }
+  ChildBlock* block = parent->more != 0 ? BlockAt(thread, parent->more) : nullptr;
+  if (block == nullptr || block->child[6].method != 0) {
+    const uint32_t index = NewNode(thread);
+    if (index == 0) return nullptr;
+    block = BlockAt(thread, index);
+    *block = ChildBlock{};
+    block->next = parent->more;
+    parent->more = index;
+  }
+  for (ChildSlot& slot : block->child) {
+    if (slot.method != 0) continue;
+    thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
+    slot = parent->child[thread.victim];
+    return &parent->child[thread.victim];
+  }
+  return nullptr;
+}
+
+// With recursion folded: the ancestor (or self) that runs `method`, or null.
+Node* AncestorOf(Thread& thread, Node* node, uint32_t method) {
+  for (;; node = thread.nodes + node->parent) {
+    if (profile::MethodOf(node->word) == method) return node;
+    if (node->parent == 0) return nullptr;
+  }
+}
+
+Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
+  Node* node = thread.nodes + index;
+  *node = Node{};
+  node->parent = IndexOf(thread, parent);
+  node->word = word;
+  return node;
+}
+
+// The visible row that takes what finds no room below `parent`. When not even that can be had, the
+// strand's own, under its root.
+Node* Overflow(Thread& thread, Node* parent) {
+  constexpr uint32_t kWord =
+      profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
+  if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;
+  ChildSlot* free = nullptr;  // an overflow child never takes a slot that needs a new block
+  for (ChildSlot& slot : parent->child) {
+    if (slot.method == 0) free = &slot;
+  }
+  if (parent->more != 0) {
+    for (ChildSlot& slot : BlockAt(thread, parent->more)->child) {
+      if (slot.method == 0 && free == nullptr) free = &slot;
+    }
+  }
+  const uint32_t index = free != nullptr ? NewNode(thread, true) : 0;
+  if (index != 0) {
+    Node* node = Make(thread, index, parent, kWord);
+    *free = {profile::kOverflowMethod, index};
+    return node;
+  }
+  Node* last = thread.nodes + thread.strand.overflow;
+  last->word = kWord;
+  return last;
+}
+
+}  // namespace
+
+Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word) {
+  const uint32_t method = profile::MethodOf(word);
+  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
+    ++thread.strand.record->overflow;
+    return {parent, false};
+  }
+  if (Node* found = Find(thread, parent, method)) return {found, false};
+  if (thread.session->options().fold_recursion) {
+    if (Node* ancestor = AncestorOf(thread, parent, method)) {
+      if (ChildSlot* slot = Place(thread, parent)) *slot = {method, IndexOf(thread, ancestor)};
+      return {ancestor, true};
+    }
+  }
+  // The node first: its index must lie above its parent's, and a slot must never point to nothing.
+  const uint32_t index = NewNode(thread);
+  ChildSlot* slot = index != 0 ? Place(thread, parent) : nullptr;
+  if (slot == nullptr) {
+    ++thread.strand.record->overflow;
+    return {Overflow(thread, parent), true};
+  }
+  Node* node = Make(thread, index, parent, word);
+  *slot = {method, index};
+  return {node, true};
+}
+
+void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
+  if (always || node->entries[0] + node->entries[1] >= kWorthFormer) {
+    const uint32_t index = NewNode(thread, true);
+    if (index != 0) {
+      Node* former = thread.nodes + index;
+      *former = *node;
+      former->parent = IndexOf(thread, node);
+      former->more = profile::kFormer;
+      for (ChildSlot& slot : former->child) slot = {};
+      node->entries[0] = node->entries[1] = node->exits[0] = node->exits[1] = 0;
+      node->self = 0;
+      node->dispatches = 0;
+      const uint32_t extras = thread.session->writer().metric_count() - 1;
+      if (extras != 0) {
+        int64_t* from = thread.extra + size_t{IndexOf(thread, node)} * extras;
+        std::copy(from, from + extras, thread.extra + size_t{index} * extras);
+        std::fill(from, from + extras, 0);
+      }
+    }
+  }
+  node->word = word;
+}
+
+uint32_t MakeRoot(Session& session, Strand& strand) {
+  const uint32_t count = session.writer().header()->tree_full ? 2 : kFirstChunk;
+  const uint32_t first = session.writer().AllocateNodes(count, true);
+  if (first == 0) return 0;
+  Node* nodes = session.writer().nodes();
+  nodes[first].word = profile::PackMethod(MethodType::kThread, profile::kRootMethod);
+  nodes[first + 1].parent = first;  // no word: unused until needed
+  strand.overflow = first + 1;
+  strand.chunk_next = first + 2;
+  strand.chunk_end = first + count;
+  strand.chunk_size = kFirstChunk * 2;
+  return first;
+}
+
+}  // namespace jprof::engine

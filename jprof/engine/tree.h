@@ -1,0 +1,28 @@
+// The calling-context tree of one strand. Owner: the thread it is on; nobody else writes.
+// Slow path only: the fast path reads the three child slots of a node itself (events.h).
+// Invariant: a parent's index is below its children's.
+// Full: new contexts are charged to the parent's overflow child and counted, never dropped.
+#pragma once
+
+#include <cstdint>
+
+#include "jprof/engine/thread.h"
+
+namespace jprof::engine {
+
+struct Child {
+  profile::Node* node;
+  bool created;
+};
+
+// The child of `parent` for the method in `word` (PackMethod), made if need be. Never null.
+Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word);
+
+// Makes `node`'s type that of `word`; what it counted as another type moves to a former record if it
+// is worth one. Also called when a counter nears 2^31 (same word): then always.
+void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
+
+// The root of a new strand: nodes root (and root + 1, kept as its overflow node). 0 = no room.
+uint32_t MakeRoot(Session& session, Strand& strand);
+
+}  // namespace jprof::engine

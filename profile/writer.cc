@@ -1,0 +1,172 @@
+#include "profile/writer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint32_t kMaxThreads = 1u << 20;
+constexpr size_t kMaxMethodsBytes = 4ull << 30;
+constexpr uint64_t kMaxNodes = 0xfffffff0ull;
+constexpr size_t kMaxTrainBytes = 8ull << 30;
+
+std::string ErrnoText() { return std::strerror(errno); }
+
+}  // namespace
+
+Result<void> Writer::Open(const WriterOptions& options) {
+  const char* directory = options.directory.c_str();
+  if (mkdir(directory, 0755) != 0) {
+    return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
+  }
+  directory_fd_ = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory_fd_ < 0) return Fail("cannot open {}: {}", options.directory, ErrnoText());
+
+  metric_count_ = std::max(1u, options.metric_count);
+  const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
+  node_reserve_ = limit / 8 + 65536;
+  const uint64_t max_nodes = limit + node_reserve_;
+  const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
+  const bool made =
+      control_.Create(directory_fd_, kControlFile,
+                      kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
+      control_.Ensure(kControlHeaderBytes) &&
+      nodes_.Create(directory_fd_, kNodesFile, max_nodes * sizeof(Node)) &&
+      nodes_.Ensure(sizeof(Node)) &&
+      (extra_bytes == 0 || extra_.Create(directory_fd_, kExtraFile, max_nodes * extra_bytes)) &&
+      methods_.Create(directory_fd_, kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
+      (!options.trace || trace_.Create(directory_fd_, kTraceFile, options.trace_bytes_limit)) &&
+      (!options.train || train_.Create(directory_fd_, kTrainFile, kMaxTrainBytes));
+  if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
+
+  header_ = reinterpret_cast<ControlHeader*>(control_.data());
+  *header_ = ControlHeader{};
+  header_->version = kFormatVersion;
+  header_->metric_count = metric_count_;
+  header_->node_count = 1;  // node 0 is never used
+  header_->node_limit = limit;
+  std::memcpy(header_->magic, kMagic, sizeof kMagic);  // last: from here on it is a profile
+  return {};
+}
+
+bool Writer::WriteFile(const char* file, std::string_view text) const {
+  const std::string temporary = std::string(file) + ".tmp";
+  const int fd = openat(directory_fd_, temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return false;
+  bool good = true;
+  while (good && !text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    good = written > 0;
+    if (good) text.remove_prefix(written);
+  }
+  good = close(fd) == 0 && good;
+  return good && renameat(directory_fd_, temporary.c_str(), directory_fd_, file) == 0;
+}
+
+bool Writer::Grow(MappedFile& file, size_t bytes) {
+  if (file.Ensure(bytes)) return true;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) header_->disk_full = 1;
+  return false;
+}
+
+uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
+  std::lock_guard guard(lock_);
+  const uint64_t first = header_->node_count;
+  const uint64_t limit = header_->node_limit + (past_cap ? node_reserve_ : 0);
+  if (first + count > limit) {
+    header_->tree_full = 1;
+    return 0;
+  }
+  const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
+  if (!Grow(nodes_, (first + count) * sizeof(Node))) return 0;
+  if (extra_bytes != 0 && !Grow(extra_, (first + count) * extra_bytes)) return 0;
+  // One fault per chunk instead of one per page; older kernels say EINVAL and fault page by page.
+  constexpr size_t kPage = 4096;
+  const size_t begin = first * sizeof(Node) / kPage * kPage;
+  const size_t bytes = (first + count) * sizeof(Node) - begin;
+#ifdef MADV_POPULATE_WRITE
+  if (bytes >= 4 * kPage) madvise(nodes_.data() + begin, bytes, MADV_POPULATE_WRITE);
+#else
+  (void)bytes;
+#endif
+  header_->node_count = first + count;
+  return static_cast<uint32_t>(first);
+}
+
+ThreadRecord* Writer::AllocateThread() {
+  std::lock_guard guard(lock_);
+  const uint32_t index = header_->thread_count;
+  const size_t offset = kControlHeaderBytes + size_t{index} * sizeof(ThreadRecord);
+  if (index >= kMaxThreads || !Grow(control_, offset + sizeof(ThreadRecord))) {
+    ++header_->lost_threads;
+    return nullptr;
+  }
+  header_->thread_count = index + 1;
+  return new (control_.data() + offset) ThreadRecord{};
+}
+
+uint32_t Writer::IndexOf(const ThreadRecord* record) const {
+  const auto* first = reinterpret_cast<const ThreadRecord*>(control_.data() + kControlHeaderBytes);
+  return static_cast<uint32_t>(record - first);
+}
+
+uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
+                           std::string_view signature, uint16_t flags) {
+  std::lock_guard guard(lock_);
+  const size_t text = class_name.size() + name.size() + signature.size();
+  const size_t bytes = (sizeof(MethodRecord) + text + 7) / 8 * 8;
+  const uint64_t offset = header_->methods_bytes;
+  const uint32_t id = header_->method_count + 1;
+  if (id >= kOverflowMethod - 1 || !Grow(methods_, offset + bytes)) return 0;
+  MethodRecord record;
+  record.bytes = static_cast<uint32_t>(bytes);
+  record.id = id;
+  record.flags = flags;
+  record.class_length = static_cast<uint16_t>(class_name.size());
+  record.name_length = static_cast<uint16_t>(name.size());
+  record.signature_length = static_cast<uint16_t>(signature.size());
+  char* out = methods_.data() + offset;
+  std::memcpy(out, &record, sizeof record);
+  out += sizeof record;
+  for (std::string_view part : {class_name, name, signature}) {
+    std::memcpy(out, part.data(), part.size());
+    out += part.size();
+  }
+  header_->methods_bytes = offset + bytes;
+  header_->method_count = id;
+  return id;
+}
+
+TraceBlock* Writer::AllocateTraceBlock() {
+  std::lock_guard guard(lock_);
+  const uint64_t index = header_->trace_blocks;
+  if (!Grow(trace_, (index + 1) * kTraceBlockBytes)) return nullptr;
+  header_->trace_blocks = index + 1;
+  return new (trace_.data() + index * kTraceBlockBytes) TraceBlock{};
+}
+
+TrainRecord* Writer::AllocateTrain(uint32_t count) {
+  std::lock_guard guard(lock_);
+  const uint64_t first = header_->train_records;
+  if (!Grow(train_, (first + count) * sizeof(TrainRecord))) return nullptr;
+  header_->train_records = first + count;
+  return reinterpret_cast<TrainRecord*>(train_.data()) + first;
+}
+
+void Writer::Finish(uint64_t end_ticks) {
+  std::lock_guard guard(lock_);
+  header_->end_ticks = end_ticks;
+  header_->finished = 1;
+}
+
+}  // namespace jprof::profile

@@ -1,0 +1,76 @@
+// The writing side of a profile: files, and who gets which part of them. Used inside the profiled process:
+// nothing throws, nothing exits; a part that cannot be had is answered with 0 / null, and `disk_full` is set.
+// The functions below lock and may be called from a probe; they are not on the fast path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "common/spin_lock.h"
+#include "profile/layout.h"
+#include "profile/mapped_file.h"
+
+namespace jprof::profile {
+
+struct WriterOptions {
+  std::string directory;
+  uint64_t tree_memory = 512ull << 20;  // bytes of nodes before new contexts fold into overflow nodes
+  uint32_t metric_count = 1;
+  bool trace = false;
+  uint64_t trace_bytes_limit = 64ull << 30;
+  bool train = false;
+};
+
+class Writer {
+ public:
+  // Makes the directory (must not exist) and the files in it.
+  Result<void> Open(const WriterOptions& options);
+
+  // Writes `text` to `file` in the directory (a temporary, then a rename).
+  bool WriteFile(const char* file, std::string_view text) const;
+
+  ControlHeader* header() { return header_; }
+  Node* nodes() const { return reinterpret_cast<Node*>(nodes_.data()); }
+  const char* trace() const { return trace_.data(); }
+  const char* methods() const { return methods_.data(); }
+  // Metrics beyond the first of node i: extra()[i * (metric_count - 1) ...]; null if there is one metric.
+  int64_t* extra() const { return reinterpret_cast<int64_t*>(extra_.data()); }
+  uint32_t metric_count() const { return metric_count_; }
+
+  // A run of `count` zeroed nodes; answers its first index, or 0: the cap is reached or the disk is full.
+  // `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the cap.
+  uint32_t AllocateNodes(uint32_t count, bool past_cap = false);
+
+  // A zeroed record; null when there is no room for more threads.
+  ThreadRecord* AllocateThread();
+  uint32_t IndexOf(const ThreadRecord* record) const;
+
+  // Appends a method and answers its id; 0 when that failed. Callers serialise.
+  uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
+                     uint16_t flags);
+
+  // A trace block (kTraceBlockBytes, zeroed), null when there is none left.
+  TraceBlock* AllocateTraceBlock();
+
+  // Room for `count` train records at once; null when there is none.
+  TrainRecord* AllocateTrain(uint32_t count);
+
+  // Ends in order: cuts the files to what was used. Only when nobody records any more.
+  void Finish(uint64_t end_ticks);
+
+  int directory_fd() const { return directory_fd_; }
+
+ private:
+  bool Grow(MappedFile& file, size_t bytes);
+
+  SpinLock lock_;
+  int directory_fd_ = -1;
+  uint32_t metric_count_ = 1;
+  uint64_t node_reserve_ = 0;
+  ControlHeader* header_ = nullptr;
+  MappedFile control_, nodes_, extra_, methods_, trace_, train_;
+};
+
+}  // namespace jprof::profile

@@ -1,0 +1,141 @@
+#include "ptm/virtual_clock.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+
+namespace jprof::ptm {
+namespace {
+
+int64_t Nanos(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+int OpenTaskClock(bool exclude_kernel) {
+  perf_event_attr attr = {};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.exclude_kernel = exclude_kernel;
+  attr.exclude_hv = exclude_kernel;
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+// A pair of clock readings that belong together: the tightest of a few tries.
+struct Pair {
+  int64_t tsc;
+  int64_t nanos;
+};
+Pair ReadTogether(clockid_t clock, int tries) {
+  Pair best = {};
+  int64_t tightest = std::numeric_limits<int64_t>::max();
+  for (int i = 0; i < tries; ++i) {
+    const int64_t before = ReadTsc();
+    const int64_t nanos = Nanos(clock);
+    const int64_t after = ReadTsc();
+    if (after - before < tightest) {
+      tightest = after - before;
+      best = {before + (after - before) / 2, nanos};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+const uint32_t VirtualClock::kNeverMoves = 0;
+
+bool VirtualClock::Open(double ticks_per_ns) {
+  ticks_per_ns_ = ticks_per_ns;
+  int fd = OpenTaskClock(false);
+  if (fd < 0 && (errno == EACCES || errno == EPERM)) fd = OpenTaskClock(true);
+  if (fd < 0) return false;
+  void* page = mmap(nullptr, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+  const int error = errno;
+  close(fd);  // the mapping holds the event
+  if (page == MAP_FAILED) {
+    errno = error;
+    return false;
+  }
+  page_ = page;
+  lock_ = &static_cast<const perf_event_mmap_page*>(page)->lock;
+  seen_ = __atomic_load_n(lock_, __ATOMIC_RELAXED);
+  const Pair pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 3);
+  anchor_tsc_ = pair.tsc;
+  anchor_cpu_ns_ = pair.nanos;
+  return true;
+}
+
+void VirtualClock::Close() {
+  if (page_ != nullptr) munmap(page_, sysconf(_SC_PAGESIZE));
+  page_ = nullptr;
+  lock_ = &kNeverMoves;
+  seen_ = 0;
+}
+
+VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
+  Pair pair;
+  int64_t now;
+  uint32_t lock;
+  do {  // a dispatch between the two readings would tear them apart
+    lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);
+    now = ReadTsc();
+    pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 1);
+  } while (__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock);
+
+  const double on_cpu = static_cast<double>(pair.nanos - anchor_cpu_ns_) * ticks_per_ns_;
+  const int64_t before_last = last - anchor_tsc_;
+  const int64_t after_now = pair.tsc - now;
+  const Redispatched result = {now, std::llround(on_cpu) - before_last - after_now,
+                               (lock - seen_) / 2};
+  anchor_tsc_ = pair.tsc;
+  anchor_cpu_ns_ = pair.nanos;
+  seen_ = lock;
+  return result;
+}
+
+int64_t VirtualClock::CpuNanos() { return Nanos(CLOCK_THREAD_CPUTIME_ID); }
+
+double MeasureTicksPerSecond(int milliseconds) {
+  const Pair begin = ReadTogether(CLOCK_MONOTONIC_RAW, 20);
+  timespec pause = {0, milliseconds * 1'000'000L};
+  nanosleep(&pause, nullptr);
+  const Pair end = ReadTogether(CLOCK_MONOTONIC_RAW, 20);
+  return static_cast<double>(end.tsc - begin.tsc) * 1e9 /
+         static_cast<double>(end.nanos - begin.nanos);
+}
+
+double MeasureReadTicks() {
+  // The best of several short runs: an interrupt in one of them must not count.
+  constexpr int kReads = 200;
+  double best = std::numeric_limits<double>::max();
+  for (int run = 0; run < 50; ++run) {
+    const int64_t begin = ReadTsc();
+    for (int i = 0; i < kReads - 1; ++i) (void)ReadTsc();
+    best = std::min(best, static_cast<double>(ReadTsc() - begin) / kReads);
+  }
+  return best;
+}
+
+int64_t MeasureGranularity() {
+  int64_t step = std::numeric_limits<int64_t>::max();
+  int64_t previous = ReadTsc();
+  for (int i = 0; i < 2000; ++i) {
+    const int64_t now = ReadTsc();
+    if (now > previous) step = std::min(step, now - previous);
+    previous = now;
+  }
+  return step;
+}
+
+}  // namespace jprof::ptm
