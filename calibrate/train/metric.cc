@@ -1,0 +1,115 @@
+// The pure half of a training: from evidence to a metric's overheads.
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/train/training.h"
+
+namespace jprof::calibrate {
+namespace {
+
+// The profile's own estimate of its handler's walk, which the production handler takes off the next interval.
+double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& facts) {
+  const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
+  if (handlers.empty()) return 0;
+  return std::max(0.0, Estimate(handlers, facts.granularity).mean - facts.read_ticks);
+}
+
+// A typical interval per key as the trained deltas have it, the walk taken out.
+std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts& facts) {
+  std::map<Key, Overhead> trained;
+  if (!facts.is_time || facts.index != 0) return trained;
+  for (const auto& [key, deltas] : evidence.samples.deltas) {
+    const Typical typical = Estimate(deltas, facts.granularity);
+    const double walk = HandlerTicks(evidence.samples, key.previous, facts);
+    trained[key] = {.count = typical.count,
+                    .observed = std::max(0.0, typical.mean - walk),
+                    .minimum = typical.minimum,
+                    .spread = typical.spread};
+  }
+  return trained;
+}
+
+// Whole walks: the tree's own totals.
+std::vector<Equation> WalkEquations(const Evidence& evidence, size_t metric) {
+  std::vector<Equation> equations;
+  for (const auto& [name, walk] : evidence.walks) {
+    equations.push_back({walk.counts, walk.metrics[metric]});
+  }
+  return equations;
+}
+
+double MeanPerEvent(const std::vector<Equation>& equations) {
+  double total = 0, events = 0;
+  for (const Equation& equation : equations) {
+    total += equation.total;
+    for (const auto& [key, count] : equation.counts) events += count;
+  }
+  return events > 0 ? std::max(0.0, total / events) : 0;
+}
+
+}  // namespace
+
+std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale) {
+  std::vector<Equation> equations;
+  for (const auto& [name, walk] : evidence.walks) {
+    const ShapeName empty_name = EmptyOf(name);
+    const auto empty = evidence.walks.find(empty_name);
+    const auto truth = evidence.truth.find(name), empty_truth = evidence.truth.find(empty_name);
+    if (name == empty_name || empty == evidence.walks.end() || truth == evidence.truth.end() ||
+        empty_truth == evidence.truth.end()) {
+      continue;
+    }
+    Equation equation{walk.counts, walk.metrics[metric] - empty->second.metrics[metric]};
+    for (const auto& [key, count] : empty->second.counts) equation.counts[key] -= count;
+    equation.total -= truth_scale * (truth->second - empty_truth->second);
+    equations.push_back(std::move(equation));
+  }
+  return equations;
+}
+
+Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
+  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = facts.granularity};
+  metric.keys = FromSamples(evidence, facts);
+
+  // Single intervals say how a walk divides; the tree, which is what gets corrected, says how much it is.
+  Problem observed{.equations = WalkEquations(evidence, facts.index)};
+  for (const auto& [key, value] : metric.keys) observed.start[key] = value.observed;
+  observed.fallback = MeanPerEvent(observed.equations);
+  const std::map<Key, double> typical = Solve(observed);
+
+  // Entry and exit of one call cannot be told apart from outside. Probes cost nearly the same everywhere, real
+  // work does not: so every overhead starts at the mean of all and moves only as far as the equations demand.
+  Problem overhead{.equations = SlopeEquations(evidence, facts.index, facts.is_time ? 1 / facts.scale : 0),
+                   .ceiling = typical};
+  overhead.fallback = MeanPerEvent(overhead.equations);
+  for (const auto& [key, value] : Solve(overhead)) {
+    Overhead& entry = metric.keys[key];
+    const auto seen = typical.find(key);
+    entry.observed = seen == typical.end() ? value : seen->second;
+    entry.overhead = value;
+    entry.truth = entry.observed - value;
+  }
+  std::erase_if(metric.keys, [](const auto& entry) { return entry.second.overhead == 0; });
+  return metric;
+}
+
+Metric Combine(const Metric& first, const Metric& second) {
+  Metric both = first;
+  for (auto& [key, value] : both.keys) value.repeat = value.overhead;  // unless the second knows it too
+  for (const auto& [key, other] : second.keys) {
+    const auto [entry, is_new] = both.keys.try_emplace(key, other);
+    Overhead& value = entry->second;
+    value.repeat = other.overhead;
+    if (is_new) continue;
+    value.repeat = std::abs(value.overhead - other.overhead);
+    value.count += other.count;
+    value.observed = (value.observed + other.observed) / 2;
+    value.overhead = (value.overhead + other.overhead) / 2;
+    value.truth = value.observed - value.overhead;
+    value.minimum = std::min(value.minimum, other.minimum);
+    value.spread = (value.spread + other.spread) / 2;
+  }
+  return both;
+}
+
+}  // namespace jprof::calibrate

@@ -1,0 +1,144 @@
+#include "calibrate/train/observation.h"
+
+#include <charconv>
+#include <sstream>
+
+namespace jprof::calibrate {
+namespace {
+
+using profile::CallTree;
+using profile::kNoRecord;
+using profile::Methods;
+using profile::TrainRecord;
+
+constexpr std::string_view kShapePrefix = "jprof/trainers/Shape";
+constexpr std::string_view kDriverClass = "jprof/trainers/Transitions";
+constexpr EventKind kKinds[] = {EventKind::kEntry, EventKind::kExit};
+
+bool IsShape(uint32_t word, const Methods& methods) {
+  return methods[profile::MethodOf(word)].class_name.starts_with(kShapePrefix);
+}
+
+bool IsDriver(uint32_t word, const Methods& methods) {
+  const profile::MethodName method = methods[profile::MethodOf(word)];
+  return method.name == "drive" && method.class_name == kDriverClass;
+}
+
+char LetterOf(uint32_t word, const Methods& methods) {
+  const bool is_static = methods[profile::MethodOf(word)].flags & profile::kMethodStatic;
+  return Letter(profile::TypeOf(word), is_static);
+}
+
+uint32_t ContextOf(const CallTree& tree, uint32_t record) {
+  return tree.former[record] ? tree.parent[record] : record;
+}
+
+// For every record the caller record whose walk it belongs to, or kNoRecord. Parents stand before children.
+std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
+  std::vector<uint32_t> callers(tree.size(), kNoRecord);
+  for (uint32_t record = 0; record < tree.size(); ++record) {
+    const uint32_t parent = tree.parent[record];
+    if (parent == kNoRecord) continue;
+    if (tree.former[record]) {
+      callers[record] = callers[parent];
+    } else if (IsDriver(tree.word[parent], methods) && IsShape(tree.word[record], methods)) {
+      callers[record] = record;
+    } else {
+      callers[record] = callers[parent];
+    }
+  }
+  return callers;
+}
+
+ShapeName NameOf(uint32_t word, const Methods& methods) {
+  const profile::MethodName method = methods[profile::MethodOf(word)];
+  const size_t package = method.class_name.rfind('/') + 1;
+  return fmt::format("{} {}", method.class_name.substr(package), method.name);
+}
+
+}  // namespace
+
+Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to, const Methods& methods) {
+  return {previous, LetterOf(from, methods), event, LetterOf(to, methods)};
+}
+
+ShapeName EmptyOf(const ShapeName& shape) {
+  const size_t space = shape.find(' ');
+  if (space == std::string::npos || space + 1 >= shape.size()) return shape;
+  return shape.substr(0, space + 2) + "Empty0";
+}
+
+Result<std::map<ShapeName, double>> ParseShapes(std::string_view output) {
+  std::map<ShapeName, double> shapes;
+  bool done = false;
+  std::istringstream lines{std::string(output)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind, copy, method;
+    double nanos = 0;
+    if (line == "done") done = true;
+    if (words >> kind >> copy >> method >> nanos && kind == "shape") {
+      shapes[copy + " " + method] = nanos;
+    }
+  }
+  if (!done || shapes.empty()) return Fail("the trainer did not get to its end");
+  return shapes;
+}
+
+std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) {
+  std::map<ShapeName, Walk> walks;
+  const std::vector<uint32_t> callers = CallersOf(tree, methods);
+  for (uint32_t record = 0; record < tree.size(); ++record) {
+    const uint32_t caller = callers[record];
+    if (caller == kNoRecord) continue;
+    Walk& walk = walks[NameOf(tree.word[caller], methods)];
+    walk.metrics.resize(tree.metrics.size());
+    for (size_t m = 0; m < tree.metrics.size(); ++m) {
+      walk.metrics[m] += static_cast<double>(tree.metrics[m][record]);
+    }
+    const bool is_caller = ContextOf(tree, record) == caller;
+    const uint32_t self = tree.word[record], parent = tree.word[tree.parent[ContextOf(tree, record)]];
+    for (const EventKind previous : kKinds) {
+      const auto index = static_cast<size_t>(previous);
+      const double entries = tree.counts[record].entries[index];
+      const double exits = tree.counts[record].exits[index];
+      // The interval before the caller's entry is the driver's, outside the walk.
+      if (is_caller) walk.calls += entries;
+      else if (entries > 0) walk.counts[KeyOf(previous, parent, EventKind::kEntry, self, methods)] += entries;
+      if (exits > 0) walk.counts[KeyOf(previous, self, EventKind::kExit, parent, methods)] += exits;
+    }
+  }
+  for (auto& [name, walk] : walks) {
+    for (auto& [key, count] : walk.counts) count /= walk.calls;
+    for (double& metric : walk.metrics) metric /= walk.calls;
+  }
+  std::erase_if(walks, [](const auto& walk) { return walk.second.calls == 0; });
+  return walks;
+}
+
+Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
+  Samples samples;
+  const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
+  std::vector<TrainRecord> block(1 << 16);
+  uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
+  for (uint64_t offset = 0; left > 0;) {
+    const size_t wanted = std::min<uint64_t>(left, block.size());
+    const size_t got = file.ReadAt(offset, block.data(), wanted * sizeof(TrainRecord)) / sizeof(TrainRecord);
+    if (got == 0) break;
+    for (size_t i = 0; i < got; ++i) {
+      const TrainRecord& record = block[i];
+      if (!IsShape(record.from, methods) || !IsShape(record.to, methods)) continue;
+      ++samples.records;
+      const auto previous = static_cast<EventKind>(record.previous & 1);
+      const auto event = static_cast<EventKind>(record.event & 1);
+      if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
+      if (record.delta == profile::kDirty) continue;
+      samples.deltas[KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
+    }
+    offset += got * sizeof(TrainRecord);
+    left -= got;
+  }
+  return samples;
+}
+
+}  // namespace jprof::calibrate

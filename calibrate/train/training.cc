@@ -1,0 +1,236 @@
+#include "calibrate/train/training.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "calibrate/train/child.h"
+
+namespace jprof::calibrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kRunLimit{60};
+constexpr int kTrainings = 2;
+
+// Walks of each shape in one run: `calls` in each of `rounds`.
+struct Size {
+  int calls, rounds;
+};
+
+struct Sizes {
+  Size untraced, traced, train;
+  int repeats;  // of the untraced and traced runs; the median of each shape counts
+};
+
+Sizes SizesOf(const Plan& plan) {
+  if (plan.quick) return {{500, 11}, {500, 5}, {200, 2}, 1};
+  return {{2000, 21}, {2000, 11}, {500, 2}, 3};
+}
+
+class Runner {
+ public:
+  Runner(const Plan& plan, int total) : plan_(plan), total_(total) {}
+
+  // Runs the trainer, under the agent if `agent_options` is not empty.
+  Result<std::map<ShapeName, double>> Run(std::string_view step, const Size& size,
+                                          const std::string& agent_options) {
+    if (plan_.progress) plan_.progress(done_, total_, step);
+    ++done_;
+    const auto child = RunChild(Command(size, agent_options), plan_.work / "trainer.log", kRunLimit);
+    if (!child) return std::unexpected(child.error());
+    const auto shapes = ParseShapes(child->output);
+    if (shapes && child->status == 0) return shapes;
+    return Fail("the trainer failed under {} (exit status {}): {}", plan_.java.string(), child->status,
+                Reason(child->output));
+  }
+
+  // The same under the agent, and the profile it made.
+  Result<profile::Reader> Profile(std::string_view step, const Size& size, const std::string& options) {
+    const fs::path out = plan_.work / "trainer.jprof";
+    fs::remove_all(out);
+    const auto run = Run(step, size, fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
+    if (!run) return std::unexpected(run.error());
+    return profile::Reader::Open(out.string());
+  }
+
+ private:
+  std::vector<std::string> Command(const Size& size, const std::string& agent_options) const {
+    std::vector<std::string> argv = {plan_.java.string()};
+    if (!agent_options.empty()) argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
+    // No compilation but those the trainer asks for, each done when asked; code as it is under the probes.
+    for (const char* option : {"-XX:-Inline", "-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000",
+                               "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI", "-XX:+UseSerialGC"}) {
+      argv.push_back(option);
+    }
+    argv.push_back("-Xbootclasspath/a:" + plan_.trainers.string());
+    for (const std::string& word : {std::string("jprof.trainers.Transitions"), plan_.natives.string(),
+                                    std::to_string(size.calls), std::to_string(size.rounds)}) {
+      argv.push_back(word);
+    }
+    return argv;
+  }
+
+  // The line that says most about why a JVM gave up.
+  static std::string Reason(std::string_view output) {
+    std::string first;
+    while (!output.empty()) {
+      const size_t end = std::min(output.find('\n'), output.size());
+      const std::string_view line = output.substr(0, end);
+      output.remove_prefix(std::min(end + 1, output.size()));
+      const bool noise = line.empty() || line.starts_with("Warning:") || line.starts_with("WARNING:") ||
+                         line.starts_with("shape ") || line.find(" warning:") != line.npos;
+      if (!noise && first.empty()) first = line;
+      if (line.starts_with("Error") || line.starts_with("Exception") || line.starts_with("jprof")) {
+        return std::string(line);
+      }
+    }
+    return first.empty() ? "it printed nothing" : first;
+  }
+
+  const Plan& plan_;
+  int total_;
+  int done_ = 0;
+};
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::map<ShapeName, double> Medians(const std::vector<std::map<ShapeName, double>>& runs) {
+  std::map<ShapeName, double> medians;
+  for (const auto& [name, unused] : runs[0]) {
+    std::vector<double> values;
+    for (const auto& run : runs) {
+      if (const auto found = run.find(name); found != run.end()) values.push_back(found->second);
+    }
+    medians[name] = Median(std::move(values));
+  }
+  return medians;
+}
+
+// Counts are the same in every run; the metrics are each the median.
+std::map<ShapeName, Walk> Medians(const std::vector<std::map<ShapeName, Walk>>& runs) {
+  std::map<ShapeName, Walk> medians = runs[0];
+  for (auto& [name, walk] : medians) {
+    for (size_t m = 0; m < walk.metrics.size(); ++m) {
+      std::vector<double> values;
+      for (const auto& run : runs) {
+        if (const auto found = run.find(name); found != run.end()) values.push_back(found->second.metrics[m]);
+      }
+      walk.metrics[m] = Median(std::move(values));
+    }
+  }
+  return medians;
+}
+
+struct ProfileFacts {
+  Fingerprint fingerprint;
+  std::vector<MetricFacts> metrics;
+};
+
+Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
+  ProfileFacts facts{.fingerprint = profile.meta().fingerprint};
+  const std::string text = profile.OpenFile(profile::kMetaFile).ReadAll(1 << 20);
+  const auto meta = nlohmann::json::parse(text, nullptr, false);
+  const auto clock = meta.is_object() ? meta.value("clock", nlohmann::json::object()) : nlohmann::json::object();
+  const auto number = [&clock](const char* name, double missing) {
+    const auto found = clock.find(name);
+    return found != clock.end() && found->is_number() ? found->get<double>() : missing;
+  };
+  for (const profile::MetricInfo& metric : profile.meta().metrics) {
+    facts.metrics.push_back({.name = metric.name,
+                             .unit = metric.unit,
+                             .index = facts.metrics.size(),
+                             .is_time = metric.is_time,
+                             .scale = metric.scale,
+                             .granularity = metric.is_time ? number("granularity_ticks", 1) : 1,
+                             .read_ticks = number("read_ticks", 0)});
+  }
+  if (facts.fingerprint.empty() || facts.metrics.empty()) {
+    return Fail("the trainer's profile has no fingerprint or no metrics: is the agent another version?");
+  }
+  return facts;
+}
+
+Result<Evidence> RunTraining(Runner& runner, const Sizes& sizes, std::optional<ProfileFacts>& facts) {
+  std::vector<std::map<ShapeName, double>> truths;
+  std::vector<std::map<ShapeName, Walk>> walks;
+  for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
+    auto truth = runner.Run("without the profiler", sizes.untraced, "");
+    if (!truth) return std::unexpected(truth.error());
+    truths.push_back(std::move(*truth));
+    auto profile = runner.Profile("with the profiler", sizes.traced, "callflow");
+    if (!profile) return std::unexpected(profile.error());
+    const profile::CallTree tree = profile->ReadTree();
+    walks.push_back(WalksOf(tree, profile->ReadMethods()));
+    if (walks.back().empty()) return Fail("the trainer's profile holds none of its methods");
+    auto found = FactsOf(*profile);
+    if (!found) return std::unexpected(found.error());
+    facts = std::move(*found);
+  }
+  auto profile = runner.Profile("interval by interval", sizes.train, "callflow,train");
+  if (!profile) return std::unexpected(profile.error());
+  Evidence evidence{.truth = Medians(truths), .walks = Medians(walks)};
+  evidence.samples = SamplesOf(*profile, profile->ReadMethods());
+  if (evidence.samples.deltas.empty()) return Fail("the training run recorded no intervals");
+  return evidence;
+}
+
+std::string Now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// How the first training's table does on the second's tree.
+void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
+  double left = 0, truth = 0, events = 0;
+  for (const Equation& equation : SlopeEquations(other, facts.index, 1 / facts.scale)) {
+    left += equation.total;
+    for (const auto& [key, count] : equation.counts) {
+      events += count;
+      left -= count * Lookup(table, key).value.overhead;
+    }
+  }
+  for (const auto& [name, nanos] : other.truth) {
+    const auto empty = other.truth.find(EmptyOf(name));
+    if (empty != other.truth.end()) truth += nanos - empty->second;
+  }
+  if (events > 0) trained.left_ns_per_event = left / events * facts.scale;
+  if (truth > 0) trained.corrected_over_true = 1 + left * facts.scale / truth;
+}
+
+}  // namespace
+
+Result<Trained> Train(const Plan& plan) {
+  const Sizes sizes = SizesOf(plan);
+  Runner runner(plan, kTrainings * (2 * sizes.repeats + 1));
+  std::optional<ProfileFacts> facts;
+  std::vector<Evidence> trainings;
+  for (int training = 0; training < kTrainings; ++training) {
+    auto evidence = RunTraining(runner, sizes, facts);
+    if (!evidence) return std::unexpected(evidence.error());
+    trainings.push_back(std::move(*evidence));
+  }
+  Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
+  for (const MetricFacts& metric : facts->metrics) {
+    const Metric first = MakeMetric(trainings[0], metric), second = MakeMetric(trainings[1], metric);
+    if (metric.is_time) {
+      CrossCheck(first, trainings[1], metric, trained);
+      trained.scale = metric.scale;
+    }
+    trained.table.metrics.push_back(Combine(first, second));
+  }
+  return trained;
+}
+
+}  // namespace jprof::calibrate

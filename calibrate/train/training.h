@@ -1,0 +1,66 @@
+// One calibration from end to end: runs the trainers without the agent (what a walk truly takes), under it (what
+// the tree says a walk takes) and under it with `train` (what single intervals take), twice, and makes a table.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/model/table.h"
+#include "calibrate/train/observation.h"
+#include "common/result.h"
+
+namespace jprof::calibrate {
+
+struct Plan {
+  std::filesystem::path java;
+  std::filesystem::path agent;        // libjprof.so
+  std::filesystem::path trainers;     // trainers.jar
+  std::filesystem::path natives;      // libjprof_trainer.so
+  std::filesystem::path work;         // an existing directory; profiles and logs go here
+  std::string metrics = "time";       // as the agent takes them: a+b
+  bool quick = false;                 // fewer walks and repetitions: a coarser table
+  std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
+};
+
+struct Trained {
+  Table table;
+  // The second training's tree corrected with the first one's table, against the untraced trainers: what is left
+  // per event, and the corrected time over the true time. The honest measure of the table on its own trainers.
+  double left_ns_per_event = 0;
+  double corrected_over_true = 0;
+  double scale = 1;  // ns per tick
+};
+
+Result<Trained> Train(const Plan& plan);
+
+// --- The steps, pure; public for the tests ---
+
+// What the runs of one training found.
+struct Evidence {
+  std::map<ShapeName, double> truth;  // ns a call, driver included
+  std::map<ShapeName, Walk> walks;
+  Samples samples;
+};
+struct MetricFacts {
+  std::string name, unit;
+  size_t index = 0;        // in the profile
+  bool is_time = true;
+  double scale = 1;        // raw * scale = unit
+  double granularity = 1;
+  double read_ticks = 0;   // one clock read
+};
+
+// What each shape costs more than its empty one. `truth_scale`: raw units per ns of truth to take off the totals,
+// 0 = take off nothing.
+std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale);
+
+Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts);
+
+// The mean of two trainings; `repeat` is their difference. Keys that only one has are kept with repeat = overhead.
+Metric Combine(const Metric& first, const Metric& second);
+
+}  // namespace jprof::calibrate
