@@ -1,0 +1,206 @@
+// `jprof calibrate`: trains and stores a table for one JVM, and prints what it learnt.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calibrate/train/table_store.h"
+#include "calibrate/train/training.h"
+#include "cli/commands.h"
+#include "cli/java_command.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string java, agent, metrics = "time", output, work;
+  bool quick = false, show = false;
+};
+
+fs::path OwnDirectory() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+// A JDK's folder will do for its java.
+Result<fs::path> FindJava(const std::string& wanted) {
+  const char* home = getenv("JAVA_HOME");
+  std::error_code ignored;
+  for (const fs::path& place : {fs::path(wanted), fs::path(home != nullptr && wanted.empty() ? home : "")}) {
+    if (fs::is_directory(place, ignored)) return FindProgram(place / "bin" / "java");
+  }
+  auto java = FindProgram(wanted.empty() ? "java" : wanted);
+  if (!java) return WrongUse("{}; give a java program, or a JDK's folder, with --java", java.error().message);
+  return java;
+}
+
+Result<fs::path> FindAgent(const std::string& wanted) {
+  std::string path = wanted;
+  if (path.empty() && getenv("JPROF_AGENT") != nullptr) path = getenv("JPROF_AGENT");
+  if (path.empty()) path = OwnDirectory().parent_path() / "lib" / "libjprof.so";
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return fs::canonical(path, ignored);
+  return WrongUse("there is no agent at {}: give libjprof.so with --agent or JPROF_AGENT", path);
+}
+
+Result<fs::path> FindBuilt(const fs::path& relative) {
+  const fs::path path = OwnDirectory().parent_path() / relative;
+  if (fs::exists(path)) return path;
+  return Fail("{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
+              path.string());
+}
+
+// A directory for the trainers' profiles; removed at the end unless the user named it.
+class WorkDirectory {
+ public:
+  explicit WorkDirectory(const std::string& wanted) : kept_(!wanted.empty()) {
+    std::error_code failed;
+    if (kept_) {
+      fs::create_directories(wanted, failed);
+      if (!failed) path_ = wanted;
+    } else {
+      std::string made = (fs::temp_directory_path(failed) / "jprof-calibrate-XXXXXX").string();
+      if (mkdtemp(made.data()) != nullptr) path_ = made;
+    }
+  }
+  ~WorkDirectory() {
+    std::error_code ignored;
+    if (!kept_ && !path_.empty()) fs::remove_all(path_, ignored);
+  }
+  WorkDirectory(const WorkDirectory&) = delete;
+  const fs::path& path() const { return path_; }  // empty: it could not be made
+
+ private:
+  bool kept_;
+  fs::path path_;
+};
+
+void ShowProgress(int done, int total, std::string_view step) {
+  const std::string line = fmt::format("calibrating: run {} of {} ({})", done + 1, total, step);
+  if (isatty(STDERR_FILENO)) {
+    fmt::print(stderr, "\r\x1b[K{}", line);
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
+  std::fflush(stderr);
+}
+
+void EndProgress() {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+}
+
+// `scale`: `unit` per raw unit.
+void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
+  fmt::print("{} (in {}; read in steps of {:.1f})\n", metric.name, unit, metric.granularity * scale);
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED", "TRUTH", "OVERHEAD",
+             "SPREAD", "REPEAT");
+  for (const auto& [key, value] : metric.keys) {
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}\n", ToString(key), value.count,
+               value.observed * scale, value.truth * scale, value.overhead * scale, value.spread * scale,
+               value.repeat * scale);
+  }
+  double overhead = 0, repeat = 0, count = 0;
+  for (const auto& [key, value] : metric.keys) {
+    const auto weight = static_cast<double>(value.count);
+    overhead += weight * value.overhead;
+    repeat += weight * value.repeat;
+    count += weight;
+  }
+  if (count > 0) {
+    fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10.2f}{:>8}{:>8.2f}\n", "all", "", "", "", overhead / count * scale, "",
+               repeat / count * scale);
+  }
+}
+
+Result<void> Calibrate(const Options& options) {
+  const auto java = FindJava(options.java);
+  if (!java) return std::unexpected(java.error());
+  const auto agent = FindAgent(options.agent);
+  if (!agent) return std::unexpected(agent.error());
+  const auto trainers = FindBuilt("share/jprof/trainers.jar"), natives = FindBuilt("lib/libjprof_trainer.so");
+  if (!trainers) return std::unexpected(trainers.error());
+  if (!natives) return std::unexpected(natives.error());
+  const WorkDirectory work(options.work);
+  if (work.path().empty()) return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto trained = calibrate::Train({.java = *java,
+                                         .agent = *agent,
+                                         .trainers = *trainers,
+                                         .natives = *natives,
+                                         .work = work.path(),
+                                         .metrics = options.metrics,
+                                         .quick = options.quick,
+                                         .progress = ShowProgress});
+  EndProgress();
+  if (!trained) return std::unexpected(trained.error());
+  const auto path = calibrate::SaveTable(trained->table, options.output);
+  if (!path) return std::unexpected(path.error());
+
+  for (const calibrate::Metric& metric : trained->table.metrics) {
+    PrintMetric(metric, metric.unit == "ns" ? trained->scale : 1, metric.unit);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  fmt::print("\nCheck: the trainers' second tree, corrected with the first training, is off by {:+.2f} ns an event "
+             "({:.2f} of the true time).\n",
+             trained->left_ns_per_event, trained->corrected_over_true);
+  fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
+  fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
+  return {};
+}
+
+Result<void> Show(const Options& options) {
+  std::vector<fs::path> paths;
+  if (!options.output.empty()) {
+    paths.push_back(options.output);
+  } else {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), ignored)) {
+      if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    }
+  }
+  if (paths.empty()) {
+    return Fail("there is no calibration table in {}: run jprof calibrate", calibrate::DataDirectory().string());
+  }
+  std::ranges::sort(paths);
+  for (const fs::path& path : paths) {
+    const auto stored = calibrate::LoadTable(path);
+    if (!stored) return std::unexpected(stored.error());
+    fmt::print("{}, made {}\n", path.string(), stored->table.made_at);
+    for (const auto& [part, value] : stored->table.fingerprint) fmt::print("  {}: {}\n", part, value);
+    for (const calibrate::Metric& metric : stored->table.metrics) PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddCalibrateCommand(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "Learn the profiler's own cost on this machine and JVM, so that reports can take it out");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--java", options->java, "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
+  command->add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
+      ->capture_default_str();
+  command->add_option("--agent", options->agent, "libjprof.so (JPROF_AGENT, else beside this program)");
+  command->add_option("-o,--output", options->output, "Table file (default: by fingerprint in the data directory)");
+  command->add_option("--work", options->work, "Keep the trainers' profiles and log here");
+  command->add_flag("--quick", options->quick, "A coarser table in a few seconds");
+  command->add_flag("--show", options->show, "Print the tables there are (or --output's) instead of training");
+  command->callback([options, &exit_code] {
+    const Result<void> done = options->show ? Show(*options) : Calibrate(*options);
+    if (done) return;
+    fmt::print(stderr, "jprof: {}\n", done.error().message);
+    exit_code = done.error().exit_code;
+  });
+}
+
+}  // namespace jprof::cli
