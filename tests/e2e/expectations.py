@@ -1,0 +1,87 @@
+"""What a program printed that the profile must contain, and how a profile answers it."""
+import collections
+import dataclasses
+import re
+
+SEPARATOR = " > "
+
+
+@dataclasses.dataclass
+class Expectation:
+    kind: str     # calls, path, thread
+    method: str   # a method, or methods joined by " > "
+    count: int
+    thread: str = ""
+
+    def __str__(self):
+        where = f" on '{self.thread}'" if self.thread else ""
+        return f"{self.method}{where}"
+
+
+def parse(stdout):
+    found = []
+    for line in stdout.splitlines():
+        if line.startswith("EXPECT "):
+            method, count = line[len("EXPECT "):].rsplit(" ", 1)
+            found.append(Expectation("calls", method, int(count)))
+        elif line.startswith("EXPECTPATH "):
+            path, count = line[len("EXPECTPATH "):].rsplit(" ", 1)
+            found.append(Expectation("path", path, int(count)))
+        elif line.startswith("EXPECTTHREAD "):
+            thread, rest = line[len("EXPECTTHREAD "):].split(" | ", 1)
+            method, count = rest.rsplit(" ", 1)
+            found.append(Expectation("thread", method, int(count), thread))
+    return found
+
+
+def glob_to_regex(pattern):
+    """Only '*' is special: signatures contain the other wildcards."""
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")) + r"\Z", re.S)
+
+
+class Calls:
+    """Calls of one profile: by method, by thread name and method, and by path."""
+
+    def __init__(self):
+        self.by_method = collections.Counter()
+        self.by_thread = collections.Counter()
+        self.nodes = {}  # key -> (parent key, name, calls)
+
+    def add(self, key, parent, name, calls, thread):
+        self.nodes[key] = (parent, name, calls)
+        self.by_method[name] += calls
+        self.by_thread[thread, name] += calls
+
+    def of(self, expectation):
+        if expectation.kind == "thread":
+            return self.by_thread[expectation.thread, expectation.method]
+        if expectation.kind == "path":
+            return self._on_path(expectation.method.split(SEPARATOR))
+        if "*" not in expectation.method:
+            return self.by_method[expectation.method]
+        regex = glob_to_regex(expectation.method)
+        return sum(n for name, n in self.by_method.items() if regex.match(name))
+
+    def _on_path(self, path):
+        total = 0
+        for parent, name, calls in self.nodes.values():
+            if name == path[-1] and self._ends_with(parent, path[:-1]):
+                total += calls
+        return total
+
+    def _ends_with(self, key, path):
+        for wanted in reversed(path):
+            node = self.nodes.get(key)
+            if node is None or node[1] != wanted:
+                return False
+            key = node[0]
+        return True
+
+
+def compare(expectations, calls, kinds, what):
+    """One line per expectation of these kinds that the calls do not meet."""
+    failures = []
+    for e in expectations:
+        if e.kind in kinds and calls.of(e) != e.count:
+            failures.append(f"{what}: {e}: expected {e.count}, got {calls.of(e)}")
+    return failures

@@ -1,0 +1,57 @@
+"""The JDKs of this machine and the modes a JVM runs in. Shared by the tests and the benchmarks."""
+import dataclasses
+import glob
+import os
+import re
+
+JVM_FOLDER = "/usr/lib/jvm"
+
+
+@dataclasses.dataclass(frozen=True)
+class Jdk:
+    home: str
+    major: int
+    version: str
+
+    @property
+    def name(self):
+        return f"jdk{self.major}"
+
+    def tool(self, name):
+        return os.path.join(self.home, "bin", name)
+
+
+def find_jdks():
+    """Every JDK with java and javac in the JVM folder (links to one counted once) and JAVA_HOME, oldest first."""
+    homes = {os.path.realpath(p) for p in glob.glob(os.path.join(JVM_FOLDER, "*"))}
+    if os.environ.get("JAVA_HOME"):
+        homes.add(os.path.realpath(os.environ["JAVA_HOME"]))
+    jdks = []
+    for home in homes:
+        release = os.path.join(home, "release")
+        tools = [os.path.join(home, "bin", t) for t in ("java", "javac")]
+        if not all(map(os.path.exists, tools + [release])):
+            continue
+        with open(release, encoding="utf-8") as f:
+            found = re.search(r'JAVA_VERSION="((\d+)[^"]*)"', f.read())
+        if found:
+            jdks.append(Jdk(home, int(found[2]), found[1]))
+    return sorted(jdks, key=lambda j: (j.major, j.home))
+
+
+# -Xcomp compiles the program's own classes before their first call; all of the JDK would take seconds a run.
+MODES = {
+    "tiered": lambda program: [],
+    "int": lambda program: ["-Xint"],
+    "c1": lambda program: ["-XX:TieredStopAtLevel=1"],
+    "c2": lambda program: ["-XX:-TieredCompilation"],
+    "comp": lambda program: [
+        "-Xcomp", "-XX:CompileCommand=quiet", f"-XX:CompileCommand=compileonly,{program}*::*"],
+}
+
+COLLECTORS = {
+    "serial": ["-XX:+UseSerialGC"],
+    "parallel": ["-XX:+UseParallelGC"],
+    "z": ["-XX:+UseZGC"],
+    "shenandoah": ["-XX:+UseShenandoahGC"],
+}

@@ -1,0 +1,37 @@
+/**
+ * How a program says what the profile must contain: one line each on stdout.
+ *
+ * <pre>
+ * EXPECT pkg/Class.method(sig)ret COUNT             calls over all threads and paths; '*' matches anything
+ * EXPECTPATH a > b > c COUNT                        calls of c under b under a (a need not be a root)
+ * EXPECTTHREAD thread-name | pkg/Class.m(sig) COUNT calls on the threads of that name
+ * </pre>
+ */
+final class Expect {
+  private Expect() {}
+
+  static void calls(String method, long count) {
+    line("EXPECT " + method + " " + count);
+  }
+
+  static void path(long count, String... methods) {
+    line("EXPECTPATH " + String.join(" > ", methods) + " " + count);
+  }
+
+  static void thread(String thread, String method, long count) {
+    line("EXPECTTHREAD " + thread + " | " + method + " " + count);
+  }
+
+  /** Ends the run with a failure if the program itself went wrong. */
+  static void that(boolean holds, String what) {
+    if (!holds) {
+      line("PROGRAM FAILED: " + what);
+      System.out.flush();
+      Runtime.getRuntime().halt(99);
+    }
+  }
+
+  private static synchronized void line(String text) {
+    System.out.println(text);
+  }
+}

@@ -1,0 +1,74 @@
+"""Runs `jprof report` and checks the rules that every log-rt report must keep."""
+import collections
+import json
+import subprocess
+
+from expectations import Calls
+
+
+class ReportFailed(Exception):
+    pass
+
+
+def run_report(jprof, kind, directory, *options):
+    done = subprocess.run([jprof, "report", kind, *options, directory], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise ReportFailed(f"report {kind} {' '.join(options)}: status {done.returncode}: {done.stderr.strip()[:500]}")
+    return done.stdout
+
+
+def log_rt(jprof, directory, *options):
+    return json.loads(run_report(jprof, "log-rt", directory, "--format", "json", *options))
+
+
+def calls_of(report):
+    calls = Calls()
+    for thread in report["threads"]:
+        for node in thread["nodes"]:
+            if node["level"] == 0:
+                calls.nodes[node["id"]] = (None, "", 0)
+            else:
+                calls.add(node["id"], node["parent"], node["name"], node["calls"], thread["name"])
+    return calls
+
+
+def check(report, what, folded=False):
+    """Ids, order, levels, CEE and the sums of metrics. Each broken rule once per thread."""
+    failures = []
+    seen = set()
+    metrics = len(report["metrics"])
+    for thread in report["threads"]:
+        where = f"{what}: thread '{thread['name']}'"
+        levels, children, cees = {}, collections.Counter(), {}
+        sums = [[0, 0, 0] for _ in range(metrics)]
+        for node in thread["nodes"]:
+            if node["id"] in seen:
+                failures.append(f"{where}: id {node['id']} twice")
+            seen.add(node["id"])
+            if node["level"] == 0:
+                levels[node["id"]] = 0
+            elif node["parent"] not in levels:
+                failures.append(f"{where}: node {node['id']} before its parent {node['parent']}")
+                continue
+            else:
+                levels[node["id"]] = levels[node["parent"]] + 1
+                children[node["parent"]] += node["calls"]
+                if node["level"] != levels[node["id"]]:
+                    failures.append(f"{where}: node {node['id']} has level {node['level']}")
+            cees[node["id"]] = node["cee"]
+            for m in range(metrics):
+                for k, column in enumerate(("base", "adjust", "raw")):
+                    if column in node:
+                        sums[m][k] += node[column][m]
+        wrong = [i for i, cee in cees.items() if cee != children[i]]
+        if wrong and not folded:
+            failures.append(f"{where}: CEE of {len(wrong)} nodes is not the sum of their children's calls: {wrong[:3]}")
+        for m, (base, adjust, raw) in enumerate(sums):
+            if abs(base + adjust - raw) > 1e-6 * max(1.0, abs(raw)) + 1:
+                failures.append(f"{where}: metric {m}: base {base} + adjust {adjust} is not raw {raw}")
+    return failures
+
+
+def check_losses(report, what, allow=()):
+    return [f"{what}: losses.{k} = {v}" for k, v in report["losses"].items()
+            if isinstance(v, (int, float)) and v and k not in allow]

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Exact counts: every program, on every JDK found, in every mode, against the counts it knows by construction.
+
+    run_exact.py --jprof BIN --agent LIB --programs DIR --native DIR [--group G | --program P] [--mode M] [--jdk N]
+    run_exact.py --oracle LIB ...   checks the programs' expectations themselves, by JVMTI method events
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import expectations
+import jvms
+import programs
+import raw_profile
+import reports
+
+TIMEOUT = 240
+
+
+@dataclasses.dataclass
+class Case:
+    program: programs.Program
+    jdk: jvms.Jdk
+    mode: str
+    agent: str             # options after the library: callflow, calltree, ...
+    flags: tuple = ()
+
+    def __str__(self):
+        return f"{self.program.name} {self.jdk.name} {self.mode} {self.agent}"
+
+
+def cases_of(program, jdk):
+    if jdk.major < program.jdk:
+        return
+    for mode in jvms.MODES:
+        yield Case(program, jdk, mode, "callflow")
+    yield Case(program, jdk, "tiered", "calltree")
+    yield Case(program, jdk, "tiered", "callflow,fold_recursion")
+    yield Case(program, jdk, "int", "calltree,fold_recursion")
+    yield Case(program, jdk, "tiered", "trace,trace_memory=1G")
+    if program.gcs:
+        for name, flags in jvms.COLLECTORS.items():
+            if available(jdk, tuple(flags)):
+                yield Case(program, jdk, "tiered", "callflow", tuple(flags))
+
+
+_available = {}
+
+
+def available(jdk, flags):
+    key = (jdk.home, flags)
+    if key not in _available:
+        _available[key] = subprocess.run(
+            [jdk.tool("java"), *flags, "-version"], capture_output=True).returncode == 0
+    return _available[key]
+
+
+class Runner:
+    def __init__(self, args):
+        self.args = args
+        self.classes = os.path.join(args.programs, "classes")
+
+    def java_command(self, case, agent):
+        program = case.program
+        command = [case.jdk.tool("java"), *jvms.MODES[case.mode](program.name), *program.jvm, *case.flags]
+        if program.directives and case.mode == "tiered":
+            path = os.path.join(programs.FOLDER, program.directives)
+            command += ["-XX:+UnlockDiagnosticVMOptions", f"-XX:CompilerDirectivesFile={path}"]
+        if program.native:
+            command.append(f"-Djava.library.path={self.args.native}")
+        if program.native and case.jdk.major >= 24:
+            command.append("--enable-native-access=ALL-UNNAMED")
+        if program.agentjar:
+            command.append("-javaagent:" + os.path.join(self.args.programs, "agents", program.name + ".jar"))
+        if agent:
+            command.append("-agentpath:" + agent)
+        return command + ["-cp", self.classes, program.name]
+
+    def run_java(self, case, agent):
+        """(failures, stdout)"""
+        done = subprocess.run(
+            self.java_command(case, agent), capture_output=True, text=True, timeout=TIMEOUT, errors="replace")
+        failures = []
+        if done.returncode != case.program.exit or "PROGRAM FAILED" in done.stdout:
+            tail = (done.stdout[-400:] + done.stderr[-800:]).strip()
+            failures.append(f"exit status {done.returncode}, expected {case.program.exit}: {tail}")
+        if not expectations.parse(done.stdout):
+            failures.append("the program expects nothing")
+        return failures, done.stdout
+
+    def run(self, case):
+        folder = tempfile.mkdtemp(prefix="jprof-exact-", dir=self.args.tmp)
+        try:
+            if self.args.no_agent:
+                return self.run_java(case, "")[0]
+            if self.args.oracle:
+                return self.check_oracle(case, folder)
+            return self.check_profile(case, os.path.join(folder, "p.jprof"))
+        except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as e:
+            return [f"{type(e).__name__}: {str(e)[:600]}"]
+        finally:
+            if self.args.keep:
+                print(f"kept {folder}: {case}", flush=True)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def check_oracle(self, case, folder):
+        out = os.path.join(folder, "entries.txt")
+        failures, stdout = self.run_java(case, f"{self.args.oracle}={out}")
+        calls = expectations.Calls()
+        with open(out, encoding="utf-8") as f:
+            for i, line in enumerate(f):
+                name, count = line.rsplit(" ", 1)
+                calls.add(i, None, name, int(count), "")
+        return failures + expectations.compare(expectations.parse(stdout), calls, ("calls",), "oracle")
+
+    def check_profile(self, case, directory):
+        failures, stdout = self.run_java(case, f"{self.args.agent}={case.agent},out={directory}")
+        expected = expectations.parse(stdout)
+        folded = "fold_recursion" in case.agent
+        kinds = ("calls", "thread") if folded else ("calls", "thread", "path")
+        allow = case.program.allow
+
+        raw = raw_profile.RawProfile(directory)
+        failures += raw.check(allow)
+        if case.agent.startswith("trace"):
+            failures += self.check_trace(directory, expected)
+        if raw.header["node_count"] == 0:
+            return failures
+        failures += expectations.compare(expected, raw.calls(), kinds, "raw")
+
+        separate = reports.log_rt(self.args.jprof, directory, "--threads", "separate", "--raw")
+        failures += reports.check(separate, "separate")
+        failures += reports.check_losses(separate, "separate", allow)
+        failures += expectations.compare(expected, reports.calls_of(separate), kinds, "separate")
+
+        merged = reports.log_rt(self.args.jprof, directory, "--threads", "merged", "--raw")
+        failures += reports.check(merged, "merged")
+        failures += expectations.compare(
+            expected, reports.calls_of(merged), ("calls",) if folded else ("calls", "path"), "merged")
+        return failures
+
+    def check_trace(self, directory, expected):
+        """Entries in the trace, method by method, are the expected calls; each thread's exits match its entries."""
+        calls = expectations.Calls()
+        for line in reports.run_report(self.args.jprof, "log-gen", directory).splitlines():
+            found = TRACE_LINE.match(line)
+            if found and found[1] == ">":
+                calls.by_method[found[2]] += 1
+        return expectations.compare(expected, calls, ("calls",), "log-gen")
+
+
+TRACE_LINE = re.compile(r"\s*-?\d+ ([<>]) .:(\S+)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
+    parser.add_argument("--agent", default=os.environ.get("JPROF_LIB", "libjprof.so"))
+    parser.add_argument("--programs", required=True, help="what programs.py --out made")
+    parser.add_argument("--native", required=True, help="folder of libe2e_native.so")
+    parser.add_argument("--oracle", help="libentry_oracle.so: check the expectations, not the profiler")
+    parser.add_argument("--no-agent", action="store_true", help="only run the programs, unprofiled")
+    parser.add_argument("--group")
+    parser.add_argument("--program")
+    parser.add_argument("--mode")
+    parser.add_argument("--jdk", type=int)
+    parser.add_argument("--options", help="only this agent option string, e.g. calltree")
+    parser.add_argument("--tmp", help="folder for the profiles")
+    parser.add_argument("--keep", action="store_true", help="leave the profiles")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+
+    jdks = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
+    chosen = [p for p in programs.load_all()
+              if args.group in (None, p.group) and args.program in (None, p.name)]
+    cases = [c for p in chosen for j in jdks for c in cases_of(p, j)
+             if args.mode in (None, c.mode) and args.options in (None, c.agent)]
+    if args.oracle:
+        cases = [c for c in cases if c.mode == "int" and c.agent == "callflow" and not c.flags]
+    if not cases:
+        raise SystemExit("no case chosen")
+
+    runner, failed = Runner(args), 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for case, failures in zip(cases, pool.map(runner.run, cases)):
+            print(f"{'FAIL' if failures else 'ok  '} {case} {' '.join(case.flags)}", flush=True)
+            for failure in failures[:12]:
+                print("       " + failure)
+            failed += bool(failures)
+    print(f"{len(cases)} runs, {failed} failed, JDKs {', '.join(j.version for j in jdks)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
