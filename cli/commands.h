@@ -5,9 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+#include <vector>
+
 namespace jprof::cli {
 
-void AddRecordCommands(CLI::App& app, int& exit_code);    // callflow, calltree, trace
+// callflow, calltree, trace; `command` outlives the app: what to run.
+void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code);
 void AddReportCommand(CLI::App& app, int& exit_code);     // report
 void AddInfoCommand(CLI::App& app, int& exit_code);       // info
 void AddCalibrateCommand(CLI::App& app, int& exit_code);  // calibrate

@@ -1,0 +1,88 @@
+#include "cli/launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace jprof::cli {
+namespace {
+
+constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// Blocks what Wait() takes one by one. The signals that are ignored stay so in the program (nohup).
+sigset_t BlockSignals(sigset_t* before) {
+  signal(SIGCHLD, SIG_DFL);  // were it ignored, the program's status would be thrown away
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int number : kPassedOn) sigaddset(&set, number);
+  sigprocmask(SIG_BLOCK, &set, before);
+  return set;
+}
+
+// In the new process: becomes the program, or tells why not through `report`.
+[[noreturn]] void Become(const Launch& launch, const sigset_t& mask, int report) {
+  if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : launch.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execvp(launch.program.c_str(), arguments.data());
+  const int reason = errno;
+  (void)!write(report, &reason, sizeof(reason));
+  _exit(127);
+}
+
+// The errno of a failed start; 0 = it runs. The pipe closes when the program is executed.
+int StartFailure(int report) {
+  int reason = 0;
+  ssize_t got;
+  do {
+    got = read(report, &reason, sizeof(reason));
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof(reason) ? reason : 0;
+}
+
+Outcome Wait(pid_t program, const sigset_t& signals) {
+  for (;;) {
+    siginfo_t info;
+    const int number = sigwaitinfo(&signals, &info);
+    if (number > 0 && number != SIGCHLD) {
+      if (info.si_code != SI_KERNEL) kill(program, number);
+      continue;
+    }
+    int status = 0;
+    if (waitpid(program, &status, WNOHANG) != program) continue;
+    if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+    return {.status = WEXITSTATUS(status)};
+  }
+}
+
+}  // namespace
+
+Result<Outcome> Run(const Launch& launch) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", std::strerror(errno));
+  sigset_t before;
+  const sigset_t signals = BlockSignals(&before);
+  const pid_t program = fork();
+  if (program == 0) Become(launch, before, report[1]);
+  close(report[1]);
+  const int reason = program < 0 ? errno : StartFailure(report[0]);
+  close(report[0]);
+  if (program > 0 && reason == 0) {
+    const Outcome outcome = Wait(program, signals);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return outcome;
+  }
+  if (program > 0) waitpid(program, nullptr, 0);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return WrongUse("cannot start {}: {}", launch.program.string(), std::strerror(reason));
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,46 @@
+// The `jprof` command: a table of subcommands, nothing else.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/wrong_words.h"
+
+namespace {
+
+// The words behind the first "--", taken off argv: CLI11 would read a "[a,b]" among them as a list.
+std::vector<std::string> TakeCommand(int& argc, char** argv) {
+  char** end = argv + argc;
+  char** mark = std::find(argv, end, std::string_view("--"));
+  argc = static_cast<int>(mark - argv);
+  return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace jprof::cli;
+  CLI::App app("jprof: exact call trees of Java programs, with the profiler's own cost taken out", "jprof");
+  app.set_version_flag("--version", "jprof " JPROF_VERSION);
+  app.require_subcommand(0, 1);
+  app.footer("Once:  jprof calibrate\nThen:  jprof callflow -- java -jar app.jar\n"
+             "       jprof report log-rt app.jprof");
+
+  int exit_code = 0;
+  const std::vector<std::string> command = TakeCommand(argc, argv);
+  AddCalibrateCommand(app, exit_code);
+  AddRecordCommands(app, command, exit_code);
+  AddReportCommand(app, exit_code);
+  AddInfoCommand(app, exit_code);
+  AddMetricsCommand(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ReportParseError(app, error);
+  }
+  if (app.get_subcommands().empty()) fmt::print("{}", app.help());
+  return exit_code;
+}

@@ -1,0 +1,95 @@
+#include "cli/profile_place.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "profile/layout.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Only files that a profile consists of: whatever else is in there is the user's.
+Result<void> RemoveProfile(const fs::path& place) {
+  for (const char* file :
+       {profile::kMetaFile, profile::kControlFile, profile::kNodesFile, profile::kExtraFile, profile::kMethodsFile,
+        profile::kTraceFile, profile::kCompressedTraceFile, profile::kTrainFile, profile::kCalibrationFile}) {
+    std::error_code ignored;
+    fs::remove(place / file, ignored);
+  }
+  if (rmdir(place.c_str()) == 0) return {};
+  return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o", place.string(),
+                  std::strerror(errno));
+}
+
+Result<void> MakeRoom(const fs::path& place, bool force) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(place, ignored))) return {};
+  if (rmdir(place.c_str()) == 0) return {};
+  if (!IsProfile(place)) {
+    return WrongUse("{} exists and is not a profile; choose another directory with -o", place.string());
+  }
+  if (!force) {
+    return WrongUse("{} is a profile already; choose another directory with -o, or replace it with --force",
+                    place.string());
+  }
+  return RemoveProfile(place);
+}
+
+bool AllDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+fs::path FreePlace(const std::string& name) {
+  std::error_code ignored;
+  fs::path place = name + ".jprof";
+  for (int number = 2; fs::exists(fs::symlink_status(place, ignored)); ++number) {
+    place = fmt::format("{}-{}.jprof", name, number);
+  }
+  return place;
+}
+
+Result<fs::path> PreparePlace(const fs::path& place, bool force) {
+  std::error_code failed;
+  fs::path absolute = fs::absolute(place, failed).lexically_normal();
+  if (failed) return WrongUse("cannot tell where {} is: {}", place.string(), failed.message());
+  if (!absolute.has_filename()) absolute = absolute.parent_path();  // DIR/
+  if (auto room = MakeRoom(absolute, force); !room) return std::unexpected(room.error());
+  if (mkdir(absolute.c_str(), 0755) != 0) {
+    return WrongUse("cannot make the profile directory {}: {}; choose another with -o; nothing was started",
+                    absolute.string(), std::strerror(errno));
+  }
+  rmdir(absolute.c_str());
+  return absolute;
+}
+
+bool IsProfile(const fs::path& directory) {
+  std::ifstream control(directory / profile::kControlFile, std::ios::binary);
+  char magic[sizeof(profile::kMagic)] = {};
+  control.read(magic, sizeof(magic));
+  return control && std::memcmp(magic, profile::kMagic, sizeof(magic)) == 0;
+}
+
+std::vector<fs::path> ProfilesAt(const fs::path& place) {
+  std::vector<fs::path> profiles;
+  const std::string stem = place.filename().string() + ".";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(place.parent_path(), ignored)) {
+    const std::string name = entry.path().filename();
+    const bool sibling = name.starts_with(stem) && AllDigits(std::string_view(name).substr(stem.size()));
+    if ((sibling || entry.path() == place) && IsProfile(entry.path())) profiles.push_back(entry.path());
+  }
+  const auto made = [&](const fs::path& p) { return fs::last_write_time(p / profile::kMetaFile, ignored); };
+  std::ranges::sort(profiles, {}, made);
+  return profiles;
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,158 @@
+// `jprof callflow|calltree|trace`: checks everything first, runs the command with the agent, says what came of it.
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "calibrate/train/table_store.h"
+#include "cli/commands.h"
+#include "cli/last_words.h"
+#include "cli/launcher.h"
+#include "cli/profile_place.h"
+#include "cli/record_options.h"
+#include "cli/wrong_words.h"
+#include "jprof/agent/agent_options.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+Result<fs::path> FindAgent(const std::string& given) {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  const fs::path agent = given.empty() ? program.parent_path().parent_path() / "lib" / "libjprof.so" : fs::path(given);
+  if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
+  return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),
+                  given.empty() ? "install jprof whole, or name the library with --agent" : "see --agent");
+}
+
+// What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
+Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
+  auto all = agent::ParseAgentOptions(agent::ToString(options), Environment("JPROFOPTS"));
+  if (!all) return WrongUse("JPROFOPTS: {}", all.error().message);
+  return all;
+}
+
+struct Plan {
+  Launch launch;
+  agent::AgentOptions options;  // out: absolute
+  std::vector<std::string> notes;
+};
+
+// Everything that can be wrong is found here, before anything is started.
+Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>& command) {
+  if (const auto program = FindProgram(command.front()); !program) return std::unexpected(program.error());
+  const auto library = FindAgent(typed.agent);
+  if (!library) return std::unexpected(library.error());
+  auto understood = Understand(typed);
+  if (!understood) return std::unexpected(understood.error());
+  understood->options.out = typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
+  auto options = WithEnvironment(understood->options);
+  if (!options) return std::unexpected(options.error());
+
+  const auto with_agent = [&](std::string_view text) {
+    return WithAgent(command, *library, text, typed.children, Environment("JAVA_TOOL_OPTIONS"));
+  };
+  if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
+  const auto place = PreparePlace(options->out, typed.force);
+  if (!place) return std::unexpected(place.error());
+  options->out = understood->options.out = place->string();
+  auto launch = with_agent(agent::ToString(understood->options));
+  if (!launch) return std::unexpected(launch.error());
+  return Plan{*std::move(launch), *std::move(options), std::move(understood->notes)};
+}
+
+bool AnyTable() {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
+    if (entry.path().extension() == ".json") return true;
+  }
+  return false;
+}
+
+// What to exit with when no profile was made. Given to java itself, the agent is loaded before the program: none of it
+// ran. With --children the command may have started no JVM at all, which only its success makes worth an error.
+int NoProfile(const Plan& plan, const Outcome& outcome) {
+  const bool direct = !plan.launch.java_tool_options.has_value();
+  PrintError(direct ? "no profile: the JVM did not start with the agent in it (its reason is above)"
+                    : "no profile: the command started no JVM with the agent in it");
+  return (direct && outcome.signal == 0) || outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
+}
+
+int ConcludeAll(const Plan& plan, const Outcome& outcome, const std::vector<fs::path>& profiles_before) {
+  if (outcome.signal != 0) {
+    PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(), outcome.signal,
+                           strsignal(outcome.signal)));
+  }
+  auto profiles = ProfilesAt(plan.options.out);
+  std::erase_if(profiles, [&](const fs::path& profile) { return std::ranges::count(profiles_before, profile) != 0; });
+  if (profiles.empty()) return NoProfile(plan, outcome);
+  bool something = false;
+  for (const fs::path& profile : profiles) something |= Conclude(profile, plan.options);
+  const int code = outcome.ExitCode();
+  return code == 0 && !something ? 2 : code;
+}
+
+int Record(const RecordOptions& typed, const std::vector<std::string>& command) {
+  const auto plan = Prepare(typed, command);
+  if (!plan) {
+    PrintError(plan.error().message);
+    return plan.error().exit_code;
+  }
+  for (const std::string& note : plan->notes) PrintError(note);
+  if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
+    PrintError("not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
+  }
+  const auto before = ProfilesAt(plan->options.out);
+  const auto outcome = Run(plan->launch);
+  if (!outcome) {
+    PrintError(outcome.error().message);
+    return outcome.error().exit_code;
+  }
+  return ConcludeAll(*plan, *outcome, before);
+}
+
+int CheckAndRecord(const CLI::App& sub, const RecordOptions& typed, const std::vector<std::string>& command) {
+  const auto strange = sub.remaining();
+  if (!strange.empty() && strange.front().starts_with('-')) {
+    PrintError(UnknownWord(sub, strange.front()));
+    return 2;
+  }
+  if (!strange.empty() || command.empty()) {
+    PrintError(fmt::format("put -- before the command: jprof {} [options] -- {} ...", sub.get_name(),
+                           strange.empty() ? "java" : strange.front()));
+    return 2;
+  }
+  return Record(typed, command);
+}
+
+}  // namespace
+
+void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
+  struct Row {
+    agent::Mode mode;
+    const char* name;
+    const char* help;
+  };
+  for (const Row& row : {Row{agent::Mode::kCallflow, "callflow", "record calls and metrics of every calling sequence"},
+                         Row{agent::Mode::kCalltree, "calltree", "record calls only: the cheapest"},
+                         Row{agent::Mode::kTrace, "trace", "record every entry and exit in order"}}) {
+    CLI::App* sub = app.add_subcommand(row.name, row.help);
+    sub->footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar", row.name));
+    sub->prefix_command();  // the first strange word is reported by CheckAndRecord
+    auto typed = std::make_shared<RecordOptions>();
+    typed->mode = row.mode;
+    AddOptions(*sub, *typed);
+    sub->callback([=, &command, &exit_code] { exit_code = CheckAndRecord(*sub, *typed, command); });
+  }
+}
+
+}  // namespace jprof::cli

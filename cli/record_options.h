@@ -1,0 +1,34 @@
+// From the command line of `jprof callflow|calltree|trace` to the agent's options. Pure but for metric names,
+// which are looked up and opened on this machine.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "jprof/agent/agent_options.h"
+
+namespace jprof::cli {
+
+// As typed; empty = not given.
+struct RecordOptions {
+  agent::Mode mode = agent::Mode::kCallflow;
+  std::string out, metrics, threads, methods, tree_memory, trace_mode, trace_memory, probe, agent;
+  bool fold_recursion = false;
+  bool children = false;
+  bool force = false;
+};
+
+// Declares the options that the mode has. `options` outlives `sub`.
+void AddOptions(CLI::App& sub, RecordOptions& options);
+
+// Without `out`. `notes`: lines the user should see about the metrics. Errors are exit code 2 and name the option.
+struct Understood {
+  agent::AgentOptions options;
+  std::vector<std::string> notes;
+};
+Result<Understood> Understand(const RecordOptions& typed);
+
+}  // namespace jprof::cli

@@ -1,0 +1,21 @@
+// What the command says when its arguments cannot be understood.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace jprof::cli {
+
+// "jprof: ..." on stderr, one line.
+void PrintError(std::string_view message);
+
+// Prints help or version where that was asked for (answer: 0), else one line that names what is wrong and the
+// nearest valid choice (answer: 2).
+int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
+
+// The line for one word that is neither an option nor a subcommand of `app`.
+std::string UnknownWord(const CLI::App& app, std::string_view word);
+
+}  // namespace jprof::cli
