@@ -28,7 +28,7 @@ void Project(const Equation& equation, double step, const std::map<Key, double>&
   const double residue = step * (equation.total - Sum(equation.counts, values)) / norm;
   for (const auto& [key, count] : equation.counts) {
     double& value = values[key];
-    value = std::max(0.0, value + residue * count);
+    value += residue * count;
     if (const auto limit = ceiling.find(key); limit != ceiling.end()) {
       value = std::min(value, limit->second);
     }

@@ -35,8 +35,9 @@ struct Equation {
 };
 
 // The values nearest to `start` (in the sense of Kaczmarz's projections) that satisfy the equations and stay
-// within 0 and `ceiling`, where there is one. Equations may disagree (measurements do): then a compromise.
-// Keys in no equation keep their start; keys without a start begin at `fallback`.
+// at or below `ceiling`, where there is one. Equations may disagree (measurements do): then a compromise.
+// Keys in no equation keep their start; keys without a start begin at `fallback`. Values may be negative: the
+// production handler takes an estimate of its own walk off every interval.
 struct Problem {
   std::vector<Equation> equations;
   std::map<Key, double> start;

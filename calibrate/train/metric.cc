@@ -11,7 +11,7 @@ namespace {
 double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& facts) {
   const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
   if (handlers.empty()) return 0;
-  return std::max(0.0, Estimate(handlers, facts.granularity).mean - facts.read_ticks);
+  return Estimate(handlers, facts.granularity).mean - facts.read_ticks;
 }
 
 // A typical interval per key as the trained deltas have it, the walk taken out.
@@ -22,7 +22,7 @@ std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts&
     const Typical typical = Estimate(deltas, facts.granularity);
     const double walk = HandlerTicks(evidence.samples, key.previous, facts);
     trained[key] = {.count = typical.count,
-                    .observed = std::max(0.0, typical.mean - walk),
+                    .observed = typical.mean - walk,
                     .minimum = typical.minimum,
                     .spread = typical.spread};
   }
@@ -44,7 +44,7 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
     total += equation.total;
     for (const auto& [key, count] : equation.counts) events += count;
   }
-  return events > 0 ? std::max(0.0, total / events) : 0;
+  return events > 0 ? total / events : 0;
 }
 
 }  // namespace
@@ -89,7 +89,6 @@ Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
     entry.overhead = value;
     entry.truth = entry.observed - value;
   }
-  std::erase_if(metric.keys, [](const auto& entry) { return entry.second.overhead == 0; });
   return metric;
 }
 

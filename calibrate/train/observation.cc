@@ -120,6 +120,7 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   Samples samples;
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
+  bool after_bracket = false;  // such an interval is shortened by what the bracket took off
   uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
   for (uint64_t offset = 0; left > 0;) {
     const size_t wanted = std::min<uint64_t>(left, block.size());
@@ -127,12 +128,14 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
     if (got == 0) break;
     for (size_t i = 0; i < got; ++i) {
       const TrainRecord& record = block[i];
+      const bool clean = record.delta != profile::kDirty && !after_bracket;
+      after_bracket = record.handler != 0;
       if (!IsShape(record.from, methods) || !IsShape(record.to, methods)) continue;
       ++samples.records;
       const auto previous = static_cast<EventKind>(record.previous & 1);
       const auto event = static_cast<EventKind>(record.event & 1);
       if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
-      if (record.delta == profile::kDirty) continue;
+      if (!clean) continue;
       samples.deltas[KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
     }
     offset += got * sizeof(TrainRecord);
