@@ -81,7 +81,8 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   profile::ControlHeader* header = writer_.header();
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  header->start_unix_ns = uint64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  start_unix_ns_ = uint64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  header->start_unix_ns = start_unix_ns_;
   header->start_ticks = ptm::ReadTsc();
   header->ticks_per_second = std::llround(clock_.ticks_per_second);
   if (options_.files.trace && options_.trace_keep == TraceKeep::kContinuous &&

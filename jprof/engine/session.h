@@ -73,6 +73,7 @@ class Session {
   MethodTable& methods() { return methods_; }
   const SessionOptions& options() const { return options_; }
   const ClockFacts& clock() const { return clock_; }
+  uint64_t start_unix_ns() const { return start_unix_ns_; }
   // (period - 1) * read cost, rounded: what a sampled bracket must not count as the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
   int64_t longest_walk() const { return longest_walk_; }
@@ -92,6 +93,7 @@ class Session {
   SessionOptions options_;
   MethodSource* source_ = nullptr;
   ClockFacts clock_;
+  uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
   int64_t longest_walk_ = 0;
   profile::Writer writer_;

@@ -1,0 +1,180 @@
+// The agent's table of contents: from an option string to a recording JVM, one call a step. Everything that can
+// be refused is refused here, before the program runs; from then on nothing of ours may stop it.
+#include <jvmti.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "jprof/agent/agent_options.h"
+#include "jprof/agent/jvmti_probe.h"
+#include "jprof/agent/lifecycle.h"
+#include "jprof/agent/meta.h"
+#include "jprof/engine/session.h"
+#include "jprof/hotspot/probe.h"
+
+namespace jprof::agent {
+namespace {
+
+void Say(const std::string& line) {
+  std::fprintf(stderr, "jprof: %s\n", line.c_str());
+  std::fflush(stderr);
+}
+
+std::string_view EnvironmentOf(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool Exists(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0;
+}
+
+// The profile's directory; empty: another JVM has it and this one is not to record.
+std::string ChooseDirectory(const AgentOptions& options) {
+  const std::string pid = std::to_string(getpid());
+  if (options.out.empty()) return "jprof-" + pid + ".jprof";
+  if (!Exists(options.out)) return options.out;
+  if (options.children) return options.out + "." + pid;
+  return options.only_if_free ? "" : options.out;
+}
+
+hotspot::Recording RecordingOf(const AgentOptions& options) {
+  if (options.mode == Mode::kTrace) return hotspot::Recording::kTrace;
+  if (options.mode == Mode::kCalltree) return hotspot::Recording::kCounts;
+  return options.train ? hotspot::Recording::kTrain : hotspot::Recording::kTime;
+}
+
+engine::SessionOptions SessionOptionsOf(const AgentOptions& options, std::string directory) {
+  engine::SessionOptions session;
+  session.files.directory = std::move(directory);
+  session.files.tree_memory = options.tree_memory;
+  session.files.trace = options.mode == Mode::kTrace;
+  session.files.train = options.train;
+  session.clock = options.mode != Mode::kCalltree;
+  session.fold_recursion = options.fold_recursion;
+  session.trace_keep = options.trace_mode == TraceMode::kWrap ? engine::TraceKeep::kWrap
+                       : options.trace_mode == TraceMode::kContinuous
+                           ? engine::TraceKeep::kContinuous
+                           : engine::TraceKeep::kNormal;
+  session.trace_memory = options.trace_memory;
+  if (!options.threads.Empty()) {
+    session.thread_filter = [filter = options.threads](std::string_view name) {
+      return filter.AcceptsThread(name);
+    };
+  }
+  if (!options.methods.Empty()) {
+    session.method_filter = [filter = options.methods](std::string_view class_name,
+                                                       std::string_view name) {
+      return filter.AcceptsMethod(class_name, name);
+    };
+  }
+  return session;
+}
+
+// HotSpot's probe, found but not yet installed.
+struct HotspotProbe {
+  hotspot::VmStructs structs;
+  hotspot::Vm vm;
+  hotspot::ProbeTargets targets;
+  std::string build_id;
+};
+
+Result<HotspotProbe> FindHotspotProbe() {
+  const auto structs = hotspot::VmStructs::Load();
+  if (!structs) return Fail("this JVM is not HotSpot");
+  auto vm = hotspot::Vm::Open(*structs);
+  if (!vm) return std::unexpected(vm.error());
+  auto image = hotspot::LibjvmImage::Open();
+  if (!image) return std::unexpected(image.error());
+  const auto targets = hotspot::FindTargets(*image);
+  if (!targets) return std::unexpected(targets.error());
+  return HotspotProbe{*structs, *vm, *targets, image->BuildId()};
+}
+
+Result<void> Start(JavaVM* java, const AgentOptions& options) {
+  for (const std::string& metric : options.metrics) {
+    if (metric != "time") return WrongUse("the metric {} cannot be recorded by this agent", metric);
+  }
+  if (!options.start) return WrongUse("NOSTART is not available yet: recording starts at once");
+  jvmtiEnv* jvmti = nullptr;
+  if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
+    return Fail("this JVM has no JVMTI 11");
+  }
+  const std::string directory = ChooseDirectory(options);
+  if (directory.empty()) return {};
+
+  // These live as long as the process: probes may run until its very end.
+  static HotspotProbe* probe = nullptr;
+  static engine::MethodSource* source = nullptr;
+  auto* session = new engine::Session;
+  ProbeFacts facts = {"hotspot", "", ""};
+  if (options.probe != ProbeChoice::kJvmti) {
+    auto found = FindHotspotProbe();
+    if (found) {
+      probe = new HotspotProbe(std::move(*found));
+      source = &probe->vm;
+      facts.build_id = probe->build_id;
+    } else if (options.probe == ProbeChoice::kHotspot) {
+      return Fail("no HotSpot probe: {}", found.error().message);
+    } else {
+      facts.note = found.error().message;
+    }
+  } else {
+    facts.note = "asked for";
+  }
+  const hotspot::Recording recording = RecordingOf(options);
+  jvmtiEventCallbacks callbacks = {};
+  if (source == nullptr) {
+    facts.kind = "jvmti";
+    source = new JvmtiSource(jvmti);
+    Say("recording with JVMTI events, which is slow: " + facts.note);
+    if (auto ready = PrepareJvmtiProbe(jvmti, recording, &callbacks); !ready) return ready;
+  }
+  if (auto started = session->Start(SessionOptionsOf(options, directory), source); !started) {
+    return started;
+  }
+  if (!session->writer().WriteFile(profile::kMetaFile,
+                                   MetaJson(jvmti, options, *session, facts))) {
+    return Fail("cannot write {}/{}", directory, profile::kMetaFile);
+  }
+  PrepareLifecycle(jvmti, session, probe == nullptr, &callbacks);
+  jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
+  StartLifecycle(jvmti);
+  if (probe != nullptr) {
+    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording);
+        !installed) {
+      return installed;
+    }
+  }
+  if (options.verbose) Say("recording into " + directory + " with the " + facts.kind + " probe");
+  return {};
+}
+
+}  // namespace
+}  // namespace jprof::agent
+
+extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
+  using namespace jprof::agent;
+  const auto options = ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
+  if (!options) {
+    Say(options.error().message);
+    return JNI_ERR;
+  }
+  if (options->help) {
+    std::fputs(std::string(AgentHelp()).c_str(), stdout);
+    return JNI_ERR;
+  }
+  if (const auto started = Start(vm, *options); !started) {
+    Say(started.error().message);
+    return JNI_ERR;
+  }
+  return JNI_OK;
+}
+
+extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM*, char*, void*) {
+  jprof::agent::Say("cannot be attached to a running JVM yet: start it with -agentpath");
+  return JNI_ERR;
+}

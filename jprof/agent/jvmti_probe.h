@@ -1,0 +1,30 @@
+// The fallback source of events: JVMTI MethodEntry and MethodExit. Slow (the VM interprets every method), but
+// there where HotSpot's probe is not. Method handles are jmethodIDs; all code counts as interpreted.
+#pragma once
+
+#include <jvmti.h>
+
+#include "common/result.h"
+#include "jprof/engine/method_table.h"
+#include "jprof/hotspot/probe.h"
+
+namespace jprof::agent {
+
+class JvmtiSource : public engine::MethodSource {
+ public:
+  explicit JvmtiSource(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  bool Describe(uint64_t method, engine::MethodText* text) override;
+  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  uint64_t VirtualThreadId(uint64_t) override;
+
+ private:
+  jvmtiEnv* jvmti_;
+};
+
+// In Agent_OnLoad: asks for the capabilities and names the callbacks.
+Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
+                               jvmtiEventCallbacks* callbacks);
+// In the live phase: events flow from here on. False: they cannot be had.
+bool StartJvmtiProbe(jvmtiEnv* jvmti);
+
+}  // namespace jprof::agent

@@ -1,0 +1,163 @@
+#include "jprof/agent/lifecycle.h"
+
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "jprof/agent/jvmti_probe.h"
+
+namespace jprof::agent {
+namespace {
+
+engine::Session* session = nullptr;
+bool uses_jvmti_probe = false;
+
+// VM methods are freed by a collection that unloads classes, or by redefinition; their addresses come back
+// with classes that are prepared later. So caches are emptied when a class is prepared after either.
+uint64_t memory_epoch = 0;     // collections and redefinitions so far
+uint64_t forgotten_epoch = 0;  // of the last ForgetMethods
+
+std::string NameOf(jvmtiEnv* jvmti, jthread thread) {
+  jvmtiThreadInfo info = {};
+  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE || info.name == nullptr) return "";
+  std::string name = info.name;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
+  return name;
+}
+
+void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
+  // A thread whose first event comes later is attached then; the name is known now.
+  engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr) thread = session->Attach(0);
+  if (thread == nullptr) return;
+  session->Name(thread, NameOf(jvmti, java_thread));
+  jvmti->SetThreadLocalStorage(java_thread, thread);
+}
+
+void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
+  if (engine::Thread* thread = engine::current_thread) {
+    session->Name(thread, NameOf(jvmti, java_thread));  // it may have been renamed
+    jvmti->SetThreadLocalStorage(java_thread, nullptr);
+  }
+  session->Detach();
+}
+
+// The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java name.
+std::string KernelName(uint32_t tid) {
+  std::ifstream in("/proc/self/task/" + std::to_string(tid) + "/comm");
+  std::string name;
+  std::getline(in, name);
+  return name;
+}
+
+template <typename F>
+void ForEachJavaThread(jvmtiEnv* jvmti, JNIEnv* jni, F f) {
+  jint count = 0;
+  jthread* threads = nullptr;
+  if (jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
+  for (jint i = 0; i < count; ++i) {
+    f(threads[i]);
+    jni->DeleteLocalRef(threads[i]);
+  }
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
+}
+
+// Threads that ran before the VM could tell us: matched by the kernel's name for them.
+void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
+  ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
+    const std::string name = NameOf(jvmti, java_thread);
+    session->ForEachThread([&](engine::Thread& thread) {
+      if (!thread.named && name.substr(0, 15) == KernelName(thread.record->tid)) {
+        session->Name(&thread, name);
+        jvmti->SetThreadLocalStorage(java_thread, &thread);
+      }
+    });
+  });
+}
+
+void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
+  engine::Thread* thread = engine::current_thread;
+  if (thread != nullptr) session->Name(thread, NameOf(jvmti, main));
+  NameEarlyThreads(jvmti, jni);
+  if (uses_jvmti_probe) StartJvmtiProbe(jvmti);
+}
+
+void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
+  // Threads that still run keep their names of now.
+  ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
+    void* thread = nullptr;
+    if (jvmti->GetThreadLocalStorage(java_thread, &thread) == JVMTI_ERROR_NONE && thread != nullptr) {
+      session->Name(static_cast<engine::Thread*>(thread), NameOf(jvmti, java_thread));
+    }
+  });
+  session->Finish();
+}
+
+void JNICALL OnCollection(jvmtiEnv*) {
+  __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED);
+}
+
+void ForgetIfFreed() {
+  const uint64_t epoch = __atomic_load_n(&memory_epoch, __ATOMIC_RELAXED);
+  if (__atomic_exchange_n(&forgotten_epoch, epoch, __ATOMIC_RELAXED) != epoch) {
+    session->ForgetMethods();
+  }
+}
+
+void JNICALL OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) { ForgetIfFreed(); }
+
+// Redefinition has no event of its own, but all agents come through one function table.
+jvmtiError(JNICALL* redefine)(jvmtiEnv*, jint, const jvmtiClassDefinition*) = nullptr;
+jvmtiError(JNICALL* retransform)(jvmtiEnv*, jint, const jclass*) = nullptr;
+
+template <typename F>
+jvmtiError Forgetting(F f) {
+  session->ForgetMethods();
+  const jvmtiError error = f();
+  __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED);
+  session->ForgetMethods();
+  return error;
+}
+
+jvmtiError JNICALL Redefine(jvmtiEnv* jvmti, jint count, const jvmtiClassDefinition* classes) {
+  return Forgetting([&] { return redefine(jvmti, count, classes); });
+}
+jvmtiError JNICALL Retransform(jvmtiEnv* jvmti, jint count, const jclass* classes) {
+  return Forgetting([&] { return retransform(jvmti, count, classes); });
+}
+
+void WatchRedefinition(jvmtiEnv* jvmti) {
+  auto* table = const_cast<jvmtiInterface_1*>(jvmti->functions);
+  redefine = table->RedefineClasses;
+  retransform = table->RetransformClasses;
+  table->RedefineClasses = Redefine;
+  table->RetransformClasses = Retransform;
+}
+
+}  // namespace
+
+void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* the_session, bool jvmti_probe,
+                      jvmtiEventCallbacks* callbacks) {
+  session = the_session;
+  uses_jvmti_probe = jvmti_probe;
+  jvmtiCapabilities wanted = {};
+  wanted.can_generate_garbage_collection_events = 1;
+  jvmti->AddCapabilities(&wanted);
+  callbacks->VMInit = OnVmInit;
+  callbacks->VMDeath = OnVmDeath;
+  callbacks->ThreadStart = OnThreadStart;
+  callbacks->ThreadEnd = OnThreadEnd;
+  callbacks->GarbageCollectionFinish = OnCollection;
+  callbacks->ClassPrepare = OnClassPrepare;
+  WatchRedefinition(jvmti);
+}
+
+void StartLifecycle(jvmtiEnv* jvmti) {
+  for (const jvmtiEvent event :
+       {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
+        JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, JVMTI_EVENT_CLASS_PREPARE}) {
+    jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
+  }
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,151 @@
+#include "jprof/agent/meta.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "profile/layout.h"
+
+namespace jprof::agent {
+namespace {
+
+using nlohmann::json;
+
+std::string SystemProperty(jvmtiEnv* jvmti, const char* name) {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || value == nullptr) return "";
+  std::string result = value;
+  jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
+  return result;
+}
+
+std::string FileText(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+json CommandLine() {
+  json words = json::array();
+  std::istringstream in(FileText("/proc/self/cmdline"));
+  for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
+  return words;
+}
+
+std::string CpuModel() {
+  std::istringstream in(FileText("/proc/cpuinfo"));
+  for (std::string line; std::getline(in, line);) {
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos && line.starts_with("model name")) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+std::string StartTime(uint64_t unix_ns) {
+  const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
+  tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string TextOf(const Filter& filter) {
+  std::string text;
+  for (const FilterItem& item : filter.items) {
+    text += (item.include ? '+' : '-') + item.text + (item.prefix ? "*" : "");
+  }
+  return text;
+}
+
+const char* ModeName(Mode mode) {
+  switch (mode) {
+    case Mode::kCalltree: return "calltree";
+    case Mode::kTrace: return "trace";
+    case Mode::kCallflow: break;
+  }
+  return "callflow";
+}
+
+const char* TraceModeName(TraceMode mode) {
+  switch (mode) {
+    case TraceMode::kWrap: return "wrap";
+    case TraceMode::kContinuous: return "continuous";
+    case TraceMode::kNormal: break;
+  }
+  return "normal";
+}
+
+}  // namespace
+
+std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options,
+                     const engine::Session& session, const ProbeFacts& probe) {
+  const engine::ClockFacts& clock = session.clock();
+  utsname machine = {};
+  uname(&machine);
+  char directory[4096] = {};
+  if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
+
+  json metrics = json::array();
+  std::string metric_names;
+  if (options.mode != Mode::kCalltree) {
+    metrics.push_back({{"name", "time"},
+                       {"unit", "ns"},
+                       {"scale", 1e9 / clock.ticks_per_second},
+                       {"kind", "time"}});
+    metric_names = "time";
+  }
+  const std::string version = SystemProperty(jvmti, "java.vm.version");
+  const json meta = {
+      {"format", profile::kFormatVersion},
+      {"jprof", JPROF_VERSION},
+      {"mode", ModeName(options.mode)},
+      {"pid", getpid()},
+      {"command", CommandLine()},
+      {"cwd", directory},
+      {"start", StartTime(session.start_unix_ns())},
+      {"options",
+       {{"text", options.text},
+        {"fold_recursion", options.fold_recursion},
+        {"tree_memory", options.tree_memory},
+        {"threads", TextOf(options.threads)},
+        {"methods", TextOf(options.methods)},
+        {"trace_mode", TraceModeName(options.trace_mode)},
+        {"trace_memory", options.trace_memory},
+        {"train", options.train}}},
+      {"metrics", metrics},
+      {"probe", {{"kind", probe.kind}, {"note", probe.note}}},
+      {"clock",
+       {{"source", "tsc"},
+        {"ticks_per_second", clock.ticks_per_second},
+        {"granularity_ticks", clock.granularity},
+        {"read_ticks", clock.read_ticks},
+        {"bracket_period", session.options().bracket_period}}},
+      {"machine",
+       {{"cpu", CpuModel()},
+        {"arch", machine.machine},
+        {"kernel", machine.release},
+        {"cpus", sysconf(_SC_NPROCESSORS_ONLN)}}},
+      {"jvm",
+       {{"name", SystemProperty(jvmti, "java.vm.name")},
+        {"version", version},
+        {"vendor", SystemProperty(jvmti, "java.vm.vendor")},
+        {"home", SystemProperty(jvmti, "java.home")},
+        {"build_id", probe.build_id}}},
+      {"fingerprint",
+       {{"cpu", CpuModel()},
+        {"arch", machine.machine},
+        {"kernel", machine.release},
+        {"jvm", version + (probe.build_id.empty() ? "" : " " + probe.build_id.substr(0, 12))},
+        {"probe", probe.kind},
+        {"metrics", metric_names}}},
+  };
+  return meta.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,42 @@
+// The loaded libjvm.so: finds functions that it does not export. Reads the file (its symbol table and USDT
+// notes are not loaded) and the loaded exception-frame index. Used once, at agent load.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::hotspot {
+
+class LibjvmImage {
+ public:
+  static Result<LibjvmImage> Open();
+
+  // Run-time address of the function whose mangled name begins with `prefix`; 0: not in .symtab.
+  uint64_t Symbol(std::string_view prefix) const;
+  // Run-time start of the function in which the USDT probe hotspot:`name` lies; 0: no such probe.
+  uint64_t FunctionWithProbe(std::string_view name) const;
+
+  const std::string& path() const { return path_; }
+  // Lower-case hex; empty if there is none.
+  std::string BuildId() const;
+
+ private:
+  struct Section {
+    std::string_view name;
+    uint64_t address, offset, size, link, entry_size;
+  };
+  const Section* Find(std::string_view name) const;
+  std::string_view Bytes(const Section& section) const;
+  uint64_t FunctionStart(uint64_t address) const;
+
+  std::string path_;
+  std::string file_;  // the whole file
+  uint64_t bias_ = 0;  // run-time address - link address
+  std::vector<Section> sections_;
+};
+
+}  // namespace jprof::hotspot

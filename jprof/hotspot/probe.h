@@ -1,0 +1,32 @@
+// The probe: makes HotSpot call us at every method entry and exit, at JIT speed.
+//
+// HotSpot's interpreter, C1, C2 and native wrappers emit a leaf call to SharedRuntime::dtrace_method_entry and
+// _exit when the flag DTraceMethodProbes is set. Both functions are replaced by a jump to our handlers, and the
+// flags are written where the VM keeps them (with Inline off: C1 would otherwise lose exits when an exception
+// passes through what it inlined). All of it must happen in Agent_OnLoad, before the interpreter is generated.
+#pragma once
+
+#include <cstdint>
+
+#include "common/result.h"
+#include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/vm.h"
+
+namespace jprof::hotspot {
+
+struct ProbeTargets {
+  uint64_t entry = 0;
+  uint64_t exit = 0;
+};
+
+// Where the two functions are: by symbol, else by their USDT probes. An error says what is missing.
+Result<ProbeTargets> FindTargets(const LibjvmImage& image);
+
+// What to record: which handlers the probes jump to.
+enum class Recording { kCounts, kTime, kTrain, kTrace };
+
+// Sets the flags and writes the jumps. Nothing is changed if an error is returned.
+Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
+                          Recording recording);
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,46 @@
+// What the probe's slow path reads out of the running HotSpot: a method's names, what kind of code an address
+// lies in, which virtual thread is mounted. Callable from a leaf probe: loads only, no VM call, no lock; the
+// memory it reads cannot go away while the method it belongs to is running.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/result.h"
+#include "jprof/engine/method_table.h"
+#include "jprof/hotspot/vm_structs.h"
+
+namespace jprof::hotspot {
+
+class Vm : public engine::MethodSource {
+ public:
+  // An error says what this VM lacks.
+  static Result<Vm> Open(const VmStructs& structs);
+
+  bool Describe(uint64_t method, engine::MethodText* text) override;
+  MethodType Classify(uint64_t return_address) override;
+  uint64_t VirtualThreadId(uint64_t vm_thread) override;
+
+  // Offset in a JavaThread of the mark that changes when a virtual thread is mounted or unmounted;
+  // -1: this VM has none (before 21), or no identity for virtual threads (before 24).
+  int64_t continuation_offset() const { return continuation_; }
+
+  // Where a boolean VM flag is kept; null: no such flag.
+  static uint8_t* Flag(const VmStructs& structs, const char* name);
+
+ private:
+  struct Heap;  // one code heap
+  const char* BlobOf(uint64_t address) const;
+
+  int64_t const_method_, access_flags_, access_bytes_;
+  int64_t constants_, name_index_, signature_index_, pool_holder_, klass_name_, symbol_length_,
+      symbol_body_, pool_bytes_;
+  int64_t blob_name_, comp_level_, comp_level_bytes_;
+  const char* const* heaps_;  // CodeCache::_heaps
+  int64_t array_length_, array_data_, heap_memory_, heap_segments_, heap_log2_, space_low_,
+      space_high_, header_used_, header_bytes_;
+  int64_t continuation_, owner_;
+};
+
+}  // namespace jprof::hotspot
