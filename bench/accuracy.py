@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""How true calibrated times are, side by side with the untraced program on the same JVM (-XX:-Inline):
+
+  javac    calibrated time of javac's main thread / that thread's CPU time untraced
+  phases   calibrated time of a phase of many tiny calls / of an equally long phase with none
+
+Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--steps N,N] [--fold]
+Needs a calibration table for each JVM (jprof calibrate --java JAVA) and a JDK's src.zip for javac.
+Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1, phases 0.8..1.2).
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+
+def jvms():
+    found = {os.path.realpath(j) for j in glob.glob("/usr/lib/jvm/*/bin/java")}
+    return sorted(j for j in found if os.path.exists(os.path.join(os.path.dirname(j), "javac")))
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command[:6])} ...: exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+class Bench:
+    def __init__(self, build, work, runs, fold):
+        self.jprof = os.path.join(build, "bin", "jprof")
+        self.jar = os.path.join(build, "share", "jprof", "trainers.jar")
+        self.work, self.runs, self.fold = work, runs, fold
+
+    def program(self, java, main, args):
+        return [java, "-XX:-Inline", "-cp", self.jar, "jprof.trainers." + main, *args]
+
+    def profile(self, command):
+        """Runs under callflow; answers the main thread's nodes and the program's output."""
+        out = os.path.join(self.work, "accuracy.jprof")
+        shutil.rmtree(out, ignore_errors=True)
+        fold = ["--fold-recursion"] if self.fold else []
+        output = run([self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
+        report = json.loads(run([self.jprof, "report", "log-rt", out, "--format", "json"]))
+        if not report["metrics"][0]["calibrated"]:
+            sys.exit("the profile is not calibrated: run jprof calibrate --java " + command[0])
+        shutil.rmtree(out, ignore_errors=True)
+        return next(t["nodes"] for t in report["threads"] if t["name"] == "main"), output
+
+
+def javac_arguments(work, files):
+    archive = next(iter(sorted(glob.glob("/usr/lib/jvm/*/lib/src.zip"))), None)
+    if archive is None:
+        sys.exit("no src.zip under /usr/lib/jvm: install openjdk-17-source")
+    with zipfile.ZipFile(archive) as source:
+        names = [n for n in source.namelist() if n.startswith("java.xml/") and n.endswith(".java")]
+        source.extractall(work, names)
+    names = sorted(n for n in names if not n.endswith("module-info.java"))[:files]
+    with open(os.path.join(work, "files"), "w") as out:
+        out.writelines(f"{os.path.join(work, n)}\n" for n in names)
+    return ["-nowarn", "-proc:none", "-implicit:none", "-XDignore.symbol.file", "-d", os.path.join(work, "classes"),
+            "--patch-module", "java.xml=" + os.path.join(work, "java.xml"), "@" + os.path.join(work, "files")]
+
+
+def sums(nodes):
+    """Calibrated and raw time, ns, and events of all nodes."""
+    return sum(n["base"][0] for n in nodes), sum(n["raw"][0] for n in nodes), 2 * sum(n["calls"] for n in nodes)
+
+
+def below(nodes, name):
+    """The nodes of every context whose method is `name` and that `measure` called."""
+    names = {n["id"]: n["name"] for n in nodes}
+    inside, kept = set(), []
+    for node in nodes:
+        top = f".{name}(" in node["name"] and ".measure(" in names.get(node["parent"], "")
+        if top or node["parent"] in inside:
+            inside.add(node["id"])
+            kept.append(node)
+    return kept
+
+
+def javac(bench, java, arguments):
+    ratios, raws = [], []
+    for _ in range(bench.runs):
+        command = bench.program(java, "TimedCompile", arguments)
+        cpu = lambda output: int(re.search(r"^cpu (\d+)", output, re.M).group(1))
+        untraced = cpu(run(command))
+        nodes, output = bench.profile(command)
+        base, raw, events = sums(nodes)
+        ratios.append(base / untraced)
+        raws.append(raw / untraced)
+        print(f"  javac   untraced {untraced / 1e9:.2f} s, traced {cpu(output) / 1e9:.2f} s, raw {raw / 1e9:.2f} s, "
+              f"calibrated {base / 1e9:.2f} s: {ratios[-1]:.3f} of untraced ({events / 1e6:.0f} M events, "
+              f"off by {(base - untraced) / events:+.2f} ns each)", flush=True)
+    return statistics.median(ratios), statistics.median(raws)
+
+
+def phases(bench, java, steps):
+    ratios, raws = [], []
+    chunks = 400000 // (steps + 2)
+    split = lambda output: [int(x) for x in re.search(r"^tiny (\d+) plain (\d+)", output, re.M).groups()]
+    for _ in range(bench.runs):
+        tiny, plain = split(run(bench.program(java, "TwoPhases", [str(chunks), str(chunks), str(steps)])))
+        arguments = [str(chunks), str(round(chunks * tiny / plain)), str(steps)]
+        tiny, plain = split(run(bench.program(java, "TwoPhases", arguments)))
+        nodes, _ = bench.profile(bench.program(java, "TwoPhases", arguments))
+        (tiny_base, tiny_raw, _), (plain_base, plain_raw, _) = sums(below(nodes, "tiny")), sums(below(nodes, "plain"))
+        ratios.append(tiny_base / plain_base)
+        raws.append(tiny_raw / plain_raw)
+        print(f"  phases  {tiny / chunks / 1000:.1f} ns a call: true {tiny / plain:.2f}, raw {raws[-1]:.2f}, "
+              f"calibrated {ratios[-1]:.3f} (off by {(tiny_base - tiny) / chunks / 1000 / 2:+.2f} ns an event)", flush=True)
+    return statistics.median(ratios), statistics.median(raws)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument("--build", default=os.path.join(root, "build", "release"))
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--java", action="append")
+    parser.add_argument("--files", type=int, default=400)
+    parser.add_argument("--steps", default="4,16", help="work in one tiny call, one figure each")
+    parser.add_argument("--fold", action="store_true", help="fold recursion in javac's tree")
+    parser.add_argument("--only", choices=["javac", "phases"])
+    options = parser.parse_args()
+    missed = []
+    with tempfile.TemporaryDirectory(prefix="jprof-accuracy-") as work:
+        bench = Bench(options.build, work, options.runs, options.fold)
+        for java in options.java or jvms():
+            print(java, flush=True)
+            figures = []
+            if options.only != "phases":
+                figures.append(("javac", 0.1, *javac(bench, java, javac_arguments(work, options.files))))
+            if options.only != "javac":
+                for steps in options.steps.split(","):
+                    figures.append((f"phases/{steps}", 0.2, *phases(bench, java, int(steps))))
+            for name, bound, ratio, raw in figures:
+                good = abs(ratio - 1) <= bound
+                print(f"  {name:<10} median {ratio:.3f} (raw {raw:.2f})  bound 1 +- {bound}  {'ok' if good else 'MISSED'}")
+                if not good:
+                    missed.append(f"{name} on {java}")
+    if missed:
+        sys.exit("missed: " + ", ".join(missed))
+
+
+if __name__ == "__main__":
+    main()
