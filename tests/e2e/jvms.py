@@ -49,9 +49,19 @@ MODES = {
         "-Xcomp", "-XX:CompileCommand=quiet", f"-XX:CompileCommand=compileonly,{program}*::*"],
 }
 
-COLLECTORS = {
+# Other machines inside the same JVM: collectors, pointer and header layouts, the profiled C1 tiers, a recorder.
+VARIANTS = {
     "serial": ["-XX:+UseSerialGC"],
     "parallel": ["-XX:+UseParallelGC"],
     "z": ["-XX:+UseZGC"],
     "shenandoah": ["-XX:+UseShenandoahGC"],
+    "wide-pointers": ["-XX:-UseCompressedOops"],
+    "wide-classes": ["-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"],
+    "compact-headers": ["-XX:+UseCompactObjectHeaders"],
+    "level-2": ["-XX:TieredStopAtLevel=2"],
+    "level-3": ["-XX:TieredStopAtLevel=3"],
+    "small-code-cache": ["-XX:ReservedCodeCacheSize=4M"],
+    "one-segment": ["-XX:-SegmentedCodeCache"],
+    "checked-jni": ["-Xcheck:jni"],
+    "no-archive": ["-Xshare:off"],
 }

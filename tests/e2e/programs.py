@@ -3,7 +3,7 @@
 //@ group NAME     which ctest entry runs it          //@ jdk N         needs a JDK of at least this version
 //@ jvm FLAGS      flags for every run                //@ exit N        its exit status (0)
 //@ native         needs libe2e_native                //@ agentjar      runs with itself as -javaagent
-//@ allow LOSS...  losses that may be above zero      //@ gcs           also run with every collector
+//@ allow LOSS...  losses that may be above zero      //@ variants      also run with every one of jvms.VARIANTS
 //@ directives F   compiler directives, tiered only
 """
 import argparse
@@ -29,7 +29,7 @@ class Program:
     exit: int = 0
     native: bool = False
     agentjar: bool = False
-    gcs: bool = False
+    variants: bool = False
     allow: tuple = ()
     directives: str = ""
 
@@ -39,7 +39,7 @@ def load(source):
     with open(source, encoding="utf-8") as f:
         lines = [line[3:].split() for line in f if line.startswith("//@")]
     for key, *values in lines:
-        if key in ("native", "agentjar", "gcs"):
+        if key in ("native", "agentjar", "variants"):
             setattr(program, key, True)
         elif key in ("exit", "jdk"):
             setattr(program, key, int(values[0]))
@@ -78,9 +78,11 @@ def compile_all(out):
         subprocess.run(
             [able[0].tool("javac"), "--release", str(release), "-nowarn", "-Xlint:-options", "-proc:none",
              "-XDstringConcat=inline", "-cp", classes, "-d", classes, *sources], check=True)
-    for program in load_all():
+    for source in sorted(glob.glob(os.path.join(FOLDER, "*.java"))):
+        program = load(source)
         if program.agentjar:
-            manifest = f"Manifest-Version: 1.0\nPremain-Class: {program.name}\nCan-Redefine-Classes: true\n"
+            manifest = (f"Manifest-Version: 1.0\nPremain-Class: {program.name}\n"
+                        "Can-Redefine-Classes: true\nCan-Retransform-Classes: true\n")
             with zipfile.ZipFile(os.path.join(out, "agents", program.name + ".jar"), "w") as jar:
                 jar.writestr("META-INF/MANIFEST.MF", manifest)
     return classes

@@ -44,8 +44,8 @@ def cases_of(program, jdk):
     yield Case(program, jdk, "tiered", "callflow,fold_recursion")
     yield Case(program, jdk, "int", "calltree,fold_recursion")
     yield Case(program, jdk, "tiered", "trace,trace_memory=1G")
-    if program.gcs:
-        for name, flags in jvms.COLLECTORS.items():
+    if program.variants:
+        for flags in jvms.VARIANTS.values():
             if available(jdk, tuple(flags)):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
 

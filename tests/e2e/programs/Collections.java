@@ -1,5 +1,5 @@
 //@ group values
-//@ gcs
+//@ variants
 //@ jvm -Xmx64m
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,5 +1,5 @@
 //@ group classes
-//@ gcs
+//@ variants
 //@ jvm -Xmx64m
 import java.io.InputStream;
 import java.lang.ref.WeakReference;

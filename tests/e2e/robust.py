@@ -1,0 +1,618 @@
+#!/usr/bin/env python3
+"""Nothing lost, nothing disturbed: what the profiler does when the world goes wrong around it.
+
+    robust.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N] [--list]
+
+In every case the program's own output and exit status must be what they are without the profiler.
+"""
+import argparse
+import collections
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import expectations
+import jvms
+import raw_profile
+import reports
+from lab import Lab, Skip, small_disk
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def unchanged(profiled, plain, what):
+    """The program's own output and status are those of the unprofiled run."""
+    failures = []
+    if profiled.returncode != plain.returncode:
+        failures.append(f"{what}: exit status {profiled.returncode}, unprofiled {plain.returncode}: "
+                        f"{profiled.stderr.strip()[-400:]}")
+    if profiled.stdout != plain.stdout:
+        failures.append(f"{what}: output differs: {profiled.stdout[-200:]!r} instead of {plain.stdout[-200:]!r}")
+    return failures
+
+
+def counts(lab, directory, stdout, allow=()):
+    """The program's expectations, by the files and by the report."""
+    expected = expectations.parse(stdout)
+    raw = raw_profile.RawProfile(directory)
+    failures = raw.check(allow)
+    failures += expectations.compare(expected, raw.calls(), ("calls", "path", "thread"), "raw")
+    report = reports.log_rt(lab.jprof, directory, "--threads", "separate", "--raw")
+    failures += reports.check(report, "report") + reports.check_losses(report, "report", allow)
+    failures += expectations.compare(expected, reports.calls_of(report), ("calls", "path", "thread"), "report")
+    return failures
+
+
+def subtree_calls(calls, method):
+    """Calls of `method` and of everything below it: overflow nodes included."""
+    inside, total = {}, 0
+    for key, (parent, name, n) in calls.nodes.items():
+        inside[key] = name == method or inside.get(parent, False)
+        total += n if inside[key] else 0
+    return total
+
+
+# --- Nothing lost -----------------------------------------------------------------------------------------------
+
+def kill_after_marker(lab, directory, mode, least):
+    """Starts Marker, kills it without warning once it has printed `least`; answers the last marker."""
+    with subprocess.Popen(lab.command("Marker", agent=f"{mode},out={directory}"), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+        last = 0
+        for line in java.stdout:
+            if line.startswith("MARK "):
+                last = int(line.split()[1])
+            if last >= least:
+                java.kill()
+                break
+        for line in java.stdout:
+            if line.startswith("MARK ") and line.endswith("\n"):
+                last = int(line.split()[1])
+        java.wait()
+    return last, java.returncode
+
+
+def marker_failures(calls, last, what):
+    failures = []
+    leaf, batch = calls.by_method["Marker.leaf()V"], calls.by_method["Marker.batch(I)V"]
+    if not last <= leaf <= last + 1000:
+        failures.append(f"{what}: {leaf} calls of leaf, but the program had printed {last}")
+    if not last <= 1000 * batch <= last + 1000:
+        failures.append(f"{what}: {batch} calls of batch, but the program had printed {last}")
+    return failures
+
+
+@case
+def kill_in_the_middle(lab):
+    failures = []
+    for mode in ("callflow", "calltree", "trace,trace_memory=1G"):
+        with lab.folder() as folder:
+            directory = os.path.join(folder, "p")
+            last, status = kill_after_marker(lab, directory, mode, 300_000)
+            if status != -signal.SIGKILL:
+                failures.append(f"{mode}: ended with {status} before it was killed")
+            if mode.startswith("trace"):
+                calls = expectations.Calls()
+                for line in reports.run_report(lab.jprof, "log-gen", directory).splitlines():
+                    for name in ("Marker.leaf()V", "Marker.batch(I)V"):
+                        calls.by_method[name] += " > " in line and line.split()[2][2:] == name
+                failures += marker_failures(calls, last, "log-gen")
+            raw = raw_profile.RawProfile(directory)
+            if raw.header["node_count"]:
+                failures += marker_failures(raw.calls(), last, mode + " raw")
+                report = reports.log_rt(lab.jprof, directory)
+                failures += reports.check(report, mode) + reports.check_losses(report, mode)
+                failures += marker_failures(reports.calls_of(report), last, mode + " report")
+    return failures
+
+
+@case
+def report_on_a_live_program(lab):
+    failures = []
+    with lab.folder() as folder:
+        directory = os.path.join(folder, "p")
+        with subprocess.Popen(lab.command("Marker", agent=f"callflow,out={directory}"), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+            seen = [0]
+
+            def follow():
+                for line in java.stdout:
+                    if line.startswith("MARK "):
+                        seen[0] = int(line.split()[1])
+
+            reader = threading.Thread(target=follow, daemon=True)
+            reader.start()
+            while seen[0] < 100_000 and java.poll() is None:
+                time.sleep(0.01)
+            before = 0
+            for _ in range(5):
+                floor = seen[0]
+                report = reports.log_rt(lab.jprof, directory)
+                failures += reports.check(report, "live")
+                leaf = reports.calls_of(report).by_method["Marker.leaf()V"]
+                if leaf < max(floor, before):
+                    failures.append(f"live: {leaf} calls after {floor} were printed and {before} reported")
+                before = leaf
+            if java.poll() is not None:
+                failures.append(f"live: the program ended with {java.returncode}")
+            java.kill()
+            reader.join()
+    return failures
+
+
+@case
+def short_threads(lab):
+    with lab.folder() as folder:
+        directory = os.path.join(folder, "p")
+        plain = lab.run(lab.command("ShortThreads", 10_000))
+        profiled = lab.run(lab.command("ShortThreads", 10_000, agent=f"callflow,out={directory}"))
+        return unchanged(profiled, plain, "10,000 threads") + counts(lab, directory, plain.stdout)
+
+
+@case
+def live_threads(lab):
+    with lab.folder() as folder:
+        directory = os.path.join(folder, "p")
+        plain = lab.run(lab.command("LiveThreads", 500))
+        profiled = lab.run(lab.command("LiveThreads", 500, agent=f"callflow,out={directory}"))
+        return unchanged(profiled, plain, "500 threads") + counts(lab, directory, plain.stdout)
+
+
+@case
+def capped_tree(lab):
+    """2 million contexts in 1 MiB: every call is somewhere below the method that made them."""
+    failures = []
+    for mode in ("callflow", "calltree"):
+        with lab.folder() as folder:
+            directory = os.path.join(folder, "p")
+            plain = lab.run(lab.command("Explosive", 20))
+            profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},tree_memory=1M,out={directory}"))
+            failures += unchanged(profiled, plain, mode)
+            total = int(plain.stdout.split("calls ")[1])
+            raw = raw_profile.RawProfile(directory)
+            allow = ("overflow", "tree_full")
+            failures += raw.check(allow)
+            report = reports.log_rt(lab.jprof, directory)
+            failures += reports.check(report, mode) + reports.check_losses(report, mode, allow)
+            for what, calls in (("raw", raw.calls()), ("report", reports.calls_of(report))):
+                got = subtree_calls(calls, "Explosive.explode(I)I") - 1
+                if got != total:
+                    failures.append(f"{mode} {what}: {got} calls below explode, {total} were made")
+                # A context of its own or, past the cap, an overflow row under main: never elsewhere.
+            if not raw.losses()["overflow"] or not raw.losses()["tree_full"]:
+                failures.append(f"{mode}: the overflow is not counted")
+            if not any("verflow" in k and v for k, v in report["losses"].items()):
+                failures.append(f"{mode}: the report's losses do not show the overflow")
+            if not any("verflow" in node["name"] for t in report["threads"] for node in t["nodes"]):
+                failures.append(f"{mode}: the report has no overflow row")
+            size = os.path.getsize(os.path.join(directory, "nodes"))
+            if size > 4 << 20:
+                failures.append(f"{mode}: nodes file of {size} bytes under a cap of 1 MiB")
+    return failures
+
+
+@case
+def redefinition_storm(lab):
+    with lab.folder() as folder:
+        directory = os.path.join(folder, "p")
+        command = lab.command("Storm", agent=f"callflow,out={directory}", flags=[lab.java_agent("Storm")])
+        profiled = lab.run(command)
+        failures = []
+        if profiled.returncode != 0 or not profiled.stdout.endswith("done\n"):
+            failures.append(f"storm: exit status {profiled.returncode}: {profiled.stderr[-600:]}")
+        return failures + counts(lab, directory, profiled.stdout)
+
+
+@case
+def many_jvms(lab):
+    """Eight JVMs at once, each with its own profile."""
+    failures = []
+    with lab.folder() as folder:
+        running = [
+            subprocess.Popen(lab.command("ShortThreads", 200, agent=f"callflow,out={folder}/p{i}"), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for i in range(8)]
+        for i, java in enumerate(running):
+            stdout, stderr = java.communicate()
+            if java.returncode != 0:
+                failures.append(f"JVM {i}: exit status {java.returncode}: {stderr[-300:]}")
+            else:
+                failures += counts(lab, f"{folder}/p{i}", stdout)
+    return failures
+
+
+@case
+def children(lab):
+    """--children: a script that starts two JVMs leaves two profiles; without it, JVMs behind a script are refused."""
+    failures = []
+    with lab.folder() as folder:
+        words = " ".join(lab.command("ShortThreads", 20))
+        script = ["sh", "-c", f"{words}; {words}"]
+        plain = lab.run(script)
+        done = lab.cli("callflow", "-o", f"{folder}/p", "--children", "--", *script)
+        failures += unchanged(done, plain, "children")
+        found = [d for d in sorted(os.listdir(folder)) if os.path.exists(f"{folder}/{d}/control")]
+        if len(found) != 2:
+            failures.append(f"children: profiles {os.listdir(folder)}, not two")
+        one = "\n".join(plain.stdout.splitlines()[:3])
+        for name in found:
+            failures += counts(lab, f"{folder}/{name}", one)
+    return failures
+
+
+# --- A bad place to write to ------------------------------------------------------------------------------------
+
+@case
+def full_disk(lab):
+    """Disks of several sizes that fill up in different places: the program goes on, the report says so."""
+    failures = []
+    plain = lab.run(lab.command("Explosive", 20))
+    for size in ("4k", "16k", "256k", "1M", "8M", "32M"):
+        with small_disk(size) as disk:
+            directory = os.path.join(disk, "p")
+            for mode in ("callflow", "trace"):
+                profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},out={directory}"))
+                what = f"{size} disk, {mode}"
+                failures += unchanged(profiled, plain, what)
+                noticed = profiled.stderr.strip() != ""
+                done = lab.cli("report", "log-rt" if mode == "callflow" else "log-gen", "--format", "json", directory)
+                failures += clean_exit(done, what)
+                if not noticed and not (done.returncode == 0 and '"disk_full":1' in done.stdout.replace(" ", "")
+                                        or '"disk_full":true' in done.stdout.replace(" ", "")):
+                    failures.append(f"{what}: neither the program's end nor the report tells that the disk was full")
+                shutil.rmtree(directory, ignore_errors=True)
+    return failures
+
+
+@case
+def nowhere_to_write(lab):
+    """A parent that does not exist, is a file, cannot be written, or holds something else."""
+    failures = []
+    with lab.folder() as folder:
+        plain = lab.run(lab.command("Greeter", 3, "you"), stdin="abc")
+        open(f"{folder}/file", "w").close()
+        os.mkdir(f"{folder}/full")
+        with open(f"{folder}/full/precious", "w", encoding="utf-8") as f:
+            f.write("keep me")
+        places = [f"{folder}/no/such/p", f"{folder}/file/p", f"{folder}/full", "/proc/p", f"{folder}/{'x' * 300}"]
+        for place in places:
+            profiled = lab.run(lab.command("Greeter", 3, "you", agent=f"callflow,out={place}"), stdin="abc")
+            failures += unchanged(profiled, plain, place[:60])
+            said = [line for line in profiled.stderr.splitlines() if "jprof" in line]
+            if len(said) != 1:
+                failures.append(f"{place[:60]}: not one line on stderr says why: {profiled.stderr[:300]!r}")
+            done = lab.cli("callflow", "-o", place, "--", *lab.command("Greeter", 3, "you"), stdin="abc")
+            failures += one_line_refusal(done, f"-o {place[:60]}")
+        with open(f"{folder}/full/precious", encoding="utf-8") as f:
+            if f.read() != "keep me":
+                failures.append("a file of the user's was overwritten")
+    return failures
+
+
+@case
+def no_permission(lab):
+    """A directory its user may not write: as another user when the test is root."""
+    more = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with lab.folder() as folder:
+        os.chmod(folder, 0o755)
+        library = shutil.copy(lab.agent, folder)
+        os.chmod(library, 0o755)
+        classes = shutil.copytree(os.path.join(lab.programs, "classes"), f"{folder}/classes")
+        os.mkdir(f"{folder}/locked", 0o555)
+        java = [lab.jdk.tool("java")]
+        tail = ["-cp", classes, "Greeter", "3", "you"]
+        plain = lab.run(java + tail, cwd="/", **more)
+        profiled = lab.run(
+            java + [f"-agentpath:{library}=callflow,out={folder}/locked/p"] + tail, cwd="/", **more)
+        failures = unchanged(profiled, plain, "no permission")
+        if len([line for line in profiled.stderr.splitlines() if "jprof" in line]) != 1:
+            failures.append(f"no permission: not one line says why: {profiled.stderr[:300]!r}")
+        return failures
+
+
+@case
+def directory_taken_away(lab):
+    """The profile is deleted while it is written, and so is the working directory."""
+    failures = []
+    with lab.folder() as folder:
+        cwd = os.path.join(folder, "cwd")
+        os.mkdir(cwd)
+        directory = os.path.join(cwd, "p")
+        with subprocess.Popen(lab.command("Marker", agent=f"callflow,out={directory}"), text=True, cwd=cwd,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+            removed_at = last = 0
+            for line in java.stdout:
+                last = int(line.split()[1]) if line.startswith("MARK ") else last
+                if not removed_at and last >= 100_000:
+                    shutil.rmtree(cwd)
+                    removed_at = last
+                if removed_at and last >= removed_at + 500_000:
+                    java.terminate()
+                    break
+            for _ in java.stdout:
+                pass
+            java.wait()
+        if java.returncode != 128 + signal.SIGTERM:
+            failures.append(f"taken away: exit status {java.returncode} after {last} calls")
+    return failures
+
+
+@case
+def streams(lab):
+    """Arguments, input, both streams and the exit status go through the launcher as they are."""
+    failures = []
+    with lab.folder() as folder:
+        words = ("Greeter", 3, "a b", "", "--", "-x", "*")
+        plain = lab.run(lab.command(*words), stdin="x" * 100_000)
+        for mode in ("callflow", "calltree", "trace"):
+            done = lab.cli(mode, "-o", f"{folder}/{mode}", "--", *lab.command(*words), stdin="x" * 100_000)
+            failures += unchanged(done, plain, mode)
+            if not done.stderr.startswith(plain.stderr):
+                failures.append(f"{mode}: stderr does not begin with the program's own: {done.stderr[:200]!r}")
+            own = done.stderr[len(plain.stderr):].strip().splitlines()
+            if not own or f"{folder}/{mode}" not in done.stderr:
+                failures.append(f"{mode}: the end does not say where the profile is: {own}")
+        own_signal = lab.cli("callflow", "-o", f"{folder}/kill", "--", "sh", "-c", "kill -TERM $$")
+        if own_signal.returncode != 2:
+            failures.append(f"a shell is not java: exit status {own_signal.returncode}")
+    return failures
+
+
+# --- Bad input --------------------------------------------------------------------------------------------------
+
+def clean_exit(done, what):
+    """No crash, no silent failure."""
+    if done.returncode not in (0, 1, 2):
+        return [f"{what}: exit status {done.returncode}: {done.stderr[-300:]}"]
+    if done.returncode != 0 and len(done.stderr.strip().splitlines()) != 1:
+        return [f"{what}: exit status {done.returncode}, stderr {done.stderr[:300]!r} is not one line"]
+    return []
+
+
+def one_line_refusal(done, what, word=""):
+    failures = []
+    if done.returncode != 2:
+        failures.append(f"{what}: exit status {done.returncode}, not 2")
+    if len(done.stderr.strip().splitlines()) != 1:
+        failures.append(f"{what}: stderr is not one line: {done.stderr[:300]!r}")
+    if done.stdout.strip():
+        failures.append(f"{what}: something ran or was printed: {done.stdout[:100]!r}")
+    if word not in done.stderr:
+        failures.append(f"{what}: {word!r} is not named: {done.stderr[:200]!r}")
+    return failures
+
+
+@case
+def bad_commands(lab):
+    """One line that names the thing, exit status 2, and the program is not started."""
+    failures = []
+    with lab.folder() as folder:
+        program = lab.command("Greeter", 0, "you")
+        out = f"{folder}/p"
+        good = f"{folder}/good"
+        lab.cli("callflow", "-o", good, "--", *program)
+        bad = [
+            (["calflow", "--", *program], "calflow"),
+            (["callflow", "--metric", "time", "-o", out, "--", *program], "--metric"),
+            (["callflow", "--no-such", "-o", out, "--", *program], "--no-such"),
+            (["callflow", "--metrics", "tme", "-o", out, "--", *program], "tme"),
+            (["callflow", "--metrics", "time+PAPI_NO_SUCH", "-o", out, "--", *program], "PAPI_NO_SUCH"),
+            (["callflow", "--metrics", "time+time+time+time+time+time+time+time+time", "-o", out, "--", *program], ""),
+            (["callflow", "--tree-memory", "lots", "-o", out, "--", *program], "lots"),
+            (["callflow", "--tree-memory", "-5", "-o", out, "--", *program], ""),
+            (["trace", "--mode", "sideways", "-o", out, "--", *program], "sideways"),
+            (["callflow", "-o", out], ""),
+            (["callflow", "-o", out, "--"], ""),
+            (["callflow", "-o", out, *program], ""),
+            (["callflow", "-o", out, "--", "/no/such/java", "X"], "/no/such/java"),
+            (["callflow", "-o", out, "--", "no-such-java", "X"], "no-such-java"),
+            (["callflow", "-o", out, "--", "/bin/echo", "started"], "echo"),
+            (["report"], ""),
+            (["report", "log-rt"], ""),
+            (["report", "log-rrt", good], "log-rrt"),
+            (["report", "log-rt", f"{folder}/none"], "none"),
+            (["report", "log-rt", "/bin/sh"], "/bin/sh"),
+            (["report", "log-rt", folder], folder),
+            (["report", "log-rt", "--format", "jsn", good], "jsn"),
+            (["report", "log-rt", "--sort", "colour", good], "colour"),
+            (["report", "log-rt", "--threads", "some", good], "some"),
+            (["report", "log-rt", "--min-percent", "many", good], "many"),
+            (["report", "log-gen", good], ""),
+            (["info"], ""),
+            (["info", f"{folder}/none"], "none"),
+            (["metrics", "--no-such"], "--no-such"),
+        ]
+        for words, named in bad:
+            failures += one_line_refusal(lab.cli(*words), "jprof " + " ".join(words)[:70], named)
+        if os.path.exists(out):
+            failures.append("a refused command left a profile behind")
+    return failures
+
+
+@case
+def bad_agent_options(lab):
+    """Given to the agent itself: the JVM does not start."""
+    failures = []
+    with lab.folder() as folder:
+        for options, named in (("calflow", "calflow"), ("callflow,tree_memory=lots", "lots"),
+                               ("callflow,metrics=tme", "tme"), ("callflow,fold_recursionn", "fold_recursionn"),
+                               ("callflow,tree_memory", "tree_memory"), ("callflow,threads", ""),
+                               ("trace,trace_mode=sideways", "sideways"), ("callflow,probe=magic", "magic")):
+            done = lab.run(lab.command("Greeter", 0, "you", agent=f"{options},out={folder}/p"))
+            said = [line for line in done.stderr.splitlines() if "jprof" in line]
+            if done.returncode == 0 or "hello" in done.stdout:
+                failures.append(f"{options}: the program was started")
+            if len(said) != 1 or named not in said[0]:
+                failures.append(f"{options}: not one line that names it: {done.stderr[:300]!r}")
+        # The environment's words are appended and checked alike.
+        done = lab.run(lab.command("Greeter", 0, "you", agent=f"callflow,out={folder}/p"),
+                       env=dict(os.environ, JPROFOPTS="nonsense"))
+        if done.returncode == 0 or "nonsense" not in done.stderr:
+            failures.append(f"JPROFOPTS=nonsense: exit status {done.returncode}: {done.stderr[:200]!r}")
+        if os.path.exists(f"{folder}/p"):
+            failures.append("a refused run left a profile behind")
+    return failures
+
+
+@case
+def filters_that_match_nothing(lab):
+    """Known only when the program has ended: its output is unchanged, and the report says it."""
+    failures = []
+    with lab.folder() as folder:
+        plain = lab.run(lab.command("Explosive", 5))
+        for option, value in (("--methods", "no/such/Class*"), ("--threads", "no-such-thread")):
+            out = f"{folder}/{option[2:]}"
+            done = lab.cli("callflow", "-o", out, option, value, "--", *lab.command("Explosive", 5))
+            failures += unchanged(done, plain, option)
+            if "match" not in done.stderr + lab.cli("report", "log-rt", out).stderr:
+                failures.append(f"{option} {value}: nobody says that it matched nothing: {done.stderr[-300:]!r}")
+    return failures
+
+
+@case
+def filters(lab):
+    """--methods and --threads keep what they name, with exact counts, and drop the rest."""
+    failures = []
+    with lab.folder() as folder:
+        program = lab.command("Explosive", 10)
+        wanted = {"Explosive.left(I)I": 2 ** 10, "Explosive.right(I)I": 2 ** 10 - 1}
+        for option, value, absent in (("--methods", "Explosive.left+Explosive.right", "Explosive.after()V"),
+                                      ("--methods", "Explosive*", "java/lang/String.*"),
+                                      ("--methods", "-java*-jdk*-sun*", "java/*"),
+                                      ("--threads", "main", "java/lang/ref/Finalizer*")):
+            out = f"{folder}/p"
+            shutil.rmtree(out, ignore_errors=True)
+            lab.cli("callflow", "-o", out, f"{option}={value}", "--", *program)
+            report = reports.log_rt(lab.jprof, out)
+            failures += reports.check(report, f"{option} {value}")
+            by_method = reports.calls_of(report).by_method
+            for name, count in wanted.items():
+                if by_method[name] != count:
+                    failures.append(f"{option} {value}: {name}: {by_method[name]} calls, not {count}")
+            kept = [n for n in by_method if expectations.glob_to_regex(absent).match(n)]
+            if kept:
+                failures.append(f"{option} {value}: kept {kept[:3]}")
+    return failures
+
+
+# --- Damaged profiles -------------------------------------------------------------------------------------------
+
+def damages(directory):
+    """(what, function that damages a copy). Sizes and places spread over every file; random ones are reproducible."""
+    import random
+    chance = random.Random(20240607)
+    for name in sorted(os.listdir(directory)):
+        size = os.path.getsize(os.path.join(directory, name))
+        yield f"{name} missing", lambda d, n=name: os.remove(f"{d}/{n}")
+        yield f"{name} empty", lambda d, n=name: os.truncate(f"{d}/{n}", 0)
+        yield f"{name} is a directory", lambda d, n=name: (os.remove(f"{d}/{n}"), os.mkdir(f"{d}/{n}"))
+        for part in (0.01, 0.3, 0.7, 0.999):
+            yield f"{name} cut to {part}", lambda d, n=name, s=int(size * part): os.truncate(f"{d}/{n}", s)
+        yield f"{name} one byte short", lambda d, n=name, s=size: os.truncate(f"{d}/{n}", max(0, s - 1))
+        yield f"{name} all ones", lambda d, n=name, s=size: write_at(f"{d}/{n}", 0, b"\xff" * min(s, 1 << 20))
+        yield f"{name} zeroed", lambda d, n=name, s=size: write_at(f"{d}/{n}", 0, bytes(min(s, 1 << 20)))
+        for _ in range(6):
+            at = [chance.randrange(max(1, min(size, 8192) if i % 2 else size)) for i in range(8)]
+            noise = bytes(chance.randrange(256) for _ in range(8))
+
+            def flip(d, n=name, at=at, noise=noise):
+                for place, byte in zip(at, noise):
+                    write_at(f"{d}/{n}", place, bytes([byte]))
+
+            yield f"{name} noise at {at[:3]}", flip
+
+
+def write_at(path, at, data):
+    with open(path, "r+b") as f:
+        f.seek(at)
+        f.write(data)
+
+
+@case
+def damaged_profiles(lab):
+    """Every report over every damage: an answer or an error of one line, in finite time; never a crash."""
+    failures, tried, refused = [], 0, 0
+    with lab.folder() as folder:
+        for mode, kinds in (("callflow", ("log-rt", "methods")), ("trace", ("log-gen",))):
+            good = f"{folder}/{mode}"
+            lab.run(lab.command("Explosive", 8, agent=f"{mode},out={good}"))
+            for what, damage in damages(good):
+                bad = f"{folder}/bad"
+                shutil.rmtree(bad, ignore_errors=True)
+                shutil.copytree(good, bad)
+                damage(bad)
+                for words in [["report", kind, bad] for kind in kinds] + [["info", bad]]:
+                    try:
+                        done = subprocess.run([lab.jprof, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                              text=True, errors="replace", timeout=60)
+                    except subprocess.TimeoutExpired:
+                        failures.append(f"{mode}: {what}: {words[:2]} does not end")
+                        continue
+                    tried += 1
+                    refused += done.returncode != 0
+                    failures += clean_exit(done, f"{mode}: {what}: {words[:2]}")
+        if not 0 < refused < tried:
+            failures.append(f"of {tried} damaged reports {refused} were refused: the damage does not reach them")
+    return failures
+
+
+@case
+def other_version(lab):
+    failures = []
+    with lab.folder() as folder:
+        directory = f"{folder}/p"
+        lab.run(lab.command("Explosive", 5, agent=f"callflow,out={directory}"))
+        write_at(f"{directory}/control", 8, b"\x63")
+        for words in (["report", "log-rt", directory], ["report", "methods", directory], ["info", directory]):
+            done = lab.cli(*words)
+            failures += one_line_refusal(done, "version 99: " + " ".join(words[:2]), "99")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
+    parser.add_argument("--agent", default=os.environ.get("JPROF_LIB", "libjprof.so"))
+    parser.add_argument("--programs", help="what programs.py --out made")
+    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    parser.add_argument("--jdk", type=int)
+    parser.add_argument("--tmp", help="folder for the profiles")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    if args.list:
+        print("\n".join(CASES))
+        return 0
+
+    outcome = collections.Counter()
+    for jdk in jvms.find_jdks():
+        if args.jdk not in (None, jdk.major):
+            continue
+        lab = Lab(args.jprof, os.path.abspath(args.agent), args.programs, jdk, args.tmp)
+        for name in args.case or CASES:
+            started = time.monotonic()
+            try:
+                failures = CASES[name](lab)
+                state = "FAIL" if failures else "ok  "
+            except Skip as why:
+                failures, state = [str(why)], "skip"
+            except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as e:
+                failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
+            outcome[state] += 1
+            print(f"{state} {name} {jdk.name} ({time.monotonic() - started:.1f} s)", flush=True)
+            for failure in failures[:20]:
+                print("       " + failure)
+    if outcome["FAIL"]:
+        return 1
+    return 77 if set(outcome) == {"skip"} else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
