@@ -1,0 +1,165 @@
+#include "calibrate/model/correct.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace jprof::calibrate {
+namespace {
+
+// One of a node's types and the share of its calls.
+struct Share {
+  char letter = '?';
+  double weight = 1;
+};
+
+// The types of every node. Most have one; those of the others stand in `mixed_`, one run a node.
+class NodeTypes {
+ public:
+  explicit NodeTypes(const CountedTree& tree) : letter_(tree.letter), run_(tree.parent.size(), 0) {
+    mixed_.resize(1);  // run 0: none
+    for (size_t part = 0; part < tree.parent.size(); ++part) {
+      if (tree.former[part] && tree.letter[part] != tree.letter[tree.parent[part]]) {
+        run_[tree.parent[part]] = kMarked;
+      }
+    }
+    for (uint32_t& run : run_) {
+      if (run != kMarked) continue;
+      run = static_cast<uint32_t>(mixed_.size());
+      mixed_.push_back({});
+    }
+    for (size_t part = 0; part < tree.parent.size(); ++part) {
+      const size_t node = tree.former[part] ? tree.parent[part] : part;
+      if (run_[node] != 0) mixed_[run_[node]].Add(tree.letter[part], Calls(tree.counts[part]));
+    }
+    for (Mix& mix : mixed_) mix.Normalise();
+  }
+
+  // Calls visit(letter, weight) for each type of the node; weights sum to 1. kRoot: nothing is known, 'T'.
+  template <typename Visit>
+  void ForEach(uint32_t node, const Visit& visit) const {
+    if (run_[node] == 0) return visit(letter_[node], 1.0);
+    for (const Share& share : mixed_[run_[node]].shares) {
+      if (share.weight > 0) visit(share.letter, share.weight);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kMarked = 0xffffffffu;
+
+  static double Calls(const std::array<uint32_t, 4>& counts) { return double{1} * counts[0] + counts[1]; }
+
+  struct Mix {
+    std::array<Share, 4> shares = {Share{'?', 0}, Share{'?', 0}, Share{'?', 0}, Share{'?', 0}};
+
+    void Add(char letter, double calls) {
+      for (Share& share : shares) {
+        // A method has at most I, J, R and N in its life; more than four types is damage: the last takes it.
+        const bool is_last = &share == &shares.back();
+        if (share.letter != letter && share.letter != '?' && !is_last) continue;
+        if (share.letter == '?') share.letter = letter;
+        share.weight += calls;
+        return;
+      }
+    }
+    void Normalise() {
+      double sum = 0;
+      for (const Share& share : shares) sum += share.weight;
+      if (sum == 0) shares[0].weight = sum = 1;  // never called (a former thread row): the first type
+      for (Share& share : shares) share.weight /= sum;
+    }
+  };
+
+  std::span<const char> letter_;
+  std::vector<uint32_t> run_;  // index into mixed_, 0 = only letter_
+  std::vector<Mix> mixed_;
+};
+
+// Lookup, remembered: the table's answer for each (previous, running, event, other).
+class Prices {
+ public:
+  explicit Prices(const Metric& metric) : metric_(metric), known_(4 * kLetters * kLetters) {}
+
+  const Found& Of(EventKind previous, char running, EventKind event, char other) {
+    const size_t index = ((static_cast<size_t>(previous) * 2 + static_cast<size_t>(event)) * kLetters +
+                          IndexOf(running)) * kLetters + IndexOf(other);
+    Price& price = known_[index];
+    if (!price.asked) price = {true, Lookup(metric_, {previous, running, event, other})};
+    return price.found;
+  }
+
+ private:
+  static constexpr size_t kLetters = 64;  // 32 letters, upper and lower case
+  static size_t IndexOf(char letter) { return static_cast<uint8_t>(letter) & 63; }
+
+  struct Price {
+    bool asked = false;
+    Found found;
+  };
+  const Metric& metric_;
+  std::vector<Price> known_;
+};
+
+class Corrector {
+ public:
+  Corrector(const CountedTree& tree, const Metric& metric, double event_variance)
+      : tree_(tree), types_(tree), prices_(metric), event_variance_(event_variance) {
+    result_.adjust.resize(tree.parent.size());
+    result_.error.resize(tree.parent.size());  // holds the variance until Finish
+    repeat_.resize(tree.parent.size());
+  }
+
+  // Charges the intervals that ended with this part's entries to its parent, with its exits to its node.
+  void Add(uint32_t part) {
+    const uint32_t node = tree_.former[part] ? tree_.parent[part] : part;
+    const uint32_t parent = tree_.parent[node];
+    if (parent == kRoot) return;  // nothing enters a thread
+    const char letter = tree_.letter[part];
+    for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
+      const uint32_t entries = tree_.counts[part][static_cast<size_t>(previous)];
+      const uint32_t exits = tree_.counts[part][2 + static_cast<size_t>(previous)];
+      if (entries + uint64_t{exits} == 0) continue;
+      types_.ForEach(parent, [&](char other, double weight) {
+        Charge(parent, entries * weight, prices_.Of(previous, other, EventKind::kEntry, letter));
+        Charge(node, exits * weight, prices_.Of(previous, letter, EventKind::kExit, other));
+      });
+    }
+  }
+
+  Correction Finish() {
+    double variance = 0;
+    for (size_t i = 0; i < result_.error.size(); ++i) {
+      variance += result_.error[i];
+      result_.total_error += repeat_[i];
+      result_.error[i] = std::sqrt(result_.error[i]) + repeat_[i];
+    }
+    result_.total_error += std::sqrt(variance);
+    return std::move(result_);
+  }
+
+ private:
+  void Charge(uint32_t node, double events, const Found& price) {
+    if (events == 0) return;
+    result_.adjust[node] += events * price.value.overhead;
+    result_.events[static_cast<size_t>(price.level)] += events;
+    const double variance = price.value.spread * price.value.spread + event_variance_;
+    result_.error[node] += static_cast<float>(events * variance);
+    repeat_[node] += static_cast<float>(events * price.value.repeat);
+  }
+
+  const CountedTree& tree_;
+  NodeTypes types_;
+  Prices prices_;
+  double event_variance_;
+  Correction result_;
+  std::vector<float> repeat_;
+};
+
+}  // namespace
+
+Correction Correct(const CountedTree& tree, const Metric& metric, double event_variance) {
+  Corrector corrector(tree, metric, event_variance);
+  for (size_t part = 0; part < tree.parent.size(); ++part) corrector.Add(static_cast<uint32_t>(part));
+  return corrector.Finish();
+}
+
+}  // namespace jprof::calibrate

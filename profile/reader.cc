@@ -1,0 +1,112 @@
+#include "profile/reader.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "profile/reader_text.h"
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint64_t kMetaLimit = 16 << 20;
+constexpr uint64_t kCalibrationLimit = 64 << 20;
+
+// The directory is opened for each file, so that a Reader holds no descriptor and is a plain value.
+int OpenDirectory(const std::string& directory) {
+  return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+Result<void> CheckHeader(const std::string& directory, const ControlHeader& header, size_t bytes) {
+  if (bytes < sizeof(header) || std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
+    return WrongUse("{}: not a jprof profile (its file '{}' does not begin with {}); give a directory "
+                    "written by `jprof callflow`, `calltree` or `trace`",
+                    directory, kControlFile, std::string_view(kMagic, sizeof(kMagic)));
+  }
+  if (header.version != kFormatVersion) {
+    return WrongUse("{}: written in profile format {}, this jprof reads format {}; use the jprof that wrote "
+                    "it (see \"jprof\" in its meta.json) or profile again",
+                    directory, header.version, kFormatVersion);
+  }
+  if (header.header_bytes != kControlHeaderBytes || header.thread_record_bytes != sizeof(ThreadRecord) ||
+      header.node_bytes != sizeof(Node)) {
+    return Fail("{}: damaged: the sizes in the header of '{}' are not those of format {}; nothing in it "
+                "can be read",
+                directory, kControlFile, kFormatVersion);
+  }
+  return {};
+}
+
+// meta.json and control must agree on how many metrics a node has; `control` decides what is in the files.
+void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
+  if (meta.mode == "calltree" && meta.metrics.empty()) return;
+  const size_t count = std::clamp<size_t>(header.metric_count, 1, kMaxMetrics);
+  if (meta.metrics.size() == count && header.metric_count <= kMaxMetrics) return;
+  damages.Add(fmt::format("meta.json names {} metrics, control has {}: {} are read", meta.metrics.size(),
+                          header.metric_count, count));
+  for (size_t i = meta.metrics.size(); i < count; ++i) {
+    meta.metrics.push_back({.name = fmt::format("metric{}", i), .unit = "raw"});
+  }
+  meta.metrics.resize(count);
+}
+
+}  // namespace
+
+Result<Reader> Reader::Open(const std::string& directory) {
+  Reader reader;
+  reader.directory_ = directory;
+  const int dir_fd = OpenDirectory(directory);
+  if (dir_fd < 0) {
+    return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)", directory,
+                    std::generic_category().message(errno));
+  }
+  const ReaderFile control(dir_fd, kControlFile);
+  const std::string meta = ReaderFile(dir_fd, kMetaFile).ReadAll(kMetaLimit);
+  close(dir_fd);
+  if (!control.exists()) {
+    return WrongUse("{}: not a jprof profile (it has no file '{}')", directory, kControlFile);
+  }
+  const size_t bytes = control.ReadAt(0, &reader.header_, sizeof(reader.header_));
+  if (auto checked = CheckHeader(directory, reader.header_, bytes); !checked) {
+    return std::unexpected(checked.error());
+  }
+  reader.meta_ = ParseMeta(meta, reader.damages_);
+  MatchMetrics(reader.header_, reader.meta_, reader.damages_);
+  reader.ReadThreads(control);
+  return reader;
+}
+
+void Reader::ReadThreads(const ReaderFile& control) {
+  const uint64_t room = control.size() < kControlHeaderBytes
+                            ? 0
+                            : (control.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
+  const uint64_t count = std::min<uint64_t>(header_.thread_count, room);
+  if (count < header_.thread_count) {
+    damages_.Add("control: cut off: thread records are missing",
+                 fmt::format("{} of {} are there", count, header_.thread_count));
+  }
+  threads_.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    Thread thread;
+    control.ReadAt(kControlHeaderBytes + i * sizeof(ThreadRecord), &thread.record, sizeof(ThreadRecord));
+    thread.name = CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
+    threads_.push_back(std::move(thread));
+  }
+}
+
+ReaderFile Reader::OpenFile(const char* name) const {
+  const int dir_fd = OpenDirectory(directory_);
+  ReaderFile file(dir_fd, name);
+  if (dir_fd >= 0) close(dir_fd);
+  return file;
+}
+
+std::string Reader::ReadCalibration() const {
+  return OpenFile(kCalibrationFile).ReadAll(kCalibrationLimit);
+}
+
+}  // namespace jprof::profile

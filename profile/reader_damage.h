@@ -1,0 +1,43 @@
+// What a profile was found to be missing or to have wrong: one line a kind, with how often.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace jprof::profile {
+
+class Damages {
+ public:
+  // `what` names the file and the damage, the same text for the same kind; `first` says where it was first seen.
+  void Add(const std::string& what, const std::string& first = "") {
+    auto [entry, is_new] = kinds_.try_emplace(what);
+    if (is_new) entry->second.first = first;
+    ++entry->second.count;
+  }
+
+  bool empty() const { return kinds_.empty(); }
+
+  std::vector<std::string> Lines() const {
+    std::vector<std::string> lines;
+    for (const auto& [what, seen] : kinds_) {
+      std::string line = what;
+      if (seen.count > 1) line += fmt::format(" ({} times)", seen.count);
+      if (!seen.first.empty()) line += fmt::format("{} {}", seen.count > 1 ? ", first:" : ":", seen.first);
+      lines.push_back(line);
+    }
+    return lines;
+  }
+
+ private:
+  struct Seen {
+    uint64_t count = 0;
+    std::string first;
+  };
+  std::map<std::string, Seen> kinds_;
+};
+
+}  // namespace jprof::profile

@@ -1,0 +1,41 @@
+// meta.json of a profile, read: who, what, how. See docs/PROFILE_FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/reader_damage.h"
+
+namespace jprof::profile {
+
+struct MetricInfo {
+  std::string name;
+  std::string unit;
+  double scale = 1;      // raw value * scale = value in `unit`
+  bool is_time = false;
+};
+
+struct Meta {
+  std::string jprof;  // version of the writer
+  std::string mode;   // callflow, calltree, trace
+  uint64_t pid = 0;
+  std::vector<std::string> command;
+  std::string start;  // ISO 8601
+  std::string options;
+  bool fold_recursion = false;
+  std::string trace_mode;
+  std::vector<MetricInfo> metrics;  // none in mode calltree
+  std::string probe;
+  std::string probe_note;
+  double bracket_period = 0;
+  std::string jvm;  // name and version
+  std::map<std::string, std::string> fingerprint;
+};
+
+// What is missing or of the wrong type keeps its default; text that is no JSON object is a damage.
+Meta ParseMeta(std::string_view text, Damages& damages);
+
+}  // namespace jprof::profile

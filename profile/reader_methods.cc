@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <cstring>
+
+#include "profile/reader.h"
+
+namespace jprof::profile {
+
+MethodName Methods::operator[](uint32_t id) const {
+  if (id >= entries_.size()) return {};
+  const Entry& entry = entries_[id];
+  const std::string_view text = std::string_view(text_).substr(entry.offset);
+  return {text.substr(0, entry.lengths[0]), text.substr(entry.lengths[0], entry.lengths[1]),
+          text.substr(entry.lengths[0] + entry.lengths[1], entry.lengths[2]), entry.flags};
+}
+
+Methods Reader::ReadMethods() {
+  // A live profile has gained methods since it was opened: take the newest count.
+  ControlHeader now;
+  uint64_t bytes = header_.methods_bytes;
+  if (OpenFile(kControlFile).ReadAt(0, &now, sizeof(now)) == sizeof(now)) {
+    bytes = std::max(bytes, now.methods_bytes);
+  }
+  Methods methods;
+  const ReaderFile file = OpenFile(kMethodsFile);
+  if (bytes > file.size()) {
+    damages_.Add("methods: cut off: some names are missing", fmt::format("{} of {} bytes are there", file.size(), bytes));
+  }
+  methods.text_ = file.ReadAll(bytes);
+  const std::string& text = methods.text_;
+  MethodRecord record;
+  for (uint64_t at = 0; at + sizeof(record) <= text.size(); at += record.bytes) {
+    std::memcpy(&record, text.data() + at, sizeof(record));
+    const uint64_t strings = uint64_t{record.class_length} + record.name_length + record.signature_length;
+    const bool fits = record.bytes >= sizeof(record) + strings && record.bytes % 8 == 0 &&
+                      record.bytes <= text.size() - at;
+    // Ids are dense from 1, so none can exceed the number of the smallest records that fit the file.
+    if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
+      damages_.Add("methods: a bad record: names after it are missing", fmt::format("at byte {}", at));
+      break;
+    }
+    if (record.id >= methods.entries_.size()) methods.entries_.resize(record.id + 1);
+    methods.entries_[record.id] = {at + sizeof(record),
+                                   {record.class_length, record.name_length, record.signature_length},
+                                   record.flags};
+  }
+  return methods;
+}
+
+}  // namespace jprof::profile

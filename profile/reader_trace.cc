@@ -1,0 +1,161 @@
+#include "profile/reader_trace.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+namespace jprof::profile {
+namespace {
+
+using Visit = std::function<bool(const TraceEvent&)>;
+
+// The next varint of [at, end); false when it is cut off or longer than 64 bits.
+bool Varint(const uint8_t*& at, const uint8_t* end, uint64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 64 && at < end; shift += 7) {
+    const uint8_t byte = *at++;
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// Turns blocks into events and keeps, per thread, where its last block ended.
+class Decoder {
+ public:
+  Decoder(Reader& reader, const Visit& visit) : reader_(reader), visit_(visit) {}
+
+  // `block` is kTraceBlockBytes or, of a file cut off, less. False: the visitor has enough.
+  bool Block(const std::string& block) {
+    TraceBlock header;
+    if (block.size() < sizeof(header)) return true;
+    std::memcpy(&header, block.data(), sizeof(header));
+    if (header.sequence == 0 || header.thread >= reader_.threads().size()) {
+      if (header.sequence != 0 || header.bytes != 0) Damage("trace: a block of no known thread: left out");
+      return true;
+    }
+    const size_t room = block.size() - sizeof(header);
+    if (header.bytes > room) Damage("trace: a block is cut off");
+    const auto* at = reinterpret_cast<const uint8_t*>(block.data()) + sizeof(header);
+    return Events(header, at, at + std::min<size_t>(header.bytes, room));
+  }
+
+  // The newest block of each thread that was seen.
+  const std::map<uint32_t, uint64_t>& sequences() const { return sequences_; }
+
+ private:
+  bool Events(const TraceBlock& header, const uint8_t* at, const uint8_t* end) {
+    uint64_t& next = next_event_[header.thread];
+    TraceEvent event;
+    event.thread = header.thread;
+    event.missing = header.first_event > next ? header.first_event - next : 0;
+    next = header.first_event;
+    sequences_[header.thread] = std::max(sequences_[header.thread], header.sequence);
+    while (at < end) {
+      uint64_t head = 0;
+      uint64_t delta = 0;
+      if (!Varint(at, end, head) || !Varint(at, end, delta) || head >> 5 > kMethodMask) {
+        Damage("trace: an event is damaged: the rest of its block is left out");
+        break;
+      }
+      event.word = PackMethod(static_cast<MethodType>(head >> 1 & 15), static_cast<uint32_t>(head >> 5));
+      event.exit = head & 1;
+      event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
+      ++next;
+      if (!visit_(event)) return false;
+      event.missing = 0;
+    }
+    return true;
+  }
+
+  void Damage(const char* what) { reader_.damages().Add(what); }
+
+  Reader& reader_;
+  const Visit& visit_;
+  std::map<uint32_t, uint64_t> next_event_;
+  std::map<uint32_t, uint64_t> sequences_;
+};
+
+struct Place {
+  uint32_t thread;
+  uint64_t sequence;
+  uint64_t offset;
+};
+
+// The blocks of `trace`, one thread after another, each in its order.
+bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
+  const uint64_t there = (file.size() + kTraceBlockBytes - 1) / kTraceBlockBytes;
+  const uint64_t count = std::min(reader.header().trace_blocks, there);
+  if (count < reader.header().trace_blocks) reader.damages().Add("trace: cut off: blocks are missing");
+  std::vector<Place> places;
+  for (uint64_t i = 0; i < count; ++i) {
+    TraceBlock header;
+    const uint64_t offset = i * kTraceBlockBytes;
+    if (file.ReadAt(offset, &header, sizeof(header)) != sizeof(header)) break;
+    const auto seen = decoder.sequences().find(header.thread);
+    // What the continuous writer has compressed already may still stand here.
+    if (seen != decoder.sequences().end() && header.sequence <= seen->second) continue;
+    places.push_back({header.thread, header.sequence, offset});
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::pair(a.thread, a.sequence) < std::pair(b.thread, b.sequence);
+  });
+  std::string block;
+  for (const Place& place : places) {
+    block.resize(kTraceBlockBytes);
+    block.resize(file.ReadAt(place.offset, block.data(), block.size()));
+    if (!decoder.Block(block)) return false;
+  }
+  return true;
+}
+
+// The blocks of `trace.zst`: frames one after another, each of whole blocks.
+bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
+  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  std::string input(ZSTD_DStreamInSize(), '\0');
+  std::string block(kTraceBlockBytes, '\0');
+  ZSTD_outBuffer out = {block.data(), block.size(), 0};
+  size_t state = 0;  // 0 = at the end of a frame
+  for (uint64_t offset = 0;;) {
+    ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
+    offset += in.size;
+    if (in.size == 0) break;
+    while (in.pos < in.size || out.pos == out.size) {
+      if (out.pos == out.size) {
+        if (!decoder.Block(block)) return false;
+        out.pos = 0;
+      }
+      const size_t before = in.pos + out.pos;
+      state = ZSTD_decompressStream(stream.get(), &out, &in);
+      if (ZSTD_isError(state)) {
+        reader.damages().Add("trace.zst: damaged: what follows is missing", ZSTD_getErrorName(state));
+        block.resize(out.pos);
+        return block.empty() || decoder.Block(block);
+      }
+      if (in.pos + out.pos == before) break;
+    }
+  }
+  if (state != 0) reader.damages().Add("trace.zst: its last frame is cut off");
+  block.resize(out.pos);
+  return block.empty() || decoder.Block(block);
+}
+
+}  // namespace
+
+Result<void> ReadTrace(Reader& reader, const Visit& visit) {
+  const ReaderFile blocks = reader.OpenFile(kTraceFile);
+  const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
+  if (!blocks.exists() && !compressed.exists()) {
+    return WrongUse("{}: has no trace (it was recorded with `jprof {}`); record one with: jprof trace -- CMD...",
+                    reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
+  }
+  Decoder decoder(reader, visit);
+  if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};
+  if (blocks.exists()) ReadBlocks(reader, blocks, decoder);
+  return {};
+}
+
+}  // namespace jprof::profile

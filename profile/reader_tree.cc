@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "profile/reader.h"
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
+
+// Checks nodes one by one, in the order of the file, and appends the good ones to a tree.
+class TreeBuilder {
+ public:
+  TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads, Damages& damages)
+      : threads_(threads), damages_(damages), place_(node_count, kNoRecord) {
+    for (uint32_t i = 0; i < threads.size(); ++i) thread_of_root_.try_emplace(threads[i].record.root, i);
+    tree_.metrics.resize(metric_count);
+    for (auto& metric : tree_.metrics) metric.reserve(node_count);
+    tree_.word.reserve(node_count);
+    tree_.parent.reserve(node_count);
+    tree_.former.reserve(node_count);
+    tree_.thread.reserve(node_count);
+    tree_.counts.reserve(node_count);
+    tree_.dispatches.reserve(node_count);
+  }
+
+  // `extra`: the values of the metrics beyond the first.
+  void Add(uint32_t index, const Node& node, const int64_t* extra) {
+    if (node.word == 0 || TypeOf(node.word) == MethodType::kBlock) return;
+    const bool is_former = node.more == kFormer;
+    const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
+    const uint32_t parent = is_root || node.parent >= index ? kNoRecord : place_[node.parent];
+    if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
+      damages_.Add("nodes: a node's parent is wrong: left out with what is below it",
+                   fmt::format("node {}", index));
+      return;
+    }
+    if (!is_former) place_[index] = static_cast<uint32_t>(tree_.size());
+    tree_.thread.push_back(is_root ? ThreadOfRoot(index) : tree_.thread[parent]);
+    tree_.word.push_back(node.word);
+    tree_.parent.push_back(parent);
+    tree_.former.push_back(is_former);
+    tree_.counts.push_back({{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}});
+    tree_.dispatches.push_back(node.dispatches);
+    if (tree_.metrics.empty()) return;
+    tree_.metrics[0].push_back(node.self);
+    for (size_t m = 1; m < tree_.metrics.size(); ++m) tree_.metrics[m].push_back(extra[m - 1]);
+  }
+
+  CallTree Take() { return std::move(tree_); }
+
+ private:
+  bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
+    return parent != kNoRecord &&
+           (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
+  }
+
+  // A root that no thread record names belongs to a thread whose record was damaged or not yet written.
+  uint32_t ThreadOfRoot(uint32_t node) {
+    const auto found = thread_of_root_.find(node);
+    if (found != thread_of_root_.end()) return found->second;
+    damages_.Add("control: a call tree belongs to no thread record", fmt::format("root node {}", node));
+    if (unknown_ == kNoRecord) {
+      unknown_ = static_cast<uint32_t>(threads_.size());
+      threads_.push_back({{.root = node}, "(unknown)"});
+    }
+    return unknown_;
+  }
+
+  std::vector<Thread>& threads_;
+  Damages& damages_;
+  std::unordered_map<uint32_t, uint32_t> thread_of_root_;
+  std::vector<uint32_t> place_;  // node index -> record, contexts only
+  uint32_t unknown_ = kNoRecord;
+  CallTree tree_;
+};
+
+}  // namespace
+
+CallTree Reader::ReadTree() {
+  const ReaderFile nodes = OpenFile(kNodesFile);
+  const uint64_t room = std::min<uint64_t>(nodes.size() / sizeof(Node), kNoRecord);
+  const uint64_t count = std::min(header_.node_count, room);
+  if (count < header_.node_count) {
+    damages_.Add("nodes: cut off: call tree nodes are missing",
+                 fmt::format("{} of {} are there", count, header_.node_count));
+  }
+  const size_t extra_count = meta_.metrics.size() > 1 ? meta_.metrics.size() - 1 : 0;
+  const ReaderFile extra = OpenFile(kExtraFile);
+  if (extra.size() / sizeof(int64_t) < count * extra_count) {
+    damages_.Add("extra: cut off: values of further metrics are missing and read as 0");
+  }
+
+  TreeBuilder builder(count, meta_.metrics.size(), threads_, damages_);
+  std::vector<Node> chunk(std::min(count, kChunk));
+  std::vector<int64_t> extras(chunk.size() * extra_count);
+  const size_t extra_bytes = extra_count * sizeof(int64_t);
+  for (uint64_t start = 0; start < count; start += chunk.size()) {
+    const uint64_t wanted = std::min<uint64_t>(chunk.size(), count - start);
+    const uint64_t got = nodes.ReadAt(start * sizeof(Node), chunk.data(), wanted * sizeof(Node)) / sizeof(Node);
+    std::fill(extras.begin(), extras.end(), 0);
+    extra.ReadAt(start * extra_bytes, extras.data(), got * extra_bytes);
+    for (uint64_t i = start == 0 ? 1 : 0; i < got; ++i) {
+      builder.Add(static_cast<uint32_t>(start + i), chunk[i], extras.data() + i * extra_count);
+    }
+  }
+  return builder.Take();
+}
+
+}  // namespace jprof::profile

@@ -1,0 +1,92 @@
+#include "reports/flat.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace jprof::reports {
+namespace {
+
+class Summer {
+ public:
+  explicit Summer(const Forest& forest) : rows_(forest.rows), metric_count_(forest.metric_count()) {
+    of_row_.reserve(rows_.rows.size());
+    for (size_t i = 0; i < rows_.rows.size(); ++i) Add(i);
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      const auto most = std::max_element(calls_by_type_[i].begin(), calls_by_type_[i].end());
+      sums_[i].type = static_cast<MethodType>(most - calls_by_type_[i].begin());
+    }
+  }
+
+  // Depth first; a method's outermost rows count, those below itself are in them already.
+  void AddCumulative() {
+    std::vector<std::vector<double>> below;
+    for (size_t m = 0; m < std::max<size_t>(metric_count_, 1); ++m) below.push_back(Cumulative(rows_, m));
+    for (MethodSum& sum : sums_) sum.cumulative.resize(below.size());
+    std::vector<uint32_t> on_path(sums_.size());
+    for (const uint32_t root : rows_.roots) {
+      uint32_t at = root;
+      while (at != kNoRow) {
+        if (on_path[of_row_[at]]++ == 0) {
+          for (size_t m = 0; m < below.size(); ++m) sums_[of_row_[at]].cumulative[m] += below[m][at];
+        }
+        if (rows_.rows[at].first_child != kNoRow) {
+          at = rows_.rows[at].first_child;
+          continue;
+        }
+        --on_path[of_row_[at]];
+        while (at != root && rows_.rows[at].next == kNoRow) --on_path[of_row_[at = rows_.rows[at].parent]];
+        at = at == root ? kNoRow : rows_.rows[at].next;
+      }
+    }
+  }
+
+  std::vector<MethodSum> Take() {
+    const auto key = [&](const MethodSum& sum) {
+      const double value = metric_count_ > 0 ? sum.self[0].base() : static_cast<double>(sum.calls);
+      return std::isnan(value) ? 0 : value;
+    };
+    std::stable_sort(sums_.begin(), sums_.end(), [&](const auto& a, const auto& b) { return key(a) > key(b); });
+    return std::move(sums_);
+  }
+
+ private:
+  void Add(size_t index) {
+    const Row& row = rows_.rows[index];
+    const auto [place, is_new] = place_.try_emplace(row.method, static_cast<uint32_t>(sums_.size()));
+    if (is_new) {
+      sums_.emplace_back().method = row.method;
+      sums_.back().self.resize(metric_count_);
+      calls_by_type_.push_back({});
+    }
+    of_row_.push_back(place->second);
+    MethodSum& sum = sums_[place->second];
+    sum.calls += row.calls;
+    ++sum.contexts;
+    calls_by_type_[place->second][static_cast<size_t>(row.type)] += row.calls + 1;  // + 1: never called has a type too
+    for (size_t m = 0; m < metric_count_; ++m) {
+      const Cell& cell = rows_.cell(index, m);
+      Cell& self = sum.self[m];
+      self.raw = static_cast<int64_t>(static_cast<uint64_t>(self.raw) + static_cast<uint64_t>(cell.raw));
+      self.adjust += cell.adjust;
+      self.error += cell.error;
+    }
+  }
+
+  const Rows& rows_;
+  size_t metric_count_;
+  std::vector<MethodSum> sums_;
+  std::vector<std::array<uint64_t, 16>> calls_by_type_;
+  std::unordered_map<uint32_t, uint32_t> place_;  // method -> sum
+  std::vector<uint32_t> of_row_;                  // row -> sum
+};
+
+}  // namespace
+
+std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative) {
+  Summer summer(forest);
+  if (with_cumulative) summer.AddCumulative();
+  return summer.Take();
+}
+
+}  // namespace jprof::reports

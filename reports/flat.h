@@ -1,0 +1,22 @@
+// The tree summed by method.
+#pragma once
+
+#include <vector>
+
+#include "reports/forest.h"
+
+namespace jprof::reports {
+
+struct MethodSum {
+  uint32_t method = 0;  // kRootMethod: the threads themselves, outside any method
+  MethodType type = MethodType::kNone;  // the one most calls had
+  uint64_t calls = 0;
+  uint64_t contexts = 0;               // rows it has in the tree
+  std::vector<Cell> self;              // one a metric
+  std::vector<double> cumulative;      // with all it called, a recursive call counted once; empty unless asked for
+};
+
+// Greatest BASE of the first metric first; by calls if there are no metrics.
+std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative);
+
+}  // namespace jprof::reports

@@ -1,0 +1,39 @@
+// The call tree of a profile, loaded, corrected and named: what log-rt and methods print.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/names.h"
+#include "reports/rows.h"
+#include "reports/source.h"
+
+namespace jprof::reports {
+
+// A metric and what correcting it came to; sums are in raw units, over the whole profile.
+struct Column {
+  profile::MetricInfo info;
+  bool calibrated = false;
+  double granularity = 1;
+  double raw = 0;
+  double adjust = 0;
+  double error = 0;                   // of the sum of BASE
+  std::array<double, calibrate::kLevels> events = {};  // intervals by how the table answered
+  uint64_t over_calibrated = 0;       // rows whose BASE is below 0
+  double residue = 0;                 // and their sum: kept in every total
+  uint64_t within_error = 0;          // rows that were called and whose BASE is not above their error
+};
+
+struct Forest {
+  Rows rows;
+  Names names;
+  std::vector<Column> columns;
+  uint64_t calls = 0;  // of all rows
+
+  size_t metric_count() const { return columns.size(); }
+};
+
+// Error: the profile has no call tree (a trace).
+Result<Forest> LoadForest(Source& source, const Options& options);
+
+}  // namespace jprof::reports

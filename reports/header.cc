@@ -1,0 +1,174 @@
+#include "reports/header.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "reports/losses.h"
+
+namespace jprof::reports {
+namespace {
+
+std::string Command(const profile::Meta& meta) {
+  std::string text;
+  for (const std::string& word : meta.command) text += (text.empty() ? "" : " ") + word;
+  constexpr size_t kShown = 200;
+  return text.size() > kShown ? text.substr(0, kShown) + "..." : text;
+}
+
+// Ticks to seconds; 0 if the profile does not say.
+double Seconds(const profile::ControlHeader& header, uint64_t from, uint64_t to) {
+  if (header.ticks_per_second == 0 || to <= from) return 0;
+  return static_cast<double>(to - from) / static_cast<double>(header.ticks_per_second);
+}
+
+std::string Elapsed(const profile::ControlHeader& header) {
+  if (header.finished == 0) return "not finished: still running, or killed";
+  return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
+}
+
+// A sum in the metric's unit; times as seconds, because sums are long.
+std::string Amount(const Column& column, double raw) {
+  const double value = raw * column.info.scale;
+  if (column.info.unit == "ns") return fmt::format("{:.3f} s", value / 1e9);
+  return fmt::format("{} {}", Rounded(value), column.info.unit);
+}
+
+double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
+
+// How much of the correction did not rest on a trained key of exactly that transition.
+std::string Fallbacks(const Column& column) {
+  using enum calibrate::Level;
+  const auto share = [&](calibrate::Level level) {
+    const double all = std::accumulate(column.events.begin(), column.events.end(), 0.0);
+    return Percent(column.events[static_cast<size_t>(level)], all);
+  };
+  std::string text = fmt::format("{:.1f} % of intervals by their own key", share(kExact));
+  const std::pair<calibrate::Level, const char*> others[] = {{kNonStatic, "as non-static"},
+                                                             {kAnyPrevious, "by any previous event"},
+                                                             {kPerEvent, "by the cheapest of that event"},
+                                                             {kNone, "unknown (nothing removed)"}};
+  for (const auto& [level, says] : others) {
+    if (share(level) > 0) text += fmt::format(", {:.2g} % {}", share(level), says);
+  }
+  return text;
+}
+
+void PrintCalibrated(const Source& source, const Column& column, Output& out) {
+  out.Print("           calibrated with {} (made {})\n", source.table_from, source.table->made_at);
+  out.Print("           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
+            Amount(column, column.adjust), Amount(column, column.raw), Percent(column.adjust, column.raw),
+            Amount(column, column.raw - column.adjust), Amount(column, column.error), column.granularity);
+  out.Print("           {}\n", Fallbacks(column));
+  if (column.over_calibrated > 0) {
+    out.Print("           over-calibrated: {} rows fell below 0 and print 0; their {} stay in all totals\n",
+              column.over_calibrated, Amount(column, column.residue));
+  }
+  if (column.within_error > 0) {
+    out.Print("           {} rows cost no more than their error: --raw shows it for each\n", column.within_error);
+  }
+}
+
+}  // namespace
+
+void PrintRun(const Source& source, std::string_view report, Output& out) {
+  const profile::Reader& reader = source.reader;
+  const profile::Meta& meta = reader.meta();
+  out.Bold(fmt::format("jprof {} of {}\n", report, reader.directory()));
+  out.Print(" command   {} (pid {})\n", Command(meta), meta.pid);
+  out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
+            meta.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,
+            Elapsed(reader.header()));
+  out.Print(" machine   {}{}{}{}\n", meta.jvm.empty() ? "unknown JVM" : meta.jvm,
+            meta.probe.empty() ? "" : ", probe " + meta.probe, meta.probe_note.empty() ? "" : ": ",
+            meta.probe_note);
+  const auto filtered = std::count_if(reader.threads().begin(), reader.threads().end(), [](const auto& thread) {
+    return thread.record.flags & profile::kThreadFiltered;
+  });
+  out.Print(" threads   {}", reader.threads().size() - static_cast<size_t>(filtered));
+  if (filtered > 0) out.Print(", and {} left out by --threads", filtered);
+  out.Text("\n");
+}
+
+void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
+  if (forest.columns.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
+  for (const Column& column : forest.columns) {
+    out.Print(" metric    {} in {}\n", column.info.name, column.info.unit);
+    if (column.calibrated) {
+      PrintCalibrated(source, column, out);
+    } else if (source.table) {
+      out.Warning(fmt::format("           UNCALIBRATED: {} has no costs for it; train it: jprof calibrate --metrics {}\n",
+                              source.table_from, column.info.name));
+    } else {
+      out.Warning(fmt::format("           UNCALIBRATED, the profiler's own cost is in it: {}\n", source.uncalibrated));
+    }
+  }
+}
+
+void PrintLosses(const Source& source, Output& out) {
+  bool any = false;
+  const auto line = [&](std::string_view label, const std::string& text) {
+    out.Warning(fmt::format(" {:<9} {}\n", label, text));
+    any = true;
+  };
+  for (const Loss& loss : Losses(source.reader)) {
+    if (loss.count > 0) line("lost", fmt::format("{} {}", loss.count, loss.says));
+  }
+  for (const std::string& damage : source.reader.damages().Lines()) line("damaged", damage);
+  if (!any) out.Text(" losses    none\n");
+}
+
+void JsonMetrics(const Forest& forest, Output& out) {
+  out.Text("\"metrics\":[");
+  for (const Column& column : forest.columns) {
+    if (&column != &forest.columns.front()) out.Text(",");
+    out.Text("{\"name\":");
+    out.JsonString(column.info.name);
+    out.Text(",\"unit\":");
+    out.JsonString(column.info.unit);
+    out.Print(",\"calibrated\":{},\"raw\":", column.calibrated);
+    out.Number(column.raw * column.info.scale);
+    out.Text(",\"removed\":");
+    out.Number(column.adjust * column.info.scale);
+    out.Text(",\"error\":");
+    out.Number(column.error * column.info.scale);
+    out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
+    out.Number(column.residue * column.info.scale);
+    out.Text("}");
+  }
+  out.Text("],");
+}
+
+void JsonLosses(const Source& source, Output& out) {
+  out.Text("\"losses\":{");
+  const char* comma = "";
+  for (const Loss& loss : Losses(source.reader)) {
+    out.Print("{}\"{}\":{}", comma, loss.name, loss.count);
+    comma = ",";
+  }
+  out.Text("},\"damages\":[");
+  comma = "";
+  for (const std::string& damage : source.reader.damages().Lines()) {
+    out.Text(comma);
+    out.JsonString(damage);
+    comma = ",";
+  }
+  out.Text("]");
+}
+
+void JsonRun(const Source& source, std::string_view report, Output& out) {
+  const profile::Meta& meta = source.reader.meta();
+  const profile::ControlHeader& header = source.reader.header();
+  out.Print("\"report\":\"{}\",\"profile\":{{\"directory\":", report);
+  out.JsonString(source.reader.directory());
+  out.Text(",\"mode\":");
+  out.JsonString(meta.mode);
+  out.Text(",\"command\":");
+  out.JsonString(Command(meta));
+  out.Print(",\"pid\":{},\"start\":", meta.pid);
+  out.JsonString(meta.start);
+  out.Print(",\"finished\":{},\"elapsed_s\":{:.6f}}}", header.finished != 0,
+            Seconds(header, header.start_ticks, header.end_ticks));
+}
+
+}  // namespace jprof::reports

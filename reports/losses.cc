@@ -1,0 +1,39 @@
+#include "reports/losses.h"
+
+namespace jprof::reports {
+
+std::vector<Loss> Losses(const profile::Reader& reader) {
+  const profile::ControlHeader& header = reader.header();
+  profile::ThreadRecord sum;
+  uint64_t disarmed = 0;
+  uint64_t wall_clock = 0;
+  for (const profile::Thread& thread : reader.threads()) {
+    const profile::ThreadRecord& one = thread.record;
+    sum.healed += one.healed;
+    sum.unmatched += one.unmatched;
+    sum.overflow += one.overflow;
+    sum.dropped += one.dropped;
+    sum.trace_dropped += one.trace_dropped;
+    sum.trace_overwritten += one.trace_overwritten;
+    sum.clamped_ticks += one.clamped_ticks;
+    disarmed += (one.flags & profile::kThreadDisarmed) != 0;
+    wall_clock += (one.flags & profile::kThreadNoClock) != 0;
+  }
+  return {
+      {"lost_threads", "threads could not be recorded at all", header.lost_threads},
+      {"lost_events", "events of lost or ended threads", header.lost_events},
+      {"disk_full", "times a file could not grow: recording stopped there (disk full)", header.disk_full},
+      {"disarmed_threads", "threads stopped recording early", disarmed},
+      {"dropped", "events not recorded", sum.dropped},
+      {"overflow", "calls past --tree-memory, shown in rows named (overflow)", sum.overflow},
+      {"healed", "frames found gone and popped: counted as exits", sum.healed},
+      {"unmatched", "exits without an entry: ignored", sum.unmatched},
+      {"trace_dropped", "trace events found no room", sum.trace_dropped},
+      {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
+      {"name_failures", "methods whose name could not be read", header.name_failures},
+      {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
+      {"clamped_ticks", "clock ticks of backward steps at dispatches: set to 0", sum.clamped_ticks},
+  };
+}
+
+}  // namespace jprof::reports

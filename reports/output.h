@@ -1,0 +1,68 @@
+// Where a report goes: a FILE*, buffered here in large pieces, with what writing it needs everywhere.
+// Failures are remembered and told once, by Finish.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace jprof::reports {
+
+class Output {
+ public:
+  // `colour`: the receiver shows terminal colours.
+  explicit Output(std::FILE* file, bool colour = false) : file_(file), colour_(colour) {}
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  template <typename... Args>
+  void Print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(fmt::appender(buffer_), format, std::forward<Args>(args)...);
+    FlushIfFull();
+  }
+  void Text(std::string_view text) {
+    buffer_.append(text);
+    FlushIfFull();
+  }
+  // A JSON string with its quotes; `text` is valid UTF-8.
+  void JsonString(std::string_view text);
+  // A CSV field, quoted if it has to be.
+  void CsvField(std::string_view text);
+  // At most one decimal, none if it is 0; what is no number prints as 0.
+  void Number(double value);
+  void Integer(uint64_t value) {
+    const fmt::format_int digits(value);
+    buffer_.append(digits.data(), digits.data() + digits.size());
+  }
+
+  void Bold(std::string_view text) { Styled("\033[1m", text); }
+  void Warning(std::string_view text) { Styled("\033[33m", text); }
+
+  // False once a write failed: nobody reads on, so a long report may stop.
+  bool ok() const { return error_ == 0; }
+
+  // Writes what is left. Error: what the system said; a reader that left (| head) is none.
+  Result<void> Finish();
+
+ private:
+  void Styled(std::string_view style, std::string_view text);
+  void FlushIfFull() {
+    if (buffer_.size() >= kFlushBytes) Flush();
+  }
+  void Flush();
+
+  static constexpr size_t kFlushBytes = 256 * 1024;
+  std::FILE* file_;
+  bool colour_;
+  int error_ = 0;
+  fmt::memory_buffer buffer_;
+};
+
+// The nearest integer; limits of the type for what does not fit, 0 for what is no number.
+int64_t Rounded(double value);
+
+}  // namespace jprof::reports

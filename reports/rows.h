@@ -1,0 +1,58 @@
+// The tree as reports print it: one row per calling context, whatever types its method had, and in a merged
+// tree whatever threads it was on. Built once from the records of the file; then only read.
+// Invariants: a row's parent stands before it; children are linked in the order asked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "calibrate/model/correct.h"
+#include "profile/reader.h"
+
+namespace jprof::reports {
+
+inline constexpr uint32_t kNoRow = 0xffffffffu;
+
+struct Row {
+  uint32_t method = 0;
+  uint32_t parent = kNoRow;  // kNoRow: a thread row
+  uint32_t first_child = kNoRow;
+  uint32_t next = kNoRow;    // sibling
+  uint64_t calls = 0;
+  uint64_t callees = 0;      // calls it made: CEE
+  uint64_t dispatches = 0;
+  uint32_t thread = 0;       // index into the reader's threads; of the first one if merged
+  uint32_t level = 0;
+  MethodType type = MethodType::kNone;  // the one most calls had
+};
+
+// One metric of one row, in raw units.
+struct Cell {
+  int64_t raw = 0;
+  double adjust = 0;
+  float error = 0;
+  double base() const { return static_cast<double>(raw) - adjust; }
+};
+
+struct Rows {
+  size_t metric_count = 0;
+  std::vector<Row> rows;
+  std::vector<Cell> cells;         // [row * metric_count + metric]
+  std::vector<uint32_t> roots;     // in the order of the file
+  uint64_t open_frames = 0;        // entries without an exit: methods still running
+
+  const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
+};
+
+// `corrections`: one a metric; an empty one (no table) corrects nothing. `merged`: threads become one tree.
+Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
+               bool merged);
+
+// Each row's BASE of `metric` (or, without metrics, its calls) with all below it.
+std::vector<double> Cumulative(const Rows& rows, size_t metric);
+
+// Relinks children and roots: greatest weight first, equal ones as they were. `weight`: one a row.
+void SortByWeight(Rows& rows, const std::vector<double>& weight);
+void SortRoots(Rows& rows, const std::vector<double>& weight);
+
+}  // namespace jprof::reports

@@ -1,0 +1,33 @@
+// What every report starts from: an open profile, the table it is to be corrected with, and what the person asked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "calibrate/model/table.h"
+#include "profile/reader.h"
+
+namespace jprof::reports {
+
+struct Source {
+  profile::Reader reader;
+  std::optional<calibrate::Table> table;
+  std::string table_from;    // where the table came from, to print
+  std::string uncalibrated;  // why there is no table and what to do; empty if there is one
+};
+
+enum class Format { kText, kJson, kCsv };
+enum class Sort { kFirst, kBase, kCalls };
+
+struct Options {
+  Format format = Format::kText;
+  bool merged = false;         // all threads as one tree
+  Sort sort = Sort::kFirst;    // order of siblings; kFirst = first called first
+  double min_percent = 0;      // hide subtrees below this share of the whole
+  uint32_t depth = UINT32_MAX; // hide levels beyond it
+  bool cumulative = false;     // add a column of each node with all below it
+  bool raw = false;            // RAW, ADJUST, BASE, ERROR side by side
+  bool static_letters = false; // lower case letters for static methods
+};
+
+}  // namespace jprof::reports

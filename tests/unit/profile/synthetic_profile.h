@@ -1,0 +1,199 @@
+// Makes profiles without a JVM: events in, a profile directory out, by the obvious list-and-map way. For tests of
+// the reader and the reports, and the seeds of their fuzzer. Writes exactly what layout.h says.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profile/layout.h"
+
+namespace jprof::profile {
+
+class SyntheticProfile {
+ public:
+  SyntheticProfile() {
+    std::memcpy(header.magic, kMagic, sizeof(kMagic));
+    header.version = kFormatVersion;
+    header.finished = 1;
+    header.ticks_per_second = 1'000'000'000;
+    header.start_ticks = 1000;
+    header.end_ticks = 2'000'001'000;
+    nodes.resize(1);
+    extra.resize(1);
+  }
+
+  uint32_t AddMethod(std::string class_name, std::string name, std::string signature, uint16_t flags = 0) {
+    MethodRecord record;
+    const std::string text = class_name + name + signature;
+    record.bytes = static_cast<uint32_t>((sizeof(record) + text.size() + 7) / 8 * 8);
+    record.id = ++header.method_count;
+    record.flags = flags;
+    record.class_length = static_cast<uint16_t>(class_name.size());
+    record.name_length = static_cast<uint16_t>(name.size());
+    record.signature_length = static_cast<uint16_t>(signature.size());
+    const size_t start = methods.size();
+    methods.append(reinterpret_cast<const char*>(&record), sizeof(record)).append(text);
+    methods.resize(start + record.bytes);
+    return record.id;
+  }
+
+  size_t AddThread(const std::string& name, uint32_t tid) {
+    ThreadRecord record;
+    record.state = kThreadEnded;
+    record.tid = tid;
+    std::strncpy(record.name, name.c_str(), sizeof(record.name) - 1);
+    record.root = AddNode(PackMethod(MethodType::kThread, kRootMethod), 0);
+    threads.push_back(record);
+    strands_.push_back({.stack = {record.root}});
+    return threads.size() - 1;
+  }
+
+  // An entry `delta` after the thread's last event; the time goes to what was running.
+  void Enter(size_t thread, uint32_t method, MethodType type, int64_t delta, int64_t extra_delta = 0) {
+    Strand& strand = strands_[thread];
+    Charge(strand, delta, extra_delta);
+    Trace(thread, PackMethod(type, method), false, delta);
+    const uint32_t child = ChildOf(strand.stack.back(), PackMethod(type, method));
+    ++nodes[child].entries[static_cast<size_t>(strand.previous)];
+    strand.previous = EventKind::kEntry;
+    strand.stack.push_back(child);
+  }
+
+  void Exit(size_t thread, int64_t delta, int64_t extra_delta = 0) {
+    Strand& strand = strands_[thread];
+    Charge(strand, delta, extra_delta);
+    Node& node = nodes[strand.stack.back()];
+    Trace(thread, node.word, true, delta);
+    ++node.exits[static_cast<size_t>(strand.previous)];
+    strand.previous = EventKind::kExit;
+    strand.stack.pop_back();
+  }
+
+  Node& Current(size_t thread) { return nodes[strands_[thread].stack.back()]; }
+
+  // The record that is not there: AddNode is also the way to damaged ones.
+  uint32_t AddNode(uint32_t word, uint32_t parent) {
+    Node node;
+    node.word = word;
+    node.parent = parent;
+    nodes.push_back(node);
+    extra.push_back(0);
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+
+  // Files grow in pieces: `slack` bytes that nobody used yet follow in each.
+  void Write(const std::filesystem::path& directory, size_t slack = 0) {
+    std::filesystem::create_directories(directory);
+    FlushTraces();
+    header.thread_count = static_cast<uint32_t>(threads.size());
+    header.node_count = nodes.size();
+    header.methods_bytes = methods.size();
+    header.trace_blocks = trace.size() / kTraceBlockBytes;
+    std::string control(kControlHeaderBytes, '\0');
+    std::memcpy(control.data(), &header, sizeof(header));
+    Save(directory / kControlFile, control + Bytes(threads), slack);
+    Save(directory / kNodesFile, Bytes(nodes), slack);
+    if (header.metric_count > 1) Save(directory / kExtraFile, Bytes(extra), slack);
+    Save(directory / kMethodsFile, methods, slack);
+    if (!trace.empty()) Save(directory / kTraceFile, trace, slack);
+    Save(directory / kMetaFile, meta, 0);
+    if (!calibration.empty()) Save(directory / kCalibrationFile, calibration, 0);
+  }
+
+  ControlHeader header;
+  std::vector<ThreadRecord> threads;
+  std::vector<Node> nodes;
+  std::vector<int64_t> extra;  // of the second metric, if header.metric_count == 2
+  std::string methods;
+  std::string trace;           // whole blocks
+  bool with_trace = false;
+  std::string calibration;
+  std::string meta =
+      R"({"format":1,"jprof":"0.1.0","mode":"callflow","pid":42,"command":["java","Demo"],"cwd":"/tmp",
+"start":"2026-01-02T03:04:05Z","options":{"text":"callflow","fold_recursion":false,"trace_mode":"normal"},
+"metrics":[{"name":"time","unit":"ns","scale":1,"kind":"time"}],"probe":{"kind":"hotspot","note":""},
+"clock":{"source":"tsc","ticks_per_second":1000000000,"granularity_ticks":26,"read_ticks":25,"bracket_period":16},
+"jvm":{"name":"Test VM","version":"17"},"fingerprint":{"cpu":"c","probe":"hotspot","metrics":"time"}})";
+
+ private:
+  struct Strand {
+    std::vector<uint32_t> stack;
+    EventKind previous = EventKind::kEntry;
+    std::string events;      // of the block being filled
+    TraceBlock block;
+    int64_t value = 0;
+  };
+
+  void Charge(Strand& strand, int64_t delta, int64_t extra_delta) {
+    nodes[strand.stack.back()].self += delta;
+    extra[strand.stack.back()] += extra_delta;
+  }
+
+  uint32_t ChildOf(uint32_t parent, uint32_t word) {
+    const auto [known, is_new] = children_.try_emplace({parent, MethodOf(word)}, 0);
+    if (is_new) known->second = AddNode(word, parent);
+    const uint32_t child = known->second;
+    if (nodes[child].word != word) {  // the method was compiled: what it had moves to a former record
+      const uint32_t former = AddNode(nodes[child].word, child);
+      nodes[former] = nodes[child];
+      nodes[former].parent = child;
+      nodes[former].more = kFormer;
+      nodes[child] = {.word = word, .parent = parent};
+      std::swap(extra[former], extra[child]);
+    }
+    return child;
+  }
+
+  static void Varint(std::string& out, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+    out += static_cast<char>(value);
+  }
+
+  void Trace(size_t thread, uint32_t word, bool exit, int64_t delta) {
+    if (!with_trace) return;
+    Strand& strand = strands_[thread];
+    std::string event;
+    Varint(event, uint64_t{MethodOf(word)} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
+    Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
+    if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes) FlushTrace(thread);
+    strand.events += event;
+    strand.value += delta;
+    ++strand.block.events;
+    ++threads[thread].trace_events;
+  }
+
+  void FlushTrace(size_t thread) {
+    Strand& strand = strands_[thread];
+    if (strand.block.events == 0) return;
+    strand.block.thread = static_cast<uint32_t>(thread);
+    strand.block.bytes = static_cast<uint32_t>(strand.events.size());
+    ++strand.block.sequence;
+    const size_t start = trace.size();
+    trace.append(reinterpret_cast<const char*>(&strand.block), sizeof(TraceBlock)).append(strand.events);
+    trace.resize(start + kTraceBlockBytes);
+    strand.events.clear();
+    strand.block.first_event += strand.block.events;
+    strand.block.first_value = strand.value;
+    strand.block.events = 0;
+  }
+  void FlushTraces() {
+    for (size_t thread = 0; thread < threads.size(); ++thread) FlushTrace(thread);
+  }
+
+  template <typename T>
+  static std::string Bytes(const std::vector<T>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+  }
+  static void Save(const std::filesystem::path& path, const std::string& bytes, size_t slack) {
+    std::ofstream(path, std::ios::binary) << bytes << std::string(slack, '\0');
+  }
+
+  std::vector<Strand> strands_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> children_;
+};
+
+}  // namespace jprof::profile
