@@ -69,10 +69,7 @@ bool VirtualClock::Open(double ticks_per_ns) {
   }
   page_ = page;
   lock_ = &static_cast<const perf_event_mmap_page*>(page)->lock;
-  seen_ = __atomic_load_n(lock_, __ATOMIC_RELAXED);
-  const Pair pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 3);
-  anchor_tsc_ = pair.tsc;
-  anchor_cpu_ns_ = pair.nanos;
+  Anchor();
   return true;
 }
 
@@ -83,25 +80,31 @@ void VirtualClock::Close() {
   seen_ = 0;
 }
 
-VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
+int64_t VirtualClock::Anchor() {
   Pair pair;
   int64_t now;
   uint32_t lock;
-  do {  // a dispatch between the two readings would tear them apart
+  do {  // a dispatch between the readings would tear them apart
     lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);
     now = ReadTsc();
     pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 1);
   } while (__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock);
-
-  const double on_cpu = static_cast<double>(pair.nanos - anchor_cpu_ns_) * ticks_per_ns_;
-  const int64_t before_last = last - anchor_tsc_;
-  const int64_t after_now = pair.tsc - now;
-  const Redispatched result = {now, std::llround(on_cpu) - before_last - after_now,
-                               (lock - seen_) / 2};
   anchor_tsc_ = pair.tsc;
   anchor_cpu_ns_ = pair.nanos;
   seen_ = lock;
-  return result;
+  return now;
+}
+
+int64_t VirtualClock::Restart() { return page_ != nullptr ? Anchor() : ReadTsc(); }
+
+VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
+  const uint32_t seen = seen_;
+  const int64_t before_last = last - anchor_tsc_;
+  const int64_t cpu_ns = anchor_cpu_ns_;
+  const int64_t now = Anchor();
+  const double on_cpu = static_cast<double>(anchor_cpu_ns_ - cpu_ns) * ticks_per_ns_;
+  const int64_t after_now = anchor_tsc_ - now;
+  return {now, std::llround(on_cpu) - before_last - after_now, (seen_ - seen) / 2};
 }
 
 int64_t VirtualClock::CpuNanos() { return Nanos(CLOCK_THREAD_CPUTIME_ID); }

@@ -42,10 +42,16 @@ class VirtualClock {
   // `last`: the ReadTsc() value up to which time has been taken; no dispatch lay between the call before and it.
   Redispatched Redispatch(int64_t last);
 
+  // Starts counting from here: whatever was dispatched before does not matter. Answers ReadTsc() of that moment.
+  int64_t Restart();
+
   // The kernel's CPU time of the calling thread, ns.
   static int64_t CpuNanos();
 
  private:
+  // Both clocks read with no dispatch between; also moves the anchor there. Answers the TSC just before.
+  int64_t Anchor();
+
   void* page_ = nullptr;
   const uint32_t* lock_ = &kNeverMoves;
   uint32_t seen_ = 0;

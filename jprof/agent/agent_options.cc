@@ -25,17 +25,14 @@ bool SameWord(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, upper, upper);
 }
 
-std::string Hint(std::string_view word, std::span<const std::string_view> choices) {
-  const auto nearest = Nearest(word, choices);
-  return nearest ? fmt::format("did you mean {}?", *nearest)
-                 : fmt::format("choose one of {}", fmt::join(choices, ", "));
-}
-
 // The index of `value` among `choices`.
 Result<size_t> Choose(std::string_view option, std::string_view value, std::span<const std::string_view> choices) {
   const auto found = std::ranges::find_if(choices, [&](auto choice) { return SameWord(value, choice); });
   if (found != choices.end()) return found - choices.begin();
-  return WrongUse("{}: there is no '{}'; {}", option, value, Hint(value, choices));
+  const auto nearest = Nearest(value, choices);
+  return WrongUse("{}: there is no '{}'; {}", option, value,
+                  nearest ? fmt::format("did you mean {}?", *nearest)
+                          : fmt::format("choose one of {}", fmt::join(choices, ", ")));
 }
 
 // Bytes, or with K, M, G in units of 1024.
@@ -155,7 +152,9 @@ constexpr Word kWords[] = {
 std::unexpected<Error> Unknown(std::string_view name) {
   std::array<std::string_view, std::size(kWords)> names;
   std::ranges::transform(kWords, names.begin(), &Word::name);
-  return WrongUse("there is no option '{}'; {}", name, Hint(name, names));
+  const auto nearest = Nearest(name, names);
+  return WrongUse("there is no option '{}'; {}", name,
+                  nearest ? fmt::format("did you mean {}?", *nearest) : "the option HELP lists them all");
 }
 
 Done ApplyOne(AgentOptions& options, std::string_view text) {

@@ -28,7 +28,10 @@ std::string NameOf(jvmtiEnv* jvmti, jthread thread) {
 void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
   // A thread whose first event comes later is attached then; the name is known now.
   engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr) thread = session->Attach(0);
+  const bool ended = thread != nullptr && thread->record != nullptr &&
+                     thread->record->state == profile::kThreadEnded;
+  if (ended) session->Detach();  // it left the VM and has come back as another Java thread
+  if (thread == nullptr || ended) thread = session->Attach(0);
   if (thread == nullptr) return;
   session->Name(thread, NameOf(jvmti, java_thread));
   jvmti->SetThreadLocalStorage(java_thread, thread);
@@ -39,7 +42,7 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
     session->Name(thread, NameOf(jvmti, java_thread));  // it may have been renamed
     jvmti->SetThreadLocalStorage(java_thread, nullptr);
   }
-  session->Detach();
+  session->End();
 }
 
 // The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java name.

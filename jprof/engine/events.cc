@@ -53,20 +53,27 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
   return {result.elapsed, true};
 }
 
-uint32_t NextBracket(Thread& thread, uint32_t period) {
+// Draws which event is bracketed next.
+void DrawBracket(Thread& thread) {
   thread.random ^= thread.random << 13;
   thread.random ^= thread.random >> 7;
   thread.random ^= thread.random << 17;
-  const uint64_t span = uint64_t{2} * period - 1;  // uniform in [1, 2 * period - 1]: mean = period
-  return 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
+  // Uniform in [1, 2 * period - 1]: the mean is the period.
+  const uint64_t span = uint64_t{2} * thread.session->options().bracket_period - 1;
+  thread.bracket_in = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
-// Ends an event with a second clock read, so that the handler's own time is not in the next interval.
+// Ends an event with a second clock read (`late`), so that the handler's own time is not in the next interval.
 // `sampled`: this event stands for `period` like it, whose walk is taken off here; else for itself only.
 template <class Recording>
-void Bracket(Thread& thread, int64_t now, bool sampled) {
+void Bracket(Thread& thread, int64_t now, int64_t late, bool sampled) {
   const Session& session = *thread.session;
-  const int64_t late = ptm::ReadTsc();
+  if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
+    // Dispatched inside the handler: only what was on CPU is ours.
+    thread.record->own_ticks += TakeTime(thread, &now).ticks;
+    thread.last = now;
+    return;
+  }
   const int64_t inside = late - now;
   if constexpr (Recording::kTrain) {
     // Of the record just written; the next interval is not like the others.
@@ -84,7 +91,7 @@ template <class Recording>
 bool Sampled(Thread& thread) {
   if constexpr (!Recording::kClock) return false;
   if (--thread.bracket_in != 0) return false;
-  thread.bracket_in = NextBracket(thread, thread.session->options().bracket_period);
+  DrawBracket(thread);
   return true;
 }
 
@@ -121,8 +128,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
-  Sampled<Recording>(thread);
-  Bracket<Recording>(thread, *now, false);
+  Bracket<Recording>(thread, *now, ptm::ReadTsc(), false);
 }
 
 Session* session_of_events = nullptr;
@@ -175,7 +181,7 @@ void EnterSlow(const Event& event, int64_t now) {
   thread.previous = static_cast<uint32_t>(EventKind::kEntry);
   if constexpr (Recording::kClock) {
     const bool sampled = Sampled<Recording>(thread);
-    if (exact || sampled) Bracket<Recording>(thread, now, !exact);
+    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
   }
 }
 
@@ -230,13 +236,20 @@ void LeaveSlow(const Event& event, int64_t now) {
   thread.previous = static_cast<uint32_t>(EventKind::kExit);
   if constexpr (Recording::kClock) {
     const bool sampled = Sampled<Recording>(thread);
-    if (exact || sampled) Bracket<Recording>(thread, now, !exact);
+    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
   }
+}
+
+template <class Recording>
+void BracketSlow(Thread* thread, int64_t now, int64_t late) {
+  DrawBracket(*thread);
+  Bracket<Recording>(*thread, now, late, true);
 }
 
 #define JPROF_RECORDING(R)                             \
   template void EnterSlow<R>(const Event&, int64_t);   \
-  template void LeaveSlow<R>(const Event&, int64_t);
+  template void LeaveSlow<R>(const Event&, int64_t);   \
+  template void BracketSlow<R>(Thread*, int64_t, int64_t);
 JPROF_RECORDING(CountTree)
 JPROF_RECORDING(TimeTree)
 JPROF_RECORDING(TrainTree)

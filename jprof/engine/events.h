@@ -1,8 +1,9 @@
 // What happens at a method entry and at a method exit: the hot path of the profiler. See docs/HOT_PATH.md.
 //
 // The fast path decides everything before it changes anything: if one condition does not hold (a thread seen
-// first, a dispatch, a new context, a method compiled anew, a full stack, this event's turn to be bracketed) it
-// leaves by a tail call to the general version in events.cc, which does the whole event the obvious way.
+// first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by a tail call to the general
+// version in events.cc, which does the whole event the obvious way. One event in `bracket_period` ends with a
+// second clock read, which says what this path itself cost (cache misses of a big tree vary a lot).
 // No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
 //
 // Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
@@ -45,7 +46,16 @@ void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
+// This event's turn to be bracketed: takes the handler's own time, as a sample of those that are not.
+template <class Recording>
+void BracketSlow(Thread* thread, int64_t now, int64_t late);
+
 namespace internal {
+
+template <class Recording>
+[[gnu::noinline, gnu::cold]] void BracketSampled(Thread* thread, int64_t now) {
+  BracketSlow<Recording>(thread, now, ptm::ReadTsc());
+}
 
 template <class Recording>
 [[gnu::noinline, gnu::cold]] void EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
@@ -112,7 +122,6 @@ template <class Recording>
   if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
       [[unlikely]] return slow();
   if (continuation != thread->continuation) [[unlikely]] return slow();
-  if (Recording::kClock && thread->bracket_in == 1) [[unlikely]] return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
       [[unlikely]] return slow();
 
@@ -123,7 +132,6 @@ template <class Recording>
 
   if constexpr (Recording::kTrace) {
     if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]] return;
-    --thread->bracket_in;
     internal::Trace(thread, word, EventKind::kEntry, now - thread->last);
     thread->last = now;
     return;
@@ -151,7 +159,6 @@ template <class Recording>
     const int64_t delta = now - thread->last;
     parent->self += delta;
     thread->last = now;
-    --thread->bracket_in;
     if constexpr (Recording::kTrain) {
       internal::Train(thread, delta, parent->word, word, EventKind::kEntry);
     }
@@ -160,6 +167,9 @@ template <class Recording>
   *top = {method, sp, node};
   thread->top = top + 1;
   thread->previous = static_cast<uint32_t>(EventKind::kEntry);
+  if (Recording::kClock && --thread->bracket_in == 0) [[unlikely]] {
+    return internal::BracketSampled<Recording>(thread, now);
+  }
 }
 
 // A method is left. Inlined into the probe.
@@ -175,7 +185,6 @@ template <class Recording>
   if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
       [[unlikely]] return slow();
   if (continuation != thread->continuation) [[unlikely]] return slow();
-  if (Recording::kClock && thread->bracket_in == 1) [[unlikely]] return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
       [[unlikely]] return slow();
 
@@ -183,7 +192,6 @@ template <class Recording>
     const CachedMethod* cached = FindCached(*thread, method);
     if (cached == nullptr) [[unlikely]] return slow();
     if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]] return;
-    --thread->bracket_in;
     internal::Trace(thread, cached->word, EventKind::kExit, now - thread->last);
     thread->last = now;
     return;
@@ -198,7 +206,6 @@ template <class Recording>
     const int64_t delta = now - thread->last;
     node->self += delta;
     thread->last = now;
-    --thread->bracket_in;
     if constexpr (Recording::kTrain) {
       internal::Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
     }
@@ -206,6 +213,9 @@ template <class Recording>
   ++*count;
   thread->top = frame;
   thread->previous = static_cast<uint32_t>(EventKind::kExit);
+  if (Recording::kClock && --thread->bracket_in == 0) [[unlikely]] {
+    return internal::BracketSampled<Recording>(thread, now);
+  }
 }
 
 }  // namespace jprof::engine

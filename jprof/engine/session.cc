@@ -1,5 +1,6 @@
 #include "jprof/engine/session.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -90,6 +91,11 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot start writing {} in {}", profile::kCompressedTraceFile,
                 options_.files.directory);
   }
+  if (pthread_key_create(&at_thread_exit_, [](void* session) {
+        static_cast<Session*>(session)->Detach();
+      }) != 0) {
+    return Fail("no thread-specific key is left in this process");
+  }
   SetSession(this);
   return {};
 }
@@ -142,10 +148,7 @@ Thread* Session::Attach(uint64_t vm_thread) {
   thread->record = strand.record;
   thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
   thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
-  thread->page_lock = thread->clock.lock();
-  thread->page_seen = thread->clock.seen();
   Load(*thread, Strand(strand));
-  thread->last = ptm::ReadTsc();
   {
     std::lock_guard guard(lock_);
     threads_.push_back(*thread);
@@ -153,6 +156,10 @@ Thread* Session::Attach(uint64_t vm_thread) {
   current_thread = thread;
   // The thread that makes the VM is called main; it records before the VM can be asked.
   if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
+  pthread_setspecific(at_thread_exit_, this);
+  thread->last = thread->clock.Restart();
+  thread->page_lock = thread->clock.lock();
+  thread->page_seen = thread->clock.seen();
   return thread;
 }
 
@@ -169,16 +176,20 @@ void Session::Name(Thread* thread, std::string_view name) {
   }
 }
 
+void Session::End() {
+  Thread* thread = current_thread;
+  if (thread == nullptr || thread->record == nullptr) return;
+  thread->record->end_ticks = ptm::ReadTsc();
+  thread->record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
+  thread->record->state = profile::kThreadEnded;
+}
+
 void Session::Detach() {
   Thread* thread = current_thread;
   if (thread == nullptr) return;
-  current_thread = nullptr;
   if (thread->continuation != 0) SwitchStrand(*thread, 0);
-  if (thread->record != nullptr) {
-    thread->record->end_ticks = ptm::ReadTsc();
-    thread->record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
-    thread->record->state = profile::kThreadEnded;
-  }
+  End();
+  current_thread = nullptr;
   Save(*thread);
   EndTrace(*thread);
   {

@@ -2,6 +2,8 @@
 // ends. Everything here is off the fast path.
 #pragma once
 
+#include <pthread.h>
+
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <mutex>
@@ -45,7 +47,10 @@ class Session {
   Thread* Attach(uint64_t vm_thread);
   // Its name became known (or changed); applies the thread filter. `thread` may be another thread's.
   void Name(Thread* thread, std::string_view name);
-  // The calling thread ends: its record is completed, its memory given back. Later events are counted as lost.
+  // The VM says that the calling thread ends: its record is completed. Some Java code still follows.
+  void End();
+  // The calling thread is gone (or begins a second life in the VM): its memory is given back. Called by
+  // itself at the native thread's exit.
   void Detach();
 
   // VM methods may have been freed or replaced: every thread empties its cache before its next event.
@@ -93,6 +98,7 @@ class Session {
   SessionOptions options_;
   MethodSource* source_ = nullptr;
   ClockFacts clock_;
+  pthread_key_t at_thread_exit_ = {};
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
   int64_t longest_walk_ = 0;
