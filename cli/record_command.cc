@@ -142,9 +142,9 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
     const char* name;
     const char* help;
   };
-  for (const Row& row : {Row{agent::Mode::kCallflow, "callflow", "record calls and metrics of every calling sequence"},
-                         Row{agent::Mode::kCalltree, "calltree", "record calls only: the cheapest"},
-                         Row{agent::Mode::kTrace, "trace", "record every entry and exit in order"}}) {
+  for (const Row& row : {Row{agent::Mode::kCallflow, "callflow", "Record calls and metrics of every calling sequence"},
+                         Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
+                         Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"}}) {
     CLI::App* sub = app.add_subcommand(row.name, row.help);
     sub->footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar", row.name));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord

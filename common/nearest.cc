@@ -9,6 +9,11 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+bool Begins(std::string_view word, std::string_view choice) {
+  const bool long_enough = std::ranges::count_if(word, [](char c) { return c != '-'; }) >= 3;
+  return long_enough && word.size() <= choice.size() && EditDistance(word, choice.substr(0, word.size())) == 0;
+}
+
 }  // namespace
 
 int EditDistance(std::string_view a, std::string_view b) {
@@ -27,6 +32,10 @@ int EditDistance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string_view> Nearest(std::string_view word, std::span<const std::string_view> choices) {
+  if (const auto begun = std::ranges::find_if(choices, [&](auto choice) { return Begins(word, choice); });
+      begun != choices.end()) {
+    return *begun;
+  }
   std::optional<std::string_view> best;
   int least = 0;
   for (std::string_view choice : choices) {

@@ -95,7 +95,8 @@ TEST(AgentOptions, UnknownWordsNameTheNearest) {
   EXPECT_EQ(Problem("calflow"), "there is no option 'calflow'; did you mean CALLFLOW?");
   EXPECT_EQ(Problem("verbose,tree_mem=1G"), "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
   EXPECT_EQ(Problem("classmethod=x"), "there is no option 'classmethod'; did you mean CLASSMETHODS?");
-  EXPECT_TRUE(Problem("=x").starts_with("there is no option ''; choose one of CALLFLOW, CALLTREE"));
+  EXPECT_EQ(Problem("fold"), "there is no option 'fold'; did you mean FOLD_RECURSION?");
+  EXPECT_EQ(Problem("=x"), "there is no option ''; the option HELP lists them all");
 }
 
 TEST(AgentOptions, ClassicWordsThatAreNotBuiltYetSayThat) {

@@ -22,6 +22,12 @@ TEST(Nearest, TheLeastDistanceAndTheFirstOfEquals) {
   EXPECT_EQ(Nearest("repord", kChoices), "report");
 }
 
+TEST(Nearest, AWordThatWasCutShort) {
+  constexpr std::string_view kChoices[] = {"--help", "--form", "--fold-recursion"};
+  EXPECT_EQ(Nearest("--Fold", kChoices), "--fold-recursion");
+  EXPECT_EQ(Nearest("--f", kChoices), "--form");  // too short to begin anything
+}
+
 TEST(Nearest, NothingWhenAllAreFar) {
   constexpr std::string_view kChoices[] = {"report", "record"};
   EXPECT_EQ(Nearest("zzz", kChoices), std::nullopt);

@@ -1,0 +1,173 @@
+// `jprof info DIR`: what a profile is, in a screenful.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/wrong_words.h"
+#include "profile/reader.h"
+#include "reports/losses.h"
+
+namespace jprof::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The files' bytes on disk (a live profile's are reserved in advance and longer).
+uint64_t BytesOf(const std::string& directory) {
+  uint64_t bytes = 0;
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(directory, failed)) {
+    const uint64_t size = file.file_size(failed);
+    if (!failed) bytes += size;
+  }
+  return bytes;
+}
+
+double Seconds(const profile::ControlHeader& header) {
+  if (header.ticks_per_second == 0 || header.end_ticks < header.start_ticks) return 0;
+  return static_cast<double>(header.end_ticks - header.start_ticks) / static_cast<double>(header.ticks_per_second);
+}
+
+// Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
+ordered_json Describe(profile::Reader& reader) {
+  const profile::CallTree tree = reader.ReadTree();
+  const profile::Meta& meta = reader.meta();
+  const profile::ControlHeader& header = reader.header();
+  uint64_t calls = 0, exits = 0, trace_events = 0;
+  for (const profile::Counts& counts : tree.counts) {
+    calls += uint64_t{counts.entries[0]} + counts.entries[1];
+    exits += uint64_t{counts.exits[0]} + counts.exits[1];
+  }
+  ordered_json threads = ordered_json::array();
+  for (const profile::Thread& thread : reader.threads()) {
+    trace_events += thread.record.trace_events;
+    threads.push_back({{"tid", thread.record.tid},
+                       {"name", thread.name},
+                       {"ended", thread.record.state == profile::kThreadEnded},
+                       {"cpu_ns", thread.record.cpu_ns_end - std::min(thread.record.cpu_ns_start,
+                                                                      thread.record.cpu_ns_end)},
+                       {"dispatches", thread.record.dispatches}});
+  }
+  ordered_json metrics = ordered_json::array();
+  for (const profile::MetricInfo& metric : meta.metrics) metrics.push_back({{"name", metric.name}, {"unit", metric.unit}});
+  ordered_json losses = ordered_json::object();
+  for (const reports::Loss& loss : reports::Losses(reader)) losses[std::string(loss.name)] = loss.count;
+  return {{"profile", reader.directory()},
+          {"mode", meta.mode},
+          {"jprof", meta.jprof},
+          {"command", meta.command},
+          {"pid", meta.pid},
+          {"start", meta.start},
+          {"seconds", Seconds(header)},
+          {"finished", header.finished != 0},
+          {"jvm", meta.jvm},
+          {"probe", {{"kind", meta.probe}, {"note", meta.probe_note}}},
+          {"options", meta.options},
+          {"metrics", std::move(metrics)},
+          {"calibrated", !reader.ReadCalibration().empty()},
+          {"fingerprint", meta.fingerprint},
+          {"contexts", std::ranges::count(tree.former, 0)},
+          {"calls", calls},
+          {"exits", exits},
+          {"trace_events", trace_events},
+          {"methods", reader.ReadMethods().size()},
+          {"bytes", BytesOf(reader.directory())},
+          {"losses", std::move(losses)},
+          {"damages", reader.damages().Lines()},
+          {"threads", std::move(threads)}};
+}
+
+std::string Joined(const ordered_json& words, const char* between) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : between) + word.get<std::string>();
+  return text;
+}
+
+std::string MetricsText(const ordered_json& metrics) {
+  std::string text;
+  for (const auto& metric : metrics) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", metric["name"].get<std::string>(),
+                        metric["unit"].get<std::string>());
+  }
+  return text.empty() ? "none: counts only" : text;
+}
+
+void PrintThreads(const ordered_json& threads) {
+  constexpr size_t kShown = 12;
+  fmt::print("threads      {}\n", threads.size());
+  for (size_t i = 0; i < std::min(threads.size(), kShown); ++i) {
+    const auto& thread = threads[i];
+    fmt::print("  {:>8}   {}{} ({:.3f} s CPU)\n", thread["tid"].get<uint32_t>(), thread["name"].get<std::string>(),
+               thread["ended"].get<bool>() ? "" : " (not ended)", thread["cpu_ns"].get<double>() / 1e9);
+  }
+  if (threads.size() > kShown) fmt::print("             and {} more (--format json has all)\n", threads.size() - kShown);
+}
+
+void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losses) {
+  const auto line = [](const char* name, const std::string& value) {
+    if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
+  };
+  const auto text = [&](const char* name) { return info[name].get<std::string>(); };
+  line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"), info["bytes"].get<double>() / (1 << 20)));
+  line("command", Joined(info["command"], " "));
+  line("run", fmt::format("pid {}, {}, {:.3f} s{}", info["pid"].get<uint64_t>(), text("start"),
+                          info["seconds"].get<double>(), info["finished"].get<bool>() ? "" : " (did not end in order)"));
+  line("jvm", text("jvm"));
+  const std::string note = info["probe"]["note"];
+  line("probe", info["probe"]["kind"].get<std::string>() + (note.empty() ? "" : ": " + note));
+  line("options", text("options"));
+  line("metrics", MetricsText(info["metrics"]));
+  line("calibrated", info["calibrated"].get<bool>() ? "yes: the profile has its table" : "no");
+  for (const auto& [part, value] : info["fingerprint"].items()) line(("  " + part).c_str(), value);
+  line("methods", fmt::format("{}", info["methods"].get<uint64_t>()));
+  line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
+  line("calls", fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));
+  if (text("mode") == "trace") line("events", fmt::format("{}", info["trace_events"].get<uint64_t>()));
+  bool lost = false;
+  for (const reports::Loss& loss : losses) {
+    if (loss.count == 0) continue;
+    line(lost ? "" : "lost", fmt::format("{} {}", loss.count, loss.says));
+    lost = true;
+  }
+  if (!lost) line("lost", "nothing");
+  for (const auto& damage : info["damages"]) line("damage", damage);
+  PrintThreads(info["threads"]);
+}
+
+int Info(const std::string& directory, bool json) {
+  auto reader = profile::Reader::Open(directory);
+  if (!reader) {
+    PrintError(reader.error().message);
+    return reader.error().exit_code;
+  }
+  const ordered_json info = Describe(*reader);
+  if (json) {
+    fmt::print("{}\n", info.dump(2));
+  } else {
+    PrintText(info, reports::Losses(*reader));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddInfoCommand(CLI::App& app, int& exit_code) {
+  struct Typed {
+    std::string directory;
+    std::string format = "text";
+  };
+  auto typed = std::make_shared<Typed>();
+  CLI::App* sub = app.add_subcommand("info", "What a profile is: run, JVM, metrics, counts, losses");
+  sub->add_option("DIR", typed->directory, "a profile")->required();
+  sub->add_option("--format", typed->format, "text or json (default text)")
+      ->type_name("F")
+      ->check(CLI::IsMember({"text", "json"}));
+  sub->callback([typed, &exit_code] { exit_code = Info(typed->directory, typed->format == "json"); });
+}
+
+}  // namespace jprof::cli
