@@ -1,0 +1,211 @@
+#include "calibrate/model/correct.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+namespace jprof::calibrate {
+namespace {
+
+// Events in, the columns of a CountedTree out; the children of a node are found in a map.
+class Recorder {
+ public:
+  Recorder() { Add(kRoot, 'T', false); }
+
+  uint32_t Enter(const std::string& method, char letter, double delta) {
+    raw[stack.back()] += delta;
+    const auto [child, is_new] = children.try_emplace({stack.back(), method}, static_cast<uint32_t>(parent.size()));
+    if (is_new) Add(stack.back(), letter, false);
+    const uint32_t part = PartOf(child->second, letter);
+    ++counts[part][previous];
+    previous = 0;
+    stack.push_back(child->second);
+    parts.push_back(part);
+    return child->second;
+  }
+
+  void Exit(double delta) {
+    raw[stack.back()] += delta;
+    ++counts[parts.back()][2 + previous];
+    previous = 1;
+    stack.pop_back();
+    parts.pop_back();
+  }
+
+  CountedTree tree() const { return {parent, former, letters, counts}; }
+  double Base(const Correction& correction, uint32_t node) const { return raw[node] - correction.adjust[node]; }
+
+  std::vector<uint32_t> parent;
+  std::vector<uint8_t> former;
+  std::vector<char> letters;
+  std::vector<std::array<uint32_t, 4>> counts;
+  std::vector<double> raw;
+  std::vector<uint32_t> stack = {0};
+  std::vector<uint32_t> parts;
+  int previous = 0;
+
+ private:
+  uint32_t Add(uint32_t of, char letter, bool is_former) {
+    parent.push_back(of);
+    former.push_back(is_former);
+    letters.push_back(letter);
+    counts.push_back({});
+    raw.push_back(0);
+    return static_cast<uint32_t>(parent.size() - 1);
+  }
+
+  uint32_t PartOf(uint32_t node, char letter) {
+    if (letters[node] == letter) return node;
+    const auto [part, is_new] = formers.try_emplace({node, letter}, 0);
+    if (is_new) part->second = Add(node, letter, true);
+    return part->second;
+  }
+
+  std::map<std::pair<uint32_t, std::string>, uint32_t> children;
+  std::map<std::pair<uint32_t, char>, uint32_t> formers;
+};
+
+Overhead Cost(double overhead, double spread = 0, double repeat = 0) {
+  return {.count = 100, .observed = overhead + 1, .truth = 1, .overhead = overhead, .spread = spread, .repeat = repeat};
+}
+
+constexpr EventKind kEvents[] = {EventKind::kEntry, EventKind::kExit};
+
+// Case 1 of calibration.md: minimum entry delta 5, exit 2, true value 1 each.
+TEST(Correct, TwoMinimaExample) {
+  Metric metric;
+  for (const EventKind previous : kEvents) {
+    for (const char a : {'J', 'T'}) {
+      metric.keys[{previous, a, EventKind::kEntry, 'J'}] = Cost(5 - 1);
+      metric.keys[{previous, 'J', EventKind::kExit, a}] = Cost(2 - 1);
+    }
+  }
+  Recorder run;
+  const uint32_t main = run.Enter("Main", 'J', 0);
+  const uint32_t a = run.Enter("A", 'J', 9);
+  const uint32_t b_of_a = run.Enter("B", 'J', 6);
+  run.Exit(2);
+  const uint32_t c = run.Enter("C", 'J', 7);
+  const uint32_t b_of_c = run.Enter("B", 'J', 5);
+  run.Exit(3);
+  run.Exit(4);
+  run.Exit(8);
+  run.counts[main][0] = 0;  // the example begins inside Main
+
+  const Correction correction = Correct(run.tree(), metric);
+  EXPECT_EQ(run.Base(correction, main), 5);
+  EXPECT_EQ(run.Base(correction, a), 12);
+  EXPECT_EQ(run.Base(correction, b_of_a) + run.Base(correction, b_of_c), 3);
+  EXPECT_EQ(run.Base(correction, c), 4);
+  EXPECT_EQ(correction.events[static_cast<size_t>(Level::kExact)], 8);
+}
+
+// Case 2: a known cost for every transition, random call trees, every type: BASE is the truth exactly.
+TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
+  std::mt19937 random(7);
+  const std::string letters = "IJRNijrnT";
+  Metric metric;
+  for (const EventKind previous : kEvents) {
+    for (const EventKind event : kEvents) {
+      for (const char running : letters) {
+        for (const char other : letters) {
+          metric.keys[{previous, running, event, other}] = Cost(1 + static_cast<double>(random() % 1000));
+        }
+      }
+    }
+  }
+  for (int tree = 0; tree < 20; ++tree) {
+    Recorder run;
+    std::map<uint32_t, double> truth;
+    std::vector<char> types = {'T'};
+    const auto kind = [&] { return run.previous == 0 ? EventKind::kEntry : EventKind::kExit; };
+    for (int i = 0; i < 3000; ++i) {
+      const double work = random() % 100;
+      truth[run.stack.back()] += work;
+      const bool enter = run.stack.size() == 1 || (run.stack.size() < 40 && random() % 2 == 0);
+      if (enter) {
+        const std::string method(1, static_cast<char>('a' + random() % 8));
+        const char type = letters[static_cast<size_t>(method[0] - 'a')];  // a method keeps its type here
+        run.Enter(method, type, work + metric.keys.at({kind(), types.back(), EventKind::kEntry, type}).overhead);
+        types.push_back(type);
+      } else {
+        const char type = types.back();
+        types.pop_back();
+        run.Exit(work + metric.keys.at({kind(), type, EventKind::kExit, types.back()}).overhead);
+      }
+    }
+    const Correction correction = Correct(run.tree(), metric);
+    for (uint32_t node = 0; node < run.raw.size(); ++node) {
+      ASSERT_EQ(run.Base(correction, node), truth[node]) << "node " << node << " of tree " << tree;
+    }
+    EXPECT_EQ(std::accumulate(correction.events.begin(), correction.events.end(), 0.0), 3000);
+  }
+}
+
+// A node that was interpreted, then compiled: its own exits cost what each part's type costs, and what it calls is
+// entered from the mix of its types by calls.
+TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
+  Metric metric;
+  metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'I'}] = Cost(10);
+  metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(20);
+  metric.keys[{EventKind::kEntry, 'I', EventKind::kEntry, 'N'}] = Cost(100);
+  metric.keys[{EventKind::kEntry, 'J', EventKind::kEntry, 'N'}] = Cost(200);
+  metric.keys[{EventKind::kEntry, 'N', EventKind::kExit, 'I'}] = Cost(1000);
+  metric.keys[{EventKind::kEntry, 'N', EventKind::kExit, 'J'}] = Cost(2000);
+  metric.keys[{EventKind::kExit, 'I', EventKind::kExit, 'T'}] = Cost(3);
+  metric.keys[{EventKind::kExit, 'J', EventKind::kExit, 'T'}] = Cost(5);
+  Recorder run;
+  uint32_t method = 0;
+  uint32_t native = 0;
+  for (const char type : {'I', 'J', 'J', 'J'}) {  // 1 call in 4 was interpreted
+    method = run.Enter("m", type, 0);
+    native = run.Enter("n", 'N', 0);
+    run.Exit(0);
+    run.Exit(0);
+  }
+  const Correction correction = Correct(run.tree(), metric);
+  EXPECT_EQ(correction.adjust[0], 10 + 3 * 20);
+  EXPECT_EQ(correction.adjust[method], 4 * (0.25 * 100 + 0.75 * 200) + 3 + 3 * 5);
+  EXPECT_EQ(correction.adjust[native], 4 * (0.25 * 1000 + 0.75 * 2000));
+  const uint32_t former = static_cast<uint32_t>(run.parent.size() - 1);
+  ASSERT_TRUE(run.former[former]);
+  EXPECT_EQ(correction.adjust[former], 0);
+}
+
+TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
+  Metric metric;
+  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] = Cost(10, /*spread=*/4, /*repeat=*/0.5);
+  metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(10);
+  metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);
+  Recorder run;
+  uint32_t node = 0;
+  for (int i = 0; i < 100; ++i) {
+    node = run.Enter("m", 'J', 0);
+    run.Exit(0);
+  }
+  EXPECT_FLOAT_EQ(Correct(run.tree(), metric).error[node], 10 * 4 + 100 * 0.5);
+  // Bracketing adds its variance to every interval: 4^2 + 3^2 = 5^2.
+  EXPECT_FLOAT_EQ(Correct(run.tree(), metric, 9).error[node], 10 * 5 + 100 * 0.5);
+  EXPECT_FLOAT_EQ(static_cast<float>(Correct(run.tree(), metric).total_error), 10 * 4 + 100 * 0.5);
+}
+
+TEST(Correct, SaysWhichLevelAnswered) {
+  Metric metric;
+  metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);
+  Recorder run;
+  run.Enter("m", 'j', 0);  // as non-static
+  run.Exit(0);             // no exit is known at all
+  const Correction correction = Correct(run.tree(), metric);
+  EXPECT_EQ(correction.events[static_cast<size_t>(Level::kNonStatic)], 1);
+  EXPECT_EQ(correction.events[static_cast<size_t>(Level::kNone)], 1);
+  EXPECT_EQ(correction.adjust[0], 10);
+}
+
+TEST(Correct, EmptyTree) { EXPECT_TRUE(Correct({}, {}).adjust.empty()); }
+
+}  // namespace
+}  // namespace jprof::calibrate
