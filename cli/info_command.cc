@@ -75,7 +75,7 @@ ordered_json Describe(profile::Reader& reader) {
           {"calls", calls},
           {"exits", exits},
           {"trace_events", trace_events},
-          {"methods", reader.ReadMethods().size()},
+          {"methods", std::max<size_t>(reader.ReadMethods().size(), 2) - 2},  // ids begin behind "none" and "unknown"
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
           {"damages", reader.damages().Lines()},
@@ -147,7 +147,7 @@ int Info(const std::string& directory, bool json) {
   }
   const ordered_json info = Describe(*reader);
   if (json) {
-    fmt::print("{}\n", info.dump(2));
+    fmt::print("{}\n", info.dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     PrintText(info, reports::Losses(*reader));
   }
