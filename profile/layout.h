@@ -79,6 +79,7 @@ enum ThreadFlags : uint32_t {
   kThreadVirtual = 1,    // virtual threads, one tree for those that used it one after another
   kThreadFiltered = 2,   // not recorded: excluded by --threads
   kThreadDisarmed = 4,   // recording stopped early (disk full, no memory)
+  kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
   kThreadNoClock = 8,    // time is wall clock: the per-thread clock could not be opened
 };
 
@@ -104,7 +105,7 @@ struct ThreadRecord {
   uint64_t train_records = 0;
   uint64_t clamped_ticks = 0;  // negative steps of the thread clock that were set to 0 at a dispatch
   char name[88] = {};          // UTF-8, zero terminated, cut to fit
-  uint64_t reserved[2] = {};
+  uint64_t reserved[4] = {};
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
@@ -134,6 +135,9 @@ struct ControlHeader {
   uint64_t disk_full = 0;        // 1 = a file could not grow; recording stopped then
   uint64_t name_failures = 0;    // methods whose name could not be read
   uint64_t tree_full = 0;        // 1 = the memory cap was reached
+  // Per metric: the least part of the time, of any thread, that it was on a counter; below 1000 = scaled.
+  uint32_t least_running_permille[9] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
+  uint32_t padding = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -41,19 +41,57 @@ std::string ChooseDirectory(const AgentOptions& options) {
   return options.only_if_free ? "" : options.out;
 }
 
-hotspot::Recording RecordingOf(const AgentOptions& options) {
-  if (options.mode == Mode::kTrace) return hotspot::Recording::kTrace;
-  if (options.mode == Mode::kCalltree) return hotspot::Recording::kCounts;
-  return options.train ? hotspot::Recording::kTrain : hotspot::Recording::kTime;
+// What METRICS= comes to. `dispatches` needs nothing: every profile has them.
+struct Metrics {
+  bool time = false;
+  std::vector<ptm::EventSpec> counters;
+};
+Result<Metrics> MetricsOf(const AgentOptions& options) {
+  Metrics metrics;
+  if (options.mode == Mode::kCalltree) return metrics;
+  metrics.time = options.metrics.empty();
+  for (const std::string& name : options.metrics) {
+    if (name == "time") {
+      metrics.time = true;
+    } else if (name.starts_with(ptm::kEncodedPrefix)) {
+      auto event = ptm::DecodeMetric(name);
+      if (!event) return std::unexpected(event.error());
+      metrics.counters.push_back(std::move(*event));
+    } else if (name != "dispatches") {
+      return WrongUse("the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
+                      name);
+    }
+  }
+  if (metrics.counters.empty()) metrics.time = true;
+  if (metrics.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
+  if (!metrics.counters.empty() && (options.mode == Mode::kTrace || options.train)) {
+    return WrongUse("a trace has one metric, time");
+  }
+  return metrics;
 }
 
-engine::SessionOptions SessionOptionsOf(const AgentOptions& options, std::string directory) {
+hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metrics) {
+  using hotspot::Recording;
+  if (options.mode == Mode::kTrace) return Recording::kTrace;
+  if (options.mode == Mode::kCalltree) return Recording::kCounts;
+  const size_t counters = metrics.counters.size();
+  if (counters == 0) return options.train ? Recording::kTrain : Recording::kTime;
+  if (metrics.time) return counters == 1 ? Recording::kTimeAndOneCounter : Recording::kTimeAndCounters;
+  return counters == 1   ? Recording::kOneCounter
+         : counters == 2 ? Recording::kTwoCounters
+                         : Recording::kManyCounters;
+}
+
+engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metrics& metrics,
+                                        std::string directory) {
   engine::SessionOptions session;
+  session.files.metric_count = (metrics.time ? 1 : 0) + metrics.counters.size();
+  session.counters = metrics.counters;
+  session.clock = metrics.time;
   session.files.directory = std::move(directory);
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;
-  session.clock = options.mode != Mode::kCalltree;
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = options.trace_mode == TraceMode::kWrap ? engine::TraceKeep::kWrap
                        : options.trace_mode == TraceMode::kContinuous
@@ -95,9 +133,8 @@ Result<HotspotProbe> FindHotspotProbe() {
 }
 
 Result<void> Start(JavaVM* java, const AgentOptions& options) {
-  for (const std::string& metric : options.metrics) {
-    if (metric != "time") return WrongUse("the metric {} cannot be recorded by this agent", metric);
-  }
+  const auto metrics = MetricsOf(options);
+  if (!metrics) return std::unexpected(metrics.error());
   if (!options.start) return WrongUse("NOSTART is not available yet: recording starts at once");
   jvmtiEnv* jvmti = nullptr;
   if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
@@ -125,7 +162,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   } else {
     facts.note = "asked for";
   }
-  const hotspot::Recording recording = RecordingOf(options);
+  const hotspot::Recording recording = RecordingOf(options, *metrics);
   jvmtiEventCallbacks callbacks = {};
   if (source == nullptr) {
     facts.kind = "jvmti";
@@ -133,7 +170,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
     Say("recording with JVMTI events, which is slow: " + facts.note);
     if (auto ready = PrepareJvmtiProbe(jvmti, recording, &callbacks); !ready) return ready;
   }
-  if (auto started = session->Start(SessionOptionsOf(options, directory), source); !started) {
+  if (auto started = session->Start(SessionOptionsOf(options, *metrics, directory), source); !started) {
     return started;
   }
   if (!session->writer().WriteFile(profile::kMetaFile,

@@ -120,6 +120,11 @@ Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
     case hotspot::Recording::kTime: Fill<engine::TimeTree>(callbacks); break;
     case hotspot::Recording::kTrain: Fill<engine::TrainTree>(callbacks); break;
     case hotspot::Recording::kTrace: Fill<engine::TimeTrace>(callbacks); break;
+    case hotspot::Recording::kOneCounter:
+    case hotspot::Recording::kTwoCounters:
+    case hotspot::Recording::kManyCounters: Fill<engine::ManyCounters>(callbacks); break;
+    case hotspot::Recording::kTimeAndOneCounter:
+    case hotspot::Recording::kTimeAndCounters: Fill<engine::TimeAndCounters>(callbacks); break;
   }
   ListenForVirtualThreads(jvmti);
   return {};

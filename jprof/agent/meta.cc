@@ -93,12 +93,16 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options,
 
   json metrics = json::array();
   std::string metric_names;
-  if (options.mode != Mode::kCalltree) {
+  if (session.options().clock) {
     metrics.push_back({{"name", "time"},
                        {"unit", "ns"},
                        {"scale", 1e9 / clock.ticks_per_second},
                        {"kind", "time"}});
     metric_names = "time";
+  }
+  for (const ptm::EventSpec& event : session.options().counters) {
+    metrics.push_back({{"name", event.name}, {"unit", "events"}, {"scale", 1}, {"kind", "count"}});
+    metric_names += (metric_names.empty() ? "" : "+") + event.name;
   }
   const std::string version = SystemProperty(jvmti, "java.vm.version");
   const json meta = {

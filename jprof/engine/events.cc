@@ -87,12 +87,21 @@ void Bracket(Thread& thread, int64_t now, int64_t late, bool sampled) {
   thread.record->own_ticks += own;
 }
 
-template <class Recording>
 bool Sampled(Thread& thread) {
-  if constexpr (!Recording::kClock) return false;
   if (--thread.bracket_in != 0) return false;
   DrawBracket(thread);
   return true;
+}
+
+// `exact`: something happened that most events are without; such an event is always bracketed.
+template <class Recording>
+void EndSlow(Thread& thread, int64_t now, bool exact) {
+  if constexpr (internal::kCounts<Recording>) {
+    internal::ReadLate<Recording>(&thread, now);
+  } else if constexpr (Recording::kClock) {
+    const bool sampled = Sampled(thread);
+    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
+  }
 }
 
 // Frames that the stack pointer says are gone end as if by exception.
@@ -157,6 +166,7 @@ void EnterSlow(const Event& event, int64_t now) {
     thread.top[-1].node->self += elapsed.ticks;
     thread.last = now;
   }
+  internal::ChargeCounters<Recording>(&thread, thread.top[-1].node);
   Heal(thread, event.sp);
   if (thread.top == thread.limit && !session.GrowFrames(thread)) {
     ++thread.strand.record->dropped;
@@ -179,10 +189,7 @@ void EnterSlow(const Event& event, int64_t now) {
   ++count;
   *thread.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
   thread.previous = static_cast<uint32_t>(EventKind::kEntry);
-  if constexpr (Recording::kClock) {
-    const bool sampled = Sampled<Recording>(thread);
-    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
-  }
+  EndSlow<Recording>(thread, now, exact);
 }
 
 template <class Recording>
@@ -210,12 +217,13 @@ void LeaveSlow(const Event& event, int64_t now) {
     frame->node->self += elapsed.ticks;
     thread.last = now;
   }
+  internal::ChargeCounters<Recording>(&thread, frame->node);
   // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
     ++thread.strand.record->unmatched;
-    return;
+    return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {
     ++frame->node->exits[thread.previous];
@@ -234,10 +242,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   ++count;
   thread.top = match;
   thread.previous = static_cast<uint32_t>(EventKind::kExit);
-  if constexpr (Recording::kClock) {
-    const bool sampled = Sampled<Recording>(thread);
-    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
-  }
+  EndSlow<Recording>(thread, now, exact);
 }
 
 template <class Recording>
@@ -254,6 +259,11 @@ JPROF_RECORDING(CountTree)
 JPROF_RECORDING(TimeTree)
 JPROF_RECORDING(TrainTree)
 JPROF_RECORDING(TimeTrace)
+JPROF_RECORDING(OneCounter)
+JPROF_RECORDING(TwoCounters)
+JPROF_RECORDING(ManyCounters)
+JPROF_RECORDING(TimeAndOneCounter)
+JPROF_RECORDING(TimeAndCounters)
 #undef JPROF_RECORDING
 
 }  // namespace jprof::engine

@@ -16,18 +16,33 @@
 namespace jprof::engine {
 
 // What is recorded at an event. A new kind of recording is one more of these.
+inline constexpr int kNoCounters = -1;
 struct CountTree {
-  static constexpr bool kTree = true, kClock = false, kTrain = false, kTrace = false;
+  static constexpr bool kClock = false, kTrain = false, kTrace = false;
+  static constexpr int kCounters = kNoCounters;
 };
-struct TimeTree {
-  static constexpr bool kTree = true, kClock = true, kTrain = false, kTrace = false;
+struct TimeTree : CountTree {
+  static constexpr bool kClock = true;
 };
-struct TrainTree {  // TimeTree, and one record per event for `jprof calibrate`
-  static constexpr bool kTree = true, kClock = true, kTrain = true, kTrace = false;
+struct TrainTree : TimeTree {  // and one record per event for `jprof calibrate`
+  static constexpr bool kTrain = true;
 };
-struct TimeTrace {
-  static constexpr bool kTree = false, kClock = true, kTrain = false, kTrace = true;
+struct TimeTrace : TimeTree {
+  static constexpr bool kTrace = true;
 };
+// Counters as metrics, after time if that is one, too. They are exact, so each event reads them early and
+// late and nothing is sampled. N = their number, 0 = known only when running.
+template <bool kWithTime, int N>
+struct CounterTree : CountTree {
+  static constexpr bool kClock = kWithTime;
+  static constexpr int kCounters = N;
+};
+
+using OneCounter = CounterTree<false, 1>;
+using TwoCounters = CounterTree<false, 2>;
+using ManyCounters = CounterTree<false, 0>;
+using TimeAndOneCounter = CounterTree<true, 1>;
+using TimeAndCounters = CounterTree<true, 0>;
 
 // One event as the probe saw it.
 struct Event {
@@ -99,6 +114,48 @@ inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta)
 }
 
 template <class Recording>
+inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
+
+// The early read of an event's counters.
+template <class Recording>
+inline void ReadCounters(Thread* thread) {
+  if constexpr (kCounts<Recording>) {
+    thread->counters.ReadAll<Recording::kCounters>(thread->counters_early);
+  }
+}
+
+// What was counted since the last event goes to `node`.
+template <class Recording>
+inline void ChargeCounters(Thread* thread, profile::Node* node) {
+  if constexpr (kCounts<Recording>) {
+    const int count = Recording::kCounters != 0 ? Recording::kCounters : thread->counters.size();
+    const int extras = count - (Recording::kClock ? 0 : 1);  // metrics beyond the first
+    int64_t* extra = thread->extra + static_cast<size_t>(node - thread->nodes) * extras;
+    for (int i = 0; i < count; ++i) {
+      const int64_t delta = thread->counters_early[i] - thread->counters_late[i];
+      if (!Recording::kClock && i == 0) {
+        node->self += delta;
+      } else {
+        extra[Recording::kClock ? i : i - 1] += delta;
+      }
+    }
+  }
+}
+
+// The end of an event: what follows belongs to the program again.
+template <class Recording>
+inline void ReadLate(Thread* thread, int64_t now) {
+  if constexpr (kCounts<Recording>) {
+    if constexpr (Recording::kClock) {
+      const int64_t late = ptm::ReadTsc();
+      thread->record->own_ticks += late - now;
+      thread->last = late;
+    }
+    thread->counters.ReadAll<Recording::kCounters>(thread->counters_late);
+  }
+}
+
+template <class Recording>
 inline bool TraceIsFull(const Thread* thread) {
   return Recording::kTrace && thread->trace_end - thread->trace_next < kLongestTraceEvent;
 }
@@ -121,6 +178,7 @@ template <class Recording>
   if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
   if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
       [[unlikely]] return slow();
+  internal::ReadCounters<Recording>(thread);
   if (continuation != thread->continuation) [[unlikely]] return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
       [[unlikely]] return slow();
@@ -163,12 +221,17 @@ template <class Recording>
       internal::Train(thread, delta, parent->word, word, EventKind::kEntry);
     }
   }
+  internal::ChargeCounters<Recording>(thread, parent);
   ++*count;
   *top = {method, sp, node};
   thread->top = top + 1;
   thread->previous = static_cast<uint32_t>(EventKind::kEntry);
-  if (Recording::kClock && --thread->bracket_in == 0) [[unlikely]] {
-    return internal::BracketSampled<Recording>(thread, now);
+  if constexpr (internal::kCounts<Recording>) {
+    internal::ReadLate<Recording>(thread, now);
+  } else if constexpr (Recording::kClock) {
+    if (--thread->bracket_in == 0) [[unlikely]] {
+      return internal::BracketSampled<Recording>(thread, now);
+    }
   }
 }
 
@@ -184,6 +247,7 @@ template <class Recording>
   if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
   if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
       [[unlikely]] return slow();
+  internal::ReadCounters<Recording>(thread);
   if (continuation != thread->continuation) [[unlikely]] return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
       [[unlikely]] return slow();
@@ -210,11 +274,16 @@ template <class Recording>
       internal::Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
     }
   }
+  internal::ChargeCounters<Recording>(thread, node);
   ++*count;
   thread->top = frame;
   thread->previous = static_cast<uint32_t>(EventKind::kExit);
-  if (Recording::kClock && --thread->bracket_in == 0) [[unlikely]] {
-    return internal::BracketSampled<Recording>(thread, now);
+  if constexpr (internal::kCounts<Recording>) {
+    internal::ReadLate<Recording>(thread, now);
+  } else if constexpr (Recording::kClock) {
+    if (--thread->bracket_in == 0) [[unlikely]] {
+      return internal::BracketSampled<Recording>(thread, now);
+    }
   }
 }
 

@@ -137,7 +137,10 @@ Thread* Session::Attach(uint64_t vm_thread) {
   strand.frames = strand.top = memory->frames;
   strand.limit = memory->frames + kFirstFrames;
   const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
-  const uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
+  uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
+  if (!options_.counters.empty() && thread->counters.Open(options_.counters).Failed()) {
+    flags |= profile::kThreadNoCounters;
+  }
   if (!OpenStrand(strand, flags)) {
     // Its events are counted as lost, once each, without trying again.
     thread->attention = kNotRecorded;
@@ -157,6 +160,8 @@ Thread* Session::Attach(uint64_t vm_thread) {
   // The thread that makes the VM is called main; it records before the VM can be asked.
   if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
   pthread_setspecific(at_thread_exit_, this);
+  thread->counters.ReadAll(thread->counters_late);
+  thread->counters.ReadAll(thread->counters_early);
   thread->last = thread->clock.Restart();
   thread->page_lock = thread->clock.lock();
   thread->page_seen = thread->clock.seen();
@@ -182,6 +187,16 @@ void Session::End() {
   thread->record->end_ticks = ptm::ReadTsc();
   thread->record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
   thread->record->state = profile::kThreadEnded;
+  NoteMultiplexing(*thread);
+}
+
+// A counter that had to share its place is scaled: the profile says how much of the time it ran.
+void Session::NoteMultiplexing(Thread& thread) {
+  for (int i = 0; i < thread.counters.size(); ++i) {
+    const auto permille = static_cast<uint32_t>(thread.counters.Status(i).running * 1000);
+    uint32_t& least = writer_.header()->least_running_permille[i + (options_.clock ? 1 : 0)];
+    if (permille < least) least = permille;
+  }
 }
 
 void Session::Detach() {

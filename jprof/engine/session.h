@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "common/spin_lock.h"
@@ -23,7 +24,8 @@ enum class TraceKeep { kNormal, kWrap, kContinuous };
 
 struct SessionOptions {
   profile::WriterOptions files;
-  bool clock = true;          // false: counts only
+  bool clock = true;          // time is the first metric; false: counters or counts only
+  std::vector<ptm::EventSpec> counters;  // metrics after time, 8 at most
   bool fold_recursion = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
   uint64_t trace_memory = 64ull << 20;  // per thread
@@ -92,6 +94,7 @@ class Session {
   void EndTrace(Thread& thread);
   void FinishTrace();
   bool GrowBuckets(Thread& thread);
+  void NoteMultiplexing(Thread& thread);
   Strand* TakeStrand(uint64_t virtual_thread);
   void Park(Strand* strand, uint64_t virtual_thread);
 

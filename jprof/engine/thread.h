@@ -8,6 +8,7 @@
 
 #include "jprof/engine/method_table.h"
 #include "profile/layout.h"
+#include "ptm/event_group.h"
 #include "ptm/virtual_clock.h"
 
 namespace jprof::engine {
@@ -97,7 +98,9 @@ struct alignas(64) Thread {
   uint32_t method_count = 0;
   uint32_t victim = 0;
   boost::intrusive::list_member_hook<> link;
-  void* counters = nullptr;       // ptm::EventGroup of this thread, where counters are metrics
+  ptm::EventGroup counters;       // open where counters are metrics
+  int64_t counters_early[ptm::kMaxEvents] = {};  // as read at the beginning of the present event,
+  int64_t counters_late[ptm::kMaxEvents] = {};   // and at the end of the last
   bool named = false;
 };
 

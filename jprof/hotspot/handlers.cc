@@ -53,6 +53,16 @@ Handlers HandlersFor(Recording recording, int64_t offset) {
       return Choose<engine::TrainTree>(virtual_threads);
     case Recording::kTrace:
       return Choose<engine::TimeTrace>(virtual_threads);
+    case Recording::kOneCounter:
+      return Choose<engine::OneCounter>(virtual_threads);
+    case Recording::kTwoCounters:
+      return Choose<engine::TwoCounters>(virtual_threads);
+    case Recording::kManyCounters:
+      return Choose<engine::ManyCounters>(virtual_threads);
+    case Recording::kTimeAndOneCounter:
+      return Choose<engine::TimeAndOneCounter>(virtual_threads);
+    case Recording::kTimeAndCounters:
+      return Choose<engine::TimeAndCounters>(virtual_threads);
     case Recording::kTime:
       break;
   }

@@ -23,7 +23,17 @@ struct ProbeTargets {
 Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
 // What to record: which handlers the probes jump to.
-enum class Recording { kCounts, kTime, kTrain, kTrace };
+enum class Recording {
+  kCounts,
+  kTime,
+  kTrain,
+  kTrace,
+  kOneCounter,
+  kTwoCounters,
+  kManyCounters,
+  kTimeAndOneCounter,
+  kTimeAndCounters,
+};
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
