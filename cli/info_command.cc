@@ -115,8 +115,9 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   const auto text = [&](const char* name) { return info[name].get<std::string>(); };
   line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"), info["bytes"].get<double>() / (1 << 20)));
   line("command", Joined(info["command"], " "));
-  line("run", fmt::format("pid {}, {}, {:.3f} s{}", info["pid"].get<uint64_t>(), text("start"),
-                          info["seconds"].get<double>(), info["finished"].get<bool>() ? "" : " (did not end in order)"));
+  line("run", fmt::format("pid {}, {}, {}", info["pid"].get<uint64_t>(), text("start"),
+                          info["finished"].get<bool>() ? fmt::format("{:.3f} s", info["seconds"].get<double>())
+                                                       : "it still runs or did not end in order"));
   line("jvm", text("jvm"));
   const std::string note = info["probe"]["note"];
   line("probe", info["probe"]["kind"].get<std::string>() + (note.empty() ? "" : ": " + note));

@@ -18,15 +18,15 @@ uint32_t NamedMethods(const profile::Reader& reader) {
   return std::max(reader.header().method_count, 1u) - 1;
 }
 
-bool EveryThreadFiltered(const profile::Reader& reader) {
-  return std::ranges::all_of(reader.threads(), [](const profile::Thread& thread) {
-    return (thread.record.flags & profile::kThreadFiltered) != 0;
-  });
+// By name, not by flag: what a thread did before it had its name is in the profile.
+bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
+  return std::ranges::none_of(reader.threads(),
+                              [&](const profile::Thread& thread) { return filter.AcceptsThread(thread.name); });
 }
 
 std::vector<std::string> EmptyFilters(const profile::Reader& reader, const agent::AgentOptions& options) {
   std::vector<std::string> empty;
-  if (!options.threads.Empty() && EveryThreadFiltered(reader)) {
+  if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
     empty.push_back("everything: no thread matched --threads");
   } else if (!options.methods.Empty() && NamedMethods(reader) == 0) {
     empty.push_back("everything: no method matched --methods");
@@ -57,7 +57,7 @@ std::string Next(const profile::Reader& reader, const agent::AgentOptions& optio
       fmt::format("jprof report {} {}", options.mode == agent::Mode::kTrace ? "log-gen" : "log-rt", Shown(profile));
   if (options.mode == agent::Mode::kCalltree) return report;
   const std::string uncalibrated = KeepTable(reader, profile);
-  return uncalibrated.empty() ? report : fmt::format("{} (not calibrated: {})", report, uncalibrated);
+  return uncalibrated.empty() ? report : fmt::format("jprof calibrate, then {} ({})", report, uncalibrated);
 }
 
 }  // namespace

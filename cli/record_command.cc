@@ -25,8 +25,9 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-Result<fs::path> FindAgent(const std::string& given) {
+Result<fs::path> FindAgent(const std::string& option) {
   std::error_code failed;
+  const std::string given = option.empty() ? Environment("JPROF_AGENT") : option;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
   const fs::path agent = given.empty() ? program.parent_path().parent_path() / "lib" / "libjprof.so" : fs::path(given);
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);

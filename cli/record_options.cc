@@ -72,7 +72,7 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   }
   add("--probe", options.probe, "P", "where events come from: auto, hotspot or jvmti (default auto)");
   sub.add_flag("--children", options.children, "also the JVMs that the command starts, one profile each");
-  add("--agent", options.agent, "LIB", "the agent library (default: the one beside this program)");
+  add("--agent", options.agent, "LIB", "the agent library (default: JPROF_AGENT, or libjprof.so beside this program)");
 }
 
 Result<Understood> Understand(const RecordOptions& typed) {

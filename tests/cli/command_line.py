@@ -227,7 +227,7 @@ class CommandLine(unittest.TestCase):
             self.write("made/" + name, "")
         with open(os.path.join(self.folder, "made/control"), "wb") as file:
             file.write(header.ljust(4096, b"\0"))
-            file.write(struct.pack("<II", 2, fields.get("flags", 0)).ljust(256, b"\0") * fields.get("threads", 0))
+            file.write(struct.pack("<II", 2, 0).ljust(256, b"\0") * fields.get("threads", 0))
         return f'cp -r "{self.folder}/made" "{self.folder}/d e"; exit 6'
 
     def test_three_lines(self):
@@ -248,7 +248,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("lost:    everything: no method matched --methods", result.stderr)
         shutil.rmtree(os.path.join(self.folder, "d e"))
-        then = self.profile_maker(threads=2, flags=2)
+        then = self.profile_maker(threads=2)  # without names
         result = self.record("calltree", "-o", "d e", "--threads", "no-such", "--", "java", then=then)
         self.assertEqual(result.returncode, 6)  # the program's own status comes first
         self.assertIn("lost:    everything: no thread matched --threads", result.stderr)

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Installs the build into an empty folder and uses it from there, as somebody who only has the installed files.
+
+  install.py CMAKE BUILD
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import jvms  # noqa: E402
+
+
+def run(*words, **options):
+    return subprocess.run(words, check=True, text=True, capture_output=True, timeout=300, **options)
+
+
+def main():
+    cmake, build = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="jprof install ") as prefix:
+        run(cmake, "--install", build, "--prefix", prefix)
+        jprof = os.path.join(prefix, "bin", "jprof")
+        for path in ("bin/jprof", "lib/libjprof.so", "share/jprof/trainers.jar"):
+            assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
+        assert run(jprof, "--version").stdout.startswith("jprof "), "jprof --version"
+
+        homes = {"HOME": prefix, "XDG_DATA_HOME": os.path.join(prefix, "data")}
+        for jdk in jvms.find_jdks():
+            profile = os.path.join(prefix, f"profile {jdk.major}.jprof")
+            done = run(jprof, "callflow", "-o", profile, "--", jdk.tool("java"), "-cp",
+                       os.path.join(prefix, "share/jprof/trainers.jar"), "Demo", "1000", env={**os.environ, **homes})
+            assert len(done.stdout.splitlines()) == 10, done.stdout
+            report = run(jprof, "report", "log-rt", profile).stdout
+            assert "Demo.countWords(Ljava/lang/String;)V" in report, report[:2000]
+        print(f"installed and used with {len(jvms.find_jdks())} JDKs")
+
+
+main()

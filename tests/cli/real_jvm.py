@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The recording commands around real JVMs, every JDK found: exit status, signals, filters, children, odd places.
+
+  real_jvm.py JPROF
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import jvms  # noqa: E402
+
+JPROF = os.path.abspath(sys.argv.pop(1))
+JDKS = jvms.find_jdks()
+
+PROGRAM = """
+public class Work {
+    static int count(int n) { return n == 0 ? 0 : 1 + count(n - 1); }
+    public static void main(String[] words) throws Exception {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("bye")));
+        Thread other = new Thread(() -> count(7), "other");
+        other.start();
+        other.join();
+        System.out.println("counted " + count(100));
+        if (words.length > 0 && words[0].equals("wait")) Thread.sleep(60_000);
+        System.exit(words.length > 0 ? Integer.parseInt(words[0]) : 0);
+    }
+}
+"""
+
+
+class RealJvm(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof, 100% + "))
+        self.addCleanup(shutil.rmtree, self.folder)
+        with open(os.path.join(self.folder, "Work.java"), "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        subprocess.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True)
+        self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
+        for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
+            self.env.pop(name, None)
+
+    def jprof(self, *words):
+        return subprocess.run([JPROF, *words], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120)
+
+    def info(self, profile):
+        done = self.jprof("info", profile, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def each_jdk(self):
+        for jdk in JDKS:
+            with self.subTest(jdk=jdk.name):
+                yield jdk
+                for name in os.listdir(self.folder):
+                    if name.startswith("Work.jprof") or name.startswith("kids"):
+                        shutil.rmtree(os.path.join(self.folder, name))
+
+    def test_status_and_output_are_the_programs(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("callflow", "--", jdk.tool("java"), "Work", "42")
+            self.assertEqual((done.returncode, done.stdout), (42, "counted 100\nbye\n"), done.stderr)
+            self.assertEqual([line.split(":")[1].strip() for line in done.stderr.splitlines()[-3:]],
+                             ["profile", "lost", "next"])
+            info = self.info("Work.jprof")
+            self.assertEqual((info["mode"], info["finished"]), ("callflow", True))
+
+    def test_a_signal_ends_the_program_in_order(self):
+        for jdk in self.each_jdk():
+            program = subprocess.Popen([JPROF, "calltree", "--", jdk.tool("java"), "Work", "wait"], cwd=self.folder,
+                                       env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(program.stdout.readline(), "counted 100\n")
+            program.send_signal(signal.SIGTERM)
+            rest, said = program.communicate(timeout=60)
+            self.assertEqual((rest, program.returncode), ("bye\n", 128 + signal.SIGTERM), said)
+            self.assertTrue(self.info("Work.jprof")["finished"])
+
+    def test_filters(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("calltree", "--methods", "Work.count", "--", jdk.tool("java"), "Work")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            info = self.info("Work.jprof")
+            self.assertEqual((info["methods"], info["calls"], info["exits"]), (1, 101 + 8, 101 + 8))
+            done = self.jprof("calltree", "--methods", "no.such*", "--", jdk.tool("java"), "Work")
+            self.assertEqual((done.returncode, done.stdout), (2, "counted 100\nbye\n"))
+            self.assertIn("no method matched --methods", done.stderr)
+            done = self.jprof("calltree", "-o", "Work.jprof", "--force", "--threads", "nobody", "--",
+                              jdk.tool("java"), "Work", "7")
+            self.assertEqual(done.returncode, 7)
+            self.assertIn("no thread matched --threads", done.stderr)
+
+    def test_one_thread(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("calltree", "--threads", "other", "--methods", "Work.count", "--", jdk.tool("java"), "Work")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.info("Work.jprof")["calls"], 8)
+
+    def test_tools_of_the_jdk(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("calltree", "-o", "Work.jprof", "--", jdk.tool("javac"), "-d", "out", "Work.java")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(os.path.exists(os.path.join(self.folder, "out/Work.class")))
+            self.assertGreater(self.info("Work.jprof")["methods"], 1000)
+
+    def test_children_each_make_a_profile(self):
+        for jdk in self.each_jdk():
+            script = '"$0" Work 0 && "$0" Work 0 && "$0" Work 5'
+            done = self.jprof("calltree", "-o", "kids", "--children", "--", "sh", "-c", script, jdk.tool("java"))
+            self.assertEqual((done.returncode, done.stdout), (5, 3 * "counted 100\nbye\n"), done.stderr)
+            self.assertEqual(sum("jprof: profile:" in line for line in done.stderr.splitlines()), 3)
+
+    def test_children_are_left_alone_otherwise(self):
+        for jdk in self.each_jdk():
+            with open(os.path.join(self.folder, "Parent.java"), "w", encoding="utf-8") as file:
+                file.write("""public class Parent { public static void main(String[] words) throws Exception {
+                    System.exit(new ProcessBuilder(words[0], "Work", "0").inheritIO().start().waitFor()); } }""")
+            done = self.jprof("calltree", "-o", "kids", "--", jdk.tool("java"), "Parent.java", jdk.tool("java"))
+            self.assertEqual((done.returncode, done.stdout), (0, "counted 100\nbye\n"), done.stderr)
+            self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("kids")], ["kids"])
+
+    def test_a_jvm_that_does_not_start(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("calltree", "--", jdk.tool("java"), "-XX:NoSuchOption", "Work")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("no profile: the JVM did not start", done.stderr)
+
+
+if __name__ == "__main__":
+    if not JDKS:
+        sys.exit("no JDK found")
+    unittest.main()
