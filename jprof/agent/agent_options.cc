@@ -231,7 +231,7 @@ std::string_view AgentHelp() {
   ONCE                record nothing if OUT exists already
   CHILDREN            several JVMs share these options: each makes OUT.PID if OUT is taken
   TRAIN               also write what jprof calibrate learns from
-  START, NOSTART      record from the start (default) or not
+  START               record from the start: the only way yet (NOSTART is refused)
   VERBOSE             say what is done
   HELP                print this
   In values %XX is the byte of that number: %2C a comma, %2B a plus, %25 a percent sign.

@@ -67,7 +67,8 @@ class CommandLine(unittest.TestCase):
         self.refused(self.run_jprof("--versoin"), "jprof has no option '--versoin'; did you mean --version?")
         self.refused(self.record("callflow", "--thread", "x", "--", "java"), "'--thread'; did you mean --threads?")
         self.refused(self.record("callflow", "--fold", "--", "java"), "did you mean --fold-recursion?")
-        self.refused(self.record("calltree", "--metrics", "time", "--", "java"), "calltree has no option '--metrics'")
+        for mode in ("calltree", "trace"):
+            self.refused(self.record(mode, "--metrics", "time", "--", "java"), f"{mode} has no option '--metrics'")
 
     def test_the_command_stands_behind_two_dashes(self):
         self.refused(self.run_jprof("callflow", "java", "-cp", "x", "Main"), "put -- before the command", "-- java")
@@ -131,11 +132,13 @@ class CommandLine(unittest.TestCase):
             "[-o]", "JAVA_TOOL_OPTIONS=unset"])
 
     def test_options_reach_the_agent(self):
-        result = self.record("trace", "-o", "d", "--metrics", "time+dispatches", "--threads", "pool-1*+-a,b",
+        result = self.record("trace", "-o", "d", "--threads", "pool-1*+-a,b",
                              "--methods", "-java/*", "--mode", "wrap", "--trace-memory", "1m", "--probe", "JVMTI",
                              "--", "java")
-        self.assertIn("d,METRICS=time+dispatches,THREADS=+pool%2D1*+-a%2Cb,CLASSMETHODS=-java/*,"
+        self.assertIn("d,THREADS=+pool%2D1*+-a%2Cb,CLASSMETHODS=-java/*,"
                       "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]", result.stdout)
+        result = self.record("callflow", "-o", "d", "--metrics", "time+dispatches", "--", "java")
+        self.assertIn("d,METRICS=time+dispatches]", result.stdout)
         result = self.record("calltree", "-o", "d", "--tree-memory", "64M", "--fold-recursion", "--", "java")
         self.assertIn("[-agentpath:", result.stdout)
         self.assertIn("=CALLTREE,", result.stdout)
