@@ -4,7 +4,7 @@
 //@ jvm FLAGS      flags for every run                //@ exit N        its exit status (0)
 //@ native         needs libe2e_native                //@ agentjar      runs with itself as -javaagent
 //@ allow LOSS...  losses that may be above zero      //@ variants      also run with every one of jvms.VARIANTS
-//@ directives F   compiler directives, tiered only
+//@ directives F   compiler directives, tiered only   //@ open THREAD    ends with frames on its stack
 """
 import argparse
 import dataclasses
@@ -31,6 +31,7 @@ class Program:
     agentjar: bool = False
     variants: bool = False
     allow: tuple = ()
+    open: tuple = ()
     directives: str = ""
 
 
@@ -43,7 +44,7 @@ def load(source):
             setattr(program, key, True)
         elif key in ("exit", "jdk"):
             setattr(program, key, int(values[0]))
-        elif key in ("jvm", "allow"):
+        elif key in ("jvm", "allow", "open"):
             setattr(program, key, tuple(values))
         elif key in ("group", "directives"):
             setattr(program, key, values[0])

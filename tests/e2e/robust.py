@@ -106,9 +106,9 @@ def kill_in_the_middle(lab):
                     for name in ("Marker.leaf()V", "Marker.batch(I)V"):
                         calls.by_method[name] += " > " in line and line.split()[2][2:] == name
                 failures += marker_failures(calls, last, "log-gen")
-            raw = raw_profile.RawProfile(directory)
-            if raw.header["node_count"]:
-                failures += marker_failures(raw.calls(), last, mode + " raw")
+            else:
+                raw = raw_profile.RawProfile(directory)
+                failures += raw.check() + marker_failures(raw.calls(), last, mode + " raw")
                 report = reports.log_rt(lab.jprof, directory)
                 failures += reports.check(report, mode) + reports.check_losses(report, mode)
                 failures += marker_failures(reports.calls_of(report), last, mode + " report")
@@ -187,7 +187,6 @@ def capped_tree(lab):
                 got = subtree_calls(calls, "Explosive.explode(I)I") - 1
                 if got != total:
                     failures.append(f"{mode} {what}: {got} calls below explode, {total} were made")
-                # A context of its own or, past the cap, an overflow row under main: never elsewhere.
             if not raw.losses()["overflow"] or not raw.losses()["tree_full"]:
                 failures.append(f"{mode}: the overflow is not counted")
             if not any("verflow" in k and v for k, v in report["losses"].items()):

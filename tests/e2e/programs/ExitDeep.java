@@ -1,5 +1,6 @@
 //@ group exits
 //@ exit 7
+//@ open main
 /** System.exit with a thousand frames on the stack and another thread in the middle of its work. */
 final class ExitDeep {
   static void down(int n) {

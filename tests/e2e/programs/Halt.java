@@ -1,5 +1,6 @@
 //@ group exits
 //@ exit 5
+//@ open main
 /** Runtime.halt: no shutdown hook, no VM death in order; everything counted so far is in the file. */
 final class Halt {
   static void work(int n) {

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Looks at what the compiler made of the handlers that the probes jump to.
+
+Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
+
+A handler's fast path is every instruction that can be reached from its start without leaving its function. It may
+leave only by a jump to its slow path: its own part that the compiler split off as .cold, or EnterCold, LeaveCold, BracketSampled. On
+the fast path there is no call, no lock prefix, no division, no other instruction that waits or serialises; it reads the
+clock once (counts: never), and it returns. The two recordings that a user waits for also pass no value through the
+stack (saved registers apart): what the slow path needs stays in registers. Once it did not, and an event cost 1.4 times
+as much.
+"""
+import re
+import subprocess
+import sys
+
+HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false)>\(char\*, void\*\)$")
+SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|BracketSampled)<")
+REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
+CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
+WITHOUT_STACK = {"CountTree", "TimeTree"}
+
+
+class X86:
+    clock = re.compile(r"^rdtsc$")
+    jump = re.compile(r"^(?:bnd |notrack )?j(\w+)\s+(?:([0-9a-f]+)\s+<(.*)>|\*)")
+    always = {"mp"}  # j + mp
+    end = re.compile(r"^(?:rep )?ret")
+    forbidden = {
+        "call": re.compile(r"^(?:notrack )?call"),
+        "lock prefix": re.compile(r"\block\b|^xchg\s.*\("),
+        "division": re.compile(r"^i?div[bwlq]?\s|^f?i?div|^v?div[sp][sd]"),
+        "serialising instruction": re.compile(r"^(rdtscp|cpuid|[lms]fence|syscall|int|serialize|pause)\b"),
+    }
+    stack_store = re.compile(r"^mov\w*\s+[^,]+,\s*-?(0x[0-9a-f]+)?\(%rsp[^)]*\)$")
+
+
+class AArch64:
+    clock = re.compile(r"^mrs\s.*cntvct_el0")
+    jump = re.compile(r"^(?:b|b\.(\w+)|cbn?z|tbn?z)\s+(?:.*,\s*)?([0-9a-f]+)\s+<(.*)>")
+    always = {None}
+    end = re.compile(r"^ret")
+    forbidden = {
+        "call": re.compile(r"^blr?\s"),
+        "atomic operation": re.compile(r"^(ld|st)a?l?xr|^(ldadd|swp|cas|ldset|ldclr|stadd)"),
+        "division": re.compile(r"^[sufv]?div\s"),
+        "serialising instruction": re.compile(r"^(isb|dsb|dmb|svc|wfe|yield)\b"),
+    }
+    stack_store = re.compile(r"^st[rp]\w*\s+(?!x(19|2\d|30)\b).*\[sp")  # x19-x30: saved registers
+
+
+def functions(disassembly):
+    """name -> [(address, instruction)], from `objdump -d -C --no-show-raw-insn`."""
+    found, body = {}, None
+    for line in disassembly.splitlines():
+        header = re.match(r"^[0-9a-f]+ <(.*)>:$", line)
+        if header:
+            body = found.setdefault(header[1], [])
+            continue
+        instruction = re.match(r"^\s*([0-9a-f]+):\s+(.*?)\s*(?:#.*|//.*)?$", line)
+        if instruction and body is not None and instruction[2]:
+            body.append((int(instruction[1], 16), re.sub(r"\s+", " ", instruction[2])))
+    return found
+
+
+def fast_path(body, arch):
+    """The instructions that can be reached, and what is wrong with the ways out."""
+    at = {address: i for i, (address, _) in enumerate(body)}
+    reached, wrong, todo = set(), [], [0]
+    while todo:
+        i = todo.pop()
+        if i in reached:
+            continue
+        if i >= len(body):
+            wrong.append("runs over its end")
+            continue
+        reached.add(i)
+        text = body[i][1]
+        if arch.end.match(text):
+            continue
+        jump = arch.jump.match(text)
+        conditional = True
+        if jump:
+            conditional = jump[1] not in arch.always or text.startswith(("cb", "tb"))
+            target = int(jump[2], 16) if jump[2] else None
+            if target in at:
+                todo.append(at[target])
+            elif target is None or not SLOW.search(re.sub(r"[+-]0x[0-9a-f]+$", "", jump[3])):
+                wrong.append(f"jumps to something else than its slow path: {text}")
+        if conditional:
+            todo.append(i + 1)
+    return [body[i][1] for i in sorted(reached)], wrong
+
+
+def check(disassembly, arch):
+    """What is wrong, one line each; empty = the fast paths are as they must be."""
+    wrong, seen = [], set()
+    for name, body in functions(disassembly).items():
+        handler = HANDLER.search(name)
+        if not handler:
+            continue
+        event, recording = handler[1], handler[2]
+        seen.add((event, recording))
+        path, faults = fast_path(body, arch)
+        for what, pattern in arch.forbidden.items():
+            faults += [f"{what}: {text}" for text in path if pattern.search(text)]
+        reads = sum(bool(arch.clock.match(text)) for text in path)
+        if reads != CLOCK_READS.get(recording, reads):
+            faults.append(f"reads the clock {reads} times, not {CLOCK_READS[recording]}")
+        if not any(arch.end.match(text) for text in path):
+            faults.append("never returns")
+        if recording in WITHOUT_STACK:
+            faults += [f"store on the stack: {text}" for text in path if arch.stack_store.match(text)]
+        wrong += [f"On{event}<{recording}, {handler[3]}>: {fault}" for fault in faults]
+        print(f"On{event}<{recording}, {handler[3]}>: {len(path)} instructions on the fast path")
+    wrong += [f"On{event}<{recording}> is not in the library" for event, recording in sorted(REQUIRED - seen)]
+    return wrong
+
+
+def prove_the_checks():
+    """Each rule must find what it is there for: a good handler, and that handler with one thing wrong."""
+    name = "int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false>(char*, void*)"
+
+    def library(changed="", change="nop"):
+        text, address = "", 0x1000
+        for event, recording in sorted(REQUIRED):
+            this = name % (event, recording)
+            body = ["test %rax,%rax", f"je {0x9000:x} <{this} [clone .cold]>", "@jmp", "call 10 <never reached>",
+                    "nop" if recording == "CountTree" else "rdtsc", "mov %rax,0x8(%rcx)", "ret", "call 10 <padding>"]
+            text += f"{address:016x} <{this}>:\n"
+            for i, instruction in enumerate(body):
+                if (event, recording, i) == ("Exit", "TimeTree", 5):
+                    instruction = changed or instruction
+                if instruction == "@jmp":
+                    instruction = f"jmp {address + 4:x} <{this}+0x4>"
+                text += f"  {address + i:x}:\t{instruction}\n"
+            text += "\n"
+            address += 0x100
+        return text.replace("clone .cold", change) if change != "nop" else text
+
+    def expect(disassembly, fault):
+        found = check(disassembly, X86)
+        if not fault:
+            assert not found, found
+        else:
+            assert any(fault in line for line in found), (fault, found)
+
+    expect(library(), "")
+    for instruction, fault in (
+            ("call 2000 <f>", "call"), ("call *0x8(%rax)", "call"), ("lock addl $0x1,(%rax)", "lock prefix"),
+            ("xchg %rax,(%rdx)", "lock prefix"), ("idiv %rcx", "division"), ("divq 0x8(%rsp)", "division"),
+            ("divsd %xmm1,%xmm0", "division"), ("mfence", "serialising"), ("rdtsc", "reads the clock 2 times"),
+            ("jmp 2000 <f>", "something else"), ("jne 2000 <f+0x8>", "something else"), ("jmp *%rax", "something else"),
+            ("jmp 1200 <f>", "never returns"), 
+            ("mov %rax,0x8(%rsp)", "store on the stack"), ("movaps %xmm0,0x30(%rsp)", "store on the stack")):
+        expect(library(instruction), fault)
+    expect(library(change="clone .constprop"), "something else")
+    expect("", "is not in the library")
+
+
+def main():
+    import contextlib, io
+    with contextlib.redirect_stdout(io.StringIO()):
+        prove_the_checks()
+    library = sys.argv[1]
+    objdump = sys.argv[2] if len(sys.argv) > 2 else "objdump"
+    disassembly = subprocess.run([objdump, "-d", "-C", "--no-show-raw-insn", library], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout
+    arch = AArch64 if "aarch64" in disassembly[:400] else X86
+    wrong = check(disassembly, arch)
+    for line in wrong:
+        print("FAILED", line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
