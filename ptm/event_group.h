@@ -81,10 +81,10 @@ inline bool IsMultiplexed(const CounterReading& reading) {
 // Takes a reading into the slot's state and returns the value, scaled if the event is multiplexed:
 // what was counted since the last reading times enabled/running so far, so that the value never
 // falls. Slow path.
-int64_t Settle(EventSlot& slot, const CounterReading& reading);
+[[gnu::cold]] int64_t Settle(EventSlot& slot, const CounterReading& reading);
 
 // By system call. A read that fails returns the last value and is counted in failed_reads.
-int64_t ReadByCall(EventSlot& slot);
+[[gnu::cold]] int64_t ReadByCall(EventSlot& slot);
 
 template <typename Register = arch::CounterRegister>
 inline int64_t Read(EventSlot& slot) {
@@ -141,7 +141,7 @@ class EventGroup {
   int OpenOne(const EventSpec& event, EventSlot& slot, int& leader);
   int PositionInGroup(int leader) const;
   void Map(const EventSpec& event, EventSlot& slot);
-  void ReadAllByCall(int64_t* out);
+  [[gnu::cold]] void ReadAllByCall(int64_t* out);
 
   int size_ = 0;
   int by_call_ = 0;  // events without a page

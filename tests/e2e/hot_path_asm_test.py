@@ -19,6 +19,8 @@ SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|BracketSamp
 REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
 WITHOUT_STACK = {"CountTree", "TimeTree"}
+# Counters as metrics: one that cannot be read in user space is read by a system call, so there are calls.
+MAY_CALL = re.compile("^CounterTree<")
 
 
 class X86:
@@ -103,6 +105,8 @@ def check(disassembly, arch):
         seen.add((event, recording))
         path, faults = fast_path(body, arch)
         for what, pattern in arch.forbidden.items():
+            if what == "call" and MAY_CALL.match(recording):
+                continue
             faults += [f"{what}: {text}" for text in path if pattern.search(text)]
         reads = sum(bool(arch.clock.match(text)) for text in path)
         if reads != CLOCK_READS.get(recording, reads):
