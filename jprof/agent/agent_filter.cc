@@ -17,11 +17,13 @@ bool IsPlain(char c) {
   return std::string_view("/._~$:@=<>-").contains(c);
 }
 
-// Where the item that begins at `begin` (behind its sign) ends: at the next sign that begins an item.
+// Where the item that begins at `begin` (behind its sign) ends: at the next sign that begins an
+// item.
 size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   for (size_t i = begin; i < value.size(); ++i) {
     if (value[i] == '+') return i;
-    if (value[i] == '-' && (names == Names::kMethods || (i > begin && value[i - 1] == '*'))) return i;
+    if (value[i] == '-' && (names == Names::kMethods || (i > begin && value[i - 1] == '*')))
+      return i;
   }
   return value.size();
 }
@@ -31,15 +33,16 @@ Result<FilterItem> ParseItem(std::string_view option, std::string_view text, boo
   const bool prefix = text.back() == '*';
   if (prefix) text.remove_suffix(1);
   if (text.contains('*')) {
-    return WrongUse("{}: a * is only understood at the end, not in '{}*' (%2A is a literal *)", option,
-                    text.substr(0, text.find('*')));
+    return WrongUse("{}: a * is only understood at the end, not in '{}*' (%2A is a literal *)",
+                    option, text.substr(0, text.find('*')));
   }
   auto decoded = Decode(option, text);
   if (!decoded) return std::unexpected(decoded.error());
   return FilterItem{include, prefix, *std::move(decoded)};
 }
 
-// The answer of the last item that `matches`; without one, the opposite of what the first item does.
+// The answer of the last item that `matches`; without one, the opposite of what the first item
+// does.
 template <typename Matches>
 bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   for (const FilterItem& item : std::views::reverse(items)) {
@@ -90,7 +93,8 @@ Result<std::string> Decode(std::string_view option, std::string_view value) {
     const int high = i + 2 < value.size() ? HexDigit(value[i + 1]) : -1;
     const int low = i + 2 < value.size() ? HexDigit(value[i + 2]) : -1;
     if (high < 0 || low < 0 || high + low == 0) {
-      return WrongUse("{}: '{}' is not an escape; write %25 for a percent sign", option, value.substr(i, 3));
+      return WrongUse("{}: '{}' is not an escape; write %25 for a percent sign", option,
+                      value.substr(i, 3));
     }
     decoded += static_cast<char>(high * 16 + low);
     i += 2;
@@ -144,7 +148,8 @@ Result<Filter> ParseFilter(std::string_view option, std::string_view value, Name
 std::string ToString(const Filter& filter) {
   std::string text;
   for (const FilterItem& item : filter.items) {
-    if (!text.empty() && !item.include) text += '+';  // so that a - begins an item whatever stands before it
+    if (!text.empty() && !item.include)
+      text += '+';  // so that a - begins an item whatever stands before it
     text += item.include ? "+" : "-";
     text += Encode(item.text, "-");
     if (item.prefix) text += '*';

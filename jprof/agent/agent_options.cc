@@ -26,8 +26,10 @@ bool SameWord(std::string_view a, std::string_view b) {
 }
 
 // The index of `value` among `choices`.
-Result<size_t> Choose(std::string_view option, std::string_view value, std::span<const std::string_view> choices) {
-  const auto found = std::ranges::find_if(choices, [&](auto choice) { return SameWord(value, choice); });
+Result<size_t> Choose(std::string_view option, std::string_view value,
+                      std::span<const std::string_view> choices) {
+  const auto found =
+      std::ranges::find_if(choices, [&](auto choice) { return SameWord(value, choice); });
   if (found != choices.end()) return found - choices.begin();
   const auto nearest = Nearest(value, choices);
   return WrongUse("{}: there is no '{}'; {}", option, value,
@@ -57,11 +59,12 @@ std::string SizeText(uint64_t bytes) {
   return fmt::format("{}", bytes);
 }
 
-Done SetSize(std::string_view option, std::string_view value, uint64_t least, uint64_t most, uint64_t& into) {
+Done SetSize(std::string_view option, std::string_view value, uint64_t least, uint64_t most,
+             uint64_t& into) {
   const auto size = ParseSize(value);
   if (!size || *size < least || *size > most) {
-    return WrongUse("{}: '{}' is not a size from {} to {} (bytes, or with K, M or G)", option, value,
-                    SizeText(least), SizeText(most));
+    return WrongUse("{}: '{}' is not a size from {} to {} (bytes, or with K, M or G)", option,
+                    value, SizeText(least), SizeText(most));
   }
   into = *size;
   return {};
@@ -86,7 +89,8 @@ Done SetMetrics(AgentOptions& o, std::string_view value) {
     return WrongUse("METRICS: {} metrics are named; {} at most", metrics->size(), kMaxMetrics);
   }
   for (auto it = metrics->begin(); it != metrics->end(); ++it) {
-    if (std::find(metrics->begin(), it, *it) != it) return WrongUse("METRICS: '{}' is named twice", *it);
+    if (std::find(metrics->begin(), it, *it) != it)
+      return WrongUse("METRICS: '{}' is named twice", *it);
   }
   o.metrics = *std::move(metrics);
   return {};
@@ -100,13 +104,20 @@ struct Word {
 
 // In the order of AgentHelp(). A word that is known but not built yet has no `apply`.
 constexpr Word kWords[] = {
-    {"CALLFLOW", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCallflow, Done(); }},
-    {"CALLTREE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCalltree, Done(); }},
-    {"TRACE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"CALLTRACE", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"GENERIC", false, [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"OUT", true, [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
-    {"LOGPATH", true, [](AgentOptions& o, std::string_view v) { return Store(Decode("LOGPATH", v), o.out); }},
+    {"CALLFLOW", false,
+     [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCallflow, Done(); }},
+    {"CALLTREE", false,
+     [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCalltree, Done(); }},
+    {"TRACE", false,
+     [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"CALLTRACE", false,
+     [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"GENERIC", false,
+     [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"OUT", true,
+     [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
+    {"LOGPATH", true,
+     [](AgentOptions& o, std::string_view v) { return Store(Decode("LOGPATH", v), o.out); }},
     {"METRICS", true, SetMetrics},
     {"THREADS", true,
      [](AgentOptions& o, std::string_view v) {
@@ -135,9 +146,13 @@ constexpr Word kWords[] = {
        return SetSize("TRACE_MEMORY", v, kLeastTrace, kMostTrace, o.trace_memory);
      }},
     {"PROBE", true,
-     [](AgentOptions& o, std::string_view v) { return Store(Choose("PROBE", v, kProbes), o.probe); }},
-    {"ONCE", false, [](AgentOptions& o, std::string_view) { return o.only_if_free = true, Done(); }},
-    {"CHILDREN", false, [](AgentOptions& o, std::string_view) { return o.children = true, Done(); }},
+     [](AgentOptions& o, std::string_view v) {
+       return Store(Choose("PROBE", v, kProbes), o.probe);
+     }},
+    {"ONCE", false,
+     [](AgentOptions& o, std::string_view) { return o.only_if_free = true, Done(); }},
+    {"CHILDREN", false,
+     [](AgentOptions& o, std::string_view) { return o.children = true, Done(); }},
     {"TRAIN", false, [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
     {"START", false, [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
     {"NOSTART", false, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
@@ -153,14 +168,16 @@ std::unexpected<Error> Unknown(std::string_view name) {
   std::array<std::string_view, std::size(kWords)> names;
   std::ranges::transform(kWords, names.begin(), &Word::name);
   const auto nearest = Nearest(name, names);
-  return WrongUse("there is no option '{}'; {}", name,
-                  nearest ? fmt::format("did you mean {}?", *nearest) : "the option HELP lists them all");
+  return WrongUse(
+      "there is no option '{}'; {}", name,
+      nearest ? fmt::format("did you mean {}?", *nearest) : "the option HELP lists them all");
 }
 
 Done ApplyOne(AgentOptions& options, std::string_view text) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
-  const auto word = std::ranges::find_if(kWords, [&](const Word& w) { return SameWord(w.name, name); });
+  const auto word =
+      std::ranges::find_if(kWords, [&](const Word& w) { return SameWord(w.name, name); });
   if (word == std::end(kWords)) return Unknown(name);
   if (!word->apply) return WrongUse("{} is not available yet; leave it out", word->name);
   if (!word->takes_value && equals != std::string_view::npos) {
@@ -180,7 +197,8 @@ Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_vie
   parsed.text += environment;
   for (const auto part : std::views::split(std::string_view(parsed.text), ',')) {
     if (part.empty()) continue;
-    if (Done done = ApplyOne(parsed, std::string_view(part)); !done) return std::unexpected(done.error());
+    if (Done done = ApplyOne(parsed, std::string_view(part)); !done)
+      return std::unexpected(done.error());
   }
   if (parsed.mode == Mode::kCalltree && !parsed.metrics.empty()) {
     return WrongUse("METRICS: CALLTREE only counts; use CALLFLOW for metrics");
@@ -195,14 +213,16 @@ std::string ToString(const AgentOptions& o) {
     if (!wanted) return;
     text += fmt::format(",{}{}{}", name, value.empty() ? "" : "=", value);
   };
-  const auto encoded = o.metrics | std::views::transform([](const auto& metric) { return Encode(metric); });
+  const auto encoded =
+      o.metrics | std::views::transform([](const auto& metric) { return Encode(metric); });
   add(!o.out.empty(), "OUT", Encode(o.out));
   add(!o.metrics.empty(), "METRICS", fmt::format("{}", fmt::join(encoded, "+")));
   add(!o.threads.Empty(), "THREADS", ToString(o.threads));
   add(!o.methods.Empty(), "CLASSMETHODS", ToString(o.methods));
   add(o.tree_memory != defaults.tree_memory, "TREE_MEMORY", SizeText(o.tree_memory));
   add(o.fold_recursion, "FOLD_RECURSION");
-  add(o.trace_mode != defaults.trace_mode, "TRACE_MODE", kTraceModes[static_cast<int>(o.trace_mode)]);
+  add(o.trace_mode != defaults.trace_mode, "TRACE_MODE",
+      kTraceModes[static_cast<int>(o.trace_mode)]);
   add(o.trace_memory != defaults.trace_memory, "TRACE_MEMORY", SizeText(o.trace_memory));
   add(o.probe != defaults.probe, "PROBE", kProbes[static_cast<int>(o.probe)]);
   add(o.only_if_free, "ONCE");

@@ -31,7 +31,7 @@ void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
   const bool ended = thread != nullptr && thread->record != nullptr &&
                      thread->record->state == profile::kThreadEnded;
   if (ended) session->Detach();  // it left the VM and has come back as another Java thread
-  if (thread == nullptr || ended) thread = session->Attach(0);
+  if (thread == nullptr || ended) thread = session->Attach();
   if (thread == nullptr) return;
   session->Name(thread, NameOf(jvmti, java_thread));
   jvmti->SetThreadLocalStorage(java_thread, thread);

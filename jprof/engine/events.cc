@@ -15,12 +15,15 @@ using profile::Node;
 constexpr uint64_t kReplacementSlack = 4096;
 
 // The state to record into, or null: this event is not recorded (and has been counted).
-Thread* Attend(const Event& event, Session* session) {
+Thread* Attend(Session* session, int64_t* now) {
   Thread* thread = current_thread;
-  if (thread == nullptr) thread = session->Attach(event.vm_thread);
   if (thread == nullptr) {
-    session->LostEvent();
-    return nullptr;
+    thread = session->Attach();
+    if (thread == nullptr) {
+      session->LostEvent();
+      return nullptr;
+    }
+    *now = thread->last;  // its time begins here
   }
   const uint32_t attention = __atomic_load_n(&thread->attention, __ATOMIC_ACQUIRE);
   if (attention & kNotRecorded) {
@@ -69,10 +72,7 @@ template <class Recording>
 void Bracket(Thread& thread, int64_t now, int64_t late, bool sampled) {
   const Session& session = *thread.session;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
-    // Dispatched inside the handler: only what was on CPU is ours.
-    thread.record->own_ticks += TakeTime(thread, &now).ticks;
-    thread.last = now;
-    return;
+    return DispatchedInside(&thread, now);
   }
   const int64_t inside = late - now;
   if constexpr (Recording::kTrain) {
@@ -108,7 +108,7 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
 void Heal(Thread& thread, uint64_t sp) {
   if (sp == kNoStack) return;
   Frame* top = thread.top;
-  while (top[-1].method != 0 && top[-1].sp + kReplacementSlack <= sp) {
+  while (top[-1].method != 0 && top[-1].sp <= sp - kReplacementSlack) {
     --top;
     ++top->node->exits[thread.previous];
     thread.previous = static_cast<uint32_t>(EventKind::kExit);
@@ -148,11 +148,13 @@ void SetSession(Session* session) { session_of_events = session; }
 
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend(event, session_of_events);
+  Thread* const current = Attend(session_of_events, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
   Session& session = *thread.session;
-  if (event.continuation != thread.continuation) session.SwitchStrand(thread, event.continuation);
+  if (event.continuation != thread.continuation) {
+    session.SwitchStrand(thread, event.continuation, event.vm_thread);
+  }
   const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
   const uint32_t word = cached->word;
   if constexpr (Recording::kTrace) {
@@ -194,11 +196,13 @@ void EnterSlow(const Event& event, int64_t now) {
 
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend(event, session_of_events);
+  Thread* const current = Attend(session_of_events, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
   Session& session = *thread.session;
-  if (event.continuation != thread.continuation) session.SwitchStrand(thread, event.continuation);
+  if (event.continuation != thread.continuation) {
+    session.SwitchStrand(thread, event.continuation, event.vm_thread);
+  }
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(thread, event.method);
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
@@ -243,6 +247,12 @@ void LeaveSlow(const Event& event, int64_t now) {
   thread.top = match;
   thread.previous = static_cast<uint32_t>(EventKind::kExit);
   EndSlow<Recording>(thread, now, exact);
+}
+
+void DispatchedInside(Thread* thread, int64_t now) {
+  thread->last = now;
+  thread->record->own_ticks += TakeTime(*thread, &now).ticks;
+  thread->last = now;
 }
 
 template <class Recording>

@@ -61,6 +61,9 @@ void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
+// The handler itself was dispatched: only what was on CPU is its own.
+void DispatchedInside(Thread* thread, int64_t now);
+
 // This event's turn to be bracketed: takes the handler's own time, as a sample of those that are not.
 template <class Recording>
 void BracketSlow(Thread* thread, int64_t now, int64_t late);
@@ -148,8 +151,12 @@ inline void ReadLate(Thread* thread, int64_t now) {
   if constexpr (kCounts<Recording>) {
     if constexpr (Recording::kClock) {
       const int64_t late = ptm::ReadTsc();
-      thread->record->own_ticks += late - now;
-      thread->last = late;
+      if (__atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]] {
+        DispatchedInside(thread, now);
+      } else {
+        thread->record->own_ticks += late - now;
+        thread->last = late;
+      }
     }
     thread->counters.ReadAll<Recording::kCounters>(thread->counters_late);
   }

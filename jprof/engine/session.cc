@@ -116,7 +116,7 @@ bool Session::OpenStrand(Strand& strand, uint32_t flags) {
   return true;
 }
 
-Thread* Session::Attach(uint64_t vm_thread) {
+Thread* Session::Attach() {
   auto* memory = static_cast<ThreadMemory*>(Map(sizeof(ThreadMemory)));
   if (memory == nullptr) {
     ++writer_.header()->lost_threads;
@@ -124,7 +124,6 @@ Thread* Session::Attach(uint64_t vm_thread) {
   }
   Thread* thread = new (&memory->thread) Thread;
   thread->session = this;
-  thread->vm_thread = vm_thread;
   thread->buckets = memory->buckets;
   thread->bucket_shift = 64 - 4;
   static_assert(kFirstBuckets == 1 << 4);
@@ -202,7 +201,7 @@ void Session::NoteMultiplexing(Thread& thread) {
 void Session::Detach() {
   Thread* thread = current_thread;
   if (thread == nullptr) return;
-  if (thread->continuation != 0) SwitchStrand(*thread, 0);
+  if (thread->continuation != 0) SwitchStrand(*thread, 0, 0);
   End();
   current_thread = nullptr;
   Save(*thread);
@@ -305,7 +304,7 @@ bool Session::GrowFrames(Thread& thread) {
   return true;
 }
 
-void Session::SwitchStrand(Thread& thread, uint64_t continuation) {
+void Session::SwitchStrand(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
   if (options_.clock) {  // what was spent until here belongs to what was on
     if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
       const int64_t now = ptm::ReadTsc();
@@ -323,7 +322,7 @@ void Session::SwitchStrand(Thread& thread, uint64_t continuation) {
   }
   thread.continuation = continuation;
   if (continuation == 0) return Load(thread, thread.carrier);
-  thread.virtual_thread = source_->VirtualThreadId(thread.vm_thread);
+  thread.virtual_thread = source_->VirtualThreadId(vm_thread);
   Strand* strand = TakeStrand(thread.virtual_thread);
   if (strand == nullptr) {
     thread.continuation = 0;  // no memory: its events go to the carrier, and are healed there

@@ -46,7 +46,7 @@ class Session {
   Result<void> Start(SessionOptions options, MethodSource* source);
 
   // The calling thread's state, made at its first event; null: it cannot be recorded.
-  Thread* Attach(uint64_t vm_thread);
+  Thread* Attach();
   // Its name became known (or changed); applies the thread filter. `thread` may be another thread's.
   void Name(Thread* thread, std::string_view name);
   // The VM says that the calling thread ends: its record is completed. Some Java code still follows.
@@ -71,7 +71,7 @@ class Session {
   // Slow-path services for the calling thread.
   CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
   bool GrowFrames(Thread& thread);
-  void SwitchStrand(Thread& thread, uint64_t continuation);
+  void SwitchStrand(Thread& thread, uint64_t continuation, uint64_t vm_thread);
   bool NextTraceBlock(Thread& thread);  // trace.cc
   void NextTrainRecords(Thread& thread);
 

@@ -91,7 +91,6 @@ struct alignas(64) Thread {
   Strand carrier;  // the platform thread's own, while a virtual thread's is on
   Strand* mounted = nullptr;  // where the mounted virtual thread's strand goes back to
   uint64_t virtual_thread = 0;    // identity of the mounted one
-  uint64_t vm_thread = 0;
   profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
