@@ -2,16 +2,73 @@ package jprof.trainers;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.Random;
 
 /**
  * Two phases that do the same work: one in many tiny calls, one in a plain loop. A profiler that leaves its own
- * cost in shows the first far too big. Arguments: tiny calls and plain iterations in thousands (so that a
- * script can make the phases equally long), and the steps of work in one. Prints each phase's CPU time in ns.
+ * cost in shows the first far too big. Arguments: tiny calls and plain repetitions in thousands (so that a
+ * script can make the phases equally long), the kind of work, and how much of it in one.
+ * Prints each phase's CPU time in ns.
+ *
+ * <p>scan: sums numbers in a text, N at a time: loads, branches, some mispredicted, as code mostly is.
+ * chain: N steps that each wait for the one before: the processor runs the probes in the gaps, so what
+ * they cost cannot be told from outside.
  */
 public final class TwoPhases {
   private static final int CHUNK = 1000;
 
-  private static long work(long x, int steps) {
+  private static final byte[] TEXT = text();
+
+  private static byte[] text() {
+    final Random random = new Random(1);
+    final StringBuilder text = new StringBuilder();
+    while (text.length() < 1 << 14) {
+      text.append(random.nextInt(1 << (3 + random.nextInt(20)))).append(' ');
+    }
+    return text.toString().getBytes();
+  }
+
+  private final int amount;
+  private int at;
+  private long sum = 1;
+
+  private TwoPhases(int amount) {
+    this.amount = amount;
+  }
+
+  private void scan() {
+    for (int i = 0; i < amount; ++i) {
+      int number = 0;
+      for (byte c = TEXT[at]; c != ' '; c = TEXT[at]) {
+        number = number * 10 + c - '0';
+        ++at;
+      }
+      at = at + 1 < TEXT.length ? at + 1 : 0;
+      sum += number;
+    }
+  }
+
+  private void tinyScans() {
+    for (int j = 0; j < CHUNK; ++j) {
+      scan();
+    }
+  }
+
+  private void plainScans() {
+    for (int j = 0; j < CHUNK; ++j) {
+      for (int i = 0; i < amount; ++i) {
+        int number = 0;
+        for (byte c = TEXT[at]; c != ' '; c = TEXT[at]) {
+          number = number * 10 + c - '0';
+          ++at;
+        }
+        at = at + 1 < TEXT.length ? at + 1 : 0;
+        sum += number;
+      }
+    }
+  }
+
+  private static long chain(long x, int steps) {
     for (int i = 0; i < steps; ++i) {
       x ^= x << 13;
       x ^= x >>> 7;
@@ -20,62 +77,66 @@ public final class TwoPhases {
     return x;
   }
 
-  private static long tinyChunk(long x, int steps) {
-    for (int i = 0; i < CHUNK; ++i) {
-      x = work(x, steps);
+  private void tinyChains() {
+    for (int j = 0; j < CHUNK; ++j) {
+      sum = chain(sum, amount);
     }
-    return x;
   }
 
-  private static long plainChunk(long x, int steps) {
-    for (int i = 0; i < CHUNK; ++i) {
-      for (int j = 0; j < steps; ++j) {
+  private void plainChains() {
+    for (int j = 0; j < CHUNK; ++j) {
+      long x = sum;
+      for (int i = 0; i < amount; ++i) {
         x ^= x << 13;
         x ^= x >>> 7;
         x ^= x << 17;
       }
+      sum = x;
     }
-    return x;
   }
 
-  private static long tiny(int chunks, int steps) {
-    long x = 1;
+  private void tiny(boolean chain, int chunks) {
     for (int i = 0; i < chunks; ++i) {
-      x = tinyChunk(x, steps);
+      if (chain) {
+        tinyChains();
+      } else {
+        tinyScans();
+      }
     }
-    return x;
   }
 
-  private static long plain(int chunks, int steps) {
-    long x = 1;
+  private void plain(boolean chain, int chunks) {
     for (int i = 0; i < chunks; ++i) {
-      x = plainChunk(x, steps);
+      if (chain) {
+        plainChains();
+      } else {
+        plainScans();
+      }
     }
-    return x;
   }
 
-  private static long warmUp(int steps) {
-    return tiny(100, steps) + plain(100, steps);
-  }
-
-  private static long measure(int tinyChunks, int plainChunks, int steps) {
+  private void measure(boolean chain, int tinyChunks, int plainChunks) {
     final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
     final long start = clock.getCurrentThreadCpuTime();
-    long x = tiny(tinyChunks, steps);
+    tiny(chain, tinyChunks);
     final long middle = clock.getCurrentThreadCpuTime();
-    x += plain(plainChunks, steps);
+    plain(chain, plainChunks);
     final long end = clock.getCurrentThreadCpuTime();
     System.out.println("tiny " + (middle - start) + " plain " + (end - middle));
-    return x;
+  }
+
+  private void warmUp(boolean chain) {
+    for (int i = 0; i < 100; ++i) {
+      tiny(chain, 100);
+      plain(chain, 100);
+    }
   }
 
   public static void main(String[] args) {
-    final int steps = Integer.parseInt(args[2]);
-    long x = 0;
-    for (int i = 0; i < 100; ++i) {
-      x += warmUp(steps);
-    }
-    x += measure(Integer.parseInt(args[0]), Integer.parseInt(args[1]), steps);
-    System.out.println("sum " + x);  // so that no work is dead
+    final boolean chain = args[2].equals("chain");
+    final TwoPhases program = new TwoPhases(Integer.parseInt(args[3]));
+    program.warmUp(chain);
+    program.measure(chain, Integer.parseInt(args[0]), Integer.parseInt(args[1]));
+    System.out.println("sum " + program.sum);  // so that no work is dead
   }
 }
