@@ -9,7 +9,8 @@ namespace {
 
 class Summer {
  public:
-  explicit Summer(const Forest& forest) : rows_(forest.rows), metric_count_(forest.metric_count()) {
+  explicit Summer(const Forest& forest)
+      : rows_(forest.rows), metric_count_(forest.metric_count()), place_(forest.names.size(), kNoRow) {
     of_row_.reserve(rows_.rows.size());
     for (size_t i = 0; i < rows_.rows.size(); ++i) Add(i);
     for (size_t i = 0; i < sums_.size(); ++i) {
@@ -53,17 +54,12 @@ class Summer {
  private:
   void Add(size_t index) {
     const Row& row = rows_.rows[index];
-    const auto [place, is_new] = place_.try_emplace(row.method, static_cast<uint32_t>(sums_.size()));
-    if (is_new) {
-      sums_.emplace_back().method = row.method;
-      sums_.back().self.resize(metric_count_);
-      calls_by_type_.push_back({});
-    }
-    of_row_.push_back(place->second);
-    MethodSum& sum = sums_[place->second];
+    const uint32_t place = PlaceOf(row.method);
+    of_row_.push_back(place);
+    MethodSum& sum = sums_[place];
     sum.calls += row.calls;
     ++sum.contexts;
-    calls_by_type_[place->second][static_cast<size_t>(row.type)] += row.calls + 1;  // + 1: never called has a type too
+    calls_by_type_[place][static_cast<size_t>(row.type)] += row.calls + 1;  // + 1: never called has a type too
     for (size_t m = 0; m < metric_count_; ++m) {
       const Cell& cell = rows_.cell(index, m);
       Cell& self = sum.self[m];
@@ -73,11 +69,23 @@ class Summer {
     }
   }
 
+  // Ids that have names are dense: only what is out of the ordinary needs a hash.
+  uint32_t PlaceOf(uint32_t method) {
+    uint32_t& place = method < place_.size() ? place_[method] : odd_place_.try_emplace(method, kNoRow).first->second;
+    if (place != kNoRow) return place;
+    place = static_cast<uint32_t>(sums_.size());
+    sums_.emplace_back().method = method;
+    sums_.back().self.resize(metric_count_);
+    calls_by_type_.push_back({});
+    return place;
+  }
+
   const Rows& rows_;
   size_t metric_count_;
   std::vector<MethodSum> sums_;
   std::vector<std::array<uint64_t, 16>> calls_by_type_;
-  std::unordered_map<uint32_t, uint32_t> place_;  // method -> sum
+  std::vector<uint32_t> place_;  // method -> sum
+  std::unordered_map<uint32_t, uint32_t> odd_place_;
   std::vector<uint32_t> of_row_;                  // row -> sum
 };
 

@@ -7,6 +7,19 @@ namespace {
 
 static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
 
+// One event in `bracket_period` measures its handler, and takes that many times its cost off the next interval: right
+// on average, with about (period - 1) times the square of the handler's cost as each interval's variance.
+double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
+  double own = 0;
+  for (const profile::Thread& thread : reader.threads()) own += static_cast<double>(thread.record.own_ticks);
+  double events = 0;
+  for (const profile::Counts& counts : tree.counts) {
+    events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
+  }
+  if (events == 0 || own <= 0 || reader.meta().bracket_period <= 1) return 0;
+  return (reader.meta().bracket_period - 1) * (own / events) * (own / events);
+}
+
 // One per metric; empty where the table does not have it.
 std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
                                               const Names& names) {
@@ -20,7 +33,9 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
-    if (metric != nullptr) corrections[m] = calibrate::Correct(counted, *metric);
+    if (metric == nullptr) continue;
+    const double variance = metrics[m].is_time ? BracketVariance(source.reader, tree) : 0;
+    corrections[m] = calibrate::Correct(counted, *metric, variance);
   }
   return corrections;
 }

@@ -27,10 +27,11 @@ std::string Elapsed(const profile::ControlHeader& header) {
   return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
 }
 
-// A sum in the metric's unit; times as seconds, because sums are long.
+// A sum in the metric's unit; times in the unit that suits their size.
 std::string Amount(const Column& column, double raw) {
   const double value = raw * column.info.scale;
-  if (column.info.unit == "ns") return fmt::format("{:.3f} s", value / 1e9);
+  if (column.info.unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
+  if (column.info.unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
   return fmt::format("{} {}", Rounded(value), column.info.unit);
 }
 

@@ -14,7 +14,7 @@ char Type(const Forest& forest, const Options& options, const MethodSum& sum) {
 }
 
 std::string_view Name(Forest& forest, const MethodSum& sum) {
-  return sum.method == profile::kRootMethod ? "(threads, outside any method)" : forest.names.Of(sum.method);
+  return sum.method == profile::kRootMethod ? "(outside any method)" : forest.names.Of(sum.method);
 }
 
 double Share(double part, double whole) { return whole > 0 ? std::max(0.0, 100 * part / whole) : 0; }

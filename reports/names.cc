@@ -5,18 +5,15 @@
 namespace jprof::reports {
 
 std::string_view Names::Of(uint32_t method) {
+  if (method < texts_.size() && !texts_[method].empty()) return texts_[method];
   if (method == profile::kOverflowMethod) return "(overflow)";
   const profile::MethodName parts = methods_[method];
   if (method >= texts_.size() || parts.name.empty()) {
     unknown_ = fmt::format("(unknown method {})", method);
     return unknown_;
   }
-  std::string& text = texts_[method];
-  if (text.empty()) {
-    text = profile::CleanText(parts.class_name) + "." + profile::CleanText(parts.name) +
-           profile::CleanText(parts.signature);
-  }
-  return text;
+  return texts_[method] = profile::CleanText(parts.class_name) + "." + profile::CleanText(parts.name) +
+                          profile::CleanText(parts.signature);
 }
 
 char KeyLetter(uint32_t word, const Names& names) {

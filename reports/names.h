@@ -16,6 +16,7 @@ class Names {
 
   // Without the type letter. Valid until this object goes.
   std::string_view Of(uint32_t method);
+  size_t size() const { return texts_.size(); }  // ids below it may have a name
   bool IsStatic(uint32_t method) const { return methods_[method].flags & profile::kMethodStatic; }
   profile::MethodName Parts(uint32_t method) const { return methods_[method]; }
 

@@ -17,12 +17,12 @@ int64_t Sum(int64_t a, int64_t b) {
 class TypeVotes {
  public:
   void Add(Row& row, uint32_t index, MethodType type, uint64_t calls) {
-    if (row.type == type && !votes_.contains(index)) return;
-    auto [vote, is_new] = votes_.try_emplace(index);
-    if (is_new) vote->second[static_cast<size_t>(row.type)] = row.calls;
-    vote->second[static_cast<size_t>(type)] += calls;
-    const auto most = std::max_element(vote->second.begin(), vote->second.end());
-    row.type = static_cast<MethodType>(most - vote->second.begin());
+    if (row.type == type && !row.mixed) return;
+    std::array<uint64_t, 16>& votes = votes_[index];
+    if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls;
+    row.mixed = true;
+    votes[static_cast<size_t>(type)] += calls;
+    row.type = static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
   }
 
  private:

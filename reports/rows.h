@@ -24,6 +24,7 @@ struct Row {
   uint32_t thread = 0;       // index into the reader's threads; of the first one if merged
   uint32_t level = 0;
   MethodType type = MethodType::kNone;  // the one most calls had
+  bool mixed = false;        // there were others
 };
 
 // One metric of one row, in raw units.

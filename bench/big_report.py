@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""A profile of 10 million nodes reports as text in under 10 s and 2 GiB.
+
+usage: bench/big_report.py [--bin build/release/bin] [--nodes N] [--directory DIR]
+
+Makes the profile, prints wall time, CPU time and peak memory of each report, and exits 1 if the text of log-rt
+misses a limit. The limit is on CPU time (a report has one thread): on a busy machine wall time is somebody else's."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_SECONDS = 10
+LIMIT_GIB = 2
+REPORTS = [["log-rt"], ["log-rt", "--format", "json"], ["log-rt", "--threads", "merged"], ["methods"]]
+
+
+def measure(command):
+    """Wall seconds, CPU seconds and peak GiB of a command whose output goes nowhere."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{' '.join(command)}: failed")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default="build/release/bin")
+    parser.add_argument("--nodes", default="10000000")
+    parser.add_argument("--directory", help="for the profile; needs 640 MB (default: a temporary one)")
+    arguments = parser.parse_args()
+    binaries = pathlib.Path(arguments.bin)
+    place = pathlib.Path(tempfile.mkdtemp(dir=arguments.directory))
+    try:
+        profile = str(place / "big.jprof")
+        subprocess.run([binaries / "big_report_profile", profile, arguments.nodes], check=True)
+        failed = False
+        print(f"{'report of ' + arguments.nodes + ' nodes':34} {'wall s':>7} {'CPU s':>7} {'peak GiB':>9}")
+        for report in REPORTS:
+            wall, cpu, gib = measure([str(binaries / "jprof"), "report", *report, profile])
+            limited = report == REPORTS[0]
+            verdict = ""
+            if limited:
+                good = cpu < LIMIT_SECONDS and gib < LIMIT_GIB
+                failed = not good
+                verdict = f"  {'ok' if good else 'FAILED'}: limit {LIMIT_SECONDS} s, {LIMIT_GIB} GiB"
+            print(f"{' '.join(report):34} {wall:7.1f} {cpu:7.1f} {gib:9.2f}{verdict}", flush=True)
+        return failed
+    finally:
+        shutil.rmtree(place)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

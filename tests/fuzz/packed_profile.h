@@ -1,0 +1,46 @@
+// A profile directory as one string, for the fuzzer: for each file that is there, its place in kFiles (1 byte), its
+// length (4 bytes, little endian), its bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "profile/layout.h"
+
+namespace jprof::fuzz {
+
+inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesFile, profile::kExtraFile,
+                                         profile::kMethodsFile, profile::kTraceFile, profile::kCompressedTraceFile,
+                                         profile::kMetaFile,    profile::kCalibrationFile};
+
+inline std::string Pack(const std::filesystem::path& directory) {
+  std::string packed;
+  for (size_t i = 0; i < std::size(kFiles); ++i) {
+    std::ifstream file(directory / kFiles[i], std::ios::binary);
+    if (!file) continue;
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    packed += static_cast<char>(i);
+    for (int shift = 0; shift < 32; shift += 8) packed += static_cast<char>(bytes.size() >> shift);
+    packed += bytes;
+  }
+  return packed;
+}
+
+inline void Unpack(std::string_view packed, const std::filesystem::path& directory) {
+  for (const char* name : kFiles) std::filesystem::remove(directory / name);
+  while (packed.size() > 5) {
+    const size_t file = static_cast<uint8_t>(packed[0]) % std::size(kFiles);
+    uint32_t length = 0;
+    for (size_t i = 0; i < 4; ++i) length |= uint32_t{static_cast<uint8_t>(packed[1 + i])} << (8 * i);
+    packed.remove_prefix(5);
+    const std::string_view bytes = packed.substr(0, length);
+    packed.remove_prefix(bytes.size());
+    std::ofstream(directory / kFiles[file], std::ios::binary) << bytes;
+  }
+}
+
+}  // namespace jprof::fuzz

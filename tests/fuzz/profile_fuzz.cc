@@ -1,0 +1,58 @@
+// libFuzzer: any bytes as a profile, every report of it. What must not happen is a crash, a sanitizer's complaint,
+// an endless loop or a JSON report that is no JSON.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "reports/report_list.h"
+#include "tests/fuzz/packed_profile.h"
+
+namespace {
+
+using namespace jprof;
+
+std::filesystem::path Directory() {
+  const char* base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  const std::filesystem::path directory = std::string(base) + "/profile-fuzz-" + std::to_string(getpid());
+  std::filesystem::create_directories(directory);
+  return directory;
+}
+
+void Print(const reports::Report& report, const std::string& directory, const reports::Options& options) {
+  Result<profile::Reader> reader = profile::Reader::Open(directory);
+  if (!reader) return;
+  reports::Source source{std::move(*reader), {}, "its own", "none"};
+  if (auto table = calibrate::FromJson(source.reader.ReadCalibration())) source.table = std::move(*table);
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = open_memstream(&text, &size);
+  reports::Output out(file);
+  const bool printed = report.print(source, options, out).has_value() && out.Finish().has_value();
+  std::fclose(file);
+  if (printed && options.format == reports::Format::kJson && !nlohmann::json::accept(std::string_view(text, size))) {
+    std::fprintf(stderr, "%s is no JSON: %.2000s\n", report.name, text);
+    std::abort();
+  }
+  std::free(text);
+}
+
+}  // namespace
+
+// The first byte picks the options.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 1) return 0;
+  static const std::filesystem::path directory = Directory();
+  fuzz::Unpack({reinterpret_cast<const char*>(data) + 1, size - 1}, directory);
+  reports::Options options;
+  options.format = static_cast<reports::Format>(data[0] % 3);
+  options.merged = data[0] & 4;
+  options.cumulative = data[0] & 8;
+  options.raw = data[0] & 16;
+  options.sort = static_cast<reports::Sort>((data[0] >> 5) % 3);
+  if (data[0] & 128) options.min_percent = 1;
+  for (const reports::Report& report : reports::Reports()) Print(report, directory, options);
+  return 0;
+}
