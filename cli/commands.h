@@ -1,10 +1,10 @@
-// The subcommands of `jprof`, one function each: it adds its subcommand to the app and a callback that does
-// the work. A callback reports a failure as one line on stderr and leaves its exit status in `exit_code`
-// (0 done, 1 the run failed, 2 wrong use); main returns it. `exit_code` outlives the app.
+// The subcommands of `jprof`, one function each: it adds its subcommand to the app and a callback
+// that does the work. A callback reports a failure as one line on stderr and leaves its exit status
+// in `exit_code` (0 done, 1 the run failed, 2 wrong use); main returns it. `exit_code` outlives the
+// app.
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
 

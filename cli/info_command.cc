@@ -30,7 +30,8 @@ uint64_t BytesOf(const std::string& directory) {
 
 double Seconds(const profile::ControlHeader& header) {
   if (header.ticks_per_second == 0 || header.end_ticks < header.start_ticks) return 0;
-  return static_cast<double>(header.end_ticks - header.start_ticks) / static_cast<double>(header.ticks_per_second);
+  return static_cast<double>(header.end_ticks - header.start_ticks) /
+         static_cast<double>(header.ticks_per_second);
 }
 
 // Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
@@ -54,9 +55,11 @@ ordered_json Describe(profile::Reader& reader) {
                        {"dispatches", thread.record.dispatches}});
   }
   ordered_json metrics = ordered_json::array();
-  for (const profile::MetricInfo& metric : meta.metrics) metrics.push_back({{"name", metric.name}, {"unit", metric.unit}});
+  for (const profile::MetricInfo& metric : meta.metrics)
+    metrics.push_back({{"name", metric.name}, {"unit", metric.unit}});
   ordered_json losses = ordered_json::object();
-  for (const reports::Loss& loss : reports::Losses(reader)) losses[std::string(loss.name)] = loss.count;
+  for (const reports::Loss& loss : reports::Losses(reader))
+    losses[std::string(loss.name)] = loss.count;
   return {{"profile", reader.directory()},
           {"mode", meta.mode},
           {"jprof", meta.jprof},
@@ -75,7 +78,8 @@ ordered_json Describe(profile::Reader& reader) {
           {"calls", calls},
           {"exits", exits},
           {"trace_events", trace_events},
-          {"methods", std::max<size_t>(reader.ReadMethods().size(), 2) - 2},  // ids begin behind "none" and "unknown"
+          {"methods", std::max<size_t>(reader.ReadMethods().size(), 2) -
+                          2},  // ids begin behind "none" and "unknown"
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
           {"damages", reader.damages().Lines()},
@@ -102,10 +106,12 @@ void PrintThreads(const ordered_json& threads) {
   fmt::print("threads      {}\n", threads.size());
   for (size_t i = 0; i < std::min(threads.size(), kShown); ++i) {
     const auto& thread = threads[i];
-    fmt::print("  {:>8}   {}{} ({:.3f} s CPU)\n", thread["tid"].get<uint32_t>(), thread["name"].get<std::string>(),
-               thread["ended"].get<bool>() ? "" : " (not ended)", thread["cpu_ns"].get<double>() / 1e9);
+    fmt::print("  {:>8}   {}{} ({:.3f} s CPU)\n", thread["tid"].get<uint32_t>(),
+               thread["name"].get<std::string>(), thread["ended"].get<bool>() ? "" : " (not ended)",
+               thread["cpu_ns"].get<double>() / 1e9);
   }
-  if (threads.size() > kShown) fmt::print("             and {} more (--format json has all)\n", threads.size() - kShown);
+  if (threads.size() > kShown)
+    fmt::print("             and {} more (--format json has all)\n", threads.size() - kShown);
 }
 
 void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losses) {
@@ -113,11 +119,13 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
     if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
   };
   const auto text = [&](const char* name) { return info[name].get<std::string>(); };
-  line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"), info["bytes"].get<double>() / (1 << 20)));
+  line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"),
+                              info["bytes"].get<double>() / (1 << 20)));
   line("command", Joined(info["command"], " "));
   line("run", fmt::format("pid {}, {}, {}", info["pid"].get<uint64_t>(), text("start"),
-                          info["finished"].get<bool>() ? fmt::format("{:.3f} s", info["seconds"].get<double>())
-                                                       : "it still runs or did not end in order"));
+                          info["finished"].get<bool>()
+                              ? fmt::format("{:.3f} s", info["seconds"].get<double>())
+                              : "it still runs or did not end in order"));
   line("jvm", text("jvm"));
   const std::string note = info["probe"]["note"];
   line("probe", info["probe"]["kind"].get<std::string>() + (note.empty() ? "" : ": " + note));
@@ -127,8 +135,10 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   for (const auto& [part, value] : info["fingerprint"].items()) line(("  " + part).c_str(), value);
   line("methods", fmt::format("{}", info["methods"].get<uint64_t>()));
   line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
-  line("calls", fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));
-  if (text("mode") == "trace") line("events", fmt::format("{}", info["trace_events"].get<uint64_t>()));
+  line("calls",
+       fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));
+  if (text("mode") == "trace")
+    line("events", fmt::format("{}", info["trace_events"].get<uint64_t>()));
   bool lost = false;
   for (const reports::Loss& loss : losses) {
     if (loss.count == 0) continue;
@@ -163,12 +173,14 @@ void AddInfoCommand(CLI::App& app, int& exit_code) {
     std::string format = "text";
   };
   auto typed = std::make_shared<Typed>();
-  CLI::App* sub = app.add_subcommand("info", "What a profile is: run, JVM, metrics, counts, losses");
+  CLI::App* sub =
+      app.add_subcommand("info", "What a profile is: run, JVM, metrics, counts, losses");
   sub->add_option("DIR", typed->directory, "a profile")->required();
   sub->add_option("--format", typed->format, "text or json (default text)")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
-  sub->callback([typed, &exit_code] { exit_code = Info(typed->directory, typed->format == "json"); });
+  sub->callback(
+      [typed, &exit_code] { exit_code = Info(typed->directory, typed->format == "json"); });
 }
 
 }  // namespace jprof::cli

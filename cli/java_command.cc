@@ -19,12 +19,14 @@ bool IsProgram(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Every launcher in a JDK's bin/ is the same program and takes -J; a JDK is known by its lib/jvm.cfg.
+// Every launcher in a JDK's bin/ is the same program and takes -J; a JDK is known by its
+// lib/jvm.cfg.
 Kind KindOf(const fs::path& program) {
   std::error_code ignored;
   const fs::path real = fs::canonical(program, ignored);
   if (program.filename() == "java" || real.filename() == "java") return Kind::kJava;
-  return fs::exists(real.parent_path().parent_path() / "lib" / "jvm.cfg", ignored) ? Kind::kJdkTool : Kind::kOther;
+  return fs::exists(real.parent_path().parent_path() / "lib" / "jvm.cfg", ignored) ? Kind::kJdkTool
+                                                                                   : Kind::kOther;
 }
 
 // As the JVM reads JAVA_TOOL_OPTIONS: blanks part words, quotes hold them together.
@@ -44,10 +46,20 @@ std::string Quoted(std::string_view text) {
 
 // Options of java that have their value in the next argument.
 bool TakesNextArgument(std::string_view option) {
-  constexpr std::string_view kOptions[] = {
-      "-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
-      "--limit-modules", "--add-exports", "--add-opens", "--add-reads", "--patch-module",
-      "--enable-native-access", "--source"};
+  constexpr std::string_view kOptions[] = {"-cp",
+                                           "-classpath",
+                                           "--class-path",
+                                           "-p",
+                                           "--module-path",
+                                           "--upgrade-module-path",
+                                           "--add-modules",
+                                           "--limit-modules",
+                                           "--add-exports",
+                                           "--add-opens",
+                                           "--add-reads",
+                                           "--patch-module",
+                                           "--enable-native-access",
+                                           "--source"};
   return std::ranges::find(kOptions, option) != std::end(kOptions);
 }
 
@@ -88,29 +100,36 @@ Result<fs::path> FindProgram(const std::string& name) {
   }
   const char* path = std::getenv("PATH");
   for (const auto part : std::views::split(std::string_view(path ? path : "/bin:/usr/bin"), ':')) {
-    const fs::path candidate = fs::path(std::string_view(part).empty() ? "." : std::string_view(part)) / name;
+    const fs::path candidate =
+        fs::path(std::string_view(part).empty() ? "." : std::string_view(part)) / name;
     if (IsProgram(candidate)) return candidate;
   }
-  return WrongUse("there is no '{}' in PATH; install it or give its full path; nothing was started", name);
+  return WrongUse("there is no '{}' in PATH; install it or give its full path; nothing was started",
+                  name);
 }
 
-Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path& agent, std::string_view options,
-                         bool children, std::string_view tool_options) {
+Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path& agent,
+                         std::string_view options, bool children, std::string_view tool_options) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   if (agent.string().contains('=')) {
-    return WrongUse("the JVM cannot load an agent from a path with '=' in it: {}; move it", agent.string());
+    return WrongUse("the JVM cannot load an agent from a path with '=' in it: {}; move it",
+                    agent.string());
   }
   Launch launch{*program, command, std::nullopt};
   const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   const Kind kind = KindOf(*program);
   if (children) {
-    launch.java_tool_options = fmt::format("{}{}{}", tool_options, tool_options.empty() ? "" : " ", Quoted(loads));
+    launch.java_tool_options =
+        fmt::format("{}{}{}", tool_options, tool_options.empty() ? "" : " ", Quoted(loads));
   } else if (kind == Kind::kOther) {
-    return WrongUse("{} is not java: add --children to follow the JVMs it starts, or profile the java command itself",
-                    command.front());
+    return WrongUse(
+        "{} is not java: add --children to follow the JVMs it starts, or profile the java command "
+        "itself",
+        command.front());
   } else {
-    launch.arguments.insert(launch.arguments.begin() + 1, (kind == Kind::kJdkTool ? "-J" : "") + loads);
+    launch.arguments.insert(launch.arguments.begin() + 1,
+                            (kind == Kind::kJdkTool ? "-J" : "") + loads);
   }
   return launch;
 }

@@ -29,7 +29,8 @@ sigset_t BlockSignals(sigset_t* before) {
 [[noreturn]] void Become(const Launch& launch, const sigset_t& mask, int report) {
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
   std::vector<char*> arguments;
-  for (const std::string& argument : launch.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : launch.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execvp(launch.program.c_str(), arguments.data());

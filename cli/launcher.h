@@ -1,5 +1,5 @@
-// Runs a program in the foreground as if jprof were not there: same standard streams, same environment but for what
-// Launch changes, same signals, its status handed on.
+// Runs a program in the foreground as if jprof were not there: same standard streams, same
+// environment but for what Launch changes, same signals, its status handed on.
 #pragma once
 
 #include "cli/java_command.h"
@@ -15,8 +15,9 @@ struct Outcome {
   int ExitCode() const { return signal != 0 ? 128 + signal : status; }
 };
 
-// Starts it and waits for its end. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to us are passed on (not those of the
-// terminal: it sends them to the program itself) and do not end us. Error, exit code 2: it could not be started.
+// Starts it and waits for its end. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to us are passed on
+// (not those of the terminal: it sends them to the program itself) and do not end us. Error, exit
+// code 2: it could not be started.
 Result<Outcome> Run(const Launch& launch);
 
 }  // namespace jprof::cli

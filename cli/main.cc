@@ -23,11 +23,13 @@ std::vector<std::string> TakeCommand(int& argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace jprof::cli;
-  CLI::App app("jprof: exact call trees of Java programs, with the profiler's own cost taken out", "jprof");
+  CLI::App app("jprof: exact call trees of Java programs, with the profiler's own cost taken out",
+               "jprof");
   app.set_version_flag("--version", "jprof " JPROF_VERSION);
   app.require_subcommand(0, 1);
-  app.footer("Once:  jprof calibrate\nThen:  jprof callflow -- java -jar app.jar\n"
-             "       jprof report log-rt app.jprof");
+  app.footer(
+      "Once:  jprof calibrate\nThen:  jprof callflow -- java -jar app.jar\n"
+      "       jprof report log-rt app.jprof");
 
   int exit_code = 0;
   const std::vector<std::string> command = TakeCommand(argc, argv);

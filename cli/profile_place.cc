@@ -18,14 +18,15 @@ namespace fs = std::filesystem;
 // Only files that a profile consists of: whatever else is in there is the user's.
 Result<void> RemoveProfile(const fs::path& place) {
   for (const char* file :
-       {profile::kMetaFile, profile::kControlFile, profile::kNodesFile, profile::kExtraFile, profile::kMethodsFile,
-        profile::kTraceFile, profile::kCompressedTraceFile, profile::kTrainFile, profile::kCalibrationFile}) {
+       {profile::kMetaFile, profile::kControlFile, profile::kNodesFile, profile::kExtraFile,
+        profile::kMethodsFile, profile::kTraceFile, profile::kCompressedTraceFile,
+        profile::kTrainFile, profile::kCalibrationFile}) {
     std::error_code ignored;
     fs::remove(place / file, ignored);
   }
   if (rmdir(place.c_str()) == 0) return {};
-  return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o", place.string(),
-                  std::strerror(errno));
+  return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
+                  place.string(), std::strerror(errno));
 }
 
 Result<void> MakeRoom(const fs::path& place, bool force) {
@@ -33,11 +34,13 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   if (!fs::exists(fs::symlink_status(place, ignored))) return {};
   if (rmdir(place.c_str()) == 0) return {};
   if (!IsProfile(place)) {
-    return WrongUse("{} exists and is not a profile; choose another directory with -o", place.string());
+    return WrongUse("{} exists and is not a profile; choose another directory with -o",
+                    place.string());
   }
   if (!force) {
-    return WrongUse("{} is a profile already; choose another directory with -o, or replace it with --force",
-                    place.string());
+    return WrongUse(
+        "{} is a profile already; choose another directory with -o, or replace it with --force",
+        place.string());
   }
   return RemoveProfile(place);
 }
@@ -64,8 +67,9 @@ Result<fs::path> PreparePlace(const fs::path& place, bool force) {
   if (!absolute.has_filename()) absolute = absolute.parent_path();  // DIR/
   if (auto room = MakeRoom(absolute, force); !room) return std::unexpected(room.error());
   if (mkdir(absolute.c_str(), 0755) != 0) {
-    return WrongUse("cannot make the profile directory {}: {}; choose another with -o; nothing was started",
-                    absolute.string(), std::strerror(errno));
+    return WrongUse(
+        "cannot make the profile directory {}: {}; choose another with -o; nothing was started",
+        absolute.string(), std::strerror(errno));
   }
   rmdir(absolute.c_str());
   return absolute;
@@ -84,10 +88,14 @@ std::vector<fs::path> ProfilesAt(const fs::path& place) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place.parent_path(), ignored)) {
     const std::string name = entry.path().filename();
-    const bool sibling = name.starts_with(stem) && AllDigits(std::string_view(name).substr(stem.size()));
-    if ((sibling || entry.path() == place) && IsProfile(entry.path())) profiles.push_back(entry.path());
+    const bool sibling =
+        name.starts_with(stem) && AllDigits(std::string_view(name).substr(stem.size()));
+    if ((sibling || entry.path() == place) && IsProfile(entry.path()))
+      profiles.push_back(entry.path());
   }
-  const auto made = [&](const fs::path& p) { return fs::last_write_time(p / profile::kMetaFile, ignored); };
+  const auto made = [&](const fs::path& p) {
+    return fs::last_write_time(p / profile::kMetaFile, ignored);
+  };
   std::ranges::sort(profiles, {}, made);
   return profiles;
 }

@@ -1,4 +1,5 @@
-// `jprof callflow|calltree|trace`: checks everything first, runs the command with the agent, says what came of it.
+// `jprof callflow|calltree|trace`: checks everything first, runs the command with the agent, says
+// what came of it.
 #include <fmt/format.h>
 #include <string.h>
 
@@ -29,10 +30,12 @@ Result<fs::path> FindAgent(const std::string& option) {
   std::error_code failed;
   const std::string given = option.empty() ? Environment("JPROF_AGENT") : option;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path agent = given.empty() ? program.parent_path().parent_path() / "lib" / "libjprof.so" : fs::path(given);
+  const fs::path agent =
+      given.empty() ? program.parent_path().parent_path() / "lib" / "libjprof.so" : fs::path(given);
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
-  return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),
-                  given.empty() ? "install jprof whole, or name the library with --agent" : "see --agent");
+  return WrongUse(
+      "there is no agent library {}; {}; nothing was started", agent.string(),
+      given.empty() ? "install jprof whole, or name the library with --agent" : "see --agent");
 }
 
 // What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
@@ -50,12 +53,14 @@ struct Plan {
 
 // Everything that can be wrong is found here, before anything is started.
 Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>& command) {
-  if (const auto program = FindProgram(command.front()); !program) return std::unexpected(program.error());
+  if (const auto program = FindProgram(command.front()); !program)
+    return std::unexpected(program.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto understood = Understand(typed);
   if (!understood) return std::unexpected(understood.error());
-  understood->options.out = typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
+  understood->options.out =
+      typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
   auto options = WithEnvironment(understood->options);
   if (!options) return std::unexpected(options.error());
 
@@ -79,8 +84,9 @@ bool AnyTable() {
   return false;
 }
 
-// What to exit with when no profile was made. Given to java itself, the agent is loaded before the program: none of it
-// ran. With --children the command may have started no JVM at all, which only its success makes worth an error.
+// What to exit with when no profile was made. Given to java itself, the agent is loaded before the
+// program: none of it ran. With --children the command may have started no JVM at all, which only
+// its success makes worth an error.
 int NoProfile(const Plan& plan, const Outcome& outcome) {
   const bool direct = !plan.launch.java_tool_options.has_value();
   PrintError(direct ? "no profile: the JVM did not start with the agent in it (its reason is above)"
@@ -88,13 +94,16 @@ int NoProfile(const Plan& plan, const Outcome& outcome) {
   return (direct && outcome.signal == 0) || outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 
-int ConcludeAll(const Plan& plan, const Outcome& outcome, const std::vector<fs::path>& profiles_before) {
+int ConcludeAll(const Plan& plan, const Outcome& outcome,
+                const std::vector<fs::path>& profiles_before) {
   if (outcome.signal != 0) {
-    PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(), outcome.signal,
-                           strsignal(outcome.signal)));
+    PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
+                           outcome.signal, strsignal(outcome.signal)));
   }
   auto profiles = ProfilesAt(plan.options.out);
-  std::erase_if(profiles, [&](const fs::path& profile) { return std::ranges::count(profiles_before, profile) != 0; });
+  std::erase_if(profiles, [&](const fs::path& profile) {
+    return std::ranges::count(profiles_before, profile) != 0;
+  });
   if (profiles.empty()) return NoProfile(plan, outcome);
   bool something = false;
   for (const fs::path& profile : profiles) something |= Conclude(profile, plan.options);
@@ -110,7 +119,8 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
   }
   for (const std::string& note : plan->notes) PrintError(note);
   if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
-    PrintError("not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
+    PrintError(
+        "not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
   }
   const auto before = ProfilesAt(plan->options.out);
   const auto outcome = Run(plan->launch);
@@ -121,15 +131,16 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
   return ConcludeAll(*plan, *outcome, before);
 }
 
-int CheckAndRecord(const CLI::App& sub, const RecordOptions& typed, const std::vector<std::string>& command) {
+int CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
+                   const std::vector<std::string>& command) {
   const auto strange = sub.remaining();
   if (!strange.empty() && strange.front().starts_with('-')) {
     PrintError(UnknownWord(sub, strange.front()));
     return 2;
   }
   if (!strange.empty() || command.empty()) {
-    PrintError(fmt::format("put -- before the command: jprof {} [options] -- {} ...", sub.get_name(),
-                           strange.empty() ? "java" : strange.front()));
+    PrintError(fmt::format("put -- before the command: jprof {} [options] -- {} ...",
+                           sub.get_name(), strange.empty() ? "java" : strange.front()));
     return 2;
   }
   return Record(typed, command);
@@ -143,11 +154,14 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
     const char* name;
     const char* help;
   };
-  for (const Row& row : {Row{agent::Mode::kCallflow, "callflow", "Record calls and metrics of every calling sequence"},
-                         Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
-                         Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"}}) {
+  for (const Row& row :
+       {Row{agent::Mode::kCallflow, "callflow",
+            "Record calls and metrics of every calling sequence"},
+        Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
+        Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"}}) {
     CLI::App* sub = app.add_subcommand(row.name, row.help);
-    sub->footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar", row.name));
+    sub->footer(fmt::format(
+        "The command stands behind --:  jprof {} [options] -- java -jar app.jar", row.name));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord
     auto typed = std::make_shared<RecordOptions>();
     typed->mode = row.mode;

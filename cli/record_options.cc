@@ -29,14 +29,16 @@ std::string WithoutCommas(std::string_view value) {
   return text;
 }
 
-// "THREADS=..." for one option, checked alone so that the error can name the option as it was typed.
+// "THREADS=..." for one option, checked alone so that the error can name the option as it was
+// typed.
 Result<std::string> Word(const Passed& passed, const std::string& value) {
   const std::string word = fmt::format("{}={}", passed.word, WithoutCommas(value));
   const auto parsed = agent::ParseAgentOptions(word, "");
   if (parsed) return word;
   const std::string& message = parsed.error().message;
   const bool named = message.starts_with(passed.word);
-  return WrongUse("{}{}", passed.option, named ? message.substr(passed.word.size()) : ": " + message);
+  return WrongUse("{}{}", passed.option,
+                  named ? message.substr(passed.word.size()) : ": " + message);
 }
 
 std::vector<std::string> SplitMetrics(std::string_view text) {
@@ -55,24 +57,32 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     sub.add_option(name, value, help)->type_name(type);
   };
-  add("-o,--out", options.out, "DIR", "where the profile goes (default: the main class or jar, NAME.jprof)");
+  add("-o,--out", options.out, "DIR",
+      "where the profile goes (default: the main class or jar, NAME.jprof)");
   sub.add_flag("--force", options.force, "replace the profile that is there");
   if (options.mode == agent::Mode::kCallflow) {
-    add("--metrics", options.metrics, "A+B", "what to measure, 8 at most (default: time; see jprof metrics)");
+    add("--metrics", options.metrics, "A+B",
+        "what to measure, 8 at most (default: time; see jprof metrics)");
   }
-  add("--threads", options.threads, "F", "threads to record: +name or -name, trailing * for any rest");
+  add("--threads", options.threads, "F",
+      "threads to record: +name or -name, trailing * for any rest");
   add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
   if (options.mode == agent::Mode::kTrace) {
-    add("--mode", options.trace_mode, "M", "normal (stop when full), wrap (keep the last) or continuous");
+    add("--mode", options.trace_mode, "M",
+        "normal (stop when full), wrap (keep the last) or continuous");
     add("--trace-memory", options.trace_memory, "N", "per thread, with K, M or G (default 64M)");
   } else {
-    add("--tree-memory", options.tree_memory, "N", "cap of the call tree, with K, M or G (default 512M)");
+    add("--tree-memory", options.tree_memory, "N",
+        "cap of the call tree, with K, M or G (default 512M)");
     sub.add_flag("--fold-recursion", options.fold_recursion,
                  "a method already on the path returns to that node: a smaller tree");
   }
-  add("--probe", options.probe, "P", "where events come from: auto, hotspot or jvmti (default auto)");
-  sub.add_flag("--children", options.children, "also the JVMs that the command starts, one profile each");
-  add("--agent", options.agent, "LIB", "the agent library (default: JPROF_AGENT, or libjprof.so beside this program)");
+  add("--probe", options.probe, "P",
+      "where events come from: auto, hotspot or jvmti (default auto)");
+  sub.add_flag("--children", options.children,
+               "also the JVMs that the command starts, one profile each");
+  add("--agent", options.agent, "LIB",
+      "the agent library (default: JPROF_AGENT, or libjprof.so beside this program)");
 }
 
 Result<Understood> Understand(const RecordOptions& typed) {

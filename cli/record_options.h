@@ -1,9 +1,8 @@
-// From the command line of `jprof callflow|calltree|trace` to the agent's options. Pure but for metric names,
-// which are looked up and opened on this machine.
+// From the command line of `jprof callflow|calltree|trace` to the agent's options. Pure but for
+// metric names, which are looked up and opened on this machine.
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <string>
 #include <string_view>
 
@@ -24,7 +23,8 @@ struct RecordOptions {
 // Declares the options that the mode has. `options` outlives `sub`.
 void AddOptions(CLI::App& sub, RecordOptions& options);
 
-// Without `out`. `notes`: lines the user should see about the metrics. Errors are exit code 2 and name the option.
+// Without `out`. `notes`: lines the user should see about the metrics. Errors are exit code 2 and
+// name the option.
 struct Understood {
   agent::AgentOptions options;
   std::vector<std::string> notes;

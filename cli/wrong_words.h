@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <string>
 #include <string_view>
 
@@ -11,8 +10,8 @@ namespace jprof::cli {
 // "jprof: ..." on stderr, one line.
 void PrintError(std::string_view message);
 
-// Prints help or version where that was asked for (answer: 0), else one line that names what is wrong and the
-// nearest valid choice (answer: 2).
+// Prints help or version where that was asked for (answer: 0), else one line that names what is
+// wrong and the nearest valid choice (answer: 2).
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
 // The line for one word that is neither an option nor a subcommand of `app`.

@@ -11,13 +11,15 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 
 bool Begins(std::string_view word, std::string_view choice) {
   const bool long_enough = std::ranges::count_if(word, [](char c) { return c != '-'; }) >= 3;
-  return long_enough && word.size() <= choice.size() && EditDistance(word, choice.substr(0, word.size())) == 0;
+  return long_enough && word.size() <= choice.size() &&
+         EditDistance(word, choice.substr(0, word.size())) == 0;
 }
 
 }  // namespace
 
 int EditDistance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);  // distances of the prefixes of b to the prefix of a seen so far
+  std::vector<int> row(b.size() +
+                       1);  // distances of the prefixes of b to the prefix of a seen so far
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 0; i < a.size(); ++i) {
     int diagonal = row[0];
@@ -31,8 +33,10 @@ int EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::optional<std::string_view> Nearest(std::string_view word, std::span<const std::string_view> choices) {
-  if (const auto begun = std::ranges::find_if(choices, [&](auto choice) { return Begins(word, choice); });
+std::optional<std::string_view> Nearest(std::string_view word,
+                                        std::span<const std::string_view> choices) {
+  if (const auto begun =
+          std::ranges::find_if(choices, [&](auto choice) { return Begins(word, choice); });
       begun != choices.end()) {
     return *begun;
   }
@@ -44,7 +48,8 @@ std::optional<std::string_view> Nearest(std::string_view word, std::span<const s
     best = choice;
     least = distance;
   }
-  if (best && least * 2 > static_cast<int>(std::max(word.size(), best->size()))) return std::nullopt;
+  if (best && least * 2 > static_cast<int>(std::max(word.size(), best->size())))
+    return std::nullopt;
   return best;
 }
 

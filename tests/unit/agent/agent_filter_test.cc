@@ -49,7 +49,8 @@ TEST(AgentFilter, LaterItemsWin) {
   EXPECT_FALSE(f.AcceptsMethod("com/acme/Generated", "x"));
   EXPECT_TRUE(f.AcceptsMethod("com/acme/General", "x"));
   EXPECT_FALSE(f.AcceptsMethod("java/lang/String", "length"));
-  EXPECT_FALSE(Threads("+w1-w2*").AcceptsThread("w1"));  // one name, "w1-w2": see the sign rule below
+  EXPECT_FALSE(
+      Threads("+w1-w2*").AcceptsThread("w1"));  // one name, "w1-w2": see the sign rule below
   EXPECT_TRUE(Threads("-w*+w1").AcceptsThread("w1"));
 }
 
@@ -96,8 +97,10 @@ TEST(AgentFilter, Mistakes) {
   EXPECT_EQ(Problem("+"), "CLASSMETHODS: there is nothing after a + or -");
   EXPECT_EQ(Problem("a+"), "CLASSMETHODS: there is nothing after a + or -");
   EXPECT_EQ(Problem("a--b"), "CLASSMETHODS: there is nothing after a + or -");
-  EXPECT_EQ(Problem("a*b"), "CLASSMETHODS: a * is only understood at the end, not in 'a*' (%2A is a literal *)");
-  EXPECT_EQ(Problem("*a*"), "CLASSMETHODS: a * is only understood at the end, not in '*' (%2A is a literal *)");
+  EXPECT_EQ(Problem("a*b"),
+            "CLASSMETHODS: a * is only understood at the end, not in 'a*' (%2A is a literal *)");
+  EXPECT_EQ(Problem("*a*"),
+            "CLASSMETHODS: a * is only understood at the end, not in '*' (%2A is a literal *)");
   EXPECT_EQ(Problem("a%"), "CLASSMETHODS: '%' is not an escape; write %25 for a percent sign");
 }
 

@@ -36,7 +36,8 @@ TEST(AgentOptions, Defaults) {
 TEST(AgentOptions, ModesInAnyCaseAndLaterWins) {
   EXPECT_EQ(Parse("callflow").mode, Mode::kCallflow);
   EXPECT_EQ(Parse("CallTree").mode, Mode::kCalltree);
-  for (const char* word : {"trace", "GENERIC", "CallTrace"}) EXPECT_EQ(Parse(word).mode, Mode::kTrace);
+  for (const char* word : {"trace", "GENERIC", "CallTrace"})
+    EXPECT_EQ(Parse(word).mode, Mode::kTrace);
   EXPECT_EQ(Parse("calltree,trace").mode, Mode::kTrace);
 }
 
@@ -71,10 +72,12 @@ TEST(AgentOptions, Sizes) {
   EXPECT_EQ(Parse("tree_memory=16g").tree_memory, 16ull << 30);
   EXPECT_EQ(Parse("tree_memory=256G").tree_memory, 256ull << 30);
   EXPECT_EQ(Parse("trace_memory=64K").trace_memory, 64u << 10);
-  for (const char* bad : {"0", "1048575", "1023K", "257G", "-1M", "M", "1.5M", "1MB", "12Q", " 1M", "1M ",
-                          "99999999999999999999", "18014398509481984K"}) {
-    EXPECT_EQ(Problem(fmt::format("tree_memory={}", bad)),
-              fmt::format("TREE_MEMORY: '{}' is not a size from 1M to 256G (bytes, or with K, M or G)", bad));
+  for (const char* bad : {"0", "1048575", "1023K", "257G", "-1M", "M", "1.5M", "1MB", "12Q", " 1M",
+                          "1M ", "99999999999999999999", "18014398509481984K"}) {
+    EXPECT_EQ(
+        Problem(fmt::format("tree_memory={}", bad)),
+        fmt::format("TREE_MEMORY: '{}' is not a size from 1M to 256G (bytes, or with K, M or G)",
+                    bad));
   }
   EXPECT_EQ(Problem("trace_memory=63K"),
             "TRACE_MEMORY: '63K' is not a size from 64K to 64G (bytes, or with K, M or G)");
@@ -88,13 +91,16 @@ TEST(AgentOptions, Choices) {
   EXPECT_EQ(Parse("probe=hotspot").probe, ProbeChoice::kHotspot);
   EXPECT_EQ(Parse("probe=Jvmti").probe, ProbeChoice::kJvmti);
   EXPECT_EQ(Problem("probe=jvmt"), "PROBE: there is no 'jvmt'; did you mean jvmti?");
-  EXPECT_EQ(Problem("trace_mode=x"), "TRACE_MODE: there is no 'x'; choose one of normal, wrap, continuous");
+  EXPECT_EQ(Problem("trace_mode=x"),
+            "TRACE_MODE: there is no 'x'; choose one of normal, wrap, continuous");
 }
 
 TEST(AgentOptions, UnknownWordsNameTheNearest) {
   EXPECT_EQ(Problem("calflow"), "there is no option 'calflow'; did you mean CALLFLOW?");
-  EXPECT_EQ(Problem("verbose,tree_mem=1G"), "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
-  EXPECT_EQ(Problem("classmethod=x"), "there is no option 'classmethod'; did you mean CLASSMETHODS?");
+  EXPECT_EQ(Problem("verbose,tree_mem=1G"),
+            "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
+  EXPECT_EQ(Problem("classmethod=x"),
+            "there is no option 'classmethod'; did you mean CLASSMETHODS?");
   EXPECT_EQ(Problem("fold"), "there is no option 'fold'; did you mean FOLD_RECURSION?");
   EXPECT_EQ(Problem("=x"), "there is no option ''; the option HELP lists them all");
 }
@@ -117,7 +123,8 @@ TEST(AgentOptions, Metrics) {
   EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 metrics are named; 8 at most");
   EXPECT_EQ(Problem("metrics=a+b+a"), "METRICS: 'a' is named twice");
   EXPECT_EQ(Problem("metrics=a+"), "METRICS: there is an empty name in 'a+'");
-  EXPECT_EQ(Problem("calltree,metrics=time"), "METRICS: CALLTREE only counts; use CALLFLOW for metrics");
+  EXPECT_EQ(Problem("calltree,metrics=time"),
+            "METRICS: CALLTREE only counts; use CALLFLOW for metrics");
 }
 
 TEST(AgentOptions, Escapes) {
@@ -177,13 +184,16 @@ TEST(AgentOptions, ToStringRoundTrips) {
 
 // HELP lists every word it accepts: what it names parses, or asks for its value.
 TEST(AgentOptions, HelpNamesWordsThatExist) {
-  for (const char* word : {"CALLFLOW", "CALLTREE", "TRACE", "CALLTRACE", "GENERIC", "OUT=", "LOGPATH=", "METRICS=",
-                           "THREADS=", "CLASSMETHODS=", "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=",
-                           "TRACE_MEMORY=", "PROBE=", "ONCE", "CHILDREN", "TRAIN", "START", "NOSTART", "VERBOSE",
-                           "HELP"}) {
+  for (const char* word : {"CALLFLOW",       "CALLTREE",      "TRACE",         "CALLTRACE",
+                           "GENERIC",        "OUT=",          "LOGPATH=",      "METRICS=",
+                           "THREADS=",       "CLASSMETHODS=", "METHODS=",      "TREE_MEMORY=",
+                           "FOLD_RECURSION", "TRACE_MODE=",   "TRACE_MEMORY=", "PROBE=",
+                           "ONCE",           "CHILDREN",      "TRAIN",         "START",
+                           "NOSTART",        "VERBOSE",       "HELP"}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
-    EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none") << word;
+    EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")
+        << word;
   }
 }
 
