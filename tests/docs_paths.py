@@ -22,12 +22,18 @@ def expand(path):
     braces = re.search(r"\{([^{}]*)\}", path)
     if not braces:
         return [path]
-    return [one for part in braces.group(1).split(",")
-            for one in expand(path[:braces.start()] + part + path[braces.end():])]
+    return [
+        one
+        for part in braces.group(1).split(",")
+        for one in expand(path[: braces.start()] + part + path[braces.end() :])
+    ]
 
 
 def named_paths(text, root):
-    folders = {name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))} - {"build", ".git"}
+    folders = {name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))} - {
+        "build",
+        ".git",
+    }
     for match in SPAN.finditer(FENCE.sub("", text)):
         span, link = match.groups()
         if link:
@@ -55,9 +61,14 @@ def missing(root, document):
 
 
 def documents(root):
-    return [name for name in ["README.md"] + sorted(
-        os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "docs", "*.md")))
-        if os.path.exists(os.path.join(root, name))]
+    return [
+        name
+        for name in ["README.md"]
+        + sorted(
+            os.path.relpath(path, root) for path in glob.glob(os.path.join(root, "docs", "*.md"))
+        )
+        if os.path.exists(os.path.join(root, name))
+    ]
 
 
 def self_test():
@@ -67,8 +78,10 @@ def self_test():
         os.makedirs(os.path.join(root, "common"))
         open(os.path.join(root, "common", "a.h"), "w").close()
         with open(os.path.join(root, "docs", "X.md"), "w", encoding="utf-8") as file:
-            file.write("`common/a.h` `common/a.{h,cc}` [x](Y.md) [y](https://a.b/c) `pkg/Class.run` `common/b*.h`\n"
-                       "`build/x/y` `common/<name>`\n```\ncommon/nothing.h\n```\n")
+            file.write(
+                "`common/a.h` `common/a.{h,cc}` [x](Y.md) [y](https://a.b/c) `pkg/Class.run` `common/b*.h`\n"
+                "`build/x/y` `common/<name>`\n```\ncommon/nothing.h\n```\n"
+            )
         found = [line.split(" names ")[1].split(",")[0] for line in missing(root, "docs/X.md")]
     expected = ["common/a.cc", "Y.md", "common/b*.h"]
     return [] if found == expected else [f"self-test: expected {expected}, found {found}"]

@@ -23,18 +23,35 @@ MAY_INCLUDE = {
     "jprof/agent": ["common", "profile", "ptm", "jprof/engine", "jprof/hotspot"],
     "itrace": ["common"],
     "reports": ["common", "profile", "calibrate/model", "a2n"],
-    "cli": ["common", "profile", "ptm", "ptm/names", "a2n", "calibrate/model", "calibrate/train", "reports"],
+    "cli": [
+        "common",
+        "profile",
+        "ptm",
+        "ptm/names",
+        "a2n",
+        "calibrate/model",
+        "calibrate/train",
+        "reports",
+    ],
 }
 # Single headers that more may see: the option string is the contract between the two sides of the process.
 EXCEPTIONS = {("cli", "jprof/agent/agent_options.h")}
 
 # What is written only in certain places: (what, pattern in the code, places).
 ONLY_IN = [
-    ("JVMTI and JNI headers", re.compile(r'#\s*include\s*[<"](jvmti|jni|jvmticmlr)\.h'), ["jprof/agent", "trainers"]),
+    (
+        "JVMTI and JNI headers",
+        re.compile(r'#\s*include\s*[<"](jvmti|jni|jvmticmlr)\.h'),
+        ["jprof/agent", "trainers"],
+    ),
     ("perf_event", re.compile(r"linux/perf_event\.h|\bperf_event_open\b"), ["ptm"]),
     ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm"]),
     ("BPF", re.compile(r'#\s*include\s*[<"](bpf/|linux/bpf\.h)'), ["ptm"]),
-    ("libdw and libelf", re.compile(r'#\s*include\s*[<"](elfutils/|libelf\.h|gelf\.h|dwarf\.h)'), ["a2n"]),
+    (
+        "libdw and libelf",
+        re.compile(r'#\s*include\s*[<"](elfutils/|libelf\.h|gelf\.h|dwarf\.h)'),
+        ["a2n"],
+    ),
 ]
 
 SOURCES = (".h", ".cc", ".c", ".S")
@@ -66,7 +83,7 @@ def sources(root):
 def check_include(path, included, folder):
     top = included.split("/")[0]
     if "/" not in included or not any(known.split("/")[0] == top for known in MAY_INCLUDE):
-        return f"{path}: \"{included}\" is not a path from the root of the tree"
+        return f'{path}: "{included}" is not a path from the root of the tree'
     target = folder_of(included)
     if target == folder or target in MAY_INCLUDE[folder] or (folder, included) in EXCEPTIONS:
         return None
@@ -82,7 +99,7 @@ def cycle(includes):
         trail.append(path)
         for included in includes.get(path, []):
             if state.get(included) == "open":
-                return trail[trail.index(included):] + [included]
+                return trail[trail.index(included) :] + [included]
             if included in includes and included not in state:
                 found = visit(included)
                 if found:
@@ -114,7 +131,9 @@ def violations(root):
             found.append(f"{path}: its folder has no rule in tests/layers.py")
             continue
         includes[path] = INCLUDE.findall(code)
-        found += filter(None, (check_include(path, included, folder) for included in includes[path]))
+        found += filter(
+            None, (check_include(path, included, folder) for included in includes[path])
+        )
         for what, pattern, places in ONLY_IN:
             if pattern.search(code) and not any(path.startswith(place + "/") for place in places):
                 found.append(f"{path}: {what} may only be used in {', '.join(places)}")
@@ -128,10 +147,22 @@ def violations(root):
 PLANTED = [
     ("common/x.h", '#include "profile/layout.h"\n', "common may not include profile/layout.h"),
     ("reports/x.cc", '#include "ptm/tsc.h"\n', "reports may not include ptm/tsc.h"),
-    ("reports/x.cc", '#include "jprof/agent/agent_options.h"\n', "reports may not include jprof/agent"),
+    (
+        "reports/x.cc",
+        '#include "jprof/agent/agent_options.h"\n',
+        "reports may not include jprof/agent",
+    ),
     ("jprof/agent/x.cc", '#include "reports/report.h"\n', "jprof/agent may not include reports"),
-    ("jprof/engine/x.cc", '#include "jprof/hotspot/x.h"\n', "jprof/engine may not include jprof/hotspot"),
-    ("jprof/engine/x.cc", '#include "ptm/names/event_name.h"\n', "jprof/engine may not include ptm/names"),
+    (
+        "jprof/engine/x.cc",
+        '#include "jprof/hotspot/x.h"\n',
+        "jprof/engine may not include jprof/hotspot",
+    ),
+    (
+        "jprof/engine/x.cc",
+        '#include "ptm/names/event_name.h"\n',
+        "jprof/engine may not include ptm/names",
+    ),
     ("ptm/x.cc", '#include "ptm/names/event_name.h"\n', "ptm may not include ptm/names"),
     ("cli/x.cc", '#include "jprof/agent/agent.h"\n', "cli may not include jprof/agent/agent.h"),
     ("cli/x.cc", '#include "jprof/agent/agent_options.h"\n', None),
@@ -141,13 +172,21 @@ PLANTED = [
     ("jprof/hotspot/x.cc", "# include <jni.h>\n", "JVMTI and JNI headers may only be used in"),
     ("jprof/agent/x.cc", "#include <jvmti.h>\n", None),
     ("jprof/engine/x.cc", "#include <linux/perf_event.h>\n", "perf_event may only be used in"),
-    ("reports/x.cc", 'void f() { __asm__ volatile("nop"); }\n', "inline assembly may only be used in"),
+    (
+        "reports/x.cc",
+        'void f() { __asm__ volatile("nop"); }\n',
+        "inline assembly may only be used in",
+    ),
     ("reports/x.cc", 'void f() { asm("nop"); }\n', "inline assembly may only be used in"),
     ("ptm/x.cc", 'void f() { asm volatile("nop"); }\n', None),
     ("cli/x.cc", "#include <bpf/libbpf.h>\n", "BPF may only be used in"),
     ("cli/x.cc", "#include <elfutils/libdw.h>\n", "libdw and libelf may only be used in"),
     ("a2n/x.cc", "#include <gelf.h>\n", None),
-    ("reports/x.cc", '// #include "ptm/tsc.h"\n/* asm("nop") */ const char* s = "perf_event_open";\n', None),
+    (
+        "reports/x.cc",
+        '// #include "ptm/tsc.h"\n/* asm("nop") */ const char* s = "perf_event_open";\n',
+        None,
+    ),
     ("profile/x.h", '#include "profile/x.h"\n', "a cycle: profile/x.h -> profile/x.h"),
 ]
 
@@ -160,8 +199,12 @@ def self_test():
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
             found = violations(root)
-        if (expected is None and found) or (expected is not None and not any(expected in line for line in found)):
-            failures.append(f"planted in {path}: {text.strip()!r}: expected {expected!r}, found {found}")
+        if (expected is None and found) or (
+            expected is not None and not any(expected in line for line in found)
+        ):
+            failures.append(
+                f"planted in {path}: {text.strip()!r}: expected {expected!r}, found {found}"
+            )
     return failures
 
 
@@ -172,7 +215,9 @@ def main():
     if count < 10:
         sys.exit(f"{sys.argv[1]}: only {count} source files: is this the root of the tree?")
     complaints = violations(sys.argv[1]) + self_test()
-    print("\n".join(complaints) or f"{count} files in order; {len(PLANTED)} planted cases as expected")
+    print(
+        "\n".join(complaints) or f"{count} files in order; {len(PLANTED)} planted cases as expected"
+    )
     sys.exit(1 if complaints else 0)
 
 

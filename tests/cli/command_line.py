@@ -24,7 +24,9 @@ eval "${THEN-}"
 
 class CommandLine(unittest.TestCase):
     def setUp(self):
-        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof cli "))  # with a blank on purpose
+        self.folder = os.path.realpath(
+            tempfile.mkdtemp(prefix="jprof cli ")
+        )  # with a blank on purpose
         self.addCleanup(shutil.rmtree, self.folder)
         self.agent = self.write("lib/agent.so", "")
         self.java = self.write("bin/java", JAVA)
@@ -44,12 +46,20 @@ class CommandLine(unittest.TestCase):
             file.write(b"JPROFCTL".ljust(4096, b"\0"))
 
     def run_jprof(self, *words, then="", **env):
-        return subprocess.run([JPROF, *words], cwd=self.folder, env={**self.env, "THEN": then, **env},
-                              capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            [JPROF, *words],
+            cwd=self.folder,
+            env={**self.env, "THEN": then, **env},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     def record(self, *words, **env):
-        mode, *options = words[:words.index("--")]
-        return self.run_jprof(mode, "--agent", self.agent, *options, *words[words.index("--"):], **env)
+        mode, *options = words[: words.index("--")]
+        return self.run_jprof(
+            mode, "--agent", self.agent, *options, *words[words.index("--") :], **env
+        )
 
     def refused(self, result, *said):
         """Exit status 2, one line on stderr that says it, nothing started."""
@@ -63,15 +73,31 @@ class CommandLine(unittest.TestCase):
     # What is wrong is said before anything starts.
 
     def test_unknown_words_name_the_nearest(self):
-        self.refused(self.run_jprof("calltre"), "jprof has no command 'calltre'; did you mean calltree?")
-        self.refused(self.run_jprof("--versoin"), "jprof has no option '--versoin'; did you mean --version?")
-        self.refused(self.record("callflow", "--thread", "x", "--", "java"), "'--thread'; did you mean --threads?")
-        self.refused(self.record("callflow", "--fold", "--", "java"), "did you mean --fold-recursion?")
+        self.refused(
+            self.run_jprof("calltre"), "jprof has no command 'calltre'; did you mean calltree?"
+        )
+        self.refused(
+            self.run_jprof("--versoin"), "jprof has no option '--versoin'; did you mean --version?"
+        )
+        self.refused(
+            self.record("callflow", "--thread", "x", "--", "java"),
+            "'--thread'; did you mean --threads?",
+        )
+        self.refused(
+            self.record("callflow", "--fold", "--", "java"), "did you mean --fold-recursion?"
+        )
         for mode in ("calltree", "trace"):
-            self.refused(self.record(mode, "--metrics", "time", "--", "java"), f"{mode} has no option '--metrics'")
+            self.refused(
+                self.record(mode, "--metrics", "time", "--", "java"),
+                f"{mode} has no option '--metrics'",
+            )
 
     def test_the_command_stands_behind_two_dashes(self):
-        self.refused(self.run_jprof("callflow", "java", "-cp", "x", "Main"), "put -- before the command", "-- java")
+        self.refused(
+            self.run_jprof("callflow", "java", "-cp", "x", "Main"),
+            "put -- before the command",
+            "-- java",
+        )
         self.refused(self.run_jprof("callflow"), "put -- before the command")
         self.refused(self.run_jprof("trace", "--"), "put -- before the command")
 
@@ -86,17 +112,33 @@ class CommandLine(unittest.TestCase):
             (("-o",), "--out"),
         ]:
             self.refused(self.record("callflow", *words, "--", "java"), said)
-        self.refused(self.record("trace", "--mode", "rap", "--", "java"), "--mode: there is no 'rap'; did you mean wrap?")
-        self.refused(self.record("callflow", "--", "java", JPROFOPTS="verbos"), "JPROFOPTS", "did you mean VERBOSE?")
+        self.refused(
+            self.record("trace", "--mode", "rap", "--", "java"),
+            "--mode: there is no 'rap'; did you mean wrap?",
+        )
+        self.refused(
+            self.record("callflow", "--", "java", JPROFOPTS="verbos"),
+            "JPROFOPTS",
+            "did you mean VERBOSE?",
+        )
 
     def test_programs_that_are_none(self):
         self.refused(self.record("callflow", "--", "jaava"), "there is no 'jaava' in PATH")
-        self.refused(self.record("callflow", "--", "./no/java"), "cannot run ./no/java: there is no such file")
+        self.refused(
+            self.record("callflow", "--", "./no/java"),
+            "cannot run ./no/java: there is no such file",
+        )
         self.refused(self.record("callflow", "--", "./lib"), "not an executable file")
-        self.refused(self.record("callflow", "--", "java", PATH="/nowhere"), "there is no 'java' in PATH")
+        self.refused(
+            self.record("callflow", "--", "java", PATH="/nowhere"), "there is no 'java' in PATH"
+        )
 
     def test_other_programs_need_children(self):
-        self.refused(self.record("callflow", "--", "sh", "-c", "echo started"), "sh is not java", "--children")
+        self.refused(
+            self.record("callflow", "--", "sh", "-c", "echo started"),
+            "sh is not java",
+            "--children",
+        )
 
     def test_no_agent(self):
         self.refused(self.run_jprof("callflow", "--agent", "gone.so", "--", "java"), "gone.so")
@@ -104,42 +146,91 @@ class CommandLine(unittest.TestCase):
         self.refused(self.run_jprof("callflow", "--agent", equals, "--", "java"), "'='")
 
     def test_places_that_cannot_be_written(self):
-        self.refused(self.record("callflow", "-o", "no/where", "--", "java"), "no/where", "No such file or directory")
+        self.refused(
+            self.record("callflow", "-o", "no/where", "--", "java"),
+            "no/where",
+            "No such file or directory",
+        )
         self.refused(self.record("callflow", "-o", "/proc/x.jprof", "--", "java"), "/proc/x.jprof")
         self.write("file", "")
-        self.refused(self.record("callflow", "-o", "file", "--", "java"), "exists and is not a profile")
+        self.refused(
+            self.record("callflow", "-o", "file", "--", "java"), "exists and is not a profile"
+        )
         self.write("full/precious", "")
-        self.refused(self.record("callflow", "--force", "-o", "full", "--", "java"), "exists and is not a profile")
+        self.refused(
+            self.record("callflow", "--force", "-o", "full", "--", "java"),
+            "exists and is not a profile",
+        )
         self.assertTrue(os.path.exists(os.path.join(self.folder, "full/precious")))
 
     def test_a_profile_is_replaced_only_by_force(self):
         self.make_profile("old.jprof")
-        self.refused(self.record("callflow", "-o", "old.jprof", "--", "java"), "is a profile already", "--force")
-        self.assertIn("OUT=", self.record("callflow", "--force", "-o", "old.jprof", "--", "java").stdout)
+        self.refused(
+            self.record("callflow", "-o", "old.jprof", "--", "java"),
+            "is a profile already",
+            "--force",
+        )
+        self.assertIn(
+            "OUT=", self.record("callflow", "--force", "-o", "old.jprof", "--", "java").stdout
+        )
         self.assertFalse(os.path.exists(os.path.join(self.folder, "old.jprof")))
         self.make_profile("mixed.jprof")
         self.write("mixed.jprof/precious", "")
-        self.refused(self.record("callflow", "--force", "-o", "mixed.jprof", "--", "java"), "cannot remove")
+        self.refused(
+            self.record("callflow", "--force", "-o", "mixed.jprof", "--", "java"), "cannot remove"
+        )
         self.assertTrue(os.path.exists(os.path.join(self.folder, "mixed.jprof/precious")))
 
     # What the program gets.
 
     def test_java_gets_the_agent_as_its_first_argument(self):
-        result = self.record("callflow", "-o", "d", "--", "java", "-cp", "a b", "Main", "--", "[x,y]", "", "-o")
+        result = self.record(
+            "callflow", "-o", "d", "--", "java", "-cp", "a b", "Main", "--", "[x,y]", "", "-o"
+        )
         place = self.folder.replace(" ", "%20") + "/d"
-        self.assertEqual(result.stdout.splitlines(), [
-            f"[-agentpath:{self.agent}=CALLFLOW,OUT={place}]", "[-cp]", "[a b]", "[Main]", "[--]", "[[x,y]]", "[]",
-            "[-o]", "JAVA_TOOL_OPTIONS=unset"])
+        self.assertEqual(
+            result.stdout.splitlines(),
+            [
+                f"[-agentpath:{self.agent}=CALLFLOW,OUT={place}]",
+                "[-cp]",
+                "[a b]",
+                "[Main]",
+                "[--]",
+                "[[x,y]]",
+                "[]",
+                "[-o]",
+                "JAVA_TOOL_OPTIONS=unset",
+            ],
+        )
 
     def test_options_reach_the_agent(self):
-        result = self.record("trace", "-o", "d", "--threads", "pool-1*+-a,b",
-                             "--methods", "-java/*", "--mode", "wrap", "--trace-memory", "1m", "--probe", "JVMTI",
-                             "--", "java")
-        self.assertIn("d,THREADS=+pool%2D1*+-a%2Cb,CLASSMETHODS=-java/*,"
-                      "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]", result.stdout)
+        result = self.record(
+            "trace",
+            "-o",
+            "d",
+            "--threads",
+            "pool-1*+-a,b",
+            "--methods",
+            "-java/*",
+            "--mode",
+            "wrap",
+            "--trace-memory",
+            "1m",
+            "--probe",
+            "JVMTI",
+            "--",
+            "java",
+        )
+        self.assertIn(
+            "d,THREADS=+pool%2D1*+-a%2Cb,CLASSMETHODS=-java/*,"
+            "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]",
+            result.stdout,
+        )
         result = self.record("callflow", "-o", "d", "--metrics", "time+dispatches", "--", "java")
         self.assertIn("d,METRICS=time+dispatches]", result.stdout)
-        result = self.record("calltree", "-o", "d", "--tree-memory", "64M", "--fold-recursion", "--", "java")
+        result = self.record(
+            "calltree", "-o", "d", "--tree-memory", "64M", "--fold-recursion", "--", "java"
+        )
         self.assertIn("[-agentpath:", result.stdout)
         self.assertIn("=CALLTREE,", result.stdout)
         self.assertIn("d,TREE_MEMORY=64M,FOLD_RECURSION]", result.stdout)
@@ -152,7 +243,9 @@ class CommandLine(unittest.TestCase):
         self.assertIn(f"[-J-agentpath:{self.agent}=CALLFLOW,OUT=", result.stdout)
 
     def test_children_get_it_by_the_environment(self):
-        result = self.record("callflow", "-o", "d", "--children", "--", "java", "Main", JAVA_TOOL_OPTIONS="-Xint")
+        result = self.record(
+            "callflow", "-o", "d", "--children", "--", "java", "Main", JAVA_TOOL_OPTIONS="-Xint"
+        )
         self.assertEqual(result.stdout.splitlines()[0], "[Main]")
         quoted = self.agent.replace(" ", '" "')
         self.assertIn(f"JAVA_TOOL_OPTIONS=-Xint -agentpath:{quoted}=CALLFLOW,OUT=", result.stdout)
@@ -160,9 +253,16 @@ class CommandLine(unittest.TestCase):
 
     def test_default_names(self):
         def name_of(*command):
-            found = [line for line in self.record("callflow", "--", *command).stdout.splitlines() if "OUT=" in line]
+            found = [
+                line
+                for line in self.record("callflow", "--", *command).stdout.splitlines()
+                if "OUT=" in line
+            ]
             return found[0].split("OUT=")[1].rstrip("]").split("/")[-1].split(",")[0]
-        self.assertEqual(name_of("java", "-Xmx1g", "-cp", "x.jar", "com.acme.Main", "y.jar"), "Main.jprof")
+
+        self.assertEqual(
+            name_of("java", "-Xmx1g", "-cp", "x.jar", "com.acme.Main", "y.jar"), "Main.jprof"
+        )
         self.assertEqual(name_of("java", "-jar", "lib/app-1.2.jar", "Main"), "app-1.2.jprof")
         self.assertEqual(name_of("java", "-m", "acme/com.acme.Main"), "Main.jprof")
         self.assertEqual(name_of("java", "--module=acme"), "acme.jprof")
@@ -174,9 +274,14 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(name_of("java", "Main"), "Main-3.jprof")
 
     def test_standard_streams_are_the_programs(self):
-        result = subprocess.run([JPROF, "callflow", "--agent", self.agent, "--", "java"], cwd=self.folder,
-                                env={**self.env, "THEN": "cat; echo oops >&2"}, input=b"\x00in\xff",
-                                capture_output=True, timeout=60)
+        result = subprocess.run(
+            [JPROF, "callflow", "--agent", self.agent, "--", "java"],
+            cwd=self.folder,
+            env={**self.env, "THEN": "cat; echo oops >&2"},
+            input=b"\x00in\xff",
+            capture_output=True,
+            timeout=60,
+        )
         self.assertTrue(result.stdout.endswith(b"\x00in\xff"))
         self.assertIn(b"oops\n", result.stderr)
 
@@ -189,7 +294,9 @@ class CommandLine(unittest.TestCase):
             self.assertIn("no profile: the JVM did not start", result.stderr)
 
     def test_children_that_start_no_jvm(self):
-        self.assertEqual(self.record("callflow", "--children", "--", "sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(
+            self.record("callflow", "--children", "--", "sh", "-c", "exit 7").returncode, 7
+        )
         result = self.record("callflow", "--children", "--", "true")
         self.assertEqual(result.returncode, 2)
         self.assertIn("started no JVM", result.stderr)
@@ -202,30 +309,58 @@ class CommandLine(unittest.TestCase):
     def test_signals_are_passed_on_and_do_not_end_us(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             name = number.name[3:]
-            script = f"trap 'echo got {name}; exit 5' {name}; echo ready; while :; do sleep 0.05; done"
+            script = (
+                f"trap 'echo got {name}; exit 5' {name}; echo ready; while :; do sleep 0.05; done"
+            )
             program = subprocess.Popen(
-                [JPROF, "callflow", "--agent", self.agent, "--children", "--", "sh", "-c", script], cwd=self.folder,
-                env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                [JPROF, "callflow", "--agent", self.agent, "--children", "--", "sh", "-c", script],
+                cwd=self.folder,
+                env=self.env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
             self.assertEqual(program.stdout.readline(), "ready\n")
             program.send_signal(number)
             rest, _ = program.communicate(timeout=60)
             self.assertEqual((rest, program.returncode), (f"got {name}\n", 5))
 
     def test_an_ignored_signal_stays_ignored(self):
-        result = subprocess.run(["nohup", JPROF, "callflow", "--agent", self.agent, "--children", "--", "sh", "-c",
-                                 "kill -HUP $$; echo alive"], cwd=self.folder, env=self.env, capture_output=True,
-                                text=True, timeout=60)
+        result = subprocess.run(
+            [
+                "nohup",
+                JPROF,
+                "callflow",
+                "--agent",
+                self.agent,
+                "--children",
+                "--",
+                "sh",
+                "-c",
+                "kill -HUP $$; echo alive",
+            ],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         self.assertEqual(result.stdout, "alive\n")
 
     # The three lines, for a profile that the script puts in place.
 
     def profile_maker(self, **fields):
         """Shell text that copies a profile to where the agent was told to."""
-        header = struct.pack("<8sIIIIII", b"JPROFCTL", 1, 4096, 256, 64, fields.get("threads", 0), 1)
+        header = struct.pack(
+            "<8sIIIIII", b"JPROFCTL", 1, 4096, 256, 64, fields.get("threads", 0), 1
+        )
         header += struct.pack("<QQQII", 1, 1024, 0, fields.get("methods", 3), 1)
-        header += struct.pack("<QQQQQQ", 0, 0, 0, 0, 0, 10 ** 9)
+        header += struct.pack("<QQQQQQ", 0, 0, 0, 0, 0, 10**9)
         header += struct.pack("<QQQQQ", 0, 0, fields.get("disk_full", 0), 0, 0)
-        self.write("made/meta.json", '{"mode":"calltree","metrics":[],"probe":{"kind":"hotspot","note":""}}')
+        self.write(
+            "made/meta.json",
+            '{"mode":"calltree","metrics":[],"probe":{"kind":"hotspot","note":""}}',
+        )
         for name in ("nodes", "methods"):
             self.write("made/" + name, "")
         with open(os.path.join(self.folder, "made/control"), "wb") as file:
@@ -242,17 +377,23 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(following, "jprof: next:    jprof report log-rt 'd e'")
 
     def test_losses_are_told(self):
-        result = self.record("calltree", "-o", "d e", "--", "java", then=self.profile_maker(disk_full=1))
+        result = self.record(
+            "calltree", "-o", "d e", "--", "java", then=self.profile_maker(disk_full=1)
+        )
         self.assertRegex(result.stderr, "lost: .*disk full")
 
     def test_filters_that_match_nothing(self):
         then = self.profile_maker(methods=1).replace("exit 6", "exit 0")
-        result = self.record("calltree", "-o", "d e", "--methods", "no.such", "--", "java", then=then)
+        result = self.record(
+            "calltree", "-o", "d e", "--methods", "no.such", "--", "java", then=then
+        )
         self.assertEqual(result.returncode, 2)
         self.assertIn("lost:    everything: no method matched --methods", result.stderr)
         shutil.rmtree(os.path.join(self.folder, "d e"))
         then = self.profile_maker(threads=2)  # without names
-        result = self.record("calltree", "-o", "d e", "--threads", "no-such", "--", "java", then=then)
+        result = self.record(
+            "calltree", "-o", "d e", "--threads", "no-such", "--", "java", then=then
+        )
         self.assertEqual(result.returncode, 6)  # the program's own status comes first
         self.assertIn("lost:    everything: no thread matched --threads", result.stderr)
 

@@ -28,8 +28,19 @@ def main():
         homes = {"HOME": prefix, "XDG_DATA_HOME": os.path.join(prefix, "data")}
         for jdk in jvms.find_jdks():
             profile = os.path.join(prefix, f"profile {jdk.major}.jprof")
-            done = run(jprof, "callflow", "-o", profile, "--", jdk.tool("java"), "-cp",
-                       os.path.join(prefix, "share/jprof/trainers.jar"), "Demo", "1000", env={**os.environ, **homes})
+            done = run(
+                jprof,
+                "callflow",
+                "-o",
+                profile,
+                "--",
+                jdk.tool("java"),
+                "-cp",
+                os.path.join(prefix, "share/jprof/trainers.jar"),
+                "Demo",
+                "1000",
+                env={**os.environ, **homes},
+            )
             assert len(done.stdout.splitlines()) == 10, done.stdout
             report = run(jprof, "report", "log-rt", profile).stdout
             assert "Demo.countWords(Ljava/lang/String;)V" in report, report[:2000]

@@ -40,13 +40,22 @@ class RealJvm(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         with open(os.path.join(self.folder, "Work.java"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
-        subprocess.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True)
+        subprocess.run(
+            [JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True
+        )
         self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
         for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
             self.env.pop(name, None)
 
     def jprof(self, *words):
-        return subprocess.run([JPROF, *words], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            [JPROF, *words],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
 
     def info(self, profile):
         done = self.jprof("info", profile, "--format", "json")
@@ -64,16 +73,26 @@ class RealJvm(unittest.TestCase):
     def test_status_and_output_are_the_programs(self):
         for jdk in self.each_jdk():
             done = self.jprof("callflow", "--", jdk.tool("java"), "Work", "42")
-            self.assertEqual((done.returncode, done.stdout), (42, "counted 100\nbye\n"), done.stderr)
-            self.assertEqual([line.split(":")[1].strip() for line in done.stderr.splitlines()[-3:]],
-                             ["profile", "lost", "next"])
+            self.assertEqual(
+                (done.returncode, done.stdout), (42, "counted 100\nbye\n"), done.stderr
+            )
+            self.assertEqual(
+                [line.split(":")[1].strip() for line in done.stderr.splitlines()[-3:]],
+                ["profile", "lost", "next"],
+            )
             info = self.info("Work.jprof")
             self.assertEqual((info["mode"], info["finished"]), ("callflow", True))
 
     def test_a_signal_ends_the_program_in_order(self):
         for jdk in self.each_jdk():
-            program = subprocess.Popen([JPROF, "calltree", "--", jdk.tool("java"), "Work", "wait"], cwd=self.folder,
-                                       env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            program = subprocess.Popen(
+                [JPROF, "calltree", "--", jdk.tool("java"), "Work", "wait"],
+                cwd=self.folder,
+                env=self.env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             self.assertEqual(program.stdout.readline(), "counted 100\n")
             program.send_signal(signal.SIGTERM)
             rest, said = program.communicate(timeout=60)
@@ -89,20 +108,41 @@ class RealJvm(unittest.TestCase):
             done = self.jprof("calltree", "--methods", "no.such*", "--", jdk.tool("java"), "Work")
             self.assertEqual((done.returncode, done.stdout), (2, "counted 100\nbye\n"))
             self.assertIn("no method matched --methods", done.stderr)
-            done = self.jprof("calltree", "-o", "Work.jprof", "--force", "--threads", "nobody", "--",
-                              jdk.tool("java"), "Work", "7")
+            done = self.jprof(
+                "calltree",
+                "-o",
+                "Work.jprof",
+                "--force",
+                "--threads",
+                "nobody",
+                "--",
+                jdk.tool("java"),
+                "Work",
+                "7",
+            )
             self.assertEqual(done.returncode, 7)
             self.assertIn("no thread matched --threads", done.stderr)
 
     def test_one_thread(self):
         for jdk in self.each_jdk():
-            done = self.jprof("calltree", "--threads", "other", "--methods", "Work.count", "--", jdk.tool("java"), "Work")
+            done = self.jprof(
+                "calltree",
+                "--threads",
+                "other",
+                "--methods",
+                "Work.count",
+                "--",
+                jdk.tool("java"),
+                "Work",
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.info("Work.jprof")["calls"], 8)
 
     def test_tools_of_the_jdk(self):
         for jdk in self.each_jdk():
-            done = self.jprof("calltree", "-o", "Work.jprof", "--", jdk.tool("javac"), "-d", "out", "Work.java")
+            done = self.jprof(
+                "calltree", "-o", "Work.jprof", "--", jdk.tool("javac"), "-d", "out", "Work.java"
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(os.path.exists(os.path.join(self.folder, "out/Work.class")))
             self.assertGreater(self.info("Work.jprof")["methods"], 1000)
@@ -110,16 +150,24 @@ class RealJvm(unittest.TestCase):
     def test_children_each_make_a_profile(self):
         for jdk in self.each_jdk():
             script = '"$0" Work 0 && "$0" Work 0 && "$0" Work 5'
-            done = self.jprof("calltree", "-o", "kids", "--children", "--", "sh", "-c", script, jdk.tool("java"))
-            self.assertEqual((done.returncode, done.stdout), (5, 3 * "counted 100\nbye\n"), done.stderr)
+            done = self.jprof(
+                "calltree", "-o", "kids", "--children", "--", "sh", "-c", script, jdk.tool("java")
+            )
+            self.assertEqual(
+                (done.returncode, done.stdout), (5, 3 * "counted 100\nbye\n"), done.stderr
+            )
             self.assertEqual(sum("jprof: profile:" in line for line in done.stderr.splitlines()), 3)
 
     def test_children_are_left_alone_otherwise(self):
         for jdk in self.each_jdk():
             with open(os.path.join(self.folder, "Parent.java"), "w", encoding="utf-8") as file:
-                file.write("""public class Parent { public static void main(String[] words) throws Exception {
-                    System.exit(new ProcessBuilder(words[0], "Work", "0").inheritIO().start().waitFor()); } }""")
-            done = self.jprof("calltree", "-o", "kids", "--", jdk.tool("java"), "Parent.java", jdk.tool("java"))
+                file.write(
+                    """public class Parent { public static void main(String[] words) throws Exception {
+                    System.exit(new ProcessBuilder(words[0], "Work", "0").inheritIO().start().waitFor()); } }"""
+                )
+            done = self.jprof(
+                "calltree", "-o", "kids", "--", jdk.tool("java"), "Parent.java", jdk.tool("java")
+            )
             self.assertEqual((done.returncode, done.stdout), (0, "counted 100\nbye\n"), done.stderr)
             self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("kids")], ["kids"])
 
