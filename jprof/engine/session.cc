@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,6 +150,7 @@ Thread* Session::Attach() {
   }
   thread->record = strand.record;
   thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+  prctl(PR_GET_NAME, thread->record->name);  // until the VM tells its full name, if it ever does
   thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
   Load(*thread, Strand(strand));
   {

@@ -1,0 +1,517 @@
+// The engine without a JVM: events come from the test, names from a fake, and what is in the mapped files
+// is compared with the list-based oracle.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <filesystem>
+#include <random>
+#include <thread>
+#include <string>
+
+#include "jprof/engine/events.h"
+#include "jprof/engine/session.h"
+#include "tests/oracle/list_tree.h"
+
+namespace jprof::engine {
+namespace {
+
+using oracle::ListTree;
+using profile::Node;
+
+constexpr uint64_t kHandleStep = 0x60;  // VM methods lie close together, as in the metaspace
+constexpr uint64_t kFirstHandle = 0x7f0000001000;
+uint64_t Handle(uint32_t method) { return kFirstHandle + method * kHandleStep; }
+
+class FakeVm : public MethodSource {
+ public:
+  bool Describe(uint64_t method, MethodText* text) override {
+    thread_local std::string name;
+    name = "m" + std::to_string((method - kFirstHandle) / kHandleStep);
+    *text = {"pkg/Class", name, "()V", false, false};
+    ++described;
+    return true;
+  }
+  MethodType Classify(uint64_t return_address) override {
+    return static_cast<MethodType>(return_address & 3);  // 1 interpreted, 2 C1, 3 C2
+  }
+  uint64_t VirtualThreadId(uint64_t) override { return virtual_thread; }
+
+  uint64_t virtual_thread = 0;
+  std::atomic<int> described = 0;
+};
+
+class EngineTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/jprof-engine-XXXXXX";
+    directory_ = mkdtemp(name);
+  }
+  void TearDown() override {
+    if (session_ != nullptr) session_->Detach();
+    session_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Start(SessionOptions options) {
+    options.files.directory = directory_ + "/p";
+    session_ = std::make_unique<Session>();
+    const auto started = session_->Start(std::move(options), &vm_);
+    ASSERT_TRUE(started) << started.error().message;
+  }
+
+  // Stack pointers fall as the stack grows.
+  template <class R>
+  void Enter(uint32_t method, uint64_t return_address = 1) {
+    engine::Enter<R>(Handle(method), 1'000'000 - 100 * ++depth_, return_address, continuation_, 0);
+  }
+  template <class R>
+  void Leave(uint32_t method) {
+    engine::Leave<R>(Handle(method), 1'000'000 - 100 * depth_--, 1, continuation_, 0);
+  }
+
+  std::string NameOf(uint32_t id) const {
+    const char* at = session_->writer().methods();
+    for (;;) {
+      const auto* record = reinterpret_cast<const profile::MethodRecord*>(at);
+      if (record->id == id) {
+        return std::string(at + sizeof *record + record->class_length, record->name_length);
+      }
+      at += record->bytes;
+    }
+  }
+  uint32_t NumberOf(uint32_t id) const { return std::stoul(NameOf(id).substr(1)); }
+
+  // What the files say, in the oracle's terms. Former records count to their node.
+  std::map<ListTree::Path, ListTree::Counts> Contexts() const {
+    std::map<ListTree::Path, ListTree::Counts> contexts;
+    const Node* nodes = session_->writer().nodes();
+    const uint64_t count = session_->writer().header()->node_count;
+    for (uint64_t i = 1; i < count; ++i) {
+      const Node& node = nodes[i];
+      const auto type = profile::TypeOf(node.word);
+      if (node.word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
+      EXPECT_LT(node.parent, i);
+      ListTree::Path path;
+      uint32_t at = node.more == profile::kFormer ? node.parent : i;
+      for (; nodes[at].parent != 0; at = nodes[at].parent) {
+        path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].word)));
+      }
+      ListTree::Counts& counts = contexts[path];
+      for (int k : {0, 1}) {
+        counts.entries[k] += node.entries[k];
+        counts.exits[k] += node.exits[k];
+      }
+    }
+    return contexts;
+  }
+
+  struct Totals {
+    uint64_t entries = 0, exits = 0, nodes = 0, overflow_entries = 0;
+    int64_t self = 0;
+  };
+  Totals Sum() const {
+    Totals totals;
+    const Node* nodes = session_->writer().nodes();
+    for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
+      const auto type = profile::TypeOf(nodes[i].word);
+      if (nodes[i].word == 0 || type == MethodType::kBlock) continue;
+      const uint64_t entries = uint64_t{nodes[i].entries[0]} + nodes[i].entries[1];
+      totals.entries += entries;
+      totals.exits += uint64_t{nodes[i].exits[0]} + nodes[i].exits[1];
+      totals.self += nodes[i].self;
+      totals.nodes += type != MethodType::kThread;
+      if (profile::MethodOf(nodes[i].word) == profile::kOverflowMethod) {
+        totals.overflow_entries += entries;
+      }
+    }
+    return totals;
+  }
+
+  // A random program: `methods` of them, calls and returns up to `depth`; the oracle sees the same.
+  template <class R>
+  void RunRandom(ListTree& oracle, uint32_t methods, size_t depth, int events, bool retype) {
+    std::mt19937 random(12345);
+    while (events-- > 0) {
+      const bool call = oracle.depth() == 0 || (oracle.depth() < depth && random() % 2 == 0);
+      if (call) {
+        const uint32_t method = random() % methods;
+        oracle.Enter(method);
+        Enter<R>(method, retype && random() % 50 == 0 ? 1 + random() % 3 : 1 + method % 3);
+      } else {
+        const uint32_t method = oracle.top();
+        oracle.Leave();
+        Leave<R>(method);
+      }
+    }
+    while (oracle.depth() > 0) {
+      const uint32_t method = oracle.top();
+      oracle.Leave();
+      Leave<R>(method);
+    }
+  }
+
+  std::string directory_;
+  FakeVm vm_;
+  std::unique_ptr<Session> session_;
+  uint64_t depth_ = 0;
+  uint64_t continuation_ = 0;
+};
+
+SessionOptions Counting() {
+  SessionOptions options;
+  options.clock = false;
+  return options;
+}
+
+TEST_F(EngineTest, CountsEveryContextLikeTheOracle) {
+  Start(Counting());
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 5, 9, 200'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+}
+
+TEST_F(EngineTest, CountsEveryContextWhileMethodsAreCompiledAnew) {
+  Start(Counting());
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 5, 6, 200'000, true);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+}
+
+TEST_F(EngineTest, FindsChildrenBeyondTheSlotsOfANode) {
+  Start(Counting());
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 100, 3, 200'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+}
+
+TEST_F(EngineTest, ManyMethodsOutgrowTheMethodCache) {
+  Start(Counting());
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 20'000, 2, 200'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  // Each method is described when first seen, and again only when the cache had to let it go.
+  EXPECT_LT(vm_.described, 40'000);
+}
+
+TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
+  Start({});
+  ListTree oracle;
+  const int64_t cpu_before = ptm::VirtualClock::CpuNanos();
+  RunRandom<TimeTree>(oracle, 5, 9, 300'000, true);
+  const int64_t cpu = ptm::VirtualClock::CpuNanos() - cpu_before;
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  const double taken = static_cast<double>(Sum().self + current_thread->record->own_ticks) /
+                       session_->clock().ticks_per_second * 1e9;
+  EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
+}
+
+TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
+  SessionOptions options;
+  options.files.train = true;
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<TrainTree>(oracle, 5, 9, 50'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  const auto* train = current_thread->train_end - (1 << 14);  // the run being written
+  EXPECT_NE(train->from, 0u);
+  EXPECT_EQ(session_->writer().header()->train_records,
+            (Sum().entries + Sum().exits + (1 << 14) - 1) / (1 << 14) * (1 << 14));
+}
+
+TEST_F(EngineTest, FoldedRecursionKeepsEveryCountInFewNodes) {
+  SessionOptions options = Counting();
+  options.fold_recursion = true;
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 4, 30, 200'000, false);
+  uint64_t entries = 0;
+  for (const auto& [path, counts] : oracle.contexts()) {
+    entries += counts.entries[0] + counts.entries[1];
+  }
+  EXPECT_EQ(Sum().entries, entries);
+  EXPECT_EQ(Sum().exits, entries);
+  EXPECT_LE(Sum().nodes, 4 + 4 * 3 + 4 * 3 * 2 + 4 * 3 * 2);  // no method twice on a path
+}
+
+TEST_F(EngineTest, PastTheCapEveryCallIsStillCounted) {
+  SessionOptions options = Counting();
+  options.files.tree_memory = 64 << 10;
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 6, 12, 200'000, false);
+  uint64_t entries = 0;
+  for (const auto& [path, counts] : oracle.contexts()) {
+    entries += counts.entries[0] + counts.entries[1];
+  }
+  EXPECT_EQ(Sum().entries, entries);
+  EXPECT_EQ(Sum().exits, entries);
+  EXPECT_GT(Sum().overflow_entries, 0u);
+  EXPECT_EQ(current_thread->record->overflow, Sum().overflow_entries);
+  EXPECT_EQ(session_->writer().header()->tree_full, 1u);
+}
+
+TEST_F(EngineTest, DeepStacksGrow) {
+  Start(Counting());
+  constexpr int kDepth = 9'000;
+  for (int i = 0; i < kDepth; ++i) Enter<CountTree>(1);
+  for (int i = 0; i < kDepth; ++i) Leave<CountTree>(1);
+  EXPECT_EQ(Sum().entries, kDepth);
+  EXPECT_EQ(Sum().exits, kDepth);
+  EXPECT_EQ(current_thread->record->healed, 0u);
+}
+
+TEST_F(EngineTest, AnExitWithoutAnEntryIsIgnoredAndCounted) {
+  Start(Counting());
+  Enter<CountTree>(1);
+  engine::Leave<CountTree>(Handle(2), 1, 1, 0, 0);
+  Leave<CountTree>(1);
+  EXPECT_EQ(current_thread->record->unmatched, 1u);
+  EXPECT_EQ(Sum().exits, 1u);
+}
+
+TEST_F(EngineTest, FramesThatLostTheirExitsAreHealedByTheNextExitBelow) {
+  Start(Counting());
+  Enter<CountTree>(1);
+  Enter<CountTree>(2);
+  Enter<CountTree>(3);
+  depth_ = 1;
+  Leave<CountTree>(1);
+  EXPECT_EQ(current_thread->record->healed, 2u);
+  EXPECT_EQ(Sum().entries, 3u);
+  EXPECT_EQ(Sum().exits, 3u);
+}
+
+TEST_F(EngineTest, FramesFarBelowTheStackPointerAreHealedOnEntry) {
+  Start(Counting());
+  engine::Enter<CountTree>(Handle(1), 1'000'000, 1, 0, 0);
+  engine::Enter<CountTree>(Handle(2), 900'000, 1, 0, 0);
+  engine::Enter<CountTree>(Handle(3), 800'000, 1, 0, 0);
+  engine::Enter<CountTree>(Handle(4), 950'000, 1, 0, 0);  // 2 and 3 are gone
+  EXPECT_EQ(current_thread->record->healed, 2u);
+  const auto contexts = Contexts();
+  EXPECT_TRUE(contexts.contains({1, 4}));
+}
+
+TEST_F(EngineTest, ASmallerFrameInPlaceOfALargerOneIsNoLoss) {
+  Start(Counting());
+  engine::Enter<CountTree>(Handle(1), 1'000'000, 1, 0, 0);
+  for (int i = 0; i < 3; ++i) {  // 1 was replaced on the stack: its callees lie above its probe
+    engine::Enter<CountTree>(Handle(2), 1'000'200, 1, 0, 0);
+    engine::Leave<CountTree>(Handle(2), 1'000'200, 1, 0, 0);
+  }
+  EXPECT_EQ(current_thread->record->healed, 0u);
+  EXPECT_EQ(Contexts().at({1, 2}).entries[0] + Contexts().at({1, 2}).entries[1], 3u);
+}
+
+TEST_F(EngineTest, FilteredMethodsLeaveNoTrace) {
+  SessionOptions options = Counting();
+  options.method_filter = [](std::string_view, std::string_view name) { return name != "m2"; };
+  Start(std::move(options));
+  for (uint32_t method : {1, 2, 3}) Enter<CountTree>(method);
+  for (uint32_t method : {3, 2, 1}) Leave<CountTree>(method);
+  const auto contexts = Contexts();
+  EXPECT_EQ(contexts.size(), 2u);
+  EXPECT_TRUE(contexts.contains({1, 3}));
+  EXPECT_EQ(current_thread->record->unmatched, 0u);
+}
+
+TEST_F(EngineTest, ForgottenMethodsAreDescribedAgain) {
+  Start(Counting());
+  Enter<CountTree>(1);
+  Leave<CountTree>(1);
+  EXPECT_EQ(vm_.described, 1);
+  session_->ForgetMethods();
+  Enter<CountTree>(1);
+  Leave<CountTree>(1);
+  EXPECT_EQ(vm_.described, 2);
+  EXPECT_EQ(Sum().nodes, 1u);  // and keep their id
+}
+
+TEST_F(EngineTest, FilteredThreadsAreCountedNotRecorded) {
+  SessionOptions options = Counting();
+  options.thread_filter = [](std::string_view name) { return name == "wanted"; };
+  Start(std::move(options));  // the first thread is called main
+  Enter<CountTree>(1);
+  Leave<CountTree>(1);
+  EXPECT_EQ(Sum().nodes, 0u);
+  EXPECT_TRUE(current_thread->record->flags & profile::kThreadFiltered);
+}
+
+TEST_F(EngineTest, VirtualThreadsKeepTheirStacksAcrossCarriers) {
+  Start(Counting());
+  constexpr int kThreads = 20;
+  Enter<CountTree>(0);  // the carrier
+  const uint64_t carrier_depth = depth_;
+  for (int step = 0; step < 30; ++step) {
+    for (int v = 0; v < kThreads; ++v) {
+      vm_.virtual_thread = 100 + v;
+      continuation_ = 0xc0;
+      depth_ = carrier_depth + (step * 7 + v) % 5;  // mounted elsewhere each time
+      if (step < 15) Enter<CountTree>(1 + step);
+      if (step >= 15) Leave<CountTree>(1 + 29 - step);
+      continuation_ = 0;
+      depth_ = carrier_depth;
+      Enter<CountTree>(99);  // the carrier does something between
+      Leave<CountTree>(99);
+    }
+  }
+  Leave<CountTree>(0);
+  EXPECT_EQ(Sum().entries, Sum().exits);
+  EXPECT_EQ(Sum().entries, 1u + 30u * kThreads + 15u * kThreads);
+  const auto contexts = Contexts();
+  ListTree::Path path;
+  for (uint32_t method = 1; method <= 15; ++method) path.push_back(method);
+  EXPECT_EQ(contexts.at(path).entries[0], uint64_t{kThreads});
+  EXPECT_EQ(current_thread->record->healed, 0u);
+  // All have ended: the next one takes a tree that is there.
+  const uint32_t threads = session_->writer().header()->thread_count;
+  EXPECT_EQ(threads, 1u + kThreads);
+  vm_.virtual_thread = 1000;
+  continuation_ = 0xc0;
+  Enter<CountTree>(1);
+  Leave<CountTree>(1);
+  EXPECT_EQ(session_->writer().header()->thread_count, threads);
+}
+
+struct Decoded {
+  uint64_t entries = 0, exits = 0;
+};
+Decoded Decode(const profile::TraceBlock& block) {
+  Decoded decoded;
+  const auto* at = reinterpret_cast<const uint8_t*>(&block + 1);
+  const auto* end = at + block.bytes;
+  const auto varint = [&] {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      value |= uint64_t{*at & 0x7fu} << shift;
+      if ((*at++ & 0x80) == 0) return value;
+    }
+  };
+  while (at < end) {
+    const uint64_t head = varint();
+    varint();
+    ++(head & 1 ? decoded.exits : decoded.entries);
+  }
+  return decoded;
+}
+
+SessionOptions Tracing(TraceKeep keep, uint64_t memory) {
+  SessionOptions options;
+  options.files.trace = true;
+  options.trace_keep = keep;
+  options.trace_memory = memory;
+  return options;
+}
+
+TEST_F(EngineTest, TraceHoldsEveryEvent) {
+  Start(Tracing(TraceKeep::kNormal, 64 << 20));
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 100'000, false);
+  Decoded all;
+  uint64_t events = 0;
+  const auto* header = session_->writer().header();
+  for (uint64_t i = 0; i < header->trace_blocks; ++i) {
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
+        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    const Decoded one = Decode(*block);
+    EXPECT_EQ(block->first_event, events);
+    EXPECT_EQ(one.entries + one.exits, block->events);
+    events += block->events;
+    all.entries += one.entries;
+    all.exits += one.exits;
+  }
+  EXPECT_EQ(all.entries, all.exits);
+  EXPECT_EQ(all.entries + all.exits, current_thread->record->trace_events);
+  EXPECT_GE(events, 100'000u);
+}
+
+TEST_F(EngineTest, AFullTraceStopsAndCountsWhatItDropped) {
+  Start(Tracing(TraceKeep::kNormal, 2 * profile::kTraceBlockBytes));
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 100'000, false);
+  const auto& record = *current_thread->record;
+  EXPECT_EQ(session_->writer().header()->trace_blocks, 2u);
+  EXPECT_GT(record.trace_dropped, 0u);
+  EXPECT_GE(record.trace_events + record.trace_dropped, 100'000u);
+}
+
+TEST_F(EngineTest, AWrappingTraceKeepsTheLastEvents) {
+  Start(Tracing(TraceKeep::kWrap, 3 * profile::kTraceBlockBytes));
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 100'000, false);
+  const auto& record = *current_thread->record;
+  uint64_t kept = 0, last = 0;
+  for (uint64_t i = 0; i < session_->writer().header()->trace_blocks; ++i) {
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
+        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    kept += block->events;
+    last = std::max(last, block->first_event + block->events);
+  }
+  EXPECT_EQ(session_->writer().header()->trace_blocks, 3u);
+  EXPECT_EQ(kept + record.trace_overwritten, record.trace_events);
+  EXPECT_EQ(last, record.trace_events);
+  EXPECT_EQ(record.trace_dropped, 0u);
+}
+
+TEST_F(EngineTest, AContinuousTraceLosesNothing) {
+  Start(Tracing(TraceKeep::kContinuous, 4 * profile::kTraceBlockBytes));
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 400'000, false);
+  const auto& record = *current_thread->record;
+  const uint64_t events = record.trace_events;
+  EXPECT_GE(events, 400'000u);
+  EXPECT_EQ(record.trace_dropped, 0u);
+  session_->Detach();
+  session_->Finish();
+  EXPECT_LE(session_->writer().header()->trace_blocks, 4u);
+  EXPECT_GT(std::filesystem::file_size(directory_ + "/p/trace.zst"), 10'000u);
+  for (uint64_t i = 0; i < session_->writer().header()->trace_blocks; ++i) {
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
+        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    EXPECT_EQ(block->events, 0u);  // all in trace.zst
+  }
+}
+
+TEST_F(EngineTest, ThreadsRecordSideBySide) {
+  Start({});
+  constexpr int kThreads = 8, kCalls = 20'000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kCalls; ++i) {
+        engine::Enter<TimeTree>(Handle(i % 40), 1000, 1, 0, 0);
+        if (i % 1000 == 0) session_->ForgetMethods();
+        engine::Leave<TimeTree>(Handle(i % 40), 1000, 1, 0, 0);
+      }
+      session_->Detach();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Sum().entries, uint64_t{kThreads} * kCalls);
+  EXPECT_EQ(Sum().exits, uint64_t{kThreads} * kCalls);
+  EXPECT_EQ(session_->writer().header()->thread_count, uint32_t{kThreads});
+  EXPECT_EQ(session_->writer().header()->method_count, 1u + 40);
+}
+
+TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
+  SessionOptions options;
+  options.clock = false;
+  options.counters = {{"page-faults", 1, 2, 0, 0, 0}};
+  Start(std::move(options));
+  Enter<OneCounter>(1);
+  Leave<OneCounter>(1);
+  Enter<OneCounter>(1);
+  constexpr size_t kPages = 50;
+  auto* pages = static_cast<volatile char*>(mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  madvise(const_cast<char*>(pages), kPages * 4096, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < kPages; ++i) pages[i * 4096] = 1;
+  Leave<OneCounter>(1);
+  munmap(const_cast<char*>(pages), kPages * 4096);
+  const Node* nodes = session_->writer().nodes();
+  EXPECT_EQ(nodes[current_thread->top[-1].node->child[0].node].self, int64_t{kPages});
+}
+
+}  // namespace
+}  // namespace jprof::engine
