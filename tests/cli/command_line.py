@@ -3,6 +3,7 @@
 
   command_line.py JPROF
 """
+import json
 import os
 import shutil
 import signal
@@ -352,7 +353,14 @@ class CommandLine(unittest.TestCase):
     def profile_maker(self, **fields):
         """Shell text that copies a profile to where the agent was told to."""
         header = struct.pack(
-            "<8sIIIIII", b"JPROFCTL", 1, 4096, 256, 64, fields.get("threads", 0), 1
+            "<8sIIIIII",
+            b"JPROFCTL",
+            fields.get("version", 1),
+            4096,
+            256,
+            64,
+            fields.get("threads", 0),
+            1,
         )
         header += struct.pack("<QQQII", 1, 1024, 0, fields.get("methods", 3), 1)
         header += struct.pack("<QQQQQQ", 0, 0, 0, 0, 0, 10**9)
@@ -396,6 +404,30 @@ class CommandLine(unittest.TestCase):
         )
         self.assertEqual(result.returncode, 6)  # the program's own status comes first
         self.assertIn("lost:    everything: no thread matched --threads", result.stderr)
+
+    # jprof info
+
+    def test_info_says_what_a_profile_is(self):
+        self.profile_maker(threads=2, disk_full=1)
+        done = self.run_jprof("info", "made")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = dict(line.split(None, 1) for line in done.stdout.splitlines() if line[0] != " ")
+        self.assertTrue(rows["profile"].startswith("made (calltree, "), rows)
+        self.assertEqual((rows["probe"], rows["threads"]), ("hotspot", "2"))
+        self.assertEqual(rows["metrics"], "none: counts only")
+        self.assertIn("disk full", rows["lost"])
+        as_json = json.loads(self.run_jprof("info", "made", "--format", "json").stdout)
+        self.assertEqual((as_json["mode"], as_json["losses"]["disk_full"]), ("calltree", 1))
+        self.assertEqual((len(as_json["threads"]), as_json["calls"]), (2, 0))
+
+    def test_info_of_what_is_no_profile(self):
+        self.refused(self.run_jprof("info", "nowhere"), "nowhere")
+        self.refused(self.run_jprof("info"), "DIR is required")
+        self.write("folder/file", "")
+        self.refused(self.run_jprof("info", "folder"), "not a jprof profile")
+        self.profile_maker(version=99)
+        self.refused(self.run_jprof("info", "made"), "format 99")
+        self.refused(self.run_jprof("info", "made", "--format", "xml"), "--format")
 
 
 if __name__ == "__main__":
