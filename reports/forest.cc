@@ -46,6 +46,7 @@ std::vector<Column> MakeColumns(const Source& source, const std::vector<calibrat
     Column column;
     column.info = info;
     const calibrate::Correction& correction = corrections[columns.size()];
+    column.running_permille = source.reader.header().least_running_permille[columns.size()];
     column.calibrated = !correction.adjust.empty();
     column.events = correction.events;
     column.error = correction.total_error;

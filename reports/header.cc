@@ -95,6 +95,10 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
   if (forest.columns.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
   for (const Column& column : forest.columns) {
     out.Print(" metric    {} in {}\n", column.info.name, column.info.unit);
+    if (column.running_permille < 1000) {
+      out.Warning(fmt::format("           SCALED: it shared a counter and ran {:.1f} % of the time at least\n",
+                              column.running_permille / 10.0));
+    }
     if (column.calibrated) {
       PrintCalibrated(source, column, out);
     } else if (source.table) {
@@ -133,6 +137,7 @@ void JsonMetrics(const Forest& forest, Output& out) {
     out.Number(column.adjust * column.info.scale);
     out.Text(",\"error\":");
     out.Number(column.error * column.info.scale);
+    out.Print(",\"running\":{}", column.running_permille / 1000.0);
     out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
     out.Number(column.residue * column.info.scale);
     out.Text("}");

@@ -7,6 +7,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
   profile::ThreadRecord sum;
   uint64_t disarmed = 0;
   uint64_t wall_clock = 0;
+  uint64_t uncounted = 0;
   for (const profile::Thread& thread : reader.threads()) {
     const profile::ThreadRecord& one = thread.record;
     sum.healed += one.healed;
@@ -17,6 +18,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     sum.trace_overwritten += one.trace_overwritten;
     sum.clamped_ticks += one.clamped_ticks;
     disarmed += (one.flags & profile::kThreadDisarmed) != 0;
+    uncounted += (one.flags & profile::kThreadNoCounters) != 0;
     wall_clock += (one.flags & profile::kThreadNoClock) != 0;
   }
   return {
@@ -32,6 +34,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
+      {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},
       {"clamped_ticks", "clock ticks of backward steps at dispatches: set to 0", sum.clamped_ticks},
   };
 }
