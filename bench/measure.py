@@ -1,0 +1,96 @@
+"""What the side-by-side benchmarks share: CPU time of a command, and what a profile says about itself."""
+import argparse
+import dataclasses
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "e2e"))
+import jvms  # noqa: E402  (the list of JDKs lives with the tests)
+
+
+@dataclasses.dataclass
+class Run:
+    cpu: float       # seconds, user and system, of the process and all its threads
+    wall: float
+    status: int
+    stdout: bytes
+
+
+def run(command, **more):
+    """Runs the command to its end. Its standard error goes to ours when it fails."""
+    import time
+    started = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more) as child:
+        import threading
+        errors = []
+        reader = threading.Thread(target=lambda: errors.append(child.stderr.read()))
+        reader.start()
+        stdout = child.stdout.read()
+        reader.join()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.stderr.write(errors[0].decode("utf-8", "replace")[-2000:])
+    return Run(usage.ru_utime + usage.ru_stime, time.monotonic() - started, child.returncode, stdout)
+
+
+@dataclasses.dataclass
+class Facts:
+    contexts: int
+    events: int
+    lost: str        # what `jprof info` says was lost, "" = nothing
+    clock_read_ns: float
+
+
+def facts(jprof, directory):
+    text = subprocess.run([jprof, "info", directory], capture_output=True, text=True, check=True).stdout
+    calls = re.search(r"^calls\s+(\d+) \((\d+) exits\)", text, re.M)
+    lost = re.search(r"^lost\s+(.*)", text, re.M)
+    with open(os.path.join(directory, "meta.json"), encoding="utf-8") as f:
+        clock = json.load(f)["clock"]
+    return Facts(
+        int(re.search(r"^contexts\s+(\d+)", text, re.M)[1]), int(calls[1]) + int(calls[2]),
+        "" if not lost or lost[1].startswith("nothing") else lost[1],
+        clock["read_ticks"] / clock["ticks_per_second"] * 1e9)
+
+
+def arguments(description):
+    """The options every benchmark has."""
+    build = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build", "release")
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jprof", default=os.path.join(build, "bin", "jprof"))
+    parser.add_argument("--agent", default=os.path.join(build, "lib", "libjprof.so"))
+    parser.add_argument("--jdk", type=int, help="only this JDK, e.g. 17")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; medians are shown (5)")
+    parser.add_argument("--out", help="folder for the profiles, e.g. /dev/shm (a temporary folder on disk)")
+    return parser
+
+
+def jdks_of(args):
+    found = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
+    if not found:
+        raise SystemExit("no such JDK under " + jvms.JVM_FOLDER)
+    return found
+
+
+def interleaved(names, rounds, once):
+    """{name: [result of once(name), ...]}: round by round, so that a slow minute hits all alike."""
+    results = {name: [] for name in names}
+    for _ in range(rounds):
+        for name in names:
+            results[name].append(once(name))
+    return results
+
+
+def median(runs, value=lambda r: r.cpu):
+    return statistics.median(map(value, runs))
+
+
+def spread(runs):
+    """Half the range of the CPU times, as a share of their median."""
+    times = [r.cpu for r in runs]
+    return (max(times) - min(times)) / 2 / statistics.median(times)
