@@ -247,6 +247,7 @@ TEST_F(FakePageTest, ReadsAgainWhenTheLockMoves) {
 
 TEST_F(FakePageTest, FallsBackWhenTheEventLeavesTheCounterMidRead) {
   FakeRegister::during = [] {
+    FakeRegister::during = nullptr;
     page_.lock += 2;
     page_.index = 0;
   };
@@ -278,6 +279,12 @@ TEST_F(FakePageTest, ScalesByTheTimeOnTheCounter) {
   FakeRegister::value = 250;
   EXPECT_EQ(ReadSlot(), 650);
   EXPECT_TRUE(slot_.multiplexed);
+}
+
+TEST_F(FakePageTest, WhenMultiplexingBeginsAllOfTheCountIsScaledOnce) {
+  EXPECT_EQ(Settle(slot_, {100, 500, 500}), 100);
+  EXPECT_EQ(Settle(slot_, {200, 1000, 500}), 400);
+  EXPECT_EQ(Settle(slot_, {300, 2000, 1000}), 600);
 }
 
 TEST_F(FakePageTest, ScaledValueNeverFallsAndLargeCountsDoNotOverflow) {
