@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -143,7 +144,8 @@ Result<const reports::Report*> Understand(Arguments& arguments) {
 }
 
 Result<void> Run(Arguments arguments) {
-  if (arguments.directory.empty() && fs::is_directory(arguments.report)) {  // jprof report app.jprof
+  std::error_code error;
+  if (arguments.directory.empty() && fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "log-rt");
   }
   const Result<const reports::Report*> report = Understand(arguments);
@@ -155,7 +157,7 @@ Result<void> Run(Arguments arguments) {
   }
   Result<profile::Reader> reader = profile::Reader::Open(arguments.directory);
   if (!reader) {
-    const bool there = fs::exists(arguments.directory);
+    const bool there = fs::exists(arguments.directory, error);
     return std::unexpected(Error{reader.error().message + (there ? "" : DidYouMean(arguments.directory)),
                                  reader.error().exit_code});
   }
@@ -199,6 +201,8 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
     Result<void> done;
     try {
       done = Run(*arguments);
+    } catch (const fs::filesystem_error& error) {
+      done = Fail("{}", error.what());
     } catch (const std::bad_alloc&) {
       done = Fail("not enough memory for this profile's tree; profile with a smaller --tree-memory, or report elsewhere");
     }
