@@ -1,6 +1,6 @@
 // What a tool outside the profiled process returns when the world is wrong: a file, the kernel, an
-// option. The message names the thing and says what to do next; `exit_code` is what the command exits
-// with (1 the run failed, 2 wrong use).
+// option. The message names the thing and says what to do next; `exit_code` is what the command
+// exits with (1 the run failed, 2 wrong use).
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// A lock that may be taken inside a probe. Safe there because no holder ever waits for a safepoint, a Java
-// monitor or a JVM lock while holding it: sections are short and only make system calls that end.
+// A lock that may be taken inside a probe. Safe there because no holder ever waits for a safepoint,
+// a Java monitor or a JVM lock while holding it: sections are short and only make system calls that
+// end.
 #pragma once
 
 #include <sched.h>

@@ -37,7 +37,8 @@ bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes) {
 bool MappedFile::Ensure(size_t bytes) {
   if (bytes <= mapped_) return true;
   if (fd_ < 0 || bytes > reserved_) return false;
-  // Steps grow with the file, so that a small profile stays small and a large one is mapped in few pieces.
+  // Steps grow with the file, so that a small profile stays small and a large one is mapped in few
+  // pieces.
   const size_t step = std::clamp(mapped_, kFirstStep, kLargestStep);
   size_t target = std::min(RoundUp(std::max(bytes, mapped_ + step), kPage), reserved_);
   int error = posix_fallocate(fd_, mapped_, target - mapped_);

@@ -127,6 +127,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       if (out.pos == out.size) {
         if (!decoder.Block(block)) return false;
         out.pos = 0;
+        if (state == 0 && in.pos == in.size) break;  // one more call would wait for another frame
       }
       const size_t before = in.pos + out.pos;
       state = ZSTD_decompressStream(stream.get(), &out, &in);

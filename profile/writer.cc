@@ -59,8 +59,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
 
 bool Writer::WriteFile(const char* file, std::string_view text) const {
   const std::string temporary = std::string(file) + ".tmp";
-  const int fd = openat(directory_fd_, temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd =
+      openat(directory_fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return false;
   bool good = true;
   while (good && !text.empty()) {

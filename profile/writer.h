@@ -1,6 +1,7 @@
-// The writing side of a profile: files, and who gets which part of them. Used inside the profiled process:
-// nothing throws, nothing exits; a part that cannot be had is answered with 0 / null, and `disk_full` is set.
-// The functions below lock and may be called from a probe; they are not on the fast path.
+// The writing side of a profile: files, and who gets which part of them. Used inside the profiled
+// process: nothing throws, nothing exits; a part that cannot be had is answered with 0 / null, and
+// `disk_full` is set. The functions below lock and may be called from a probe; they are not on the
+// fast path.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace jprof::profile {
 
 struct WriterOptions {
   std::string directory;
-  uint64_t tree_memory = 512ull << 20;  // bytes of nodes before new contexts fold into overflow nodes
+  uint64_t tree_memory =
+      512ull << 20;  // bytes of nodes before new contexts fold into overflow nodes
   uint32_t metric_count = 1;
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
@@ -35,12 +37,13 @@ class Writer {
   Node* nodes() const { return reinterpret_cast<Node*>(nodes_.data()); }
   const char* trace() const { return trace_.data(); }
   const char* methods() const { return methods_.data(); }
-  // Metrics beyond the first of node i: extra()[i * (metric_count - 1) ...]; null if there is one metric.
+  // Metrics beyond the first of node i: extra()[i * (metric_count - 1) ...]; null if there is one
+  // metric.
   int64_t* extra() const { return reinterpret_cast<int64_t*>(extra_.data()); }
   uint32_t metric_count() const { return metric_count_; }
 
-  // A run of `count` zeroed nodes; answers its first index, or 0: the cap is reached or the disk is full.
-  // `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the cap.
+  // A run of `count` zeroed nodes; answers its first index, or 0: the cap is reached or the disk is
+  // full. `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the cap.
   uint32_t AllocateNodes(uint32_t count, bool past_cap = false);
 
   // A zeroed record; null when there is no room for more threads.

@@ -1,5 +1,5 @@
-// The time stamp counter of this architecture: one instruction, unserialised on purpose (a fence would
-// serialise the program's own work; what leaks across is part of what calibration learns).
+// The time stamp counter of this architecture: one instruction, unserialised on purpose (a fence
+// would serialise the program's own work; what leaks across is part of what calibration learns).
 #pragma once
 
 #include <cstdint>

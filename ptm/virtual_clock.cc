@@ -27,8 +27,7 @@ int OpenTaskClock(bool exclude_kernel) {
   attr.config = PERF_COUNT_SW_TASK_CLOCK;
   attr.exclude_kernel = exclude_kernel;
   attr.exclude_hv = exclude_kernel;
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 // A pair of clock readings that belong together: the tightest of a few tries.
@@ -131,14 +130,18 @@ double MeasureReadTicks() {
 }
 
 int64_t MeasureGranularity() {
-  int64_t step = std::numeric_limits<int64_t>::max();
+  // The median of the steps that are seen: a coarse TSC stands still, then jumps, now and then by
+  // less.
+  constexpr int kSteps = 501;
+  int64_t steps[kSteps];
   int64_t previous = ReadTsc();
-  for (int i = 0; i < 2000; ++i) {
+  for (int found = 0; found < kSteps;) {
     const int64_t now = ReadTsc();
-    if (now > previous) step = std::min(step, now - previous);
+    if (now != previous) steps[found++] = now - previous;
     previous = now;
   }
-  return step;
+  std::nth_element(steps, steps + kSteps / 2, steps + kSteps);
+  return steps[kSteps / 2];
 }
 
 }  // namespace jprof::ptm

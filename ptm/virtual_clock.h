@@ -1,11 +1,12 @@
 // A thread's on-CPU time from the TSC, without a system call while the thread is not dispatched.
 //
-// A per-thread software event is opened and its page mapped: the kernel bumps the page's `lock` by 2 each time
-// it schedules the thread in. While `lock` stands still, a TSC difference is pure on-CPU time; when it moved,
-// Redispatch() asks the kernel for the thread's CPU time once and says how much of the interval was ours.
+// A per-thread software event is opened and its page mapped: the kernel bumps the page's `lock` by
+// 2 each time it schedules the thread in. While `lock` stands still, a TSC difference is pure
+// on-CPU time; when it moved, Redispatch() asks the kernel for the thread's CPU time once and says
+// how much of the interval was ours.
 //
-// Owner: the thread that called Open; nobody else may call anything here. Nothing throws or allocates.
-// No descriptor is kept: the mapping alone keeps the event alive.
+// Owner: the thread that called Open; nobody else may call anything here. Nothing throws or
+// allocates. No descriptor is kept: the mapping alone keeps the event alive.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ class VirtualClock {
   VirtualClock& operator=(const VirtualClock&) = delete;
   ~VirtualClock() { Close(); }
 
-  // For the calling thread. False: no event could be opened (errno tells); then time is wall clock and
-  // Dispatched() is always false. `ticks_per_ns` from MeasureTicksPerSecond.
+  // For the calling thread. False: no event could be opened (errno tells); then time is wall clock
+  // and Dispatched() is always false. `ticks_per_ns` from MeasureTicksPerSecond.
   bool Open(double ticks_per_ns);
   void Close();
   bool virtualised() const { return page_ != nullptr; }
@@ -35,29 +36,33 @@ class VirtualClock {
   uint32_t seen() const { return seen_; }
 
   struct Redispatched {
-    int64_t now;          // ReadTsc() with no dispatch after it
-    int64_t elapsed;      // on-CPU ticks between `last` and `now`; may be slightly negative (two clocks)
+    int64_t now;  // ReadTsc() with no dispatch after it
+    int64_t
+        elapsed;  // on-CPU ticks between `last` and `now`; may be slightly negative (two clocks)
     uint32_t dispatches;  // how often it was scheduled in since
   };
-  // `last`: the ReadTsc() value up to which time has been taken; no dispatch lay between the call before and it.
+  // `last`: the ReadTsc() value up to which time has been taken; no dispatch lay between the call
+  // before and it.
   Redispatched Redispatch(int64_t last);
 
-  // Starts counting from here: whatever was dispatched before does not matter. Answers ReadTsc() of that moment.
+  // Starts counting from here: whatever was dispatched before does not matter. Answers ReadTsc() of
+  // that moment.
   int64_t Restart();
 
   // The kernel's CPU time of the calling thread, ns.
   static int64_t CpuNanos();
 
  private:
-  // Both clocks read with no dispatch between; also moves the anchor there. Answers the TSC just before.
+  // Both clocks read with no dispatch between; also moves the anchor there. Answers the TSC just
+  // before.
   int64_t Anchor();
 
   void* page_ = nullptr;
   const uint32_t* lock_ = &kNeverMoves;
   uint32_t seen_ = 0;
   double ticks_per_ns_ = 1;
-  // At the last anchor: TSC and CPU time read together. On-CPU time of an interval that holds dispatches =
-  // CPU time since the anchor - what was on CPU between the anchor and `last`.
+  // At the last anchor: TSC and CPU time read together. On-CPU time of an interval that holds
+  // dispatches = CPU time since the anchor - what was on CPU between the anchor and `last`.
   int64_t anchor_tsc_ = 0;
   int64_t anchor_cpu_ns_ = 0;
   static const uint32_t kNeverMoves;

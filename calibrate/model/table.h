@@ -1,5 +1,6 @@
-// The calibration table: what each kind of transition costs on one machine, per metric, and whom it fits.
-// Pure: values in, values out; files are the caller's (FromJson/ToJson make and take the text).
+// The calibration table: what each kind of transition costs on one machine, per metric, and whom it
+// fits. Pure: values in, values out; files are the caller's (FromJson/ToJson make and take the
+// text).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ inline constexpr int kTableVersion = 1;
 
 // Of one key and one metric, in the metric's raw units (clock ticks for time, events for counters).
 struct Overhead {
-  uint64_t count = 0;      // clean intervals it was learnt from
-  double observed = 0;     // typical delta seen (time: mean of clean deltas; counters: minimum)
-  double truth = 0;        // of which real work of the transition (measured without probes)
-  double overhead = 0;     // observed - truth: what a report removes per interval
-  double minimum = 0;      // smallest delta seen
-  double spread = 0;       // standard deviation of a single clean delta
-  double repeat = 0;       // |difference| of a second, independent training's overhead from this one
+  uint64_t count = 0;   // clean intervals it was learnt from
+  double observed = 0;  // typical delta seen (time: mean of clean deltas; counters: minimum)
+  double truth = 0;     // of which real work of the transition (measured without probes)
+  double overhead = 0;  // observed - truth: what a report removes per interval
+  double minimum = 0;   // smallest delta seen
+  double spread = 0;    // standard deviation of a single clean delta
+  double repeat = 0;    // |difference| of a second, independent training's overhead from this one
 };
 
 struct Metric {
@@ -41,8 +42,8 @@ struct Found {
   Level level = Level::kNone;
 };
 
-// Exact key; else static -> non-static; else any previous event; else the smallest overhead known for that
-// event; else {0, kNone}.
+// Exact key; else static -> non-static; else any previous event; else the smallest overhead known
+// for that event; else {0, kNone}.
 Found Lookup(const Metric& metric, const Key& key);
 
 // CPU, kernel, JVM build, probe kind, metric set...: name -> value. Equal maps fit.

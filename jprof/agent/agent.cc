@@ -1,5 +1,6 @@
-// The agent's table of contents: from an option string to a recording JVM, one call a step. Everything that can
-// be refused is refused here, before the program runs; from then on nothing of ours may stop it.
+// The agent's table of contents: from an option string to a recording JVM, one call a step.
+// Everything that can be refused is refused here, before the program runs; from then on nothing of
+// ours may stop it.
 #include <jvmti.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,8 +59,9 @@ Result<Metrics> MetricsOf(const AgentOptions& options) {
       if (!event) return std::unexpected(event.error());
       metrics.counters.push_back(std::move(*event));
     } else if (name != "dispatches") {
-      return WrongUse("the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
-                      name);
+      return WrongUse(
+          "the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
+          name);
     }
   }
   if (metrics.counters.empty()) metrics.time = true;
@@ -76,7 +78,8 @@ hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metri
   if (options.mode == Mode::kCalltree) return Recording::kCounts;
   const size_t counters = metrics.counters.size();
   if (counters == 0) return options.train ? Recording::kTrain : Recording::kTime;
-  if (metrics.time) return counters == 1 ? Recording::kTimeAndOneCounter : Recording::kTimeAndCounters;
+  if (metrics.time)
+    return counters == 1 ? Recording::kTimeAndOneCounter : Recording::kTimeAndCounters;
   return counters == 1   ? Recording::kOneCounter
          : counters == 2 ? Recording::kTwoCounters
                          : Recording::kManyCounters;
@@ -155,7 +158,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
       source = &probe->vm;
       facts.build_id = probe->build_id;
     } else if (options.probe == ProbeChoice::kHotspot) {
-      return Fail("no HotSpot probe: {}", found.error().message);
+      return WrongUse("no HotSpot probe: {}; use PROBE=auto", found.error().message);
     } else {
       facts.note = found.error().message;
     }
@@ -170,11 +173,11 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
     Say("recording with JVMTI events, which is slow: " + facts.note);
     if (auto ready = PrepareJvmtiProbe(jvmti, recording, &callbacks); !ready) return ready;
   }
-  if (auto started = session->Start(SessionOptionsOf(options, *metrics, directory), source); !started) {
+  if (auto started = session->Start(SessionOptionsOf(options, *metrics, directory), source);
+      !started) {
     return started;
   }
-  if (!session->writer().WriteFile(profile::kMetaFile,
-                                   MetaJson(jvmti, options, *session, facts))) {
+  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, *session, facts))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   PrepareLifecycle(jvmti, session, probe == nullptr, &callbacks);
@@ -205,8 +208,11 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
     return JNI_ERR;
   }
   if (const auto started = Start(vm, *options); !started) {
-    Say(started.error().message);
-    return JNI_ERR;
+    // Wrong words stop the JVM; a wrong world (a full disk, a directory that cannot be made) does
+    // not.
+    const bool wrong_use = started.error().exit_code == 2;
+    Say(started.error().message + (wrong_use ? "" : "; the program runs without being profiled"));
+    return wrong_use ? JNI_ERR : JNI_OK;
   }
   return JNI_OK;
 }

@@ -1,6 +1,6 @@
-// The agent's option string (-agentpath:libjprof.so=a,b,c; JPROFOPTS appended), parsed. Pure: no JVM, no files.
-// Words are case-insensitive; see docs/AGENT_OPTIONS.md for the list. An unknown word is an error that
-// names it and the nearest known one, and the JVM then does not start.
+// The agent's option string (-agentpath:libjprof.so=a,b,c; JPROFOPTS appended), parsed. Pure: no
+// JVM, no files. Words are case-insensitive; see docs/AGENT_OPTIONS.md for the list. An unknown
+// word is an error that names it and the nearest known one, and the JVM then does not start.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ enum class Mode { kCalltree, kCallflow, kTrace };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 
-// One item of THREADS= or CLASSMETHODS=: "+pattern" or "-pattern" (no sign = include); a trailing * is a prefix
-// match, without it the whole text must match. Later items win over earlier ones. If the first item
-// includes, what matches no item is excluded; if it excludes, included.
-// CLASSMETHODS patterns match "pkg/Class.method" (dots in the class part are taken as slashes too) or "pkg/Class".
+// One item of THREADS= or CLASSMETHODS=: "+pattern" or "-pattern" (no sign = include); a trailing *
+// is a prefix match, without it the whole text must match. Later items win over earlier ones. If
+// the first item includes, what matches no item is excluded; if it excludes, included. CLASSMETHODS
+// patterns match "pkg/Class.method" (dots in the class part are taken as slashes too) or
+// "pkg/Class".
 struct FilterItem {
   bool include = true;
   bool prefix = false;
@@ -34,22 +35,25 @@ struct Filter {
 
 struct AgentOptions {
   Mode mode = Mode::kCallflow;
-  std::string out;                   // OUT= (or LOGPATH=): directory; empty = jprof-PID.jprof in the working directory
-  std::vector<std::string> metrics;  // METRICS=time+...: empty = {"time"} in callflow and trace, none in calltree; 8 at most
-  Filter threads;                    // THREADS=
-  Filter methods;                    // CLASSMETHODS= (or METHODS=)
-  uint64_t tree_memory = 512ull << 20;    // TREE_MEMORY=512M (K, M, G); at least 1M
-  bool fold_recursion = false;            // FOLD_RECURSION
+  std::string
+      out;  // OUT= (or LOGPATH=): directory; empty = jprof-PID.jprof in the working directory
+  std::vector<std::string> metrics;     // METRICS=time+...: empty = {"time"} in callflow and trace,
+                                        // none in calltree; 8 at most
+  Filter threads;                       // THREADS=
+  Filter methods;                       // CLASSMETHODS= (or METHODS=)
+  uint64_t tree_memory = 512ull << 20;  // TREE_MEMORY=512M (K, M, G); at least 1M
+  bool fold_recursion = false;          // FOLD_RECURSION
   TraceMode trace_mode = TraceMode::kNormal;  // TRACE_MODE=normal|wrap|continuous
-  uint64_t trace_memory = 64ull << 20;    // TRACE_MEMORY= per thread; at least 64K
-  ProbeChoice probe = ProbeChoice::kAuto; // PROBE=auto|hotspot|jvmti
+  uint64_t trace_memory = 64ull << 20;        // TRACE_MEMORY= per thread; at least 64K
+  ProbeChoice probe = ProbeChoice::kAuto;     // PROBE=auto|hotspot|jvmti
   bool only_if_free = false;  // ONCE: stay silent and record nothing if OUT exists already
-  bool children = false;      // CHILDREN: several JVMs share the option string; each makes OUT.<pid> if OUT is taken
-  bool train = false;         // TRAIN: also write the train file (used by jprof calibrate)
-  bool start = true;          // START (default) / NOSTART
-  bool verbose = false;       // VERBOSE
-  bool help = false;          // HELP
-  std::string text;           // the whole string as given, for the profile
+  bool children = false;  // CHILDREN: several JVMs share the option string; each makes OUT.<pid> if
+                          // OUT is taken
+  bool train = false;     // TRAIN: also write the train file (used by jprof calibrate)
+  bool start = true;      // START (default) / NOSTART
+  bool verbose = false;   // VERBOSE
+  bool help = false;      // HELP
+  std::string text;       // the whole string as given, for the profile
 };
 
 // Combines the option string with JPROFOPTS (pass "" if unset; appended, later words win).

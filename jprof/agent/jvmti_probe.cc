@@ -8,8 +8,8 @@
 namespace jprof::agent {
 namespace {
 
-// The virtual thread that is mounted on this native thread; 0 = none. Identities are ours, handed out at the
-// first mount and kept in the virtual thread's JVMTI storage.
+// The virtual thread that is mounted on this native thread; 0 = none. Identities are ours, handed
+// out at the first mount and kept in the virtual thread's JVMTI storage.
 thread_local uint64_t mounted = 0;
 uint64_t last_identity = 0;
 
@@ -116,15 +116,27 @@ Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
   }
   AskForVirtualThreads(jvmti);
   switch (recording) {
-    case hotspot::Recording::kCounts: Fill<engine::CountTree>(callbacks); break;
-    case hotspot::Recording::kTime: Fill<engine::TimeTree>(callbacks); break;
-    case hotspot::Recording::kTrain: Fill<engine::TrainTree>(callbacks); break;
-    case hotspot::Recording::kTrace: Fill<engine::TimeTrace>(callbacks); break;
+    case hotspot::Recording::kCounts:
+      Fill<engine::CountTree>(callbacks);
+      break;
+    case hotspot::Recording::kTime:
+      Fill<engine::TimeTree>(callbacks);
+      break;
+    case hotspot::Recording::kTrain:
+      Fill<engine::TrainTree>(callbacks);
+      break;
+    case hotspot::Recording::kTrace:
+      Fill<engine::TimeTrace>(callbacks);
+      break;
     case hotspot::Recording::kOneCounter:
     case hotspot::Recording::kTwoCounters:
-    case hotspot::Recording::kManyCounters: Fill<engine::ManyCounters>(callbacks); break;
+    case hotspot::Recording::kManyCounters:
+      Fill<engine::ManyCounters>(callbacks);
+      break;
     case hotspot::Recording::kTimeAndOneCounter:
-    case hotspot::Recording::kTimeAndCounters: Fill<engine::TimeAndCounters>(callbacks); break;
+    case hotspot::Recording::kTimeAndCounters:
+      Fill<engine::TimeAndCounters>(callbacks);
+      break;
   }
   ListenForVirtualThreads(jvmti);
   return {};

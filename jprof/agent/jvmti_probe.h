@@ -1,5 +1,6 @@
-// The fallback source of events: JVMTI MethodEntry and MethodExit. Slow (the VM interprets every method), but
-// there where HotSpot's probe is not. Method handles are jmethodIDs; all code counts as interpreted.
+// The fallback source of events: JVMTI MethodEntry and MethodExit. Slow (the VM interprets every
+// method), but there where HotSpot's probe is not. Method handles are jmethodIDs; all code counts
+// as interpreted.
 #pragma once
 
 #include <jvmti.h>

@@ -12,8 +12,9 @@ namespace {
 engine::Session* session = nullptr;
 bool uses_jvmti_probe = false;
 
-// VM methods are freed by a collection that unloads classes, or by redefinition; their addresses come back
-// with classes that are prepared later. So caches are emptied when a class is prepared after either.
+// VM methods are freed by a collection that unloads classes, or by redefinition; their addresses
+// come back with classes that are prepared later. So caches are emptied when a class is prepared
+// after either.
 uint64_t memory_epoch = 0;     // collections and redefinitions so far
 uint64_t forgotten_epoch = 0;  // of the last ForgetMethods
 
@@ -45,7 +46,8 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
   session->End();
 }
 
-// The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java name.
+// The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java
+// name.
 std::string KernelName(uint32_t tid) {
   std::ifstream in("/proc/self/task/" + std::to_string(tid) + "/comm");
   std::string name;
@@ -89,16 +91,15 @@ void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
   // Threads that still run keep their names of now.
   ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
     void* thread = nullptr;
-    if (jvmti->GetThreadLocalStorage(java_thread, &thread) == JVMTI_ERROR_NONE && thread != nullptr) {
+    if (jvmti->GetThreadLocalStorage(java_thread, &thread) == JVMTI_ERROR_NONE &&
+        thread != nullptr) {
       session->Name(static_cast<engine::Thread*>(thread), NameOf(jvmti, java_thread));
     }
   });
   session->Finish();
 }
 
-void JNICALL OnCollection(jvmtiEnv*) {
-  __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED);
-}
+void JNICALL OnCollection(jvmtiEnv*) { __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED); }
 
 void ForgetIfFreed() {
   const uint64_t epoch = __atomic_load_n(&memory_epoch, __ATOMIC_RELAXED);
@@ -157,8 +158,8 @@ void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* the_session, bool jvmti_
 
 void StartLifecycle(jvmtiEnv* jvmti) {
   for (const jvmtiEvent event :
-       {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START,
-        JVMTI_EVENT_THREAD_END, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, JVMTI_EVENT_CLASS_PREPARE}) {
+       {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, JVMTI_EVENT_CLASS_PREPARE}) {
     jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
   }
 }

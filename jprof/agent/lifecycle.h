@@ -1,5 +1,6 @@
-// What the VM tells us besides method events: threads that begin and end, classes that may have been unloaded or
-// redefined, the end of the program. All callbacks run outside probes, on Java threads.
+// What the VM tells us besides method events: threads that begin and end, classes that may have
+// been unloaded or redefined, the end of the program. All callbacks run outside probes, on Java
+// threads.
 #pragma once
 
 #include <jvmti.h>

@@ -65,26 +65,32 @@ std::string TextOf(const Filter& filter) {
 
 const char* ModeName(Mode mode) {
   switch (mode) {
-    case Mode::kCalltree: return "calltree";
-    case Mode::kTrace: return "trace";
-    case Mode::kCallflow: break;
+    case Mode::kCalltree:
+      return "calltree";
+    case Mode::kTrace:
+      return "trace";
+    case Mode::kCallflow:
+      break;
   }
   return "callflow";
 }
 
 const char* TraceModeName(TraceMode mode) {
   switch (mode) {
-    case TraceMode::kWrap: return "wrap";
-    case TraceMode::kContinuous: return "continuous";
-    case TraceMode::kNormal: break;
+    case TraceMode::kWrap:
+      return "wrap";
+    case TraceMode::kContinuous:
+      return "continuous";
+    case TraceMode::kNormal:
+      break;
   }
   return "normal";
 }
 
 }  // namespace
 
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options,
-                     const engine::Session& session, const ProbeFacts& probe) {
+std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session& session,
+                     const ProbeFacts& probe) {
   const engine::ClockFacts& clock = session.clock();
   utsname machine = {};
   uname(&machine);

@@ -16,7 +16,7 @@ struct ProbeFacts {
   std::string build_id;  // of libjvm.so
 };
 
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options,
-                     const engine::Session& session, const ProbeFacts& probe);
+std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session& session,
+                     const ProbeFacts& probe);
 
 }  // namespace jprof::agent

@@ -1,4 +1,5 @@
-// The general version of an event: one step after the other, each of which the fast path could skip.
+// The general version of an event: one step after the other, each of which the fast path could
+// skip.
 #include "jprof/engine/events.h"
 
 #include "jprof/engine/session.h"
@@ -10,8 +11,8 @@ namespace {
 using profile::MethodOf;
 using profile::Node;
 
-// A frame may lie this much above its recorded stack pointer and still be alive: on-stack replacement puts a
-// smaller compiled frame in place of an interpreted one.
+// A frame may lie this much above its recorded stack pointer and still be alive: on-stack
+// replacement puts a smaller compiled frame in place of an interpreted one.
 constexpr uint64_t kReplacementSlack = 4096;
 
 // The state to record into, or null: this event is not recorded (and has been counted).
@@ -39,7 +40,8 @@ Thread* Attend(Session* session, int64_t* now) {
   return thread;
 }
 
-// The time since the last event, on CPU. After a dispatch the kernel is asked; then `now` moves on, too.
+// The time since the last event, on CPU. After a dispatch the kernel is asked; then `now` moves on,
+// too.
 struct Elapsed {
   int64_t ticks;
   bool dispatched;
@@ -66,8 +68,9 @@ void DrawBracket(Thread& thread) {
   thread.bracket_in = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
-// Ends an event with a second clock read (`late`), so that the handler's own time is not in the next interval.
-// `sampled`: this event stands for `period` like it, whose walk is taken off here; else for itself only.
+// Ends an event with a second clock read (`late`), so that the handler's own time is not in the
+// next interval. `sampled`: this event stands for `period` like it, whose walk is taken off here;
+// else for itself only.
 template <class Recording>
 void Bracket(Thread& thread, int64_t now, int64_t late, bool sampled) {
   const Session& session = *thread.session;
@@ -115,7 +118,8 @@ void Heal(Thread& thread, uint64_t sp) {
     ++thread.strand.record->healed;
   }
   thread.top = top;
-  if (top[-1].sp <= sp) top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
+  if (top[-1].sp <= sp)
+    top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
 }
 
 template <class Recording>
@@ -241,8 +245,8 @@ void LeaveSlow(const Event& event, int64_t now) {
     Retype(thread, node, node->word, true);
     exact = true;
   }
-  TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word,
-                       match[-1].node->word, EventKind::kExit);
+  TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word, match[-1].node->word,
+                       EventKind::kExit);
   ++count;
   thread.top = match;
   thread.previous = static_cast<uint32_t>(EventKind::kExit);
@@ -261,9 +265,9 @@ void BracketSlow(Thread* thread, int64_t now, int64_t late) {
   Bracket<Recording>(*thread, now, late, true);
 }
 
-#define JPROF_RECORDING(R)                             \
-  template void EnterSlow<R>(const Event&, int64_t);   \
-  template void LeaveSlow<R>(const Event&, int64_t);   \
+#define JPROF_RECORDING(R)                           \
+  template void EnterSlow<R>(const Event&, int64_t); \
+  template void LeaveSlow<R>(const Event&, int64_t); \
   template void BracketSlow<R>(Thread*, int64_t, int64_t);
 JPROF_RECORDING(CountTree)
 JPROF_RECORDING(TimeTree)

@@ -1,10 +1,12 @@
-// What happens at a method entry and at a method exit: the hot path of the profiler. See docs/HOT_PATH.md.
+// What happens at a method entry and at a method exit: the hot path of the profiler. See
+// docs/HOT_PATH.md.
 //
-// The fast path decides everything before it changes anything: if one condition does not hold (a thread seen
-// first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by a tail call to the general
-// version in events.cc, which does the whole event the obvious way. One event in `bracket_period` ends with a
-// second clock read, which says what this path itself cost (cache misses of a big tree vary a lot).
-// No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
+// The fast path decides everything before it changes anything: if one condition does not hold (a
+// thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
+// a tail call to the general version in events.cc, which does the whole event the obvious way. One
+// event in `bracket_period` ends with a second clock read, which says what this path itself cost
+// (cache misses of a big tree vary a lot). No call, no lock prefix, no division; about 30
+// instructions and, with time, one clock read.
 //
 // Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
@@ -30,8 +32,8 @@ struct TrainTree : TimeTree {  // and one record per event for `jprof calibrate`
 struct TimeTrace : TimeTree {
   static constexpr bool kTrace = true;
 };
-// Counters as metrics, after time if that is one, too. They are exact, so each event reads them early and
-// late and nothing is sampled. N = their number, 0 = known only when running.
+// Counters as metrics, after time if that is one, too. They are exact, so each event reads them
+// early and late and nothing is sampled. N = their number, 0 = known only when running.
 template <bool kWithTime, int N>
 struct CounterTree : CountTree {
   static constexpr bool kClock = kWithTime;
@@ -54,8 +56,8 @@ struct Event {
 };
 inline constexpr uint64_t kNoStack = 0;
 
-// The general version, complete by itself: a thread seen first, a new context, anything. `now` is the early
-// clock read (0 without a clock).
+// The general version, complete by itself: a thread seen first, a new context, anything. `now` is
+// the early clock read (0 without a clock).
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
@@ -64,34 +66,37 @@ void LeaveSlow(const Event& event, int64_t now);
 // The handler itself was dispatched: only what was on CPU is its own.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// This event's turn to be bracketed: takes the handler's own time, as a sample of those that are not.
+// This event's turn to be bracketed: takes the handler's own time, as a sample of those that are
+// not.
 template <class Recording>
 void BracketSlow(Thread* thread, int64_t now, int64_t late);
 
 namespace internal {
 
 template <class Recording>
-[[gnu::noinline, gnu::cold]] void BracketSampled(Thread* thread, int64_t now) {
+[[gnu::noinline, gnu::cold]] int BracketSampled(Thread* thread, int64_t now) {
   BracketSlow<Recording>(thread, now, ptm::ReadTsc());
+  return 0;
 }
 
 template <class Recording>
-[[gnu::noinline, gnu::cold]] void EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
-                                            uint64_t continuation, uint64_t vm_thread,
-                                            int64_t now) {
+[[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
+                                           uint64_t continuation, uint64_t vm_thread, int64_t now) {
   EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  return 0;
 }
 template <class Recording>
-[[gnu::noinline, gnu::cold]] void LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
-                                            uint64_t continuation, uint64_t vm_thread,
-                                            int64_t now) {
+[[gnu::noinline, gnu::cold]] int LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
+                                           uint64_t continuation, uint64_t vm_thread, int64_t now) {
   LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  return 0;
 }
 
 // Two stores: what calibration learns from must cost next to nothing itself.
 inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event) {
-  *thread->train_next++ = {static_cast<uint32_t>(delta), from, to, 0,
-                           static_cast<uint8_t>(thread->previous), static_cast<uint8_t>(event)};
+  *thread->train_next++ = {
+      static_cast<uint32_t>(delta), from, to, 0, static_cast<uint8_t>(thread->previous),
+      static_cast<uint8_t>(event)};
 }
 
 inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
@@ -175,35 +180,42 @@ inline bool TrainIsFull(const Thread* thread) {
 
 // A method was entered. Inlined into the probe.
 template <class Recording>
-[[gnu::always_inline]] inline void Enter(uint64_t method, uint64_t sp, uint64_t return_address,
-                                         uint64_t continuation, uint64_t vm_thread) {
+[[gnu::always_inline]] inline int Enter(uint64_t method, uint64_t sp, uint64_t return_address,
+                                        uint64_t continuation, uint64_t vm_thread) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  const auto slow = [&] {
-    internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  const auto slow = [&]() __attribute__((always_inline)) {
+    return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
-  if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
-      [[unlikely]] return slow();
+  if (thread == nullptr || thread->attention != 0) [[unlikely]]
+    return slow();
+  if (Recording::kClock &&
+      __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
+    return slow();
   internal::ReadCounters<Recording>(thread);
-  if (continuation != thread->continuation) [[unlikely]] return slow();
+  if (continuation != thread->continuation) [[unlikely]]
+    return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
-      [[unlikely]] return slow();
+      [[unlikely]]
+    return slow();
 
   const CachedMethod* cached = FindCached(*thread, method);
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(return_address))
-      [[unlikely]] return slow();
+      [[unlikely]]
+    return slow();
   const uint32_t word = cached->word;
 
   if constexpr (Recording::kTrace) {
-    if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]] return;
+    if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]]
+      return 0;
     internal::Trace(thread, word, EventKind::kEntry, now - thread->last);
     thread->last = now;
-    return;
+    return 0;
   }
 
   Frame* top = thread->top;
-  if (top == thread->limit || sp >= top[-1].sp) [[unlikely]] return slow();
+  if (top == thread->limit || sp >= top[-1].sp) [[unlikely]]
+    return slow();
   profile::Node* parent = top[-1].node;
   const uint32_t id = profile::MethodOf(word);
   uint32_t index;
@@ -218,7 +230,8 @@ template <class Recording>
   }
   profile::Node* node = thread->nodes + index;
   uint32_t* count = &node->entries[thread->previous];
-  if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]] return slow();
+  if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]]
+    return slow();
 
   if constexpr (Recording::kClock) {
     const int64_t delta = now - thread->last;
@@ -240,39 +253,48 @@ template <class Recording>
       return internal::BracketSampled<Recording>(thread, now);
     }
   }
+  return 0;
 }
 
 // A method is left. Inlined into the probe.
 template <class Recording>
-[[gnu::always_inline]] inline void Leave(uint64_t method, uint64_t sp, uint64_t return_address,
-                                         uint64_t continuation, uint64_t vm_thread) {
+[[gnu::always_inline]] inline int Leave(uint64_t method, uint64_t sp, uint64_t return_address,
+                                        uint64_t continuation, uint64_t vm_thread) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  const auto slow = [&] {
-    internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  const auto slow = [&]() __attribute__((always_inline)) {
+    return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (thread == nullptr || thread->attention != 0) [[unlikely]] return slow();
-  if (Recording::kClock && __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen)
-      [[unlikely]] return slow();
+  if (thread == nullptr || thread->attention != 0) [[unlikely]]
+    return slow();
+  if (Recording::kClock &&
+      __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
+    return slow();
   internal::ReadCounters<Recording>(thread);
-  if (continuation != thread->continuation) [[unlikely]] return slow();
+  if (continuation != thread->continuation) [[unlikely]]
+    return slow();
   if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
-      [[unlikely]] return slow();
+      [[unlikely]]
+    return slow();
 
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(*thread, method);
-    if (cached == nullptr) [[unlikely]] return slow();
-    if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]] return;
+    if (cached == nullptr) [[unlikely]]
+      return slow();
+    if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]]
+      return 0;
     internal::Trace(thread, cached->word, EventKind::kExit, now - thread->last);
     thread->last = now;
-    return;
+    return 0;
   }
 
   Frame* frame = thread->top - 1;
-  if (frame->method != method) [[unlikely]] return slow();
+  if (frame->method != method) [[unlikely]]
+    return slow();
   profile::Node* node = frame->node;
   uint32_t* count = &node->exits[thread->previous];
-  if (static_cast<int32_t>(*count) < 0) [[unlikely]] return slow();
+  if (static_cast<int32_t>(*count) < 0) [[unlikely]]
+    return slow();
   if constexpr (Recording::kClock) {
     const int64_t delta = now - thread->last;
     node->self += delta;
@@ -292,6 +314,7 @@ template <class Recording>
       return internal::BracketSampled<Recording>(thread, now);
     }
   }
+  return 0;
 }
 
 }  // namespace jprof::engine

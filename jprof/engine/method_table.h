@@ -1,6 +1,7 @@
-// Method ids: dense, stable, one per distinct (class, name, signature); the ids outlive the VM's own method
-// structures, which may be freed or replaced. Also decides, once per method, whether it is recorded at all.
-// Callable from a probe's slow path: locks, never blocks on the VM, allocates from its own mapping.
+// Method ids: dense, stable, one per distinct (class, name, signature); the ids outlive the VM's
+// own method structures, which may be freed or replaced. Also decides, once per method, whether it
+// is recorded at all. Callable from a probe's slow path: locks, never blocks on the VM, allocates
+// from its own mapping.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,15 @@ struct MethodText {
   bool is_native = false;
 };
 
-// Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a test's fake.
+// Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a
+// test's fake.
 class MethodSource {
  public:
   virtual ~MethodSource() = default;
   // False: it cannot be read.
   virtual bool Describe(uint64_t method, MethodText* text) = 0;
-  // What ran the probe that returns to this address (never kNative: that is the method's own property).
+  // What ran the probe that returns to this address (never kNative: that is the method's own
+  // property).
   virtual MethodType Classify(uint64_t return_address) = 0;
   // The identity of the virtual thread that is mounted on this VM thread.
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }

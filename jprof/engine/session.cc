@@ -59,7 +59,8 @@ void Load(Thread& thread, const Strand& strand) {
 }
 
 int64_t CpuNanosOf(uint32_t tid) {
-  const auto clock = static_cast<clockid_t>((~tid << 3) | 6);  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
+  const auto clock =
+      static_cast<clockid_t>((~tid << 3) | 6);  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
   timespec t = {};
   clock_gettime(clock, &t);
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
@@ -79,7 +80,8 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   clock_.read_ticks = ptm::MeasureReadTicks();
   clock_.granularity = ptm::MeasureGranularity();
   bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.read_ticks);
-  longest_walk_ = std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
+  longest_walk_ =
+      std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
   profile::ControlHeader* header = writer_.header();
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -92,9 +94,8 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot start writing {} in {}", profile::kCompressedTraceFile,
                 options_.files.directory);
   }
-  if (pthread_key_create(&at_thread_exit_, [](void* session) {
-        static_cast<Session*>(session)->Detach();
-      }) != 0) {
+  if (pthread_key_create(&at_thread_exit_,
+                         [](void* session) { static_cast<Session*>(session)->Detach(); }) != 0) {
     return Fail("no thread-specific key is left in this process");
   }
   SetSession(this);
@@ -247,15 +248,14 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
     if (cached->return_address != static_cast<uint32_t>(return_address)) {
       cached->return_address = static_cast<uint32_t>(return_address);
       if (profile::TypeOf(cached->word) != MethodType::kNative) {
-        cached->word = profile::PackMethod(source_->Classify(return_address),
-                                           profile::MethodOf(cached->word));
+        cached->word =
+            profile::PackMethod(source_->Classify(return_address), profile::MethodOf(cached->word));
       }
     }
     return cached;
   }
   const MethodTable::Id id = methods_.Find(*source_, method);
-  const MethodType type =
-      id.is_native ? MethodType::kNative : source_->Classify(return_address);
+  const MethodType type = id.is_native ? MethodType::kNative : source_->Classify(return_address);
   if (bucket->entry[3].method != 0 && GrowBuckets(thread)) {
     bucket = &thread.buckets[BucketOf(thread, method)];
   }

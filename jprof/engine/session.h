@@ -1,5 +1,5 @@
-// One recording: its files, its threads, its methods, its clock. One object per agent, alive until the process
-// ends. Everything here is off the fast path.
+// One recording: its files, its threads, its methods, its clock. One object per agent, alive until
+// the process ends. Everything here is off the fast path.
 #pragma once
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ enum class TraceKeep { kNormal, kWrap, kContinuous };
 
 struct SessionOptions {
   profile::WriterOptions files;
-  bool clock = true;          // time is the first metric; false: counters or counts only
+  bool clock = true;                     // time is the first metric; false: counters or counts only
   std::vector<ptm::EventSpec> counters;  // metrics after time, 8 at most
   bool fold_recursion = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
@@ -36,7 +36,7 @@ struct SessionOptions {
 
 struct ClockFacts {
   double ticks_per_second = 1e9;
-  double read_ticks = 0;     // one clock read among others
+  double read_ticks = 0;  // one clock read among others
   int64_t granularity = 1;
 };
 
@@ -47,15 +47,18 @@ class Session {
 
   // The calling thread's state, made at its first event; null: it cannot be recorded.
   Thread* Attach();
-  // Its name became known (or changed); applies the thread filter. `thread` may be another thread's.
+  // Its name became known (or changed); applies the thread filter. `thread` may be another
+  // thread's.
   void Name(Thread* thread, std::string_view name);
-  // The VM says that the calling thread ends: its record is completed. Some Java code still follows.
+  // The VM says that the calling thread ends: its record is completed. Some Java code still
+  // follows.
   void End();
-  // The calling thread is gone (or begins a second life in the VM): its memory is given back. Called by
-  // itself at the native thread's exit.
+  // The calling thread is gone (or begins a second life in the VM): its memory is given back.
+  // Called by itself at the native thread's exit.
   void Detach();
 
-  // VM methods may have been freed or replaced: every thread empties its cache before its next event.
+  // VM methods may have been freed or replaced: every thread empties its cache before its next
+  // event.
   void ForgetMethods();
 
   // The program ends. Threads that still run may go on recording.
@@ -108,13 +111,13 @@ class Session {
   profile::Writer writer_;
   MethodTable methods_;
   SpinLock lock_;  // threads_, parked strands
-  using ThreadList =
-      boost::intrusive::list<Thread, boost::intrusive::member_hook<
-                                         Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
+  using ThreadList = boost::intrusive::list<
+      Thread,
+      boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
   ThreadList threads_;
   TraceDrain drain_;
-  Strand* free_strands_ = nullptr;              // of virtual threads that ended
-  Strand* parked_[kParkedBuckets] = {};         // of those that are unmounted, by identity
+  Strand* free_strands_ = nullptr;       // of virtual threads that ended
+  Strand* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
 };
 
 // The session that the events go to; once, before the first event.

@@ -1,6 +1,6 @@
-// What the engine keeps for one native thread: a shadow stack, a cache from VM method to id, the clock, and
-// the tree it is writing. Owner: the thread itself; others may only set bits of `attention`.
-// The fields that the fast path touches stand first, in two cache lines.
+// What the engine keeps for one native thread: a shadow stack, a cache from VM method to id, the
+// clock, and the tree it is writing. Owner: the thread itself; others may only set bits of
+// `attention`. The fields that the fast path touches stand first, in two cache lines.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -34,21 +34,21 @@ struct alignas(64) MethodBucket {
 
 // Reasons to leave the fast path. Set by anyone (atomically), handled by the owner.
 enum Attention : uint32_t {
-  kForgetMethods = 1,   // VM methods may have been freed: empty the cache
-  kNotRecorded = 2,     // filtered out, ended, or disarmed: count and return
+  kForgetMethods = 1,  // VM methods may have been freed: empty the cache
+  kNotRecorded = 2,    // filtered out, ended, or disarmed: count and return
 };
 
 // What moves with a virtual thread from carrier to carrier; a platform thread has one for life.
 struct Strand {
   Frame* frames = nullptr;
-  Frame* top = nullptr;    // next free frame; top[-1] is current
+  Frame* top = nullptr;  // next free frame; top[-1] is current
   Frame* limit = nullptr;
   profile::ThreadRecord* record = nullptr;
-  uint32_t previous = 0;   // EventKind of the last event
+  uint32_t previous = 0;    // EventKind of the last event
   uint32_t chunk_next = 0;  // nodes this strand may still use
   uint32_t chunk_end = 0;
   uint32_t chunk_size = 0;
-  uint32_t overflow = 0;   // index of a node kept for when nothing else can be had
+  uint32_t overflow = 0;  // index of a node kept for when nothing else can be had
   // Trace: the block being written, and the ring of this strand's blocks (wrap).
   profile::TraceBlock* block = nullptr;
   uint8_t* trace_next = nullptr;
@@ -70,34 +70,34 @@ struct alignas(64) Thread {
   MethodBucket* buckets = nullptr;
   uint32_t bucket_shift = 63;
   uint32_t attention = 0;
-  int64_t last = 0;               // clock up to which time has been taken
+  int64_t last = 0;  // clock up to which time has been taken
   const uint32_t* page_lock = nullptr;
   uint32_t page_seen = 0;
-  uint32_t bracket_in = 1;        // events until the next bracketed one
+  uint32_t bracket_in = 1;  // events until the next bracketed one
   uint32_t previous = 0;
   uint32_t unused = 0;
   // Line 2.
   profile::Node* nodes = nullptr;
-  uint64_t continuation = 0;      // the VM's mark of the mounted virtual thread, 0 = none
+  uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
   uint8_t* trace_next = nullptr;
   uint8_t* trace_end = nullptr;
   profile::TrainRecord* train_next = nullptr;
   profile::TrainRecord* train_end = nullptr;
-  int64_t* extra = nullptr;       // metrics beyond the first, by node
+  int64_t* extra = nullptr;  // metrics beyond the first, by node
   Session* session = nullptr;
 
   // Slow paths only.
-  Strand strand;   // the one that is on; top, limit, previous and trace_next above are its live copy
-  Strand carrier;  // the platform thread's own, while a virtual thread's is on
-  Strand* mounted = nullptr;  // where the mounted virtual thread's strand goes back to
-  uint64_t virtual_thread = 0;    // identity of the mounted one
+  Strand strand;  // the one that is on; top, limit, previous and trace_next above are its live copy
+  Strand carrier;               // the platform thread's own, while a virtual thread's is on
+  Strand* mounted = nullptr;    // where the mounted virtual thread's strand goes back to
+  uint64_t virtual_thread = 0;  // identity of the mounted one
   profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
   uint32_t method_count = 0;
   uint32_t victim = 0;
   boost::intrusive::list_member_hook<> link;
-  ptm::EventGroup counters;       // open where counters are metrics
+  ptm::EventGroup counters;                      // open where counters are metrics
   int64_t counters_early[ptm::kMaxEvents] = {};  // as read at the beginning of the present event,
   int64_t counters_late[ptm::kMaxEvents] = {};   // and at the end of the last
   bool named = false;
@@ -114,7 +114,8 @@ inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
 // The cached entry, or null. Owner only.
 inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
   MethodBucket& bucket = thread.buckets[BucketOf(thread, method)];
-  if (bucket.entry[0].method == method) [[likely]] return &bucket.entry[0];
+  if (bucket.entry[0].method == method) [[likely]]
+    return &bucket.entry[0];
   if (bucket.entry[1].method == method) return &bucket.entry[1];
   if (bucket.entry[2].method == method) return &bucket.entry[2];
   if (bucket.entry[3].method == method) return &bucket.entry[3];

@@ -86,8 +86,7 @@ void TraceDrain::Stop() {
 }
 
 TraceDrain::Link* TraceDrain::LinkOf(const TraceBlock* block) {
-  const size_t index =
-      (reinterpret_cast<const char*>(block) - writer_->trace()) / kTraceBlockBytes;
+  const size_t index = (reinterpret_cast<const char*>(block) - writer_->trace()) / kTraceBlockBytes;
   return &links_[index];
 }
 
@@ -117,8 +116,7 @@ bool TraceDrain::DrainOne() {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound,
                                         link->block, kTraceBlockBytes, kLevel);
-  const bool written =
-      !ZSTD_isError(size) && WriteAll(file_, static_cast<char*>(buffer_), size);
+  const bool written = !ZSTD_isError(size) && WriteAll(file_, static_cast<char*>(buffer_), size);
   if (!written) {
     // The block stays in the `trace` file, where the reader finds it; only it can't be used again.
     writer_->header()->disk_full = 1;
@@ -143,8 +141,8 @@ void* TraceDrain::Run(void* self) {
 
 bool Session::NextTraceBlock(Thread& thread) {
   Strand& strand = thread.strand;
-  const uint32_t share = static_cast<uint32_t>(
-      std::max<uint64_t>(2, options_.trace_memory / kTraceBlockBytes));
+  const uint32_t share =
+      static_cast<uint32_t>(std::max<uint64_t>(2, options_.trace_memory / kTraceBlockBytes));
   TraceBlock* block = nullptr;
   switch (options_.trace_keep) {
     case TraceKeep::kNormal:

@@ -1,8 +1,9 @@
-// Where full trace blocks go, by mode. Blocks live in the profile's `trace` file; a thread writes into its
-// own block and comes here only when it is full.
-//   normal      a thread gets blocks until its share is used up; then its events are counted as dropped
-//   wrap        its oldest block is written over; the events in it are counted as overwritten
-//   continuous  a background thread compresses full blocks into trace.zst and hands them back; a thread that
+// Where full trace blocks go, by mode. Blocks live in the profile's `trace` file; a thread writes
+// into its own block and comes here only when it is full.
+//   normal      a thread gets blocks until its share is used up; then its events are counted as
+//   dropped wrap        its oldest block is written over; the events in it are counted as
+//   overwritten continuous  a background thread compresses full blocks into trace.zst and hands
+//   them back; a thread that
 //               finds none free waits a little, and only then drops (and counts)
 #pragma once
 
@@ -27,8 +28,8 @@ class TraceDrain {
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
 
-  void Put(profile::TraceBlock* full);       // from a probe: locks shortly
-  profile::TraceBlock* TakeFree();           // null: none at the moment
+  void Put(profile::TraceBlock* full);  // from a probe: locks shortly
+  profile::TraceBlock* TakeFree();      // null: none at the moment
 
  private:
   struct Link : boost::intrusive::slist_base_hook<> {

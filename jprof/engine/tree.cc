@@ -11,9 +11,10 @@ using profile::ChildBlock;
 using profile::ChildSlot;
 using profile::Node;
 
-constexpr uint32_t kFirstChunk = 64;        // 4 KiB: most threads are small
+constexpr uint32_t kFirstChunk = 64;          // 4 KiB: most threads are small
 constexpr uint32_t kLargestChunk = 16 << 10;  // 1 MiB
-// A type change with fewer calls than this behind it is not worth a cache line: they count as the new type.
+// A type change with fewer calls than this behind it is not worth a cache line: they count as the
+// new type.
 constexpr uint32_t kWorthFormer = 8;
 
 uint32_t IndexOf(const Thread& thread, const Node* node) {
@@ -98,8 +99,7 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
 // The visible row that takes what finds no room below `parent`. When not even that can be had, the
 // strand's own, under its root.
 Node* Overflow(Thread& thread, Node* parent) {
-  constexpr uint32_t kWord =
-      profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
+  constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
   if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;
   ChildSlot* free = nullptr;  // an overflow child never takes a slot that needs a new block
   for (ChildSlot& slot : parent->child) {

@@ -18,8 +18,8 @@ struct Child {
 // The child of `parent` for the method in `word` (PackMethod), made if need be. Never null.
 Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word);
 
-// Makes `node`'s type that of `word`; what it counted as another type moves to a former record if it
-// is worth one. Also called when a counter nears 2^31 (same word): then always.
+// Makes `node`'s type that of `word`; what it counted as another type moves to a former record if
+// it is worth one. Also called when a counter nears 2^31 (same word): then always.
 void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
 
 // The root of a new strand: nodes root (and root + 1, kept as its overflow node). 0 = no room.

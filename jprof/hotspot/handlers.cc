@@ -13,26 +13,22 @@ uint64_t Continuation(const char* java_thread) {
   return *reinterpret_cast<const uint64_t*>(java_thread + continuation_offset);
 }
 
-// The return address lies in the code that was compiled for the method; the stack pointer before the call
-// in its frame. Both cost nothing to know.
+// The return address lies in the code that was compiled for the method; the stack pointer before
+// the call in its frame. Both cost nothing to know.
 template <class R, bool kVirtualThreads>
 int OnEntry(char* java_thread, void* method) {
-  engine::Enter<R>(reinterpret_cast<uint64_t>(method),
-                   reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-                   reinterpret_cast<uint64_t>(__builtin_return_address(0)),
-                   Continuation<kVirtualThreads>(java_thread),
-                   reinterpret_cast<uint64_t>(java_thread));
-  return 0;
+  return engine::Enter<R>(
+      reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+      reinterpret_cast<uint64_t>(__builtin_return_address(0)),
+      Continuation<kVirtualThreads>(java_thread), reinterpret_cast<uint64_t>(java_thread));
 }
 
 template <class R, bool kVirtualThreads>
 int OnExit(char* java_thread, void* method) {
-  engine::Leave<R>(reinterpret_cast<uint64_t>(method),
-                   reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-                   reinterpret_cast<uint64_t>(__builtin_return_address(0)),
-                   Continuation<kVirtualThreads>(java_thread),
-                   reinterpret_cast<uint64_t>(java_thread));
-  return 0;
+  return engine::Leave<R>(
+      reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+      reinterpret_cast<uint64_t>(__builtin_return_address(0)),
+      Continuation<kVirtualThreads>(java_thread), reinterpret_cast<uint64_t>(java_thread));
 }
 
 template <class R>

@@ -1,5 +1,5 @@
-// What the probes jump to: the engine's fast path, once per kind of recording, with and without the check
-// for virtual threads. tests/e2e checks what the compiler made of them.
+// What the probes jump to: the engine's fast path, once per kind of recording, with and without the
+// check for virtual threads. tests/e2e checks what the compiler made of them.
 #pragma once
 
 #include <cstdint>

@@ -78,8 +78,8 @@ Result<LibjvmImage> LibjvmImage::Open() {
   const std::string_view name_bytes = Part(file, names.sh_offset, names.sh_size);
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto s = section_at(i);
-    image.sections_.push_back({Text(name_bytes, s.sh_name), s.sh_addr, s.sh_offset, s.sh_size,
-                               s.sh_link, s.sh_entsize});
+    image.sections_.push_back(
+        {Text(name_bytes, s.sh_name), s.sh_addr, s.sh_offset, s.sh_size, s.sh_link, s.sh_entsize});
   }
   return image;
 }
@@ -118,7 +118,8 @@ uint64_t LibjvmImage::FunctionWithProbe(std::string_view wanted) const {
   ForEachNote(Bytes(*notes), [&](uint32_t type, std::string_view owner, std::string_view payload) {
     if (type != kStapNote || owner != "stapsdt") return;
     const auto address = Read<uint64_t>(payload, 0);
-    const auto base = Read<uint64_t>(payload, 8);  // moves with prelink; the section says by how much
+    const auto base =
+        Read<uint64_t>(payload, 8);  // moves with prelink; the section says by how much
     const std::string_view provider = Text(payload, 24);
     const std::string_view name = Text(payload, 24 + provider.size() + 1);
     if (provider == "hotspot" && name == wanted) found = address + base_section->address - base;

@@ -1,5 +1,5 @@
-// The loaded libjvm.so: finds functions that it does not export. Reads the file (its symbol table and USDT
-// notes are not loaded) and the loaded exception-frame index. Used once, at agent load.
+// The loaded libjvm.so: finds functions that it does not export. Reads the file (its symbol table
+// and USDT notes are not loaded) and the loaded exception-frame index. Used once, at agent load.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class LibjvmImage {
   uint64_t FunctionStart(uint64_t address) const;
 
   std::string path_;
-  std::string file_;  // the whole file
+  std::string file_;   // the whole file
   uint64_t bias_ = 0;  // run-time address - link address
   std::vector<Section> sections_;
 };

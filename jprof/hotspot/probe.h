@@ -1,9 +1,10 @@
 // The probe: makes HotSpot call us at every method entry and exit, at JIT speed.
 //
-// HotSpot's interpreter, C1, C2 and native wrappers emit a leaf call to SharedRuntime::dtrace_method_entry and
-// _exit when the flag DTraceMethodProbes is set. Both functions are replaced by a jump to our handlers, and the
-// flags are written where the VM keeps them (with Inline off: C1 would otherwise lose exits when an exception
-// passes through what it inlined). All of it must happen in Agent_OnLoad, before the interpreter is generated.
+// HotSpot's interpreter, C1, C2 and native wrappers emit a leaf call to
+// SharedRuntime::dtrace_method_entry and _exit when the flag DTraceMethodProbes is set. Both
+// functions are replaced by a jump to our handlers, and the flags are written where the VM keeps
+// them (with Inline off: C1 would otherwise lose exits when an exception passes through what it
+// inlined). All of it must happen in Agent_OnLoad, before the interpreter is generated.
 #pragma once
 
 #include <cstdint>

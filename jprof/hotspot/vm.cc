@@ -48,7 +48,8 @@ Result<Vm> Vm::Open(const VmStructs& s) {
   vm.symbol_body_ = field("Symbol", "_body");
   vm.blob_name_ = field("CodeBlob", "_name");
   vm.comp_level_ = field("nmethod", "_comp_level");
-  const uint64_t level_bytes = s.SizeOf("CompLevel");  // a type of its own from 21 on; an int before
+  const uint64_t level_bytes =
+      s.SizeOf("CompLevel");  // a type of its own from 21 on; an int before
   vm.comp_level_bytes_ = level_bytes == 1 ? 1 : 4;
   vm.heaps_ = static_cast<const char* const*>(s.Static("CodeCache", "_heaps"));
   if (vm.heaps_ == nullptr && missing == nullptr) missing = "CodeCache::_heaps";
@@ -92,8 +93,8 @@ bool Vm::Describe(uint64_t method, engine::MethodText* text) {
   return true;
 }
 
-// The code blob around an address, by the heap's segment map: each byte says how many segments back (at
-// least) the block begins, 0 = here, 255 = free.
+// The code blob around an address, by the heap's segment map: each byte says how many segments back
+// (at least) the block begins, 0 = here, 255 = free.
 const char* Vm::BlobOf(uint64_t address) const {
   const char* heaps = *heaps_;
   const auto count = Load<int32_t>(heaps, array_length_);
@@ -118,8 +119,8 @@ MethodType Vm::Classify(uint64_t return_address) {
   if (blob == nullptr) return MethodType::kOther;
   const char* name = Load<const char*>(blob, blob_name_);
   if (std::strcmp(name, "nmethod") == 0) {
-    const int level = comp_level_bytes_ == 1 ? Load<int8_t>(blob, comp_level_)
-                                             : Load<int32_t>(blob, comp_level_);
+    const int level =
+        comp_level_bytes_ == 1 ? Load<int8_t>(blob, comp_level_) : Load<int32_t>(blob, comp_level_);
     return level >= kFirstC2Level ? MethodType::kRejitted : MethodType::kJitted;
   }
   if (std::strcmp(name, "native nmethod") == 0) return MethodType::kNative;

@@ -1,6 +1,6 @@
-// What the probe's slow path reads out of the running HotSpot: a method's names, what kind of code an address
-// lies in, which virtual thread is mounted. Callable from a leaf probe: loads only, no VM call, no lock; the
-// memory it reads cannot go away while the method it belongs to is running.
+// What the probe's slow path reads out of the running HotSpot: a method's names, what kind of code
+// an address lies in, which virtual thread is mounted. Callable from a leaf probe: loads only, no
+// VM call, no lock; the memory it reads cannot go away while the method it belongs to is running.
 #pragma once
 
 #include <cstdint>

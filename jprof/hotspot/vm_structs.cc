@@ -15,7 +15,8 @@ template <typename T>
 bool Exported(const char* name, T* value) {
   void* symbol = dlsym(RTLD_DEFAULT, name);
   if (symbol == nullptr) {
-    // The launcher opens libjvm.so with RTLD_LOCAL on some JDKs: ask for the loaded library by name.
+    // The launcher opens libjvm.so with RTLD_LOCAL on some JDKs: ask for the loaded library by
+    // name.
     static void* library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library != nullptr) symbol = dlsym(library, name);
   }
@@ -28,18 +29,17 @@ bool Exported(const char* name, T* value) {
 
 std::optional<VmStructs> VmStructs::Load() {
   VmStructs s;
-  const bool found =
-      Exported("gHotSpotVMStructs", &s.fields_) &&
-      Exported("gHotSpotVMStructEntryTypeNameOffset", &s.type_at_) &&
-      Exported("gHotSpotVMStructEntryFieldNameOffset", &s.name_at_) &&
-      Exported("gHotSpotVMStructEntryIsStaticOffset", &s.static_at_) &&
-      Exported("gHotSpotVMStructEntryOffsetOffset", &s.offset_at_) &&
-      Exported("gHotSpotVMStructEntryAddressOffset", &s.address_at_) &&
-      Exported("gHotSpotVMStructEntryArrayStride", &s.stride_) &&
-      Exported("gHotSpotVMTypes", &s.types_) &&
-      Exported("gHotSpotVMTypeEntryTypeNameOffset", &s.type_name_at_) &&
-      Exported("gHotSpotVMTypeEntrySizeOffset", &s.type_size_at_) &&
-      Exported("gHotSpotVMTypeEntryArrayStride", &s.type_stride_);
+  const bool found = Exported("gHotSpotVMStructs", &s.fields_) &&
+                     Exported("gHotSpotVMStructEntryTypeNameOffset", &s.type_at_) &&
+                     Exported("gHotSpotVMStructEntryFieldNameOffset", &s.name_at_) &&
+                     Exported("gHotSpotVMStructEntryIsStaticOffset", &s.static_at_) &&
+                     Exported("gHotSpotVMStructEntryOffsetOffset", &s.offset_at_) &&
+                     Exported("gHotSpotVMStructEntryAddressOffset", &s.address_at_) &&
+                     Exported("gHotSpotVMStructEntryArrayStride", &s.stride_) &&
+                     Exported("gHotSpotVMTypes", &s.types_) &&
+                     Exported("gHotSpotVMTypeEntryTypeNameOffset", &s.type_name_at_) &&
+                     Exported("gHotSpotVMTypeEntrySizeOffset", &s.type_size_at_) &&
+                     Exported("gHotSpotVMTypeEntryArrayStride", &s.type_stride_);
   if (!found || s.fields_ == nullptr || s.types_ == nullptr) return std::nullopt;
   return s;
 }
@@ -66,8 +66,7 @@ void* VmStructs::Static(std::string_view type, std::string_view field) const {
 }
 
 uint64_t VmStructs::SizeOf(std::string_view type) const {
-  for (const char* at = types_; At<const char*>(at, type_name_at_) != nullptr;
-       at += type_stride_) {
+  for (const char* at = types_; At<const char*>(at, type_name_at_) != nullptr; at += type_stride_) {
     if (type == At<const char*>(at, type_name_at_)) return At<uint64_t>(at, type_size_at_);
   }
   return 0;

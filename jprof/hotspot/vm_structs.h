@@ -1,5 +1,5 @@
-// The tables libjvm.so exports for its serviceability agent: where its fields, statics and constants are.
-// The only source of VM offsets in jprof; nothing outside jprof/hotspot/ knows one.
+// The tables libjvm.so exports for its serviceability agent: where its fields, statics and
+// constants are. The only source of VM offsets in jprof; nothing outside jprof/hotspot/ knows one.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
-// The engine without a JVM: events come from the test, names from a fake, and what is in the mapped files
-// is compared with the list-based oracle.
+// The engine without a JVM: events come from the test, names from a fake, and what is in the mapped
+// files is compared with the list-based oracle.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include <filesystem>
 #include <random>
-#include <thread>
 #include <string>
+#include <thread>
 
 #include "jprof/engine/events.h"
 #include "jprof/engine/session.h"
@@ -412,8 +412,8 @@ TEST_F(EngineTest, TraceHoldsEveryEvent) {
   uint64_t events = 0;
   const auto* header = session_->writer().header();
   for (uint64_t i = 0; i < header->trace_blocks; ++i) {
-    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
-        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(session_->writer().trace() +
+                                                                     i * profile::kTraceBlockBytes);
     const Decoded one = Decode(*block);
     EXPECT_EQ(block->first_event, events);
     EXPECT_EQ(one.entries + one.exits, block->events);
@@ -443,8 +443,8 @@ TEST_F(EngineTest, AWrappingTraceKeepsTheLastEvents) {
   const auto& record = *current_thread->record;
   uint64_t kept = 0, last = 0;
   for (uint64_t i = 0; i < session_->writer().header()->trace_blocks; ++i) {
-    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
-        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(session_->writer().trace() +
+                                                                     i * profile::kTraceBlockBytes);
     kept += block->events;
     last = std::max(last, block->first_event + block->events);
   }
@@ -467,8 +467,8 @@ TEST_F(EngineTest, AContinuousTraceLosesNothing) {
   EXPECT_LE(session_->writer().header()->trace_blocks, 4u);
   EXPECT_GT(std::filesystem::file_size(directory_ + "/p/trace.zst"), 10'000u);
   for (uint64_t i = 0; i < session_->writer().header()->trace_blocks; ++i) {
-    const auto* block = reinterpret_cast<const profile::TraceBlock*>(
-        session_->writer().trace() + i * profile::kTraceBlockBytes);
+    const auto* block = reinterpret_cast<const profile::TraceBlock*>(session_->writer().trace() +
+                                                                     i * profile::kTraceBlockBytes);
     EXPECT_EQ(block->events, 0u);  // all in trace.zst
   }
 }
@@ -503,8 +503,8 @@ TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
   Leave<OneCounter>(1);
   Enter<OneCounter>(1);
   constexpr size_t kPages = 50;
-  auto* pages = static_cast<volatile char*>(mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE,
-                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* pages = static_cast<volatile char*>(
+      mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   madvise(const_cast<char*>(pages), kPages * 4096, MADV_NOHUGEPAGE);
   for (size_t i = 0; i < kPages; ++i) pages[i * 4096] = 1;
   Leave<OneCounter>(1);

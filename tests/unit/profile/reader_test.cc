@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <zstd.h>
 
 #include <random>
 
@@ -289,6 +290,31 @@ TEST_F(TraceTest, GapsAreCounted) {
   EXPECT_GT(missing, 0u);
   EXPECT_EQ(left + missing, expected_[0].size() + expected_[1].size());
   EXPECT_NE(damages_.find("trace: cut off"), std::string::npos);
+}
+
+// The continuous writer: frames of one or more blocks; what it had not compressed yet still stands in `trace`.
+TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
+  Record();
+  std::string compressed;
+  const auto add_frame = [&](size_t first, size_t blocks) {
+    std::string frame(ZSTD_compressBound(blocks * kTraceBlockBytes), '\0');
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), profile_.trace.data() + first * kTraceBlockBytes,
+                               blocks * kTraceBlockBytes, 1));
+    compressed += frame;
+  };
+  add_frame(0, 1);
+  add_frame(1, 3);
+  std::ofstream(directory_ / kCompressedTraceFile) << compressed;
+  EXPECT_EQ(Read(0), expected_[0]);
+  EXPECT_EQ(Read(1), expected_[1]);
+  EXPECT_EQ(damages_, "");
+
+  fs::remove(directory_ / kTraceFile);
+  std::ofstream(directory_ / kCompressedTraceFile) << compressed.substr(0, compressed.size() - 1000);
+  const std::vector<Event> events = Read(0);
+  ASSERT_GT(events.size(), 1000u);
+  EXPECT_TRUE(std::equal(events.begin(), events.end(), expected_[0].begin()));
+  EXPECT_NE(damages_.find("trace.zst: its last frame is cut off"), std::string::npos);
 }
 
 TEST_F(TraceTest, NoTraceSaysHowToMakeOne) {

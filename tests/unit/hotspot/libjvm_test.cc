@@ -1,0 +1,100 @@
+// What jprof/hotspot needs to find in a libjvm.so, looked for in every JDK under the JVM folder.
+// Each is loaded in a process of its own: two JVMs do not fit into one.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/probe.h"
+#include "jprof/hotspot/vm.h"
+#include "jprof/hotspot/vm_structs.h"
+
+namespace jprof::hotspot {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> Libraries() {
+  std::set<std::string> found;
+  std::error_code error;
+  for (const auto& jdk : fs::directory_iterator("/usr/lib/jvm", error)) {
+    const fs::path library = jdk.path() / "lib/server/libjvm.so";
+    if (fs::exists(library, error)) found.insert(fs::canonical(library));
+  }
+  return found;
+}
+
+// Runs `check` in a child that has loaded the library; what it returns is the child's verdict.
+std::string In(const std::string& library, std::string (*check)()) {
+  int pipes[2];
+  if (pipe(pipes) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string verdict = "cannot load it";
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) verdict = check();
+    const bool told = write(pipes[1], verdict.data(), verdict.size()) >= 0;
+    _exit(told ? 0 : 1);
+  }
+  close(pipes[1]);
+  std::string verdict;
+  char buffer[256];
+  for (ssize_t n; (n = read(pipes[0], buffer, sizeof buffer)) > 0;) verdict.append(buffer, n);
+  close(pipes[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? verdict : "the child died";
+}
+
+void InEach(std::string (*check)()) {
+  const auto libraries = Libraries();
+  if (libraries.empty()) GTEST_SKIP() << "no JDK found";
+  for (const std::string& library : libraries) EXPECT_EQ(In(library, check), "good") << library;
+}
+
+TEST(LibjvmTest, SymbolsAndUsdtNotesNameTheSameProbes) {
+  InEach([]() -> std::string {
+    const auto image = LibjvmImage::Open();
+    if (!image) return image.error().message;
+    const uint64_t entry = image->Symbol("_ZN13SharedRuntime19dtrace_method_entryE");
+    const uint64_t exit = image->Symbol("_ZN13SharedRuntime18dtrace_method_exitE");
+    if (entry == 0 || exit == 0) return "no symbols";
+    if (image->FunctionWithProbe("method__entry") != entry) return "entry differs";
+    if (image->FunctionWithProbe("method__return") != exit) return "exit differs";
+    if (image->FunctionWithProbe("no__such") != 0) return "found a probe that does not exist";
+    if (image->Symbol("_ZN13SharedRuntime_no_such") != 0)
+      return "found a symbol that does not exist";
+    if (image->BuildId().size() != 40) return "build id: " + image->BuildId();
+    return "good";
+  });
+}
+
+TEST(LibjvmTest, EveryOffsetThatTheProbeNeedsIsThere) {
+  InEach([]() -> std::string {
+    const auto structs = VmStructs::Load();
+    if (!structs) return "no VM structs";
+    const auto vm = Vm::Open(*structs);
+    if (!vm) return vm.error().message;
+    if (structs->Offset("Method", "_no_such") != -1) return "found a field that does not exist";
+    if (structs->Static("Method", "_constMethod") != nullptr) return "an offset is not a static";
+    if (structs->SizeOf("NoSuchType") != 0) return "found a type that does not exist";
+    return "good";
+  });
+}
+
+TEST(LibjvmTest, EntryAndExitProbesAreTwoFunctions) {
+  InEach([]() -> std::string {
+    const auto image = LibjvmImage::Open();
+    const auto targets = FindTargets(*image);
+    if (!targets) return targets.error().message;
+    return targets->entry != targets->exit ? "good" : "one function for both";
+  });
+}
+
+}  // namespace
+}  // namespace jprof::hotspot
