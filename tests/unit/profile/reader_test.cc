@@ -303,7 +303,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
     compressed += frame;
   };
   add_frame(0, 1);
-  add_frame(1, 3);
+  add_frame(1, 3);  // cut below: zstd needs the whole of it
   std::ofstream(directory_ / kCompressedTraceFile) << compressed;
   EXPECT_EQ(Read(0), expected_[0]);
   EXPECT_EQ(Read(1), expected_[1]);
@@ -311,9 +311,13 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
 
   fs::remove(directory_ / kTraceFile);
   std::ofstream(directory_ / kCompressedTraceFile) << compressed.substr(0, compressed.size() - 1000);
-  const std::vector<Event> events = Read(0);
-  ASSERT_GT(events.size(), 1000u);
-  EXPECT_TRUE(std::equal(events.begin(), events.end(), expected_[0].begin()));
+  size_t left = 0;  // the first frame's block, of whichever thread
+  for (const uint32_t thread : {0, 1}) {
+    const std::vector<Event> events = Read(thread);
+    EXPECT_TRUE(std::equal(events.begin(), events.end(), expected_[thread].begin()));
+    left += events.size();
+  }
+  EXPECT_GT(left, 1000u);
   EXPECT_NE(damages_.find("trace.zst: its last frame is cut off"), std::string::npos);
 }
 
