@@ -45,7 +45,8 @@ inline double Total(const std::vector<CsvRow>& rows, const std::string& column) 
 }
 
 // Each row with all below it, by id; rows stand after their parents.
-inline std::map<std::string, double> Cumulative(const std::vector<CsvRow>& rows, const std::string& column) {
+inline std::map<std::string, double> Cumulative(const std::vector<CsvRow>& rows,
+                                                const std::string& column) {
   std::map<std::string, double> sums;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     sums[row->fields.at("parent")] += sums[row->fields.at("id")] += row->number(column);
@@ -54,7 +55,8 @@ inline std::map<std::string, double> Cumulative(const std::vector<CsvRow>& rows,
 }
 
 // What a method cost with all it called, calls of itself below itself counted once.
-inline double MethodCumulative(const std::vector<CsvRow>& rows, const std::string& name, const std::string& column) {
+inline double MethodCumulative(const std::vector<CsvRow>& rows, const std::string& name,
+                               const std::string& column) {
   const std::map<std::string, double> sums = Cumulative(rows, column);
   std::map<std::string, const CsvRow*> by_id;
   for (const CsvRow& row : rows) by_id[row.fields.at("id")] = &row;
