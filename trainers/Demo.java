@@ -21,13 +21,15 @@ public final class Demo {
     private Node root;
 
     public static void main(String[] arguments) {
-        int words = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 200_000;
+        int words = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 400_000;
         Demo demo = new Demo();
         String text = demo.makeText(words);
         demo.countWords(text);
         List<Node> sorted = demo.sort(demo.flatten(demo.root, new ArrayList<>()));
         for (int i = 0; i < 10; i++) {
-            System.out.println(sorted.get(i).word + " " + sorted.get(i).count);
+            System.out.print(sorted.get(i).word);  // without +: its first use runs a compiler of its own
+            System.out.print(' ');
+            System.out.println(sorted.get(i).count);
         }
     }
 
