@@ -118,6 +118,11 @@ class RawProfile:
             found[name] = sum(t[name] for t in self.threads)
         return found
 
+    def time(self):
+        """The first metric over all nodes, in its unit; 0 without a metric."""
+        metrics = self.meta["metrics"]
+        return sum(n.self_ticks for n in self.nodes.values()) * metrics[0]["scale"] if metrics else 0.0
+
     def events(self):
         return sum(n.entries + n.exits for n in self.nodes.values())
 

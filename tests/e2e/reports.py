@@ -37,10 +37,10 @@ def check(report, what, folded=False):
     failures = []
     seen = set()
     metrics = len(report["metrics"])
+    base, raw = [0.0] * metrics, [0.0] * metrics
     for thread in report["threads"]:
         where = f"{what}: thread '{thread['name']}'"
         levels, children, cees = {}, collections.Counter(), {}
-        sums = [[0, 0, 0] for _ in range(metrics)]
         for node in thread["nodes"]:
             if node["id"] in seen:
                 failures.append(f"{where}: id {node['id']} twice")
@@ -57,15 +57,20 @@ def check(report, what, folded=False):
                     failures.append(f"{where}: node {node['id']} has level {node['level']}")
             cees[node["id"]] = node["cee"]
             for m in range(metrics):
-                for k, column in enumerate(("base", "adjust", "raw")):
-                    if column in node:
-                        sums[m][k] += node[column][m]
+                base[m] += node["base"][m]
+                raw[m] += node["raw"][m] if "raw" in node else 0
         wrong = [i for i, cee in cees.items() if cee != children[i]]
         if wrong and not folded:
             failures.append(f"{where}: CEE of {len(wrong)} nodes is not the sum of their children's calls: {wrong[:3]}")
-        for m, (base, adjust, raw) in enumerate(sums):
-            if abs(base + adjust - raw) > 1e-6 * max(1.0, abs(raw)) + 1:
-                failures.append(f"{where}: metric {m}: base {base} + adjust {adjust} is not raw {raw}")
+    rows = sum(len(t["nodes"]) for t in report["threads"])
+    for m, metric in enumerate(report["metrics"]):
+        near = 0.06 * rows + 1  # each is printed to a tenth
+        if not metric["calibrated"] and metric["removed"]:
+            failures.append(f"{what}: {metric['name']}: {metric['removed']} removed without a table")
+        if abs(base[m] + metric["removed"] - metric["raw"]) > near:
+            failures.append(f"{what}: {metric['name']}: base {base[m]} + removed {metric['removed']} is not raw {metric['raw']}")
+        if any("raw" in n for t in report["threads"] for n in t["nodes"]) and abs(raw[m] - metric["raw"]) > near:
+            failures.append(f"{what}: {metric['name']}: rows add up to raw {raw[m]}, the head says {metric['raw']}")
     return failures
 
 

@@ -138,6 +138,9 @@ class Runner:
 
         separate = reports.log_rt(self.args.jprof, directory, "--threads", "separate", "--raw")
         failures += reports.check(separate, "separate")
+        told = separate["metrics"][0]["raw"] if separate["metrics"] else 0.0
+        if abs(told - raw.time()) > 1e-9 * abs(told) + 1:
+            failures.append(f"the report's raw {told} is not the files' {raw.time()}")
         failures += reports.check_losses(separate, "separate", allow)
         failures += expectations.compare(expected, reports.calls_of(separate), kinds, "separate")
 
