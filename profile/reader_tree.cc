@@ -7,6 +7,7 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
+constexpr uint32_t kLeftOut = kNoRecord - 1;
 
 // Checks nodes one by one, in the order of the file, and appends the good ones to a tree.
 class TreeBuilder {
@@ -30,6 +31,11 @@ class TreeBuilder {
     const bool is_former = node.more == kFormer;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : place_[node.parent];
+    // What a thread did before its name was known, and the filter said no to it.
+    if (parent == kLeftOut || (is_root && IsFiltered(index))) {
+      if (!is_former) place_[index] = kLeftOut;
+      return;
+    }
     if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
       damages_.Add("nodes: a node's parent is wrong: left out with what is below it",
                    fmt::format("node {}", index));
@@ -53,6 +59,11 @@ class TreeBuilder {
   bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
     return parent != kNoRecord &&
            (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
+  }
+
+  bool IsFiltered(uint32_t root) const {
+    const auto found = thread_of_root_.find(root);
+    return found != thread_of_root_.end() && (threads_[found->second].record.flags & kThreadFiltered) != 0;
   }
 
   // A root that no thread record names belongs to a thread whose record was damaged or not yet written.

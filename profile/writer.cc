@@ -74,6 +74,9 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 }
 
 bool Writer::Grow(MappedFile& file, size_t bytes) {
+  if (bytes <= file.size()) return true;
+  // Once full is full: asking the file system again at every event would cost more than the program.
+  if (header_->disk_full) return false;
   if (file.Ensure(bytes)) return true;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) header_->disk_full = 1;
   return false;
