@@ -35,7 +35,7 @@ Result<fs::path> FindJava(const std::string& wanted) {
   const char* home = getenv("JAVA_HOME");
   std::error_code ignored;
   for (const fs::path& place : {fs::path(wanted), fs::path(home != nullptr && wanted.empty() ? home : "")}) {
-    if (fs::is_directory(place, ignored)) return FindProgram(place / "bin" / "java");
+    if (!place.empty() && fs::is_directory(place, ignored)) return FindProgram(place / "bin" / "java");
   }
   auto java = FindProgram(wanted.empty() ? "java" : wanted);
   if (!java) return WrongUse("{}; give a java program, or a JDK's folder, with --java", java.error().message);

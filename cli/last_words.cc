@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "calibrate/train/table_store.h"
+#include "common/nearest.h"
 #include "profile/reader.h"
 #include "reports/losses.h"
 
@@ -15,7 +17,32 @@ namespace fs = std::filesystem;
 
 // Ids begin with the one that stands for methods that cannot be described.
 uint32_t NamedMethods(const profile::Reader& reader) {
-  return std::max(reader.header().method_count, 1u) - 1;
+  const uint32_t others = 1 + reader.header().filtered_methods;
+  return std::max(reader.header().method_count, others) - others;
+}
+
+// The filter as a person would name it, and the nearest of what was there to match.
+template <typename Names>
+std::string NothingMatched(std::string_view option, const agent::Filter& filter,
+                           const Names& names) {
+  const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
+  if (item == filter.items.end()) return fmt::format("{} excludes all there was", option);
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  const auto nearest = Nearest(item->text, choices);
+  return fmt::format("{} {}{}{}", option, item->text, item->prefix ? "*" : "",
+                     nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+}
+
+// What a method filter may name: classes, and their methods.
+std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
+  std::set<std::string, std::less<>> names;
+  const profile::Methods methods = reader.ReadMethods();
+  for (uint32_t id = 2; id <= reader.header().method_count; ++id) {
+    const profile::MethodName method = methods[id];
+    names.emplace(method.class_name);
+    names.emplace(fmt::format("{}.{}", method.class_name, method.name));
+  }
+  return names;
 }
 
 // By name, not by flag: what a thread did before it had its name is in the profile.
@@ -25,13 +52,16 @@ bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter)
   });
 }
 
-std::vector<std::string> EmptyFilters(const profile::Reader& reader,
-                                      const agent::AgentOptions& options) {
+std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::AgentOptions& options) {
   std::vector<std::string> empty;
   if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
-    empty.push_back("everything: no thread matched --threads");
+    std::set<std::string, std::less<>> names;
+    for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
+    empty.push_back("everything: no thread matched " +
+                    NothingMatched("--threads", options.threads, names));
   } else if (!options.methods.Empty() && NamedMethods(reader) == 0) {
-    empty.push_back("everything: no method matched --methods");
+    empty.push_back("everything: no method matched " +
+                    NothingMatched("--methods", options.methods, Filterable(reader)));
   }
   return empty;
 }
@@ -83,7 +113,7 @@ std::string Shown(const fs::path& path) {
 }
 
 bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
-  const auto reader = profile::Reader::Open(profile.string());
+  auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
     fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
     return true;

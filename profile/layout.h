@@ -1,17 +1,18 @@
-// The on-disk profile, byte by byte. docs/PROFILE_FORMAT.md says it in words; change the two, the writer,
-// the reader and their tests together, and raise kFormatVersion.
+// The on-disk profile, byte by byte. docs/PROFILE_FORMAT.md says it in words; change the two, the
+// writer, the reader and their tests together, and raise kFormatVersion.
 //
 // A profile is a directory:
-//   meta.json         who, what, how: written once, when recording starts (see docs/PROFILE_FORMAT.md)
-//   control           ControlHeader (4096 bytes), then ThreadRecord[thread_count] (256 bytes each)
-//   nodes             Node[node_count]: one call tree per thread, interleaved in chunks
-//   extra             int64[node_count][metrics-1]: metrics beyond the first; only if there are any
-//   methods           MethodRecord, appended; ids are dense from 1
-//   trace             trace blocks (trace modes)          trace.zst   the same, compressed (continuous)
-//   train             TrainRecord[]: one per event (only `callflow` runs made by `jprof calibrate`)
-//   calibration.json  the table the profile is corrected with, if there was one
-// All integers are little endian. Everything but meta.json is mapped and written in place by the profiled
-// process, so a killed program loses nothing that was counted. Files are longer than what is used.
+//   meta.json         who, what, how: written once, when recording starts (see
+//   docs/PROFILE_FORMAT.md) control           ControlHeader (4096 bytes), then
+//   ThreadRecord[thread_count] (256 bytes each) nodes             Node[node_count]: one call tree
+//   per thread, interleaved in chunks extra             int64[node_count][metrics-1]: metrics
+//   beyond the first; only if there are any methods           MethodRecord, appended; ids are dense
+//   from 1 trace             trace blocks (trace modes)          trace.zst   the same, compressed
+//   (continuous) train             TrainRecord[]: one per event (only `callflow` runs made by
+//   `jprof calibrate`) calibration.json  the table the profile is corrected with, if there was one
+// All integers are little endian. Everything but meta.json is mapped and written in place by the
+// profiled process, so a killed program loses nothing that was counted. Files are longer than what
+// is used.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,7 @@ inline constexpr char kCalibrationFile[] = "calibration.json";
 // A node's or an event's method: type in the top 4 bits, method id in the low 28.
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
-inline constexpr uint32_t kRootMethod = 0;               // the thread row
+inline constexpr uint32_t kRootMethod = 0;                // the thread row
 inline constexpr uint32_t kOverflowMethod = kMethodMask;  // contexts past the memory cap
 constexpr uint32_t PackMethod(MethodType type, uint32_t method) {
   return static_cast<uint32_t>(type) << kMethodBits | method;
@@ -51,17 +52,19 @@ struct ChildSlot {
 };
 
 // One calling context: one cache line.
-// Invariants: parent < own index (a root's parent is 0); node 0 is never used; word 0 = unused record.
-// A context whose method changed type (I -> J -> R), or whose counters neared 2^31, leaves what it had in
-// a *former* record: same method, the type of then, parent = the live node, more == kFormer.
+// Invariants: parent < own index (a root's parent is 0); node 0 is never used; word 0 = unused
+// record. A context whose method changed type (I -> J -> R), or whose counters neared 2^31, leaves
+// what it had in a *former* record: same method, the type of then, parent = the live node, more ==
+// kFormer.
 struct Node {
-  uint32_t word = 0;        // PackMethod(type, id); type kBlock = this record is a ChildBlock
+  uint32_t word = 0;  // PackMethod(type, id); type kBlock = this record is a ChildBlock
   uint32_t parent = 0;
-  uint32_t entries[2] = {};  // entries of this method, by the event before: [0] an entry, [1] an exit
-  uint32_t exits[2] = {};    // exits of this method, by the event before
-  int64_t self = 0;          // first metric, while this node was current: signed
-  uint32_t more = 0;         // children beyond the slots: index of a ChildBlock, or kFormer
-  uint32_t dispatches = 0;   // times the thread was scheduled in while this node was current
+  uint32_t entries[2] =
+      {};                  // entries of this method, by the event before: [0] an entry, [1] an exit
+  uint32_t exits[2] = {};  // exits of this method, by the event before
+  int64_t self = 0;        // first metric, while this node was current: signed
+  uint32_t more = 0;       // children beyond the slots: index of a ChildBlock, or kFormer
+  uint32_t dispatches = 0;  // times the thread was scheduled in while this node was current
   ChildSlot child[3] = {};
 };
 inline constexpr uint32_t kFormer = 0xffffffffu;
@@ -76,35 +79,36 @@ static_assert(sizeof(ChildBlock) == sizeof(Node));
 
 enum ThreadState : uint32_t { kThreadUnused = 0, kThreadLive = 1, kThreadEnded = 2 };
 enum ThreadFlags : uint32_t {
-  kThreadVirtual = 1,    // virtual threads, one tree for those that used it one after another
-  kThreadFiltered = 2,   // not recorded: excluded by --threads
-  kThreadDisarmed = 4,   // recording stopped early (disk full, no memory)
+  kThreadVirtual = 1,      // virtual threads, one tree for those that used it one after another
+  kThreadFiltered = 2,     // not recorded: excluded by --threads
+  kThreadDisarmed = 4,     // recording stopped early (disk full, no memory)
   kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
-  kThreadNoClock = 8,    // time is wall clock: the per-thread clock could not be opened
+  kThreadNoClock = 8,      // time is wall clock: the per-thread clock could not be opened
 };
 
 // One thread, owned and written by it.
 struct ThreadRecord {
   uint32_t state = kThreadUnused;
   uint32_t flags = 0;
-  uint32_t tid = 0;            // kernel thread id; 0 for virtual threads
-  uint32_t root = 0;           // node index of its tree's root (the thread row)
-  uint64_t start_ticks = 0;    // raw clock at start and end
+  uint32_t tid = 0;          // kernel thread id; 0 for virtual threads
+  uint32_t root = 0;         // node index of its tree's root (the thread row)
+  uint64_t start_ticks = 0;  // raw clock at start and end
   uint64_t end_ticks = 0;
-  uint64_t cpu_ns_start = 0;   // the thread's CPU time (kernel's) when recording began and ended
+  uint64_t cpu_ns_start = 0;  // the thread's CPU time (kernel's) when recording began and ended
   uint64_t cpu_ns_end = 0;
-  int64_t own_ticks = 0;       // dropped as the profiler's own
+  int64_t own_ticks = 0;  // dropped as the profiler's own
   uint64_t dispatches = 0;
-  uint64_t healed = 0;         // frames popped because they were found gone: counted as exits
-  uint64_t unmatched = 0;      // exits without an entry on the stack: ignored
-  uint64_t overflow = 0;       // entries charged to an overflow node
-  uint64_t dropped = 0;        // events not recorded: after the end, or while disarmed
-  uint64_t trace_events = 0;   // events written to the trace
-  uint64_t trace_dropped = 0;  // events that found no room in the trace
+  uint64_t healed = 0;             // frames popped because they were found gone: counted as exits
+  uint64_t unmatched = 0;          // exits without an entry on the stack: ignored
+  uint64_t overflow = 0;           // entries charged to an overflow node
+  uint64_t dropped = 0;            // events not recorded: after the end, or while disarmed
+  uint64_t trace_events = 0;       // events written to the trace
+  uint64_t trace_dropped = 0;      // events that found no room in the trace
   uint64_t trace_overwritten = 0;  // events overwritten (wrap)
   uint64_t train_records = 0;
-  uint64_t clamped_ticks = 0;  // negative steps of the thread clock that were set to 0 at a dispatch
-  char name[88] = {};          // UTF-8, zero terminated, cut to fit
+  uint64_t clamped_ticks =
+      0;               // negative steps of the thread clock that were set to 0 at a dispatch
+  char name[88] = {};  // UTF-8, zero terminated, cut to fit
   uint64_t reserved[4] = {};
 };
 static_assert(sizeof(ThreadRecord) == 256);
@@ -116,34 +120,39 @@ struct ControlHeader {
   uint32_t header_bytes = 4096;
   uint32_t thread_record_bytes = 256;
   uint32_t node_bytes = 64;
-  uint32_t thread_count = 0;     // records used
+  uint32_t thread_count = 0;  // records used
   uint32_t metric_count = 1;
-  uint64_t node_count = 0;       // records handed out in `nodes` (high water; some are unused)
-  uint64_t node_limit = 0;       // the cap
-  uint64_t methods_bytes = 0;    // bytes of complete records in `methods`
+  uint64_t node_count = 0;     // records handed out in `nodes` (high water; some are unused)
+  uint64_t node_limit = 0;     // the cap
+  uint64_t methods_bytes = 0;  // bytes of complete records in `methods`
   uint32_t method_count = 0;
-  uint32_t finished = 0;         // 1 = the program ended in order
-  uint64_t trace_blocks = 0;     // blocks handed out in `trace`
-  uint64_t train_records = 0;    // records in `train`
+  uint32_t finished = 0;       // 1 = the program ended in order
+  uint64_t trace_blocks = 0;   // blocks handed out in `trace`
+  uint64_t train_records = 0;  // records in `train`
   uint64_t start_unix_ns = 0;
   uint64_t start_ticks = 0;
   uint64_t end_ticks = 0;
   uint64_t ticks_per_second = 0;
   // Losses of the whole process; each thread's are in its record.
-  uint64_t lost_threads = 0;     // threads that could not be recorded at all
-  uint64_t lost_events = 0;      // events of those threads, and events after a thread's end
-  uint64_t disk_full = 0;        // 1 = a file could not grow; recording stopped then
-  uint64_t name_failures = 0;    // methods whose name could not be read
-  uint64_t tree_full = 0;        // 1 = the memory cap was reached
-  // Per metric: the least part of the time, of any thread, that it was on a counter; below 1000 = scaled.
+  uint64_t lost_threads = 0;   // threads that could not be recorded at all
+  uint64_t lost_events = 0;    // events of those threads, and events after a thread's end
+  uint64_t disk_full = 0;      // 1 = a file could not grow; recording stopped then
+  uint64_t name_failures = 0;  // methods whose name could not be read
+  uint64_t tree_full = 0;      // 1 = the memory cap was reached
+  // Per metric: the least part of the time, of any thread, that it was on a counter; below 1000 =
+  // scaled.
   uint32_t least_running_permille[9] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
-  uint32_t padding = 0;
+  uint32_t filtered_methods = 0;  // of method_count: seen, but excluded by the method filter
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;
 
 // One method; strings follow (class, name, signature; not terminated), padded to 8 bytes.
-enum MethodFlags : uint16_t { kMethodStatic = 1, kMethodNative = 2 };
+enum MethodFlags : uint16_t {
+  kMethodStatic = 1,
+  kMethodNative = 2,
+  kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
+};
 struct MethodRecord {
   uint32_t bytes = 0;  // whole record, multiple of 8
   uint32_t id = 0;
@@ -154,26 +163,27 @@ struct MethodRecord {
 };
 static_assert(sizeof(MethodRecord) == 16);
 
-// The trace: blocks of kTraceBlockBytes, each of one thread. A block begins with this header; then events,
-// each: varint(head), varint(zigzag(delta of the first metric since the thread's last event)).
+// The trace: blocks of kTraceBlockBytes, each of one thread. A block begins with this header; then
+// events, each: varint(head), varint(zigzag(delta of the first metric since the thread's last
+// event)).
 //   head = (method << 5) | (type << 1) | exit, where method is a full id (28 bits).
 // `bytes` counts what is complete, so a killed program's last block is good up to its last event.
 inline constexpr uint32_t kTraceBlockBytes = 32 * 1024;
 struct TraceBlock {
-  uint32_t thread = 0;      // index into the thread records
-  uint32_t bytes = 0;       // of events, after the header
-  uint64_t sequence = 0;    // from 1, per thread; gaps were overwritten or dropped
-  uint64_t first_event = 0; // number of events of this thread before this block
-  int64_t first_value = 0;  // the thread's metric value before this block's first event
+  uint32_t thread = 0;       // index into the thread records
+  uint32_t bytes = 0;        // of events, after the header
+  uint64_t sequence = 0;     // from 1, per thread; gaps were overwritten or dropped
+  uint64_t first_event = 0;  // number of events of this thread before this block
+  int64_t first_value = 0;   // the thread's metric value before this block's first event
   uint32_t events = 0;
   uint32_t reserved = 0;
 };
 static_assert(sizeof(TraceBlock) == 40);
 
-// One trained event. For an entry: from = the running method, to = the entered one. For an exit: from = the
-// exiting method, to = the one it returns to. Words as in Node.
+// One trained event. For an entry: from = the running method, to = the entered one. For an exit:
+// from = the exiting method, to = the one it returns to. Words as in Node.
 struct TrainRecord {
-  uint32_t delta = 0;   // ticks since the previous event on this thread; kDirty = not clean
+  uint32_t delta = 0;  // ticks since the previous event on this thread; kDirty = not clean
   uint32_t from = 0;
   uint32_t to = 0;
   uint16_t handler = 0;  // ticks inside the handler, if this event was bracketed; else 0

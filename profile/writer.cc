@@ -75,7 +75,8 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 
 bool Writer::Grow(MappedFile& file, size_t bytes) {
   if (bytes <= file.size()) return true;
-  // Once full is full: asking the file system again at every event would cost more than the program.
+  // Once full is full: asking the file system again at every event would cost more than the
+  // program.
   if (header_->disk_full) return false;
   if (file.Ensure(bytes)) return true;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) header_->disk_full = 1;
@@ -145,6 +146,7 @@ uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
     std::memcpy(out, part.data(), part.size());
     out += part.size();
   }
+  if (flags & kMethodFiltered) ++header_->filtered_methods;
   header_->methods_bytes = offset + bytes;
   header_->method_count = id;
   return id;

@@ -82,21 +82,19 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
     const Slot& slot = slots_[at];
     if (slot.hash != hash) continue;
-    // Ignored methods have no record: 64 bits of hash must do to know them again.
-    if (slot.id == kIgnoredMethod || Same(slot, text)) return {slot.id, text.is_native};
+    if (Same(slot, text)) return {slot.id, text.is_native};
   }
-  Slot slot = {hash, kIgnoredMethod, 0};
-  if (!filter_ || filter_(text.class_name, text.name)) {
-    slot.offset = static_cast<uint32_t>(writer_->header()->methods_bytes / 8);
-    const uint16_t flags = (text.is_static ? profile::kMethodStatic : 0) |
-                           (text.is_native ? profile::kMethodNative : 0);
-    slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
-    if (slot.id == 0) {  // no room on the disk: the events are kept under one name
-      ++writer_->header()->name_failures;
-      return {kUnknownMethod, text.is_native};
-    }
-    ++accepted_;
+  const bool accepted = !filter_ || filter_(text.class_name, text.name);
+  const uint16_t flags = (text.is_static ? profile::kMethodStatic : 0) |
+                         (text.is_native ? profile::kMethodNative : 0) |
+                         (accepted ? 0 : profile::kMethodFiltered);
+  Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
+  slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
+  if (slot.id == 0) {  // no room on the disk: the events are kept under one name
+    ++writer_->header()->name_failures;
+    return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }
+  if (!accepted) slot.id = kIgnoredMethod;
   slots_[at] = slot;
   if (++used_ * 2 > capacity_) Grow();  // if it cannot, lookups get slower, then longer
   return {slot.id, text.is_native};

@@ -55,8 +55,6 @@ class MethodTable {
   };
   Id Find(MethodSource& source, uint64_t method);
 
-  uint64_t accepted() const { return accepted_; }
-
  private:
   struct Slot {
     uint64_t hash = 0;
@@ -72,7 +70,6 @@ class MethodTable {
   Slot* slots_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;
-  uint64_t accepted_ = 0;
 };
 
 }  // namespace jprof::engine
