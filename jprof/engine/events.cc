@@ -16,6 +16,7 @@ using profile::Node;
 constexpr uint64_t kReplacementSlack = 4096;
 
 // The state to record into, or null: this event is not recorded (and has been counted).
+template <class Recording>
 Thread* Attend(Session* session, int64_t* now) {
   Thread* thread = current_thread;
   if (thread == nullptr) {
@@ -26,6 +27,7 @@ Thread* Attend(Session* session, int64_t* now) {
     }
     *now = thread->last;  // its time begins here
   }
+  if (thread->attention == 0) return thread;
   const uint32_t attention = __atomic_load_n(&thread->attention, __ATOMIC_ACQUIRE);
   if (attention & kNotRecorded) {
     if (thread->record != nullptr) ++thread->record->dropped;
@@ -37,6 +39,7 @@ Thread* Attend(Session* session, int64_t* now) {
     for (size_t i = 0; i < buckets; ++i) thread->buckets[i] = MethodBucket{};
     thread->method_count = 0;
   }
+  internal::ReadCounters<Recording>(thread);  // the fast path turned back before it could
   return thread;
 }
 
@@ -56,6 +59,20 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
   thread.record->dispatches += result.dispatches;
   if (thread.top != nullptr) thread.top[-1].node->dispatches += result.dispatches;
   return {result.elapsed, true};
+}
+
+// What passed since the last event goes to the node that is current.
+template <class Recording>
+Elapsed Charge(Thread& thread, int64_t* now) {
+  Elapsed elapsed = {0, false};
+  Node* const node = thread.top[-1].node;
+  if constexpr (Recording::kClock) {
+    elapsed = TakeTime(thread, now);
+    node->self += elapsed.ticks;
+    thread.last = *now;
+  }
+  internal::ChargeCounters<Recording>(&thread, node);
+  return elapsed;
 }
 
 // Draws which event is bracketed next.
@@ -152,7 +169,7 @@ void SetSession(Session* session) { session_of_events = session; }
 
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend(session_of_events, &now);
+  Thread* const current = Attend<Recording>(session_of_events, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
   Session& session = *thread.session;
@@ -166,13 +183,7 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   if (MethodOf(word) == kIgnoredMethod) return;
 
-  Elapsed elapsed = {0, false};
-  if constexpr (Recording::kClock) {
-    elapsed = TakeTime(thread, &now);
-    thread.top[-1].node->self += elapsed.ticks;
-    thread.last = now;
-  }
-  internal::ChargeCounters<Recording>(&thread, thread.top[-1].node);
+  const Elapsed elapsed = Charge<Recording>(thread, &now);
   Heal(thread, event.sp);
   if (thread.top == thread.limit && !session.GrowFrames(thread)) {
     ++thread.strand.record->dropped;
@@ -200,7 +211,7 @@ void EnterSlow(const Event& event, int64_t now) {
 
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend(session_of_events, &now);
+  Thread* const current = Attend<Recording>(session_of_events, &now);
   if (current == nullptr) return;
   Thread& thread = *current;
   Session& session = *thread.session;
@@ -219,13 +230,7 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
-  Elapsed elapsed = {0, false};
-  if constexpr (Recording::kClock) {
-    elapsed = TakeTime(thread, &now);
-    frame->node->self += elapsed.ticks;
-    thread.last = now;
-  }
-  internal::ChargeCounters<Recording>(&thread, frame->node);
+  const Elapsed elapsed = Charge<Recording>(thread, &now);
   // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;

@@ -176,6 +176,20 @@ inline bool TrainIsFull(const Thread* thread) {
   return Recording::kTrain && thread->train_next == thread->train_end;
 }
 
+// The early part of every event: false = not for the fast path. Counters are read as soon as there
+// is a thread to read them into, also for the general version.
+template <class Recording>
+[[gnu::always_inline]] inline bool Begin(Thread* thread, uint64_t continuation) {
+  if (thread == nullptr || thread->attention != 0) [[unlikely]]
+    return false;
+  ReadCounters<Recording>(thread);
+  if (Recording::kClock &&
+      __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
+    return false;
+  return continuation == thread->continuation && !TraceIsFull<Recording>(thread) &&
+         !TrainIsFull<Recording>(thread);
+}
+
 }  // namespace internal
 
 // A method was entered. Inlined into the probe.
@@ -187,16 +201,7 @@ template <class Recording>
   const auto slow = [&]() __attribute__((always_inline)) {
     return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (thread == nullptr || thread->attention != 0) [[unlikely]]
-    return slow();
-  if (Recording::kClock &&
-      __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
-    return slow();
-  internal::ReadCounters<Recording>(thread);
-  if (continuation != thread->continuation) [[unlikely]]
-    return slow();
-  if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
-      [[unlikely]]
+  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
     return slow();
 
   const CachedMethod* cached = FindCached(*thread, method);
@@ -265,16 +270,7 @@ template <class Recording>
   const auto slow = [&]() __attribute__((always_inline)) {
     return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (thread == nullptr || thread->attention != 0) [[unlikely]]
-    return slow();
-  if (Recording::kClock &&
-      __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
-    return slow();
-  internal::ReadCounters<Recording>(thread);
-  if (continuation != thread->continuation) [[unlikely]]
-    return slow();
-  if (internal::TraceIsFull<Recording>(thread) || internal::TrainIsFull<Recording>(thread))
-      [[unlikely]]
+  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
     return slow();
 
   if constexpr (Recording::kTrace) {
