@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "jprof/engine/events.h"
 #include "profile/layout.h"
 
 namespace jprof::agent {
@@ -153,6 +154,7 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"kernel", machine.release},
         {"jvm", version + (probe.build_id.empty() ? "" : " " + probe.build_id.substr(0, 12))},
         {"probe", probe.kind},
+        {"handler", std::to_string(engine::kHandlerVersion)},
         {"metrics", metric_names}}},
   };
   return meta.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

@@ -18,6 +18,9 @@
 namespace jprof::engine {
 
 // What is recorded at an event. A new kind of recording is one more of these.
+// Raise it when the cost of an event changes: tables that were trained with another version do not fit.
+inline constexpr int kHandlerVersion = 1;
+
 inline constexpr int kNoCounters = -1;
 struct CountTree {
   static constexpr bool kClock = false, kTrain = false, kTrace = false;

@@ -201,6 +201,25 @@ def capped_tree(lab):
 
 
 @case
+def jvmti_fallback(lab):
+    """Without HotSpot's probe: the same counts, announced on stderr and marked in the profile."""
+    failures = []
+    for program in ("Recursion", "Loops"):
+        with lab.folder() as folder:
+            directory = os.path.join(folder, "p")
+            profiled = lab.run(lab.command(program, agent=f"callflow,probe=jvmti,out={directory}"))
+            if profiled.returncode != 0 or "recording with JVMTI events, which is slow" not in profiled.stderr:
+                failures.append(f"{program}: exit status {profiled.returncode}: {profiled.stderr[-600:]}")
+                continue
+            # What was running when the VM came up had no entry.
+            failures += counts(lab, directory, profiled.stdout, allow=("unmatched",))
+            header = lab.cli("report", "log-rt", "--depth", "0", directory).stdout
+            if "probe jvmti" not in header:
+                failures.append(f"{program}: the report does not say which probe it was")
+    return failures
+
+
+@case
 def redefinition_storm(lab):
     with lab.folder() as folder:
         directory = os.path.join(folder, "p")
