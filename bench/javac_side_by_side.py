@@ -3,8 +3,8 @@
 
     bench/javac_side_by_side.py [--rounds 5] [--quick] [--files 400] [--jdk 17] [--out /dev/shm]
 
-CPU time (user and system, all threads) as a ratio to the untraced run, next to the bounds that the project set
-itself. Exit status 1 if a bound is broken. Files: a part of java.xml, from the src.zip of the JDK itself.
+CPU time (user and system, all threads, compilers included) as a ratio to the untraced run, next to the bounds that
+the project set itself; and to the run without inlining, which is what probed code can at best be. Exit status 1 if a bound is broken. Files: a part of java.xml, from the src.zip of the JDK itself.
 """
 import os
 import shutil
@@ -81,11 +81,11 @@ def show(compilation, jprof, results):
     untraced = measure.median(results["untraced"])
     no_inline = measure.median(results["untraced -Inline"])
     broken = 0
-    print(f"{'':18} {'CPU s':>8} {'+-':>5} {'ratio':>6} {'bound':>6} {'events':>13} {'contexts':>10} {'ns/event':>9}")
+    print(f"{'':18} {'CPU s':>8} {'+-':>5} {'ratio':>6} {'bound':>6} {'to -Inline':>10} {'events':>13} {'contexts':>10} {'ns/event':>9}")
     for name, runs in results.items():
         agent, bound = CONFIGURATIONS[name][1:]
         cpu = measure.median(runs)
-        line = f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} {bound or '':>6}"
+        line = f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} {bound or '':>6} {cpu / no_inline:10.2f}"
         if agent:
             facts = measure.facts(jprof, compilation.profile(name))
             # The probes' own cost: what the JVM loses by not inlining is not theirs.
