@@ -13,6 +13,7 @@
 #include "calibrate/train/table_store.h"
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
+#include "cli/installation.h"
 #include "cli/java_command.h"
 
 namespace jprof::cli {
@@ -24,11 +25,6 @@ struct Options {
   std::string java, agent, metrics = "time", output, work;
   bool quick = false, show = false;
 };
-
-fs::path OwnDirectory() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
-}
 
 // A JDK's folder will do for its java.
 Result<fs::path> FindJava(const std::string& wanted) {
@@ -42,17 +38,8 @@ Result<fs::path> FindJava(const std::string& wanted) {
   return java;
 }
 
-Result<fs::path> FindAgent(const std::string& wanted) {
-  std::string path = wanted;
-  if (path.empty() && getenv("JPROF_AGENT") != nullptr) path = getenv("JPROF_AGENT");
-  if (path.empty()) path = OwnDirectory().parent_path() / "lib" / "libjprof.so";
-  std::error_code ignored;
-  if (fs::is_regular_file(path, ignored)) return fs::canonical(path, ignored);
-  return WrongUse("there is no agent at {}: give libjprof.so with --agent or JPROF_AGENT", path);
-}
-
 Result<fs::path> FindBuilt(const fs::path& relative) {
-  const fs::path path = OwnDirectory().parent_path() / relative;
+  const fs::path path = InstallationRoot() / relative;
   if (fs::exists(path)) return path;
   return Fail("{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
               path.string());

@@ -9,6 +9,7 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/commands.h"
+#include "cli/installation.h"
 #include "cli/last_words.h"
 #include "cli/launcher.h"
 #include "cli/profile_place.h"
@@ -24,18 +25,6 @@ namespace fs = std::filesystem;
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-Result<fs::path> FindAgent(const std::string& option) {
-  std::error_code failed;
-  const std::string given = option.empty() ? Environment("JPROF_AGENT") : option;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path agent =
-      given.empty() ? program.parent_path().parent_path() / "lib" / "libjprof.so" : fs::path(given);
-  if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
-  return WrongUse(
-      "there is no agent library {}; {}; nothing was started", agent.string(),
-      given.empty() ? "install jprof whole, or name the library with --agent" : "see --agent");
 }
 
 // What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
