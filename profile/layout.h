@@ -105,9 +105,7 @@ struct ThreadRecord {
   uint64_t trace_events = 0;       // events written to the trace
   uint64_t trace_dropped = 0;      // events that found no room in the trace
   uint64_t trace_overwritten = 0;  // events overwritten (wrap)
-  uint64_t train_records = 0;
-  uint64_t clamped_ticks =
-      0;               // negative steps of the thread clock that were set to 0 at a dispatch
+  uint64_t unused[2] = {};
   char name[88] = {};  // UTF-8, zero terminated, cut to fit
   uint64_t reserved[4] = {};
 };

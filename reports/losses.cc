@@ -13,10 +13,9 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     sum.healed += one.healed;
     sum.unmatched += one.unmatched;
     sum.overflow += one.overflow;
-    sum.dropped += one.dropped;
+    if ((one.flags & profile::kThreadFiltered) == 0) sum.dropped += one.dropped;  // not lost: not wanted
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
-    sum.clamped_ticks += one.clamped_ticks;
     disarmed += (one.flags & profile::kThreadDisarmed) != 0;
     uncounted += (one.flags & profile::kThreadNoCounters) != 0;
     wall_clock += (one.flags & profile::kThreadNoClock) != 0;
@@ -35,7 +34,6 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
       {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},
-      {"clamped_ticks", "clock ticks of backward steps at dispatches: set to 0", sum.clamped_ticks},
   };
 }
 

@@ -16,7 +16,7 @@ HEADER_FIELDS = (
 THREAD = struct.Struct("<IIII2Q2QqQ9Q88s16x")
 THREAD_FIELDS = (
     "state flags tid root start_ticks end_ticks cpu_ns_start cpu_ns_end own_ticks dispatches healed unmatched "
-    "overflow dropped trace_events trace_dropped trace_overwritten train_records clamped_ticks name").split()
+    "overflow dropped trace_events trace_dropped trace_overwritten unused1 unused2 name").split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
 FORMER, BLOCK, OVERFLOW = 0xFFFFFFFF, 15, (1 << 28) - 1
