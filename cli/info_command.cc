@@ -78,8 +78,7 @@ ordered_json Describe(profile::Reader& reader) {
           {"calls", calls},
           {"exits", exits},
           {"trace_events", trace_events},
-          {"methods", std::max<size_t>(reader.ReadMethods().size(), 2) -
-                          2},  // ids begin behind "none" and "unknown"
+          {"methods", reader.RecordedMethods()},
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
           {"damages", reader.damages().Lines()},

@@ -15,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Ids begin with the one that stands for methods that cannot be described.
-uint32_t NamedMethods(const profile::Reader& reader) {
-  const uint32_t others = 1 + reader.header().filtered_methods;
-  return std::max(reader.header().method_count, others) - others;
-}
-
 // The filter as a person would name it, and the nearest of what was there to match.
 template <typename Names>
 std::string NothingMatched(std::string_view option, const agent::Filter& filter,
@@ -59,7 +53,7 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::Agen
     for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
     empty.push_back("everything: no thread matched " +
                     NothingMatched("--threads", options.threads, names));
-  } else if (!options.methods.Empty() && NamedMethods(reader) == 0) {
+  } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
                     NothingMatched("--methods", options.methods, Filterable(reader)));
   }
@@ -122,7 +116,7 @@ bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
   const auto lost = empty.empty() ? Lost(*reader) : empty;
   const std::string& probe = reader->meta().probe;
   fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", Shown(profile),
-             reader->threads().size(), NamedMethods(*reader),
+             reader->threads().size(), reader->RecordedMethods(),
              probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe_note : "");
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),

@@ -86,6 +86,12 @@ class Reader {
   CallTree ReadTree();
 
   // Call after ReadTree or the trace, so that a live profile's newest names are there.
+  // Methods that the tree may name: without the one that stands for all that could not be described, and without
+  // those that the method filter kept out.
+  uint32_t RecordedMethods() const {
+    const uint32_t others = 1 + header_.filtered_methods;
+    return header_.method_count > others ? header_.method_count - others : 0;
+  }
   Methods ReadMethods();
 
   // calibration.json, empty if there is none.
