@@ -163,6 +163,13 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
 
 Session* session_of_events = nullptr;
 
+// Goes on with the stack and tree of the virtual thread that is mounted now, or with the carrier's
+// own.
+void FollowVirtualThread(Thread& thread, const Event& event) {
+  if (event.continuation == thread.continuation) return;
+  thread.session->SwitchStrand(thread, event.continuation, event.vm_thread);
+}
+
 }  // namespace
 
 void SetSession(Session* session) { session_of_events = session; }
@@ -171,11 +178,9 @@ template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
   Thread* const current = Attend<Recording>(session_of_events, &now);
   if (current == nullptr) return;
+  FollowVirtualThread(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
-  if (event.continuation != thread.continuation) {
-    session.SwitchStrand(thread, event.continuation, event.vm_thread);
-  }
   const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
   const uint32_t word = cached->word;
   if constexpr (Recording::kTrace) {
@@ -213,11 +218,9 @@ template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
   Thread* const current = Attend<Recording>(session_of_events, &now);
   if (current == nullptr) return;
+  FollowVirtualThread(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
-  if (event.continuation != thread.continuation) {
-    session.SwitchStrand(thread, event.continuation, event.vm_thread);
-  }
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(thread, event.method);
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);

@@ -30,7 +30,6 @@ class Vm : public engine::MethodSource {
   static uint8_t* Flag(const VmStructs& structs, const char* name);
 
  private:
-  struct Heap;  // one code heap
   const char* BlobOf(uint64_t address) const;
 
   int64_t const_method_, access_flags_, access_bytes_;
