@@ -87,12 +87,12 @@ void EndProgress() {
 // `scale`: `unit` per raw unit.
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
   fmt::print("{} (in {}; read in steps of {:.1f})\n", metric.name, unit, metric.granularity * scale);
-  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED", "TRUTH", "OVERHEAD",
-             "SPREAD", "REPEAT");
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED", "TRUTH",
+             "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
   for (const auto& [key, value] : metric.keys) {
-    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}\n", ToString(key), value.count,
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(key), value.count,
                value.observed * scale, value.truth * scale, value.overhead * scale, value.spread * scale,
-               value.repeat * scale);
+               value.repeat * scale, value.context * scale);
   }
   double overhead = 0, repeat = 0, count = 0;
   for (const auto& [key, value] : metric.keys) {
@@ -136,9 +136,9 @@ Result<void> Calibrate(const Options& options) {
     PrintMetric(metric, metric.unit == "ns" ? trained->scale : 1, metric.unit);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  fmt::print("\nCheck: the trainers' second tree, corrected with the first training, is off by {:+.2f} ns an event "
-             "({:.2f} of the true time).\n",
-             trained->left_ns_per_event, trained->corrected_over_true);
+  fmt::print("\nCheck: ordinary work in tiny methods, run again and corrected with the first half of the training, is off "
+             "by {:+.2f} ns an event\n       ({:.2f} of the true time); from one kind of work to another +-{:.2f}.\n",
+             trained->left_ns_per_event, trained->corrected_over_true, trained->left_spread_ns);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return {};

@@ -78,6 +78,9 @@ std::string DidYouMean(const fs::path& directory) {
 }
 
 void UseTable(reports::Source& source, calibrate::Table table, std::string from) {
+  for (calibrate::Metric& metric : table.metrics) {
+    if (metric.bias != 0) metric = Rebased(std::move(metric), source.reader.meta().bracket_bias());
+  }
   source.table = std::move(table);
   source.table_from = std::move(from);
 }

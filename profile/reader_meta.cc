@@ -66,6 +66,7 @@ Meta ParseMeta(std::string_view text, Damages& damages) {
   meta.probe = Text(At(At(root, "probe"), "kind"));
   meta.probe_note = Text(At(At(root, "probe"), "note"));
   meta.bracket_period = Number(At(At(root, "clock"), "bracket_period"), 0);
+  meta.bracket_ticks = Number(At(At(root, "clock"), "bracket_ticks"), 0);
   const json& jvm = At(root, "jvm");
   meta.jvm = Text(At(jvm, "name")) + " " + Text(At(jvm, "version"));
   if (meta.jvm == " ") meta.jvm.clear();

@@ -31,6 +31,9 @@ struct Meta {
   std::string probe;
   std::string probe_note;
   double bracket_period = 0;
+  double bracket_ticks = 0;  // in every sampled bracket, not taken off: still in the intervals
+  // Of that, what is left in each interval, since a sampled bracket stands for all but itself.
+  double bracket_bias() const { return bracket_period > 1 ? bracket_ticks * (1 - 1 / bracket_period) : 0; }
   std::string jvm;  // name and version
   std::map<std::string, std::string> fingerprint;
 };

@@ -22,4 +22,26 @@ inline int64_t ReadTsc() {
 #endif
 }
 
+// All loads that stand before have been done; nothing that stands after has begun.
+inline void Fence() {
+#if defined(__x86_64__)
+  _mm_lfence();
+#else
+  asm volatile("dsb ishld; isb" ::: "memory");
+#endif
+}
+
+// Around a stretch of code: what it takes by itself, its cache misses included, with nothing of what was done before
+// and nothing of what comes after. Two of these with nothing between them see MeasureBracketTicks().
+inline int64_t BracketBegin() {
+  Fence();
+  const int64_t ticks = ReadTsc();
+  Fence();
+  return ticks;
+}
+inline int64_t BracketEnd() {
+  Fence();
+  return ReadTsc();
+}
+
 }  // namespace jprof::ptm

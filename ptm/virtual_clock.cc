@@ -129,6 +129,20 @@ double MeasureReadTicks() {
   return best;
 }
 
+double MeasureBracketTicks() {
+  constexpr int kPairs = 100;
+  double best = std::numeric_limits<double>::max();
+  for (int run = 0; run < 50; ++run) {
+    int64_t sum = 0;
+    for (int i = 0; i < kPairs; ++i) {
+      const int64_t begin = BracketBegin();
+      sum += BracketEnd() - begin;
+    }
+    best = std::min(best, static_cast<double>(sum) / kPairs);
+  }
+  return best;
+}
+
 int64_t MeasureGranularity() {
   // The median of the steps that are seen: a coarse TSC stands still, then jumps, now and then by
   // less.

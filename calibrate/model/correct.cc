@@ -105,7 +105,7 @@ class Corrector {
       : tree_(tree), types_(tree), prices_(metric), event_variance_(event_variance) {
     result_.adjust.resize(tree.parent.size());
     result_.error.resize(tree.parent.size());  // holds the variance until Finish
-    repeat_.resize(tree.parent.size());
+    systematic_.resize(tree.parent.size());
   }
 
   // Charges the intervals that ended with this part's entries to its parent, with its exits to its node.
@@ -129,8 +129,8 @@ class Corrector {
     double variance = 0;
     for (size_t i = 0; i < result_.error.size(); ++i) {
       variance += result_.error[i];
-      result_.total_error += repeat_[i];
-      result_.error[i] = std::sqrt(result_.error[i]) + repeat_[i];
+      result_.total_error += systematic_[i];
+      result_.error[i] = std::sqrt(result_.error[i]) + systematic_[i];
     }
     result_.total_error += std::sqrt(variance);
     return std::move(result_);
@@ -143,7 +143,7 @@ class Corrector {
     result_.events[static_cast<size_t>(price.level)] += events;
     const double variance = price.value.spread * price.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
-    repeat_[node] += static_cast<float>(events * price.value.repeat);
+    systematic_[node] += static_cast<float>(events * std::hypot(price.value.repeat, price.value.context));
   }
 
   const CountedTree& tree_;
@@ -151,7 +151,7 @@ class Corrector {
   Prices prices_;
   double event_variance_;
   Correction result_;
-  std::vector<float> repeat_;
+  std::vector<float> systematic_;
 };
 
 }  // namespace

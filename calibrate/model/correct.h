@@ -34,7 +34,8 @@ struct CountedTree {
 // All in the metric's raw units; adjust and error are per part, 0 for former parts (their node has theirs).
 struct Correction {
   std::vector<double> adjust;
-  // About one standard deviation: sqrt(sum of events * spread^2) + sum of events * repeat, over the node's keys.
+  // About one standard deviation: sqrt(sum of events * spread^2) + sum of events *
+  // hypot(repeat, context), over the node's keys.
   std::vector<float> error;
   double total_error = 0;  // the same for the sum of BASE over the whole tree
   std::array<double, kLevels> events = {};   // how many intervals each Level answered for

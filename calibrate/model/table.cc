@@ -42,7 +42,7 @@ const Overhead* FindSmallest(const Metric& metric, EventKind event) {
 json OverheadToJson(const Overhead& value) {
   return {{"count", value.count},       {"observed", value.observed}, {"truth", value.truth},
           {"overhead", value.overhead}, {"minimum", value.minimum},   {"spread", value.spread},
-          {"repeat", value.repeat}};
+          {"repeat", value.repeat},     {"context", value.context}};
 }
 
 Overhead OverheadFromJson(const json& from) {
@@ -52,13 +52,15 @@ Overhead OverheadFromJson(const json& from) {
           .overhead = from.at("overhead").get<double>(),
           .minimum = from.at("minimum").get<double>(),
           .spread = from.at("spread").get<double>(),
-          .repeat = from.at("repeat").get<double>()};
+          .repeat = from.at("repeat").get<double>(),
+          .context = from.at("context").get<double>()};
 }
 
 Result<Metric> MetricFromJson(const json& from) {
   Metric metric{.name = from.at("name").get<std::string>(),
                 .unit = from.at("unit").get<std::string>(),
-                .granularity = from.at("granularity").get<double>()};
+                .granularity = from.at("granularity").get<double>(),
+                .bias = from.at("bias").get<double>()};
   for (const auto& [text, value] : from.at("keys").items()) {
     const auto key = ParseKey(text);
     if (!key) return Fail("calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
@@ -95,6 +97,15 @@ Found Lookup(const Metric& metric, const Key& key) {
   if (const Overhead* found = FindIgnoringStatic(metric, any)) return {*found, Level::kAnyPrevious};
   if (const Overhead* found = FindSmallest(metric, key.event)) return {*found, Level::kPerEvent};
   return {};
+}
+
+Metric Rebased(Metric metric, double bias) {
+  for (auto& [key, value] : metric.keys) {
+    value.observed += bias - metric.bias;
+    value.overhead += bias - metric.bias;
+  }
+  metric.bias = bias;
+  return metric;
 }
 
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile) {
@@ -135,6 +146,7 @@ std::string ToJson(const Table& table) {
     metrics.push_back({{"name", metric.name},
                        {"unit", metric.unit},
                        {"granularity", metric.granularity},
+                       {"bias", metric.bias},
                        {"keys", std::move(keys)}});
   }
   const json whole = {{"version", kTableVersion},

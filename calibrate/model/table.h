@@ -14,7 +14,7 @@
 
 namespace jprof::calibrate {
 
-inline constexpr int kTableVersion = 1;
+inline constexpr int kTableVersion = 2;
 
 // Of one key and one metric, in the metric's raw units (clock ticks for time, events for counters).
 struct Overhead {
@@ -25,12 +25,14 @@ struct Overhead {
   double minimum = 0;   // smallest delta seen
   double spread = 0;    // standard deviation of a single clean delta
   double repeat = 0;    // |difference| of a second, independent training's overhead from this one
+  double context = 0;   // how far it differs with the work around it: standard deviation over the trainer's kernels
 };
 
 struct Metric {
   std::string name;  // as in the profile's meta.json
   std::string unit;
   double granularity = 1;  // the step in which the raw metric moves
+  double bias = 0;         // of each overhead: what the training's brackets saw of nothing and left in the intervals
   std::map<Key, Overhead> keys;
 };
 
@@ -48,6 +50,9 @@ Found Lookup(const Metric& metric, const Key& key);
 
 // CPU, kernel, JVM build, probe kind, metric set...: name -> value. Equal maps fit.
 using Fingerprint = std::map<std::string, std::string>;
+
+// The same overheads for a recording whose brackets left `bias` per interval instead.
+Metric Rebased(Metric metric, double bias);
 
 // The names of the parts that differ, each as "part: table has A, profile has B"; empty = fits.
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile);

@@ -11,7 +11,7 @@ namespace {
 double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& facts) {
   const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
   if (handlers.empty()) return 0;
-  return Estimate(handlers, facts.granularity).mean - facts.read_ticks;
+  return Estimate(handlers, facts.granularity).mean - facts.bracket_ticks;
 }
 
 // A typical interval per key as the trained deltas have it, the walk taken out.
@@ -33,7 +33,7 @@ std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts&
 std::vector<Equation> WalkEquations(const Evidence& evidence, size_t metric) {
   std::vector<Equation> equations;
   for (const auto& [name, walk] : evidence.walks) {
-    equations.push_back({walk.counts, walk.metrics[metric]});
+    if (!IsKernel(name)) equations.push_back({walk.counts, walk.metrics[metric]});
   }
   return equations;
 }
@@ -47,7 +47,48 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
   return events > 0 ? total / events : 0;
 }
 
+// The empty methods of the shapes say how transitions differ; amid ordinary work probes cost a little more or less,
+// and not everywhere the same. Moves the overheads of each state by the mean over its kernels.
+void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& metric) {
+  std::map<char, std::vector<double>> left;  // per event
+  for (const auto& [name, equation] : KernelEquations(evidence, facts.index, 1 / facts.scale)) {
+    double rest = equation.total, events = 0;
+    for (const auto& [key, count] : equation.counts) {
+      rest -= count * Lookup(metric, key).value.overhead;
+      events += count;
+    }
+    if (events > 0) left[StateOf(name)].push_back(rest / events);
+  }
+  for (auto& [key, value] : metric.keys) {
+    const auto found = left.find(static_cast<char>(std::toupper(static_cast<unsigned char>(key.running))));
+    if (found == left.end()) continue;
+    const auto [mean, deviation] = MeanAndDeviation(found->second);
+    value.overhead += mean;
+    value.truth -= mean;
+    value.context = deviation;
+  }
+}
+
 }  // namespace
+
+std::pair<double, double> MeanAndDeviation(const std::vector<double>& values) {
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = values.empty() ? 0 : sum / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, values.size() < 2 ? 0 : std::sqrt(squares / static_cast<double>(values.size() - 1))};
+}
+
+std::vector<std::pair<ShapeName, Equation>> KernelEquations(const Evidence& evidence, size_t metric,
+                                                            double truth_scale) {
+  std::vector<std::pair<ShapeName, Equation>> equations;
+  for (const auto& [name, walk] : evidence.walks) {
+    const auto truth = evidence.truth.find(name);
+    if (!IsKernel(name) || truth == evidence.truth.end()) continue;
+    equations.push_back({name, {walk.counts, walk.metrics[metric] - truth_scale * truth->second}});
+  }
+  return equations;
+}
 
 std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale) {
   std::vector<Equation> equations;
@@ -68,7 +109,7 @@ std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, do
 }
 
 Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
-  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = facts.granularity};
+  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = facts.granularity, .bias = facts.bias};
   metric.keys = FromSamples(evidence, facts);
 
   // Single intervals say how a walk divides; the tree, which is what gets corrected, says how much it is.
@@ -89,6 +130,7 @@ Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
     entry.overhead = value;
     entry.truth = entry.observed - value;
   }
+  if (facts.is_time) FitToKernels(evidence, facts, metric);
   return metric;
 }
 
@@ -107,6 +149,7 @@ Metric Combine(const Metric& first, const Metric& second) {
     value.truth = value.observed - value.overhead;
     value.minimum = std::min(value.minimum, other.minimum);
     value.spread = (value.spread + other.spread) / 2;
+    value.context = (value.context + other.context) / 2;
   }
   return both;
 }

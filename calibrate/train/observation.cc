@@ -12,11 +12,16 @@ using profile::Methods;
 using profile::TrainRecord;
 
 constexpr std::string_view kShapePrefix = "jprof/trainers/Shape";
+constexpr std::string_view kKernelPrefix = "jprof/trainers/Work";
 constexpr std::string_view kDriverClass = "jprof/trainers/Transitions";
 constexpr EventKind kKinds[] = {EventKind::kEntry, EventKind::kExit};
 
 bool IsShape(uint32_t word, const Methods& methods) {
   return methods[profile::MethodOf(word)].class_name.starts_with(kShapePrefix);
+}
+
+bool IsWalk(uint32_t word, const Methods& methods) {
+  return IsShape(word, methods) || methods[profile::MethodOf(word)].class_name.starts_with(kKernelPrefix);
 }
 
 bool IsDriver(uint32_t word, const Methods& methods) {
@@ -41,7 +46,7 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
     if (parent == kNoRecord) continue;
     if (tree.former[record]) {
       callers[record] = callers[parent];
-    } else if (IsDriver(tree.word[parent], methods) && IsShape(tree.word[record], methods)) {
+    } else if (IsDriver(tree.word[parent], methods) && IsWalk(tree.word[record], methods)) {
       callers[record] = record;
     } else {
       callers[record] = callers[parent];
@@ -61,6 +66,9 @@ ShapeName NameOf(uint32_t word, const Methods& methods) {
 Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to, const Methods& methods) {
   return {previous, LetterOf(from, methods), event, LetterOf(to, methods)};
 }
+
+bool IsKernel(const ShapeName& name) { return name.starts_with("Work"); }
+char StateOf(const ShapeName& kernel) { return kernel.size() > 4 ? kernel[4] : '?'; }
 
 ShapeName EmptyOf(const ShapeName& shape) {
   const size_t space = shape.find(' ');

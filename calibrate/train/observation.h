@@ -14,8 +14,11 @@
 
 namespace jprof::calibrate {
 
-// A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1".
+// A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel, likewise, of WorkXX: "WorkRR sHeap1".
 using ShapeName = std::string;
+
+bool IsKernel(const ShapeName& name);
+char StateOf(const ShapeName& kernel);  // the letter of the state that all of its methods are in
 
 // The "shape COPY METHOD NANOSECONDS" lines of a trainer's output. Error: it did not get to its end.
 Result<std::map<ShapeName, double>> ParseShapes(std::string_view output);

@@ -149,12 +149,24 @@ Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
                              .is_time = metric.is_time,
                              .scale = metric.scale,
                              .granularity = metric.is_time ? number("granularity_ticks", 1) : 1,
-                             .read_ticks = number("read_ticks", 0)});
+                             .bracket_ticks = number("bracket_ticks", 0),
+                             .bias = metric.is_time ? profile.meta().bracket_bias() : 0});
   }
   if (facts.fingerprint.empty() || facts.metrics.empty()) {
     return Fail("the trainer's profile has no fingerprint or no metrics: is the agent another version?");
   }
   return facts;
+}
+
+// Each run measured anew what its brackets see of nothing; `walks` become those of a run like `reference`.
+void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run, const ProfileFacts& reference) {
+  for (auto& [name, walk] : walks) {
+    double events = 0;
+    for (const auto& [key, count] : walk.counts) events += count;
+    for (size_t m = 0; m < walk.metrics.size(); ++m) {
+      walk.metrics[m] += events * (reference.metrics[m].bias - run.metrics[m].bias);
+    }
+  }
 }
 
 Result<Evidence> RunTraining(Runner& runner, const Sizes& sizes, std::optional<ProfileFacts>& facts) {
@@ -169,9 +181,10 @@ Result<Evidence> RunTraining(Runner& runner, const Sizes& sizes, std::optional<P
     const profile::CallTree tree = profile->ReadTree();
     walks.push_back(WalksOf(tree, profile->ReadMethods()));
     if (walks.back().empty()) return Fail("the trainer's profile holds none of its methods");
-    auto found = FactsOf(*profile);
+    const auto found = FactsOf(*profile);
     if (!found) return std::unexpected(found.error());
-    facts = std::move(*found);
+    if (!facts) facts = *found;
+    Rebase(walks.back(), *found, *facts);
   }
   auto profile = runner.Profile("interval by interval", sizes.train, "callflow,train");
   if (!profile) return std::unexpected(profile.error());
@@ -190,22 +203,27 @@ std::string Now() {
   return text;
 }
 
-// How the first training's table does on the second's tree.
+// How the first training's table does on the second's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
-  double left = 0, truth = 0, events = 0;
-  for (const Equation& equation : SlopeEquations(other, facts.index, 1 / facts.scale)) {
-    left += equation.total;
+  double rest = 0, events = 0, truth = 0;
+  std::vector<double> left;
+  for (const auto& [name, equation] : KernelEquations(other, facts.index, 1 / facts.scale)) {
+    if (StateOf(name) == 'I') continue;  // the interpreter's own noise would hide the rest
+    double kernel = equation.total, kernel_events = 0;
     for (const auto& [key, count] : equation.counts) {
-      events += count;
-      left -= count * Lookup(table, key).value.overhead;
+      kernel -= count * Lookup(table, key).value.overhead;
+      kernel_events += count;
     }
+    if (kernel_events == 0) continue;
+    left.push_back(kernel / kernel_events * facts.scale);
+    rest += kernel * facts.scale;
+    events += kernel_events;
+    truth += other.truth.at(name);
   }
-  for (const auto& [name, nanos] : other.truth) {
-    const auto empty = other.truth.find(EmptyOf(name));
-    if (empty != other.truth.end()) truth += nanos - empty->second;
-  }
-  if (events > 0) trained.left_ns_per_event = left / events * facts.scale;
-  if (truth > 0) trained.corrected_over_true = 1 + left * facts.scale / truth;
+  if (events == 0 || truth == 0) return;
+  trained.left_ns_per_event = rest / events;
+  trained.left_spread_ns = MeanAndDeviation(left).second;
+  trained.corrected_over_true = 1 + rest / truth;
 }
 
 }  // namespace

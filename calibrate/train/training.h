@@ -28,9 +28,11 @@ struct Plan {
 
 struct Trained {
   Table table;
-  // The second training's tree corrected with the first one's table, against the untraced trainers: what is left
-  // per event, and the corrected time over the true time. The honest measure of the table on its own trainers.
+  // The second training's kernels corrected with the first one's table, against the untraced ones: what is left per
+  // event, the mean of all and the standard deviation from kernel to kernel, and the corrected time over the true
+  // time. The honest measure of the table on ordinary code.
   double left_ns_per_event = 0;
+  double left_spread_ns = 0;
   double corrected_over_true = 0;
   double scale = 1;  // ns per tick
 };
@@ -51,12 +53,20 @@ struct MetricFacts {
   bool is_time = true;
   double scale = 1;        // raw * scale = unit
   double granularity = 1;
-  double read_ticks = 0;   // one clock read
+  double bracket_ticks = 0;  // what a bracket of the handler sees of nothing
+  double bias = 0;           // of which the recording leaves so much in each interval
 };
+
+// Of a sample; the deviation of fewer than two is 0.
+std::pair<double, double> MeanAndDeviation(const std::vector<double>& values);
 
 // What each shape costs more than its empty one. `truth_scale`: raw units per ns of truth to take off the totals,
 // 0 = take off nothing.
 std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale);
+
+// The transitions of each kernel, and what the profiler adds to a walk of it: raw units.
+std::vector<std::pair<ShapeName, Equation>> KernelEquations(const Evidence& evidence, size_t metric,
+                                                            double truth_scale);
 
 Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts);
 

@@ -136,6 +136,7 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"ticks_per_second", clock.ticks_per_second},
         {"granularity_ticks", clock.granularity},
         {"read_ticks", clock.read_ticks},
+        {"bracket_ticks", clock.bracket_ticks},
         {"bracket_period", session.options().bracket_period}}},
       {"machine",
        {{"cpu", CpuModel()},

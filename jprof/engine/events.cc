@@ -85,42 +85,30 @@ void DrawBracket(Thread& thread) {
   thread.bracket_in = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
-// Ends an event with a second clock read (`late`), so that the handler's own time is not in the
-// next interval. `sampled`: this event stands for `period` like it, whose walk is taken off here;
-// else for itself only.
+// `ticks` of the handler are its own and in no interval.
+void TakeOff(Thread& thread, int64_t ticks) {
+  thread.last += ticks;
+  thread.record->own_ticks += ticks;
+}
+
+// Ends an event that did something most events do not (`now`: its early read): what it took is its
+// own and stands for nothing else.
 template <class Recording>
-void Bracket(Thread& thread, int64_t now, int64_t late, bool sampled) {
-  const Session& session = *thread.session;
+void Bracket(Thread& thread, int64_t now) {
+  const int64_t inside = ptm::BracketEnd() - now;
+  thread.bracketed = 1;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  const int64_t inside = late - now;
-  if constexpr (Recording::kTrain) {
-    // Of the record just written; the next interval is not like the others.
-    thread.train_next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
-  }
-  int64_t own = inside;
-  if (sampled && inside <= session.longest_walk()) {
-    own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
-  }
-  thread.last = now + own;
-  thread.record->own_ticks += own;
+  TakeOff(thread, inside);
 }
 
-bool Sampled(Thread& thread) {
-  if (--thread.bracket_in != 0) return false;
-  DrawBracket(thread);
-  return true;
-}
-
-// `exact`: something happened that most events are without; such an event is always bracketed.
 template <class Recording>
 void EndSlow(Thread& thread, int64_t now, bool exact) {
   if constexpr (internal::kCounts<Recording>) {
     internal::ReadLate<Recording>(&thread, now);
   } else if constexpr (Recording::kClock) {
-    const bool sampled = Sampled(thread);
-    if (exact || sampled) Bracket<Recording>(thread, now, ptm::ReadTsc(), !exact);
+    if (exact) Bracket<Recording>(thread, now);
   }
 }
 
@@ -158,7 +146,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
-  Bracket<Recording>(thread, *now, ptm::ReadTsc(), false);
+  Bracket<Recording>(thread, *now);
 }
 
 Session* session_of_events = nullptr;
@@ -267,16 +255,31 @@ void DispatchedInside(Thread* thread, int64_t now) {
   thread->last = now;
 }
 
-template <class Recording>
-void BracketSlow(Thread* thread, int64_t now, int64_t late) {
+void BeforeSample(Thread* thread) {
   DrawBracket(*thread);
-  Bracket<Recording>(*thread, now, late, true);
+  thread->bracketed = 0;
+}
+
+void AfterSample(Thread* thread, int64_t now, int64_t inside) {
+  if (thread->bracketed != 0) return;
+  if (__atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) {
+    return DispatchedInside(thread, now);
+  }
+  // Of the record just written; the next interval is not like the others.
+  if (thread->train_next != nullptr) {
+    thread->train_next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
+  }
+  const Session& session = *thread->session;
+  int64_t own = inside;
+  if (inside <= session.longest_walk()) {
+    own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
+  }
+  TakeOff(*thread, own);
 }
 
 #define JPROF_RECORDING(R)                           \
   template void EnterSlow<R>(const Event&, int64_t); \
-  template void LeaveSlow<R>(const Event&, int64_t); \
-  template void BracketSlow<R>(Thread*, int64_t, int64_t);
+  template void LeaveSlow<R>(const Event&, int64_t);
 JPROF_RECORDING(CountTree)
 JPROF_RECORDING(TimeTree)
 JPROF_RECORDING(TrainTree)

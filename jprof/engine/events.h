@@ -4,9 +4,9 @@
 // The fast path decides everything before it changes anything: if one condition does not hold (a
 // thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
 // a tail call to the general version in events.cc, which does the whole event the obvious way. One
-// event in `bracket_period` ends with a second clock read, which says what this path itself cost
-// (cache misses of a big tree vary a lot). No call, no lock prefix, no division; about 30
-// instructions and, with time, one clock read.
+// event in `bracket_period` goes through a copy of this path between two fenced clock reads, which
+// say what it costs (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
+// about 30 instructions and, with time, one clock read.
 //
 // Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
@@ -19,7 +19,7 @@ namespace jprof::engine {
 
 // What is recorded at an event. A new kind of recording is one more of these.
 // Raise it when the cost of an event changes: tables that were trained with another version do not fit.
-inline constexpr int kHandlerVersion = 1;
+inline constexpr int kHandlerVersion = 2;
 
 inline constexpr int kNoCounters = -1;
 struct CountTree {
@@ -69,18 +69,13 @@ void LeaveSlow(const Event& event, int64_t now);
 // The handler itself was dispatched: only what was on CPU is its own.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// This event's turn to be bracketed: takes the handler's own time, as a sample of those that are
-// not.
-template <class Recording>
-void BracketSlow(Thread* thread, int64_t now, int64_t late);
+// Around an event whose turn it is to be bracketed. Before: draws the next one. After: what passed
+// between the two fenced reads is the handler's own, and a sample of the events that are not
+// bracketed.
+void BeforeSample(Thread* thread);
+void AfterSample(Thread* thread, int64_t now, int64_t inside);
 
 namespace internal {
-
-template <class Recording>
-[[gnu::noinline, gnu::cold]] int BracketSampled(Thread* thread, int64_t now) {
-  BracketSlow<Recording>(thread, now, ptm::ReadTsc());
-  return 0;
-}
 
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
@@ -126,6 +121,11 @@ inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta)
 
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
+
+// Whether one event in `bracket_period` is bracketed. Counters are exact and read late every time; a trace
+// has no walk.
+template <class Recording>
+inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;
 
 // The early read of an event's counters.
 template <class Recording>
@@ -193,20 +193,14 @@ template <class Recording>
          !TrainIsFull<Recording>(thread);
 }
 
-}  // namespace internal
-
-// A method was entered. Inlined into the probe.
+// An entry after Begin.
 template <class Recording>
-[[gnu::always_inline]] inline int Enter(uint64_t method, uint64_t sp, uint64_t return_address,
-                                        uint64_t continuation, uint64_t vm_thread) {
-  Thread* thread = current_thread;
-  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+[[gnu::always_inline]] inline int EnterFast(Thread* thread, uint64_t method, uint64_t sp,
+                                             uint64_t return_address, uint64_t continuation,
+                                             uint64_t vm_thread, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+    return EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
-    return slow();
-
   const CachedMethod* cached = FindCached(*thread, method);
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(return_address))
       [[unlikely]]
@@ -216,7 +210,7 @@ template <class Recording>
   if constexpr (Recording::kTrace) {
     if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]]
       return 0;
-    internal::Trace(thread, word, EventKind::kEntry, now - thread->last);
+    Trace(thread, word, EventKind::kEntry, now - thread->last);
     thread->last = now;
     return 0;
   }
@@ -246,43 +240,33 @@ template <class Recording>
     parent->self += delta;
     thread->last = now;
     if constexpr (Recording::kTrain) {
-      internal::Train(thread, delta, parent->word, word, EventKind::kEntry);
+      Train(thread, delta, parent->word, word, EventKind::kEntry);
     }
   }
-  internal::ChargeCounters<Recording>(thread, parent);
+  ChargeCounters<Recording>(thread, parent);
   ++*count;
   *top = {method, sp, node};
   thread->top = top + 1;
   thread->previous = static_cast<uint32_t>(EventKind::kEntry);
-  if constexpr (internal::kCounts<Recording>) {
-    internal::ReadLate<Recording>(thread, now);
-  } else if constexpr (Recording::kClock) {
-    if (--thread->bracket_in == 0) [[unlikely]] {
-      return internal::BracketSampled<Recording>(thread, now);
-    }
-  }
+  ReadLate<Recording>(thread, now);
   return 0;
 }
 
-// A method is left. Inlined into the probe.
+// An exit after Begin.
 template <class Recording>
-[[gnu::always_inline]] inline int Leave(uint64_t method, uint64_t sp, uint64_t return_address,
-                                        uint64_t continuation, uint64_t vm_thread) {
-  Thread* thread = current_thread;
-  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+[[gnu::always_inline]] inline int LeaveFast(Thread* thread, uint64_t method, uint64_t sp,
+                                             uint64_t return_address, uint64_t continuation,
+                                             uint64_t vm_thread, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+    return LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
-  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
-    return slow();
-
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(*thread, method);
     if (cached == nullptr) [[unlikely]]
       return slow();
     if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]]
       return 0;
-    internal::Trace(thread, cached->word, EventKind::kExit, now - thread->last);
+    Trace(thread, cached->word, EventKind::kExit, now - thread->last);
     thread->last = now;
     return 0;
   }
@@ -299,21 +283,70 @@ template <class Recording>
     node->self += delta;
     thread->last = now;
     if constexpr (Recording::kTrain) {
-      internal::Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
+      Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
     }
   }
-  internal::ChargeCounters<Recording>(thread, node);
+  ChargeCounters<Recording>(thread, node);
   ++*count;
   thread->top = frame;
   thread->previous = static_cast<uint32_t>(EventKind::kExit);
-  if constexpr (internal::kCounts<Recording>) {
-    internal::ReadLate<Recording>(thread, now);
-  } else if constexpr (Recording::kClock) {
-    if (--thread->bracket_in == 0) [[unlikely]] {
-      return internal::BracketSampled<Recording>(thread, now);
-    }
-  }
+  ReadLate<Recording>(thread, now);
   return 0;
+}
+
+// The same, bracketed: a copy of the code it stands for, so that it costs the same.
+template <class Recording>
+[[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
+                                               uint64_t continuation, uint64_t vm_thread, int64_t now) {
+  Thread* thread = current_thread;
+  BeforeSample(thread);
+  const int64_t begin = ptm::BracketBegin();
+  EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  return 0;
+}
+
+template <class Recording>
+[[gnu::noinline, gnu::cold]] int LeaveSampled(uint64_t method, uint64_t sp, uint64_t return_address,
+                                               uint64_t continuation, uint64_t vm_thread, int64_t now) {
+  Thread* thread = current_thread;
+  BeforeSample(thread);
+  const int64_t begin = ptm::BracketBegin();
+  LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  return 0;
+}
+
+}  // namespace internal
+
+// A method was entered. Inlined into the probe.
+template <class Recording>
+[[gnu::always_inline]] inline int Enter(uint64_t method, uint64_t sp, uint64_t return_address,
+                                        uint64_t continuation, uint64_t vm_thread) {
+  Thread* thread = current_thread;
+  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
+    return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  if constexpr (internal::kSamples<Recording>) {
+    if (--thread->bracket_in == 0) [[unlikely]]
+      return internal::EnterSampled<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  }
+  return internal::EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+}
+
+// A method is left. Inlined into the probe.
+template <class Recording>
+[[gnu::always_inline]] inline int Leave(uint64_t method, uint64_t sp, uint64_t return_address,
+                                        uint64_t continuation, uint64_t vm_thread) {
+  Thread* thread = current_thread;
+  const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
+  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
+    return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  if constexpr (internal::kSamples<Recording>) {
+    if (--thread->bracket_in == 0) [[unlikely]]
+      return internal::LeaveSampled<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  }
+  return internal::LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
 }
 
 }  // namespace jprof::engine

@@ -79,7 +79,8 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   clock_.ticks_per_second = ptm::MeasureTicksPerSecond(10);
   clock_.read_ticks = ptm::MeasureReadTicks();
   clock_.granularity = ptm::MeasureGranularity();
-  bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.read_ticks);
+  clock_.bracket_ticks = ptm::MeasureBracketTicks();
+  bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.bracket_ticks);
   longest_walk_ =
       std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
   profile::ControlHeader* header = writer_.header();

@@ -29,14 +29,15 @@ struct SessionOptions {
   bool fold_recursion = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
   uint64_t trace_memory = 64ull << 20;  // per thread
-  uint32_t bracket_period = 16;
+  uint32_t bracket_period = 32;
   MethodTable::Filter method_filter;
   std::function<bool(std::string_view name)> thread_filter;
 };
 
 struct ClockFacts {
   double ticks_per_second = 1e9;
-  double read_ticks = 0;  // one clock read among others
+  double read_ticks = 0;     // one clock read among others
+  double bracket_ticks = 0;  // what a bracket sees of nothing
   int64_t granularity = 1;
 };
 
@@ -84,7 +85,7 @@ class Session {
   const SessionOptions& options() const { return options_; }
   const ClockFacts& clock() const { return clock_; }
   uint64_t start_unix_ns() const { return start_unix_ns_; }
-  // (period - 1) * read cost, rounded: what a sampled bracket must not count as the handler's.
+  // (period - 1) * bracket_ticks, rounded: what a sampled bracket must not count as the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }

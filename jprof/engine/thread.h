@@ -75,7 +75,7 @@ struct alignas(64) Thread {
   uint32_t page_seen = 0;
   uint32_t bracket_in = 1;  // events until the next bracketed one
   uint32_t previous = 0;
-  uint32_t unused = 0;
+  uint32_t bracketed = 0;   // the present event has been bracketed for itself
   // Line 2.
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none

@@ -60,7 +60,7 @@ Machine Sample() {
 }
 
 MetricFacts Time() {
-  return {.name = "time", .unit = "ns", .scale = kScale, .granularity = 26, .read_ticks = 25};
+  return {.name = "time", .unit = "ns", .scale = kScale, .granularity = 26, .bracket_ticks = 25};
 }
 
 TEST(MakeMetric, TakesOffWhatTheProbesCostAndNoMore) {
