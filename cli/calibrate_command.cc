@@ -136,9 +136,9 @@ Result<void> Calibrate(const Options& options) {
     PrintMetric(metric, metric.unit == "ns" ? trained->scale : 1, metric.unit);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  fmt::print("\nCheck: ordinary work in tiny methods, run again and corrected with the first half of the training, is off "
-             "by {:+.2f} ns an event\n       ({:.2f} of the true time); from one kind of work to another +-{:.2f}.\n",
-             trained->left_ns_per_event, trained->corrected_over_true, trained->left_spread_ns);
+  fmt::print("\nCheck: ordinary programs of the second training, corrected with the first one's table, are off by {:+.2f} ns "
+             "an event;\n       from one program to another that differs by {:.2f} ns.\n",
+             trained->left_ns_per_event, trained->left_spread_ns);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return {};

@@ -12,18 +12,16 @@ import jdk.test.whitebox.WhiteBox;
 
 /**
  * Walks every transition between interpreted, C1, C2 and native methods, static and not, and prints for
- * each shape what one walk took: "shape ShapeIJ sLs1 12.34" (ns, median of the rounds). The kernels of WorkXX,
- * in each compile state, are shapes, too, of some hundred calls each.
+ * each shape what one walk took: "shape ShapeIJ sLs1 12.34" (ns, median of the rounds).
  * Arguments: the native library, calls per round, rounds.
  */
 public final class Transitions {
   private static final char[] STATES = {'I', 'J', 'R'};
-  private static final int KERNEL_CALLS = 50;  // one walk of a kernel for so many of a shape
   private static final int WARM_UP = 20;  // enough to resolve every call site before anything is compiled
 
-  private record Shape(Object target, Method caller, boolean isStatic, int fewer, double[] nanos) {
-    Shape(Object target, Method caller, int fewer, int rounds) {
-      this(target, caller, Modifier.isStatic(caller.getModifiers()), fewer, new double[rounds]);
+  private record Shape(Object target, Method caller, boolean isStatic, double[] nanos) {
+    Shape(Object target, Method caller, int rounds) {
+      this(target, caller, Modifier.isStatic(caller.getModifiers()), new double[rounds]);
     }
   }
 
@@ -52,16 +50,14 @@ public final class Transitions {
     final List<Shape> shapes = new ArrayList<>();
     for (final char caller : STATES) {
       for (final char callee : STATES) {
-        shapes.addAll(prepare("ShapeXX", "Shape" + caller + callee, caller, callee, 1, rounds));
+        shapes.addAll(prepare(caller, callee, rounds));
       }
-      shapes.addAll(prepare("WorkXX", "Work" + caller + caller, caller, caller, KERNEL_CALLS, rounds));
     }
     for (int round = 0; round < rounds; ++round) {
       for (final Shape shape : shapes) {
-        final int walks = Math.max(1, calls / shape.fewer);
         final long start = System.nanoTime();
-        drive(shape.target, shape.caller, shape.isStatic, walks);
-        shape.nanos[round] = (System.nanoTime() - start) / (double) walks;
+        drive(shape.target, shape.caller, shape.isStatic, calls);
+        shape.nanos[round] = (System.nanoTime() - start) / (double) calls;
       }
     }
     final StringBuilder text = new StringBuilder();
@@ -74,15 +70,14 @@ public final class Transitions {
     System.out.println("done");
   }
 
-  private List<Shape> prepare(String template, String name, char callerState, char calleeState, int fewer, int rounds)
-      throws Exception {
-    final Class<?> copy = load(template, name);
+  private List<Shape> prepare(char callerState, char calleeState, int rounds) throws Exception {
+    final Class<?> copy = load("Shape" + callerState + calleeState);
     bind(copy, "(L" + copy.getName().replace('.', '/') + ";)V");
     final Object target = copy.getDeclaredConstructor().newInstance();
     final List<Shape> shapes = new ArrayList<>();
     for (final Method method : copy.getDeclaredMethods()) {
       if (Character.isDigit(method.getName().charAt(method.getName().length() - 1))) {
-        shapes.add(new Shape(target, method, fewer, rounds));
+        shapes.add(new Shape(target, method, rounds));
       }
     }
     warm(shapes);
@@ -122,13 +117,13 @@ public final class Transitions {
     }
   }
 
-  /** A copy of a class under another name of the same length. */
-  private static Class<?> load(String template, String name) throws Exception {
+  /** A copy of ShapeXX under another name of the same length. */
+  private static Class<?> load(String name) throws Exception {
     final byte[] bytes;
-    try (InputStream in = Transitions.class.getResourceAsStream(template + ".class")) {
+    try (InputStream in = Transitions.class.getResourceAsStream("ShapeXX.class")) {
       bytes = in.readAllBytes();
     }
-    final byte[] from = ("jprof/trainers/" + template).getBytes(StandardCharsets.US_ASCII);
+    final byte[] from = "jprof/trainers/ShapeXX".getBytes(StandardCharsets.US_ASCII);
     final byte[] to = ("jprof/trainers/" + name).getBytes(StandardCharsets.US_ASCII);
     for (int at = 0; at + from.length <= bytes.length; ++at) {
       if (Arrays.equals(bytes, at, at + from.length, from, 0, from.length)) {

@@ -22,10 +22,6 @@ static void JNICALL MidVirtual(JNIEnv* env, jobject self, jobject o) {
 JNIEXPORT void JNICALL Java_jprof_trainers_Transitions_bind(JNIEnv* env, jclass self, jclass copy,
                                                             jstring signature) {
   (void)self;
-  if ((*env)->GetStaticMethodID(env, copy, "ls", "()V") == NULL) {
-    (*env)->ExceptionClear(env); /* a copy without natives */
-    return;
-  }
   const char* mid = (*env)->GetStringUTFChars(env, signature, NULL);
   const JNINativeMethod natives[] = {
       {"ns", "()V", (void*)Leaf},
@@ -41,8 +37,7 @@ static void Loop(JNIEnv* env, jobject target, jobject caller, jboolean is_static
   const jclass type = (*env)->GetObjectClass(env, target);
   const jmethodID method = (*env)->FromReflectedMethod(env, caller);
   leaf_static = (*env)->GetStaticMethodID(env, type, "ls", "()V");
-  leaf_virtual = leaf_static != NULL ? (*env)->GetMethodID(env, type, "lv", "()V") : NULL;
-  if (leaf_static == NULL) (*env)->ExceptionClear(env); /* a copy without natives */
+  leaf_virtual = (*env)->GetMethodID(env, type, "lv", "()V");
   if (is_static) {
     for (jint i = 0; i < calls; ++i) (*env)->CallStaticVoidMethod(env, type, method, target);
   } else {

@@ -1,5 +1,6 @@
 // The pure half of a training: from evidence to a metric's overheads.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "calibrate/train/training.h"
@@ -33,7 +34,7 @@ std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts&
 std::vector<Equation> WalkEquations(const Evidence& evidence, size_t metric) {
   std::vector<Equation> equations;
   for (const auto& [name, walk] : evidence.walks) {
-    if (!IsKernel(name)) equations.push_back({walk.counts, walk.metrics[metric]});
+    equations.push_back({walk.counts, walk.metrics[metric]});
   }
   return equations;
 }
@@ -48,46 +49,47 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
 }
 
 // The empty methods of the shapes say how transitions differ; amid ordinary work probes cost a little more or less,
-// and not everywhere the same. Moves the overheads of each state by the mean over its kernels.
+// and not everywhere the same. Moves the overheads of each state by what is typically left in its kernels.
 void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& metric) {
-  std::map<char, std::vector<double>> left;  // per event
-  for (const auto& [name, equation] : KernelEquations(evidence, facts.index, 1 / facts.scale)) {
-    double rest = equation.total, events = 0;
-    for (const auto& [key, count] : equation.counts) {
-      rest -= count * Lookup(metric, key).value.overhead;
-      events += count;
+  for (const auto& [state, kernels] : evidence.kernels) {  // R last: its kernels have some J in them
+    const Centre left = CentreOf(LeftPerEvent(kernels, metric, facts));
+    for (auto& [key, value] : metric.keys) {
+      if (std::toupper(static_cast<unsigned char>(key.running)) != state) continue;
+      value.overhead += left.median;
+      value.truth -= left.median;
+      value.context = left.deviation;
     }
-    if (events > 0) left[StateOf(name)].push_back(rest / events);
   }
-  for (auto& [key, value] : metric.keys) {
-    const auto found = left.find(static_cast<char>(std::toupper(static_cast<unsigned char>(key.running))));
-    if (found == left.end()) continue;
-    const auto [mean, deviation] = MeanAndDeviation(found->second);
-    value.overhead += mean;
-    value.truth -= mean;
-    value.context = deviation;
-  }
+}
+
+double MedianOf(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace
 
-std::pair<double, double> MeanAndDeviation(const std::vector<double>& values) {
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  const double mean = values.empty() ? 0 : sum / static_cast<double>(values.size());
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, values.size() < 2 ? 0 : std::sqrt(squares / static_cast<double>(values.size() - 1))};
+Centre CentreOf(std::vector<double> values) {
+  if (values.empty()) return {};
+  const double median = MedianOf(values);
+  for (double& value : values) value = std::abs(value - median);
+  return {median, 1.4826 * MedianOf(values)};
 }
 
-std::vector<std::pair<ShapeName, Equation>> KernelEquations(const Evidence& evidence, size_t metric,
-                                                            double truth_scale) {
-  std::vector<std::pair<ShapeName, Equation>> equations;
-  for (const auto& [name, walk] : evidence.walks) {
-    const auto truth = evidence.truth.find(name);
-    if (!IsKernel(name) || truth == evidence.truth.end()) continue;
-    equations.push_back({name, {walk.counts, walk.metrics[metric] - truth_scale * truth->second}});
+std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts) {
+  std::vector<double> left;
+  for (const auto& [name, walk] : kernels.walks) {
+    const auto truth = kernels.truth.find(name);
+    if (truth == kernels.truth.end()) continue;
+    double rest = walk.metrics[facts.index] - truth->second / facts.scale, events = 0;
+    for (const auto& [key, count] : walk.counts) {
+      rest -= count * Lookup(metric, key).value.overhead;
+      events += count;
+    }
+    if (events > 0) left.push_back(rest / events);
   }
-  return equations;
+  return left;
 }
 
 std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale) {

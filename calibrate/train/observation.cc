@@ -12,21 +12,10 @@ using profile::Methods;
 using profile::TrainRecord;
 
 constexpr std::string_view kShapePrefix = "jprof/trainers/Shape";
-constexpr std::string_view kKernelPrefix = "jprof/trainers/Work";
-constexpr std::string_view kDriverClass = "jprof/trainers/Transitions";
 constexpr EventKind kKinds[] = {EventKind::kEntry, EventKind::kExit};
 
 bool IsShape(uint32_t word, const Methods& methods) {
   return methods[profile::MethodOf(word)].class_name.starts_with(kShapePrefix);
-}
-
-bool IsWalk(uint32_t word, const Methods& methods) {
-  return IsShape(word, methods) || methods[profile::MethodOf(word)].class_name.starts_with(kKernelPrefix);
-}
-
-bool IsDriver(uint32_t word, const Methods& methods) {
-  const profile::MethodName method = methods[profile::MethodOf(word)];
-  return method.name == "drive" && method.class_name == kDriverClass;
 }
 
 char LetterOf(uint32_t word, const Methods& methods) {
@@ -38,6 +27,20 @@ uint32_t ContextOf(const CallTree& tree, uint32_t record) {
   return tree.former[record] ? tree.parent[record] : record;
 }
 
+bool Is(uint32_t record, std::string_view class_name, std::string_view name, const CallTree& tree,
+        const Methods& methods) {
+  const profile::MethodName method = methods[profile::MethodOf(tree.word[record])];
+  return method.name == name && method.class_name == class_name;
+}
+
+// What calls the walks: the loop of Transitions; in Library the switch, when it is not warming up.
+bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
+  if (Is(record, "jprof/trainers/Transitions", "drive", tree, methods)) return true;
+  const uint32_t parent = tree.parent[record];
+  return parent != kNoRecord && Is(record, "jprof/trainers/Library", "drive", tree, methods) &&
+         Is(parent, "jprof/trainers/Library", "measure", tree, methods);
+}
+
 // For every record the caller record whose walk it belongs to, or kNoRecord. Parents stand before children.
 std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> callers(tree.size(), kNoRecord);
@@ -46,7 +49,7 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
     if (parent == kNoRecord) continue;
     if (tree.former[record]) {
       callers[record] = callers[parent];
-    } else if (IsDriver(tree.word[parent], methods) && IsWalk(tree.word[record], methods)) {
+    } else if (IsDriver(parent, tree, methods)) {
       callers[record] = record;
     } else {
       callers[record] = callers[parent];
@@ -66,9 +69,6 @@ ShapeName NameOf(uint32_t word, const Methods& methods) {
 Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to, const Methods& methods) {
   return {previous, LetterOf(from, methods), event, LetterOf(to, methods)};
 }
-
-bool IsKernel(const ShapeName& name) { return name.starts_with("Work"); }
-char StateOf(const ShapeName& kernel) { return kernel.size() > 4 ? kernel[4] : '?'; }
 
 ShapeName EmptyOf(const ShapeName& shape) {
   const size_t space = shape.find(' ');

@@ -14,11 +14,8 @@
 
 namespace jprof::calibrate {
 
-// A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel, likewise, of WorkXX: "WorkRR sHeap1".
+// A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel: "Library regex".
 using ShapeName = std::string;
-
-bool IsKernel(const ShapeName& name);
-char StateOf(const ShapeName& kernel);  // the letter of the state that all of its methods are in
 
 // The "shape COPY METHOD NANOSECONDS" lines of a trainer's output. Error: it did not get to its end.
 Result<std::map<ShapeName, double>> ParseShapes(std::string_view output);
@@ -26,7 +23,7 @@ Result<std::map<ShapeName, double>> ParseShapes(std::string_view output);
 // The shape without any call that a shape is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 
-// One walk of a shape as the tree has it: from the caller's entry to its exit.
+// One walk of a shape or a kernel as the tree has it: from the caller's entry to its exit.
 struct Walk {
   double calls = 0;
   Counts counts;               // transitions per walk

@@ -17,19 +17,42 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kRunLimit{300};  // a run takes seconds; a loaded machine may not
 constexpr int kTrainings = 2;
 
-// Walks of each shape in one run: `calls` in each of `rounds`.
+// Transitions: walks of each shape in one run, `calls` in each of `rounds`.
 struct Size {
   int calls, rounds;
 };
 
 struct Sizes {
   Size untraced, traced, train;
-  int repeats;  // of the untraced and traced runs; the least of each shape counts
+  int repeats;         // of the untraced and traced runs; the least of each shape counts
+  int kernel_repeats;  // the same of the kernels' runs
 };
 
 Sizes SizesOf(const Plan& plan) {
-  if (plan.quick) return {{500, 11}, {500, 5}, {200, 2}, 3};
-  return {{2000, 11}, {2000, 7}, {500, 2}, 5};
+  if (plan.quick) return {{500, 11}, {500, 5}, {200, 2}, 3, 1};
+  return {{2000, 11}, {2000, 7}, {500, 2}, 3, 2};
+}
+
+// One program of the trainers' jar.
+struct Program {
+  std::vector<std::string> options;  // of the JVM
+  std::string main;
+  std::vector<std::string> arguments;
+};
+
+Program Shapes(const Plan& plan, const Size& size) {
+  // No compilation but those the trainer asks for, each done when asked.
+  return {{"-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000", "-XX:+UnlockDiagnosticVMOptions",
+           "-XX:+WhiteBoxAPI"},
+          "Transitions",
+          {plan.natives.string(), std::to_string(size.calls), std::to_string(size.rounds)}};
+}
+
+// The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself compiles.
+std::map<char, Program> Kernels() {
+  return {{'I', {{"-Xint"}, "Library", {"0", "20", "3"}}},
+          {'J', {{"-XX:TieredStopAtLevel=1"}, "Library", {"200", "100", "3"}}},
+          {'R', {{}, "Library", {"2000", "200", "3"}}}};
 }
 
 class Runner {
@@ -37,11 +60,11 @@ class Runner {
   Runner(const Plan& plan, int total) : plan_(plan), total_(total) {}
 
   // Runs the trainer, under the agent if `agent_options` is not empty.
-  Result<std::map<ShapeName, double>> Run(std::string_view step, const Size& size,
+  Result<std::map<ShapeName, double>> Run(std::string_view step, const Program& program,
                                           const std::string& agent_options) {
     if (plan_.progress) plan_.progress(done_, total_, step);
     ++done_;
-    const auto child = RunChild(Command(size, agent_options), plan_.work / "trainer.log", kRunLimit);
+    const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log", kRunLimit);
     if (!child) return std::unexpected(child.error());
     const auto shapes = ParseShapes(child->output);
     if (shapes && child->status == 0) return shapes;
@@ -50,28 +73,24 @@ class Runner {
   }
 
   // The same under the agent, and the profile it made.
-  Result<profile::Reader> Profile(std::string_view step, const Size& size, const std::string& options) {
+  Result<profile::Reader> Profile(std::string_view step, const Program& program, const std::string& options) {
     const fs::path out = plan_.work / "trainer.jprof";
     fs::remove_all(out);
-    const auto run = Run(step, size, fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
+    const auto run = Run(step, program, fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
     if (!run) return std::unexpected(run.error());
     return profile::Reader::Open(out.string());
   }
 
  private:
-  std::vector<std::string> Command(const Size& size, const std::string& agent_options) const {
+  std::vector<std::string> Command(const Program& program, const std::string& agent_options) const {
     std::vector<std::string> argv = {plan_.java.string()};
     if (!agent_options.empty()) argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
-    // No compilation but those the trainer asks for, each done when asked; code as it is under the probes.
-    for (const char* option : {"-XX:-Inline", "-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000",
-                               "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI", "-XX:+UseSerialGC"}) {
-      argv.push_back(option);
-    }
+    argv.push_back("-XX:-Inline");  // code as it is under the probes
+    argv.push_back("-XX:+UseSerialGC");
+    argv.insert(argv.end(), program.options.begin(), program.options.end());
     argv.push_back("-Xbootclasspath/a:" + plan_.trainers.string());
-    for (const std::string& word : {std::string("jprof.trainers.Transitions"), plan_.natives.string(),
-                                    std::to_string(size.calls), std::to_string(size.rounds)}) {
-      argv.push_back(word);
-    }
+    argv.push_back("jprof.trainers." + program.main);
+    argv.insert(argv.end(), program.arguments.begin(), program.arguments.end());
     return argv;
   }
 
@@ -169,14 +188,16 @@ void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run, const Pro
   }
 }
 
-Result<Evidence> RunTraining(Runner& runner, const Sizes& sizes, std::optional<ProfileFacts>& facts) {
+// A program untraced and traced, `repeats` times.
+Result<Walks> Compare(Runner& runner, const Program& untraced, const Program& traced, int repeats,
+                      std::optional<ProfileFacts>& facts) {
   std::vector<std::map<ShapeName, double>> truths;
   std::vector<std::map<ShapeName, Walk>> walks;
-  for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
-    auto truth = runner.Run("without the profiler", sizes.untraced, "");
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    auto truth = runner.Run("without the profiler", untraced, "");
     if (!truth) return std::unexpected(truth.error());
     truths.push_back(std::move(*truth));
-    auto profile = runner.Profile("with the profiler", sizes.traced, "callflow");
+    auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
     const profile::CallTree tree = profile->ReadTree();
     walks.push_back(WalksOf(tree, profile->ReadMethods()));
@@ -186,9 +207,21 @@ Result<Evidence> RunTraining(Runner& runner, const Sizes& sizes, std::optional<P
     if (!facts) facts = *found;
     Rebase(walks.back(), *found, *facts);
   }
-  auto profile = runner.Profile("interval by interval", sizes.train, "callflow,train");
+  return Walks{.truth = LeastOf(truths), .walks = LeastOf(walks)};
+}
+
+Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& sizes,
+                             std::optional<ProfileFacts>& facts) {
+  auto shapes = Compare(runner, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced), sizes.repeats, facts);
+  if (!shapes) return std::unexpected(shapes.error());
+  Evidence evidence{std::move(*shapes), {}, {}};
+  for (const auto& [state, program] : Kernels()) {
+    auto kernels = Compare(runner, program, program, sizes.kernel_repeats, facts);
+    if (!kernels) return std::unexpected(kernels.error());
+    evidence.kernels[state] = std::move(*kernels);
+  }
+  auto profile = runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
   if (!profile) return std::unexpected(profile.error());
-  Evidence evidence{.truth = LeastOf(truths), .walks = LeastOf(walks)};
   evidence.samples = SamplesOf(*profile, profile->ReadMethods());
   if (evidence.samples.deltas.empty()) return Fail("the training run recorded no intervals");
   return evidence;
@@ -205,36 +238,23 @@ std::string Now() {
 
 // How the first training's table does on the second's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
-  double rest = 0, events = 0, truth = 0;
-  std::vector<double> left;
-  for (const auto& [name, equation] : KernelEquations(other, facts.index, 1 / facts.scale)) {
-    if (StateOf(name) == 'I') continue;  // the interpreter's own noise would hide the rest
-    double kernel = equation.total, kernel_events = 0;
-    for (const auto& [key, count] : equation.counts) {
-      kernel -= count * Lookup(table, key).value.overhead;
-      kernel_events += count;
-    }
-    if (kernel_events == 0) continue;
-    left.push_back(kernel / kernel_events * facts.scale);
-    rest += kernel * facts.scale;
-    events += kernel_events;
-    truth += other.truth.at(name);
-  }
-  if (events == 0 || truth == 0) return;
-  trained.left_ns_per_event = rest / events;
-  trained.left_spread_ns = MeanAndDeviation(left).second;
-  trained.corrected_over_true = 1 + rest / truth;
+  const auto kernels = other.kernels.find('R');
+  if (kernels == other.kernels.end()) return;
+  const Centre left = CentreOf(LeftPerEvent(kernels->second, table, facts));
+  trained.left_ns_per_event = left.median * facts.scale;
+  trained.left_spread_ns = left.deviation * facts.scale;
 }
 
 }  // namespace
 
 Result<Trained> Train(const Plan& plan) {
   const Sizes sizes = SizesOf(plan);
-  Runner runner(plan, kTrainings * (2 * sizes.repeats + 1));
+  const int kernel_runs = 2 * sizes.kernel_repeats * static_cast<int>(Kernels().size());
+  Runner runner(plan, kTrainings * (2 * sizes.repeats + kernel_runs + 1));
   std::optional<ProfileFacts> facts;
   std::vector<Evidence> trainings;
   for (int training = 0; training < kTrainings; ++training) {
-    auto evidence = RunTraining(runner, sizes, facts);
+    auto evidence = RunTraining(runner, plan, sizes, facts);
     if (!evidence) return std::unexpected(evidence.error());
     trainings.push_back(std::move(*evidence));
   }

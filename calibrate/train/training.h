@@ -28,12 +28,10 @@ struct Plan {
 
 struct Trained {
   Table table;
-  // The second training's kernels corrected with the first one's table, against the untraced ones: what is left per
-  // event, the mean of all and the standard deviation from kernel to kernel, and the corrected time over the true
-  // time. The honest measure of the table on ordinary code.
+  // The second training's kernels (compiled as in production) corrected with the first one's table, against the
+  // untraced ones: what is left per event, typically and from kernel to kernel. The honest measure of the table.
   double left_ns_per_event = 0;
   double left_spread_ns = 0;
-  double corrected_over_true = 0;
   double scale = 1;  // ns per tick
 };
 
@@ -41,11 +39,14 @@ Result<Trained> Train(const Plan& plan);
 
 // --- The steps, pure; public for the tests ---
 
-// What the runs of one training found.
-struct Evidence {
-  std::map<ShapeName, double> truth;  // ns a call, driver included
+// What the runs of one training found: of the shapes, and of the kernels by the compile state they ran in.
+struct Walks {
+  std::map<ShapeName, double> truth;  // ns a walk; of shapes with the driver
   std::map<ShapeName, Walk> walks;
+};
+struct Evidence : Walks {
   Samples samples;
+  std::map<char, Walks> kernels;
 };
 struct MetricFacts {
   std::string name, unit;
@@ -57,16 +58,18 @@ struct MetricFacts {
   double bias = 0;           // of which the recording leaves so much in each interval
 };
 
-// Of a sample; the deviation of fewer than two is 0.
-std::pair<double, double> MeanAndDeviation(const std::vector<double>& values);
+// Robust: the median, and the standard deviation of a normal distribution with the same median of absolute deviations.
+struct Centre {
+  double median = 0, deviation = 0;
+};
+Centre CentreOf(std::vector<double> values);
 
 // What each shape costs more than its empty one. `truth_scale`: raw units per ns of truth to take off the totals,
 // 0 = take off nothing.
 std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale);
 
-// The transitions of each kernel, and what the profiler adds to a walk of it: raw units.
-std::vector<std::pair<ShapeName, Equation>> KernelEquations(const Evidence& evidence, size_t metric,
-                                                            double truth_scale);
+// What the profiler adds to an event of each kernel beyond what the table says, raw units.
+std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts);
 
 Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts);
 

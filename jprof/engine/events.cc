@@ -92,7 +92,7 @@ void TakeOff(Thread& thread, int64_t ticks) {
 }
 
 // Ends an event that did something most events do not (`now`: its early read): what it took is its
-// own and stands for nothing else.
+// own and stands for nothing else. As much as sampling leaves in every interval is left in this one.
 template <class Recording>
 void Bracket(Thread& thread, int64_t now) {
   const int64_t inside = ptm::BracketEnd() - now;
@@ -100,7 +100,7 @@ void Bracket(Thread& thread, int64_t now) {
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  TakeOff(thread, inside);
+  TakeOff(thread, inside - thread.session->bracket_rest());
 }
 
 template <class Recording>

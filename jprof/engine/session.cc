@@ -76,11 +76,13 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot set up the method table in {}: no memory or a full disk",
                 options_.files.directory);
   }
+  if (!options_.counters.empty()) options_.bracket_period = 1;  // every event reads late
   clock_.ticks_per_second = ptm::MeasureTicksPerSecond(10);
   clock_.read_ticks = ptm::MeasureReadTicks();
   clock_.granularity = ptm::MeasureGranularity();
   clock_.bracket_ticks = ptm::MeasureBracketTicks();
   bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.bracket_ticks);
+  bracket_rest_ = bracket_bias_ / options_.bracket_period;
   longest_walk_ =
       std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
   profile::ControlHeader* header = writer_.header();

@@ -87,6 +87,7 @@ class Session {
   uint64_t start_unix_ns() const { return start_unix_ns_; }
   // (period - 1) * bracket_ticks, rounded: what a sampled bracket must not count as the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
+  int64_t bracket_rest() const { return bracket_rest_; }  // of which each of the period's intervals keeps so much
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
 
@@ -108,6 +109,7 @@ class Session {
   pthread_key_t at_thread_exit_ = {};
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
+  int64_t bracket_rest_ = 0;
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;

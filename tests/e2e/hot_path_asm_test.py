@@ -4,7 +4,7 @@
 Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
 A handler's fast path is every instruction that can be reached from its start without leaving its function. It may
-leave only by a jump to its slow path: its own part that the compiler split off as .cold, or EnterCold, LeaveCold, BracketSampled. On
+leave only by a jump to its slow path: its own part that the compiler split off as .cold, or EnterCold, LeaveCold, EnterSampled, LeaveSampled. On
 the fast path there is no call, no lock prefix, no division, no other instruction that waits or serialises; it reads the
 clock once (counts: never), and it returns. The two recordings that a user waits for also pass no value through the
 stack (saved registers apart): what the slow path needs stays in registers. Once it did not, and an event cost 1.4 times
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false)>\(char\*, void\*\)$")
-SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|BracketSampled)<")
+SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterSampled|LeaveSampled)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
 WITHOUT_STACK = {"CountTree", "TimeTree"}

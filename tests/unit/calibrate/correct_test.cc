@@ -193,6 +193,21 @@ TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
   EXPECT_FLOAT_EQ(static_cast<float>(Correct(run.tree(), metric).total_error), 10 * 4 + 100 * 0.5);
 }
 
+TEST(Correct, WhatDependsOnTheContextIsAnErrorThatDoesNotFade) {
+  Metric metric;
+  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] = Cost(10, /*spread=*/0, /*repeat=*/3);
+  metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(10);
+  metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);
+  for (auto& [key, value] : metric.keys) value.context = 4;
+  Recorder run;
+  uint32_t node = 0;
+  for (int i = 0; i < 100; ++i) {
+    node = run.Enter("m", 'J', 0);
+    run.Exit(0);
+  }
+  EXPECT_FLOAT_EQ(Correct(run.tree(), metric).error[node], 100 * 5);  // hypot(3, 4)
+}
+
 TEST(Correct, SaysWhichLevelAnswered) {
   Metric metric;
   metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);

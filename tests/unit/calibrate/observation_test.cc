@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 using profile::PackMethod;
 
 constexpr EventKind kEn = EventKind::kEntry, kEx = EventKind::kExit;
-constexpr uint32_t kDrive = 1, kCaller = 2, kLeaf = 3, kOther = 4;
+constexpr uint32_t kDrive = 1, kCaller = 2, kLeaf = 3, kOther = 4, kWarm = 5, kMeasure = 6, kSwitch = 7,
+                   kKernel = 8;
 
 TEST(ParseShapes, ReadsWhatTheTrainerPrints) {
   const auto shapes = ParseShapes(
@@ -69,16 +70,28 @@ class Profile : public testing::Test {
     Method(kCaller, profile::kMethodStatic, "jprof/trainers/ShapeJR", "sLv2");
     Method(kLeaf, 0, "jprof/trainers/ShapeJR", "lv");
     Method(kOther, 0, "java/lang/Object", "hashCode");
+    Method(kWarm, 0, "jprof/trainers/Library", "warm");
+    Method(kMeasure, 0, "jprof/trainers/Library", "measure");
+    Method(kSwitch, 0, "jprof/trainers/Library", "drive");
+    Method(kKernel, 0, "jprof/trainers/Library", "regex");
     std::ofstream(directory_ / "methods", std::ios::binary) << methods_;
   }
 
   void WriteNodes() {
-    std::vector<profile::Node> nodes(6);
+    std::vector<profile::Node> nodes(13);
     nodes[1].word = PackMethod(MethodType::kThread, 0);
     nodes[2] = {.word = PackMethod(MethodType::kNative, kDrive), .parent = 1, .entries = {1, 0}, .self = 777};
     nodes[3] = {.word = PackMethod(MethodType::kJitted, kCaller), .parent = 2, .entries = {1, 9}, .exits = {0, 10}, .self = 600};
     nodes[4] = {.word = PackMethod(MethodType::kRejitted, kLeaf), .parent = 3, .entries = {10, 10}, .exits = {20, 0}, .self = 400};
     nodes[5] = {.word = PackMethod(MethodType::kJitted, kCaller), .parent = 1, .entries = {5, 0}, .exits = {5, 0}, .self = 9999};
+    // Library: warm -> drive -> kernel does not count, measure -> drive -> kernel -> leaf does.
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t at = 6 + 3 * i;
+      nodes[at] = {.word = PackMethod(MethodType::kJitted, i == 0 ? kWarm : kMeasure), .parent = 1, .entries = {1, 0}};
+      nodes[at + 1] = {.word = PackMethod(MethodType::kJitted, kSwitch), .parent = at, .entries = {1, 0}, .self = 5};
+      nodes[at + 2] = {.word = PackMethod(MethodType::kJitted, kKernel), .parent = at + 1, .entries = {4, 0}, .exits = {0, 4}, .self = 80};
+    }
+    nodes[12] = {.word = PackMethod(MethodType::kRejitted, kLeaf), .parent = 11, .entries = {4, 0}, .exits = {4, 0}, .self = 40};
     std::ofstream file(directory_ / "nodes", std::ios::binary);
     file.write(reinterpret_cast<const char*>(nodes.data()), static_cast<std::streamsize>(nodes.size() * sizeof(nodes[0])));
   }
@@ -105,9 +118,9 @@ class Profile : public testing::Test {
     std::memcpy(header.magic, profile::kMagic, sizeof(header.magic));
     header.version = profile::kFormatVersion;
     header.thread_count = 1;
-    header.node_count = 6;
+    header.node_count = 13;
     header.methods_bytes = methods_.size();
-    header.method_count = 4;
+    header.method_count = 8;
     header.train_records = train_records_;
     profile::ThreadRecord thread{.state = profile::kThreadEnded, .tid = 1, .root = 1};
     std::string bytes(profile::kControlHeaderBytes + sizeof(thread), '\0');
@@ -126,7 +139,12 @@ TEST_F(Profile, WalksAreWhatLiesBelowTheDriver) {
   ASSERT_TRUE(reader) << reader.error().message;
   const profile::CallTree tree = reader->ReadTree();
   const auto walks = WalksOf(tree, reader->ReadMethods());
-  ASSERT_EQ(walks.size(), 1u);
+  ASSERT_EQ(walks.size(), 2u);
+  const Walk& kernel = walks.at("Library regex");
+  EXPECT_EQ(kernel.calls, 4);
+  EXPECT_DOUBLE_EQ(kernel.metrics[0], 30);  // (80 + 40) / 4
+  const Counts kernel_counts = {{*ParseKey("En-J-En-R"), 1}, {*ParseKey("En-R-Ex-J"), 1}, {*ParseKey("Ex-J-Ex-J"), 1}};
+  EXPECT_EQ(kernel.counts, kernel_counts);
   const Walk& walk = walks.at("ShapeJR sLv2");
   EXPECT_EQ(walk.calls, 10);
   ASSERT_EQ(walk.metrics.size(), 1u);

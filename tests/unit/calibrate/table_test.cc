@@ -9,8 +9,8 @@ constexpr EventKind kEn = EventKind::kEntry, kEx = EventKind::kExit;
 
 Table Sample() {
   Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}}, .made_at = "2026-01-02T03:04:05Z"};
-  Metric time{.name = "time", .unit = "ns", .granularity = 26};
-  time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125};
+  Metric time{.name = "time", .unit = "ns", .granularity = 26, .bias = 54.5};
+  time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125, 0.75};
   time.keys[*ParseKey("Ex-r-Ex-R")] = {7, 26, 1, 25, 0, 13, -0.5};
   Metric count{.name = "PAPI_TOT_INS", .unit = "events"};
   count.keys[*ParseKey("En-I-Ex-I")] = {5, 60, 4, 56, 58, 3, 0};
@@ -32,6 +32,7 @@ void ExpectSame(const Overhead& a, const Overhead& b) {
   EXPECT_EQ(a.minimum, b.minimum);
   EXPECT_EQ(a.spread, b.spread);
   EXPECT_EQ(a.repeat, b.repeat);
+  EXPECT_EQ(a.context, b.context);
 }
 
 TEST(Table, JsonRoundTrip) {
@@ -45,6 +46,7 @@ TEST(Table, JsonRoundTrip) {
     EXPECT_EQ(back->metrics[i].name, table.metrics[i].name);
     EXPECT_EQ(back->metrics[i].unit, table.metrics[i].unit);
     EXPECT_EQ(back->metrics[i].granularity, table.metrics[i].granularity);
+    EXPECT_EQ(back->metrics[i].bias, table.metrics[i].bias);
     ASSERT_EQ(back->metrics[i].keys.size(), table.metrics[i].keys.size());
     for (const auto& [key, value] : table.metrics[i].keys) {
       ExpectSame(back->metrics[i].keys.at(key), value);
@@ -60,7 +62,7 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
       {"", "calibration table is damaged"},
       {"[1,2]", "calibration table is damaged"},
       {good.substr(0, good.size() / 2), "calibration table is damaged"},
-      {Replaced(good, "\"version\": 1", "\"version\": 9"), "version 9, this jprof reads 1"},
+      {Replaced(good, "\"version\": 2", "\"version\": 9"), "version 9, this jprof reads 2"},
       {Replaced(good, "\"version\"", "\"ersion\""), "'version' not found"},
       {Replaced(good, "\"spread\"", "\"spred\""), "'spread' not found"},
       {Replaced(good, "En-J-En-N", "En-J-En-8"), "\"En-J-En-8\" is no transition"},
@@ -78,6 +80,17 @@ TEST(Table, FindsAMetricByName) {
   ASSERT_NE(table.Find("PAPI_TOT_INS"), nullptr);
   EXPECT_EQ(table.Find("PAPI_TOT_INS")->unit, "events");
   EXPECT_EQ(table.Find("PAPI_TOT_CYC"), nullptr);
+}
+
+TEST(Table, RebasedMovesEveryOverheadByTheDifferenceOfTheBiases) {
+  const Metric trained = Sample().metrics[0];
+  const Metric metric = Rebased(trained, 50);
+  EXPECT_EQ(metric.bias, 50);
+  for (const auto& [key, value] : trained.keys) {
+    EXPECT_EQ(metric.keys.at(key).overhead, value.overhead - 4.5);
+    EXPECT_EQ(metric.keys.at(key).observed, value.observed - 4.5);
+    EXPECT_EQ(metric.keys.at(key).truth, value.truth);
+  }
 }
 
 Metric WithKeys(std::initializer_list<std::pair<const char*, double>> keys) {
