@@ -12,6 +12,8 @@ namespace jprof::cli {
 
 // callflow, calltree, trace; `command` outlives the app: what to run.
 void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code);
+void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code);  // tprof
+void AddA2nCommand(CLI::App& app, int& exit_code);        // a2n
 void AddReportCommand(CLI::App& app, int& exit_code);     // report
 void AddInfoCommand(CLI::App& app, int& exit_code);       // info
 void AddCalibrateCommand(CLI::App& app, int& exit_code);  // calibrate

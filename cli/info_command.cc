@@ -1,6 +1,9 @@
 // `jprof info DIR`: what a profile is, in a screenful.
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/wrong_words.h"
+#include "profile/jit_log.h"
 #include "profile/reader.h"
 #include "reports/losses.h"
 
@@ -32,6 +36,35 @@ double Seconds(const profile::ControlHeader& header) {
   if (header.ticks_per_second == 0 || header.end_ticks < header.start_ticks) return 0;
   return static_cast<double>(header.end_ticks - header.start_ticks) /
          static_cast<double>(header.ticks_per_second);
+}
+
+// What the log of jitted code comes to; null: the profile has none, or none that can be read, which is a damage.
+ordered_json JittedCode(const std::string& directory, ordered_json& damages) {
+  std::error_code failed;
+  if (!std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed)) return nullptr;
+  const auto log = profile::ReadJitLog(directory);
+  if (!log) {
+    damages.push_back(log.error().message);
+    return nullptr;
+  }
+  for (const std::string& damage : log->damages) damages.push_back(damage);
+  const auto stubs = std::ranges::count_if(log->code, &profile::JitCode::stub);
+  const auto unloaded = std::ranges::count_if(
+      log->code, [](const auto& code) { return !code.stub && code.unloaded != profile::kJitForever; });
+  return {{"methods", log->code.size() - stubs},
+          {"unloaded", unloaded},
+          {"stubs", stubs},
+          {"lost", log->lost},
+          {"finished", log->ended},
+          {"seconds", static_cast<double>(std::max(log->end_ns, log->header.start_ns) -
+                                          log->header.start_ns) /
+                          1e9}};
+}
+
+std::string JittedText(const ordered_json& jitted) {
+  if (!jitted.is_object()) return "";
+  return fmt::format("{} methods loaded, {} unloaded, {} stubs", jitted["methods"].get<uint64_t>(),
+                     jitted["unloaded"].get<uint64_t>(), jitted["stubs"].get<uint64_t>());
 }
 
 // Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
@@ -60,6 +93,8 @@ ordered_json Describe(profile::Reader& reader) {
   ordered_json losses = ordered_json::object();
   for (const reports::Loss& loss : reports::Losses(reader))
     losses[std::string(loss.name)] = loss.count;
+  ordered_json damages = reader.damages().Lines();
+  ordered_json jitted = JittedCode(reader.directory(), damages);
   return {{"profile", reader.directory()},
           {"mode", meta.mode},
           {"jprof", meta.jprof},
@@ -79,9 +114,10 @@ ordered_json Describe(profile::Reader& reader) {
           {"exits", exits},
           {"trace_events", trace_events},
           {"methods", reader.RecordedMethods()},
+          {"jitted", std::move(jitted)},
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
-          {"damages", reader.damages().Lines()},
+          {"damages", std::move(damages)},
           {"threads", std::move(threads)}};
 }
 
@@ -113,10 +149,12 @@ void PrintThreads(const ordered_json& threads) {
     fmt::print("             and {} more (--format json has all)\n", threads.size() - kShown);
 }
 
+void PrintLine(const char* name, const std::string& value) {
+  if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
+}
+
 void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losses) {
-  const auto line = [](const char* name, const std::string& value) {
-    if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
-  };
+  const auto line = PrintLine;
   const auto text = [&](const char* name) { return info[name].get<std::string>(); };
   line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"),
                               info["bytes"].get<double>() / (1 << 20)));
@@ -138,6 +176,7 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
        fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));
   if (text("mode") == "trace")
     line("events", fmt::format("{}", info["trace_events"].get<uint64_t>()));
+  line("jitted code:", JittedText(info["jitted"]));
   bool lost = false;
   for (const reports::Loss& loss : losses) {
     if (loss.count == 0) continue;
@@ -149,7 +188,50 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   PrintThreads(info["threads"]);
 }
 
+// A directory that the agent made in mode tprof alone has meta.json and the log of jitted code, and no calls.
+bool IsLogOnly(const std::string& directory) {
+  std::error_code failed;
+  return std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed) &&
+         !std::filesystem::exists(directory + "/" + profile::kControlFile, failed);
+}
+
+int InfoOfLogOnly(const std::string& directory, bool json) {
+  if (const auto log = profile::ReadJitLog(directory); !log) {
+    PrintError(log.error().message);
+    return log.error().exit_code;
+  }
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const profile::ReaderFile file(fd, profile::kMetaFile);
+  if (fd >= 0) close(fd);
+  profile::Damages damages;
+  const profile::Meta meta = profile::ParseMeta(file.ReadAll(16 << 20), damages);
+  ordered_json info = {{"profile", directory},    {"mode", meta.mode},   {"jprof", meta.jprof},
+                       {"command", meta.command}, {"pid", meta.pid},     {"start", meta.start},
+                       {"jvm", meta.jvm},         {"options", meta.options}};
+  ordered_json lines = damages.Lines();
+  info["jitted"] = JittedCode(directory, lines);
+  info["bytes"] = BytesOf(directory);
+  info["damages"] = std::move(lines);
+  if (json) {
+    fmt::print("{}\n", info.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return 0;
+  }
+  const bool ended = info["jitted"].is_object() && info["jitted"]["finished"].get<bool>();
+  PrintLine("profile", fmt::format("{} ({}, {:.1f} MiB)", directory, meta.mode,
+                                   info["bytes"].get<double>() / (1 << 20)));
+  PrintLine("command", Joined(info["command"], " "));
+  PrintLine("run", fmt::format("pid {}, {}, {}", meta.pid, meta.start,
+                               ended ? fmt::format("{:.3f} s", info["jitted"]["seconds"].get<double>())
+                                     : "it still runs or did not end in order"));
+  PrintLine("jvm", meta.jvm);
+  PrintLine("options", meta.options);
+  PrintLine("jitted code:", JittedText(info["jitted"]));
+  for (const auto& damage : info["damages"]) PrintLine("damage", damage);
+  return 0;
+}
+
 int Info(const std::string& directory, bool json) {
+  if (IsLogOnly(directory)) return InfoOfLogOnly(directory, json);
   auto reader = profile::Reader::Open(directory);
   if (!reader) {
     PrintError(reader.error().message);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace jprof::cli {
 namespace {
@@ -84,6 +85,76 @@ Result<Outcome> Run(const Launch& launch) {
   if (program > 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return WrongUse("cannot start {}: {}", launch.program.string(), std::strerror(reason));
+}
+
+HeldProgram::HeldProgram(std::string name, int pid, int go, int report)
+    : name_(std::move(name)), pid_(pid), go_(go), report_(report) {}
+
+HeldProgram::HeldProgram(HeldProgram&& other) noexcept
+    : name_(std::move(other.name_)),
+      pid_(std::exchange(other.pid_, 0)),
+      go_(std::exchange(other.go_, -1)),
+      report_(std::exchange(other.report_, -1)),
+      reaped_(other.reaped_) {}
+
+HeldProgram::~HeldProgram() {
+  if (report_ >= 0) close(report_);
+  if (go_ < 0) return;
+  close(go_);  // its read ends without a byte: it exits
+  if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
+}
+
+Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
+  int go[2], report[2];
+  if (pipe2(go, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", std::strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(go[0]);
+    close(go[1]);
+    return Fail("cannot make a pipe: {}", std::strerror(error));
+  }
+  sigset_t mask;
+  sigprocmask(SIG_SETMASK, nullptr, &mask);
+  const pid_t program = fork();
+  if (program == 0) {
+    close(go[1]);
+    char byte;
+    if (read(go[0], &byte, 1) != 1) _exit(127);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    Become(launch, mask, report[1]);
+  }
+  const int error = errno;
+  close(go[0]);
+  close(report[1]);
+  if (program > 0) return HeldProgram(launch.program.string(), program, go[1], report[0]);
+  close(go[1]);
+  close(report[0]);
+  return Fail("cannot start {}: {}", launch.program.string(), std::strerror(error));
+}
+
+Result<void> HeldProgram::Release() {
+  const char byte = 1;
+  (void)!write(go_, &byte, 1);
+  close(std::exchange(go_, -1));
+  const int reason = StartFailure(report_);
+  close(std::exchange(report_, -1));
+  if (reason == 0) return {};
+  waitpid(pid_, nullptr, 0);
+  reaped_ = true;
+  return WrongUse("cannot start {}: {}", name_, std::strerror(reason));
+}
+
+std::optional<Outcome> HeldProgram::Ended() {
+  int status = 0;
+  if (reaped_ || waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  reaped_ = true;
+  if (WIFSIGNALED(status)) return Outcome{.signal = WTERMSIG(status)};
+  return Outcome{.status = WEXITSTATUS(status)};
+}
+
+void HeldProgram::Signal(int number) const {
+  if (!reaped_ && pid_ > 0) kill(pid_, number);
 }
 
 }  // namespace jprof::cli

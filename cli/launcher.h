@@ -2,6 +2,9 @@
 // environment but for what Launch changes, same signals, its status handed on.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "cli/java_command.h"
 #include "common/result.h"
 
@@ -19,5 +22,27 @@ struct Outcome {
 // (not those of the terminal: it sends them to the program itself) and do not end us. Error, exit
 // code 2: it could not be started.
 Result<Outcome> Run(const Launch& launch);
+
+// A program that has been forked and waits to be executed, so that it can be attached to first. Its streams,
+// environment and status as for Run; signals to us are the caller's business. Release or the destructor ends the wait
+// (the destructor: without executing anything).
+class HeldProgram {
+ public:
+  static Result<HeldProgram> Start(const Launch& launch);
+  HeldProgram(HeldProgram&& other) noexcept;
+  HeldProgram(const HeldProgram&) = delete;
+  ~HeldProgram();
+
+  int pid() const { return pid_; }
+  Result<void> Release();              // error, exit code 2: it could not be executed
+  std::optional<Outcome> Ended();      // does not wait
+  void Signal(int number) const;
+
+ private:
+  HeldProgram(std::string name, int pid, int go, int report);
+  std::string name_;
+  int pid_ = 0, go_ = -1, report_ = -1;
+  bool reaped_ = false;
+};
 
 }  // namespace jprof::cli

@@ -35,6 +35,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> command = TakeCommand(argc, argv);
   AddCalibrateCommand(app, exit_code);
   AddRecordCommands(app, command, exit_code);
+  AddTprofCommand(app, command, exit_code);
+  AddA2nCommand(app, exit_code);
   AddReportCommand(app, exit_code);
   AddInfoCommand(app, exit_code);
   AddMetricsCommand(app, exit_code);

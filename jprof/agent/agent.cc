@@ -2,13 +2,19 @@
 // Everything that can be refused is refused here, before the program runs; from then on nothing of
 // ours may stop it.
 #include <jvmti.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <string>
 
 #include "jprof/agent/agent_options.h"
+#include "jprof/agent/jit_log.h"
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/meta.h"
@@ -135,6 +141,27 @@ Result<HotspotProbe> FindHotspotProbe() {
   return HotspotProbe{*structs, *vm, *targets, image->BuildId()};
 }
 
+// TPROF alone: a directory with meta.json and the log, and no probe.
+Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options,
+                          const std::string& directory) {
+  if (mkdir(directory.c_str(), 0755) != 0) {
+    return Fail("cannot make the profile directory {}: {}", directory, std::strerror(errno));
+  }
+  const int directory_fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  auto started = StartJitLog(java, directory_fd, options.jit_code);
+  if (directory_fd >= 0) close(directory_fd);
+  if (!started) return started;
+  const std::string meta = directory + "/" + profile::kMetaFile, temporary = meta + ".tmp";
+  std::ofstream out(temporary, std::ios::binary);
+  out << MetaJson(jvmti, options, nullptr, {"none", "", ""});
+  out.close();
+  if (!out || std::rename(temporary.c_str(), meta.c_str()) != 0) {
+    Say("cannot write " + meta + "; the log of jitted code is written");
+  }
+  if (options.verbose) Say("recording jitted code into " + directory);
+  return {};
+}
+
 Result<void> Start(JavaVM* java, const AgentOptions& options) {
   const auto metrics = MetricsOf(options);
   if (!metrics) return std::unexpected(metrics.error());
@@ -145,6 +172,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   }
   const std::string directory = ChooseDirectory(options);
   if (directory.empty()) return {};
+  if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);
 
   // These live as long as the process: probes may run until its very end.
   static HotspotProbe* probe = nullptr;
@@ -177,8 +205,14 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
       !started) {
     return started;
   }
-  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, *session, facts))) {
+  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, session, facts))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
+  }
+  if (options.jit_log) {
+    const int directory_fd = session->writer().directory_fd();
+    if (auto logged = StartJitLog(java, directory_fd, options.jit_code); !logged) {
+      Say(logged.error().message);
+    }
   }
   PrepareLifecycle(jvmti, session, probe == nullptr, &callbacks);
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);

@@ -73,7 +73,7 @@ Done SetSize(std::string_view option, std::string_view value, uint64_t least, ui
 // The written order is the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
-constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE"};
+constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE", "TPROF"};
 
 template <typename T, typename U>
 Done Store(Result<T> value, U& into) {
@@ -114,6 +114,8 @@ constexpr Word kWords[] = {
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
     {"GENERIC", false,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
+    {"TPROF", false, [](AgentOptions& o, std::string_view) { return o.jit_log = true, Done(); }},
+    {"CODE", false, [](AgentOptions& o, std::string_view) { return o.jit_code = true, Done(); }},
     {"OUT", true,
      [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
     {"LOGPATH", true,
@@ -158,7 +160,6 @@ constexpr Word kWords[] = {
     {"NOSTART", false, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
     {"VERBOSE", false, [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
     {"HELP", false, [](AgentOptions& o, std::string_view) { return o.help = true, Done(); }},
-    {"TPROF", false, nullptr},
     {"SCS", false, nullptr},
     {"SCS_RATE", false, nullptr},
     {"OBJECTINFO", false, nullptr},
@@ -188,10 +189,29 @@ Done ApplyOne(AgentOptions& options, std::string_view text) {
   return word->apply(options, value);
 }
 
+// Words that make no sense together.
+Done Check(const AgentOptions& o) {
+  if (o.mode == Mode::kCalltree && !o.metrics.empty()) {
+    return WrongUse("METRICS: CALLTREE only counts; use CALLFLOW for metrics");
+  }
+  if (o.jit_code && !o.jit_log) {
+    return WrongUse("CODE: only the log of jitted code has it; add TPROF");
+  }
+  if (o.mode != Mode::kTprof) return {};
+  const std::string_view idle = !o.metrics.empty()   ? "METRICS"
+                                : !o.threads.Empty() ? "THREADS"
+                                : !o.methods.Empty() ? "CLASSMETHODS"
+                                : o.train            ? "TRAIN"
+                                                     : "";
+  if (idle.empty()) return {};
+  return WrongUse("{}: TPROF alone records no calls; add CALLFLOW", idle);
+}
+
 }  // namespace
 
 Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment) {
   AgentOptions parsed;
+  parsed.mode = Mode::kTprof;  // until a word says another
   parsed.text = options;
   if (!options.empty() && !environment.empty()) parsed.text += ',';
   parsed.text += environment;
@@ -200,9 +220,8 @@ Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_vie
     if (Done done = ApplyOne(parsed, std::string_view(part)); !done)
       return std::unexpected(done.error());
   }
-  if (parsed.mode == Mode::kCalltree && !parsed.metrics.empty()) {
-    return WrongUse("METRICS: CALLTREE only counts; use CALLFLOW for metrics");
-  }
+  if (parsed.mode == Mode::kTprof && !parsed.jit_log) parsed.mode = Mode::kCallflow;
+  if (Done done = Check(parsed); !done) return std::unexpected(done.error());
   return parsed;
 }
 
@@ -215,6 +234,8 @@ std::string ToString(const AgentOptions& o) {
   };
   const auto encoded =
       o.metrics | std::views::transform([](const auto& metric) { return Encode(metric); });
+  add(o.jit_log && o.mode != Mode::kTprof, "TPROF");
+  add(o.jit_code, "CODE");
   add(!o.out.empty(), "OUT", Encode(o.out));
   add(!o.metrics.empty(), "METRICS", fmt::format("{}", fmt::join(encoded, "+")));
   add(!o.threads.Empty(), "THREADS", ToString(o.threads));
@@ -239,6 +260,8 @@ std::string_view AgentHelp() {
   CALLFLOW            the call tree with counts and metrics (default)
   CALLTREE            the call tree with counts only
   TRACE               entries and exits in order; also CALLTRACE, GENERIC
+  TPROF               a log of jitted code for `jprof tprof`; alone, or with one of the above
+  CODE                that log has the instructions, too
   OUT=DIR             where the profile goes (default jprof-PID.jprof); also LOGPATH=
   METRICS=A+B         up to 8 metrics (default time); `jprof metrics` lists them
   THREADS=F           threads to record: +name or -name, a trailing * matches any rest

@@ -12,7 +12,8 @@
 
 namespace jprof::agent {
 
-enum class Mode { kCalltree, kCallflow, kTrace };
+// kTprof: the log of jitted code and nothing else.
+enum class Mode { kCalltree, kCallflow, kTrace, kTprof };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 
@@ -49,6 +50,8 @@ struct AgentOptions {
   bool only_if_free = false;  // ONCE: stay silent and record nothing if OUT exists already
   bool children = false;  // CHILDREN: several JVMs share the option string; each makes OUT.<pid> if
                           // OUT is taken
+  bool jit_log = false;   // TPROF: a log of jitted code; without another mode's word it is the mode
+  bool jit_code = false;  // CODE: the log has the instructions, too
   bool train = false;     // TRAIN: also write the train file (used by jprof calibrate)
   bool start = true;      // START (default) / NOSTART
   bool verbose = false;   // VERBOSE

@@ -56,6 +56,12 @@ std::string StartTime(uint64_t unix_ns) {
   return text;
 }
 
+uint64_t UnixNanos() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
 std::string TextOf(const Filter& filter) {
   std::string text;
   for (const FilterItem& item : filter.items) {
@@ -70,6 +76,8 @@ const char* ModeName(Mode mode) {
       return "calltree";
     case Mode::kTrace:
       return "trace";
+    case Mode::kTprof:
+      return "tprof";
     case Mode::kCallflow:
       break;
   }
@@ -90,9 +98,8 @@ const char* TraceModeName(TraceMode mode) {
 
 }  // namespace
 
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session& session,
+std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
                      const ProbeFacts& probe) {
-  const engine::ClockFacts& clock = session.clock();
   utsname machine = {};
   uname(&machine);
   char directory[4096] = {};
@@ -100,26 +107,29 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
 
   json metrics = json::array();
   std::string metric_names;
-  if (session.options().clock) {
+  if (session != nullptr && session->options().clock) {
     metrics.push_back({{"name", "time"},
                        {"unit", "ns"},
-                       {"scale", 1e9 / clock.ticks_per_second},
+                       {"scale", 1e9 / session->clock().ticks_per_second},
                        {"kind", "time"}});
     metric_names = "time";
   }
-  for (const ptm::EventSpec& event : session.options().counters) {
-    metrics.push_back({{"name", event.name}, {"unit", "events"}, {"scale", 1}, {"kind", "count"}});
-    metric_names += (metric_names.empty() ? "" : "+") + event.name;
+  if (session != nullptr) {
+    for (const ptm::EventSpec& event : session->options().counters) {
+      metrics.push_back(
+          {{"name", event.name}, {"unit", "events"}, {"scale", 1}, {"kind", "count"}});
+      metric_names += (metric_names.empty() ? "" : "+") + event.name;
+    }
   }
   const std::string version = SystemProperty(jvmti, "java.vm.version");
-  const json meta = {
+  json meta = {
       {"format", profile::kFormatVersion},
       {"jprof", JPROF_VERSION},
       {"mode", ModeName(options.mode)},
       {"pid", getpid()},
       {"command", CommandLine()},
       {"cwd", directory},
-      {"start", StartTime(session.start_unix_ns())},
+      {"start", StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos())},
       {"options",
        {{"text", options.text},
         {"fold_recursion", options.fold_recursion},
@@ -128,16 +138,11 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"methods", TextOf(options.methods)},
         {"trace_mode", TraceModeName(options.trace_mode)},
         {"trace_memory", options.trace_memory},
-        {"train", options.train}}},
+        {"train", options.train},
+        {"tprof", options.jit_log},
+        {"code", options.jit_code}}},
       {"metrics", metrics},
       {"probe", {{"kind", probe.kind}, {"note", probe.note}}},
-      {"clock",
-       {{"source", "tsc"},
-        {"ticks_per_second", clock.ticks_per_second},
-        {"granularity_ticks", clock.granularity},
-        {"read_ticks", clock.read_ticks},
-        {"bracket_ticks", clock.bracket_ticks},
-        {"bracket_period", session.options().bracket_period}}},
       {"machine",
        {{"cpu", CpuModel()},
         {"arch", machine.machine},
@@ -158,6 +163,15 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"handler", std::to_string(engine::kHandlerVersion)},
         {"metrics", metric_names}}},
   };
+  if (session != nullptr) {
+    const engine::ClockFacts& clock = session->clock();
+    meta["clock"] = {{"source", "tsc"},
+                     {"ticks_per_second", clock.ticks_per_second},
+                     {"granularity_ticks", clock.granularity},
+                     {"read_ticks", clock.read_ticks},
+                     {"bracket_ticks", clock.bracket_ticks},
+                     {"bracket_period", session->options().bracket_period}};
+  }
   return meta.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -11,12 +11,13 @@
 namespace jprof::agent {
 
 struct ProbeFacts {
-  std::string kind;      // "hotspot" or "jvmti"
+  std::string kind;      // "hotspot", "jvmti" or "none"
   std::string note;      // why not the better one
   std::string build_id;  // of libjvm.so
 };
 
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session& session,
+// `session`: null if no calls are recorded.
+std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
                      const ProbeFacts& probe);
 
 }  // namespace jprof::agent

@@ -106,10 +106,45 @@ TEST(AgentOptions, UnknownWordsNameTheNearest) {
 }
 
 TEST(AgentOptions, ClassicWordsThatAreNotBuiltYetSayThat) {
-  for (const char* word : {"TPROF", "SCS", "SCS_RATE", "OBJECTINFO"}) {
+  for (const char* word : {"SCS", "SCS_RATE", "OBJECTINFO"}) {
     EXPECT_EQ(Problem(word), fmt::format("{} is not available yet; leave it out", word));
   }
   EXPECT_EQ(Problem("scs=ALLOCATED_BYTES=100"), "SCS is not available yet; leave it out");
+}
+
+TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
+  EXPECT_EQ(Parse("tprof").mode, Mode::kTprof);
+  EXPECT_TRUE(Parse("tprof").jit_log);
+  EXPECT_FALSE(Parse("tprof").jit_code);
+  for (const char* text : {"callflow,tprof", "TPROF,CallFlow"}) {
+    EXPECT_EQ(Parse(text).mode, Mode::kCallflow) << text;
+    EXPECT_TRUE(Parse(text).jit_log) << text;
+  }
+  EXPECT_EQ(Parse("tprof", "trace").mode, Mode::kTrace);
+  EXPECT_EQ(Parse("", "tprof").mode, Mode::kTprof);
+  EXPECT_FALSE(Parse("calltree").jit_log);
+  const AgentOptions o = Parse("tprof,code,out=x,once,children,verbose");
+  EXPECT_TRUE(o.jit_code && o.only_if_free && o.children && o.verbose);
+}
+
+TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
+  EXPECT_EQ(Problem("code"), "CODE: only the log of jitted code has it; add TPROF");
+  EXPECT_EQ(Problem("tprof,metrics=time"), "METRICS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("tprof,threads=main"), "THREADS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("tprof,methods=a/B*"),
+            "CLASSMETHODS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("train,tprof"), "TRAIN: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("tprof,callflow,metrics=time,threads=main"), "none");
+  EXPECT_EQ(Problem("tproff"), "there is no option 'tproff'; did you mean TPROF?");
+  EXPECT_EQ(Problem("tprof=1"), "TPROF takes no value; leave '=1' out");
+}
+
+TEST(AgentOptions, ToStringOfTprof) {
+  EXPECT_EQ(ToString(AgentOptions{.mode = Mode::kTprof, .jit_log = true}), "TPROF");
+  EXPECT_EQ(ToString(AgentOptions{.mode = Mode::kTprof}), "TPROF");
+  for (const char* text : {"TPROF", "TPROF,CODE", "CALLFLOW,TPROF", "CALLTREE,TPROF,CODE"}) {
+    EXPECT_EQ(ToString(Parse(text)), text);
+  }
 }
 
 TEST(AgentOptions, ValuesMissingOrTooMany) {
@@ -189,7 +224,7 @@ TEST(AgentOptions, HelpNamesWordsThatExist) {
                            "THREADS=",       "CLASSMETHODS=", "METHODS=",      "TREE_MEMORY=",
                            "FOLD_RECURSION", "TRACE_MODE=",   "TRACE_MEMORY=", "PROBE=",
                            "ONCE",           "CHILDREN",      "TRAIN",         "START",
-                           "NOSTART",        "VERBOSE",       "HELP"}) {
+                           "NOSTART",        "VERBOSE",       "HELP",          "TPROF"}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
     EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")

@@ -1,0 +1,59 @@
+// What each process had mapped, over time. A process lives from its fork to its exit; an exec begins another life, with
+// nothing mapped. A forked child refers to its parent as it was, so that forking costs nothing.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "a2n/span_index.h"
+
+namespace jprof::a2n {
+
+class AddressSpaces {
+ public:
+  // What was found: `mapping` and `code` hold the address at the time, either may be missing; ids are the caller's.
+  struct Found {
+    const Span* mapping = nullptr;
+    const Span* code = nullptr;
+    bool near_code = false;  // the address lies between jitted code of this life, whether or not any holds it
+  };
+
+  void Fork(Pid parent, Pid child, Nanos when);
+  void Exec(Pid pid, Nanos when);
+  void Exit(Pid pid, Nanos when);
+  void Map(Pid pid, Nanos when, uint64_t start, uint64_t end, uint32_t id);
+  // `loaded` kAlways: since the newest life that is known began.
+  void Jitted(Pid pid, const JittedCode& code, uint32_t id);
+
+  Found Find(Pid pid, uint64_t address, Nanos when) const;
+
+ private:
+  struct Life {
+    Nanos since = kAlways, until = kForever;
+    Pid parent = 0;
+    bool forked = false;  // `parent`, at `since`, had what this one began with
+    uint32_t depth = 0;   // how many forks lie behind that
+    SpanIndex mappings;
+  };
+  // Code is kept by process, not by life: it may be told before the exec that divides two lives.
+  struct Process {
+    std::vector<Life> lives;  // by time
+    SpanIndex code;
+    uint64_t lowest = ~uint64_t{0}, highest = 0;    // addresses of code
+    Nanos first_loaded = kForever, last_loaded = 0;
+  };
+
+  static void BeginLife(Process& process, Life life);
+  static const Life* LifeAt(const Process& process, Nanos when);
+  Process& ProcessOf(Pid pid);
+  const Process* Known(Pid pid) const;
+  void CopyInto(Life& life, const Process& parent, Nanos when) const;
+
+  std::unordered_map<Pid, Process> processes_;
+  mutable Pid last_pid_ = 0;  // of the last answer: neighbours in time are often of one process
+  mutable const Process* last_ = nullptr;
+};
+
+}  // namespace jprof::a2n

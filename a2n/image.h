@@ -1,0 +1,77 @@
+// One ELF file with what stands in it: functions, and source positions where there is DWARF. Its parts are read when
+// they are first asked for. Addresses are as linked. Only this file and source_lines know elfutils; elfutils is trusted
+// to survive damaged files, offsets and sizes that we use ourselves are checked here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "a2n/source_lines.h"
+#include "a2n/symbol_table.h"
+#include "common/result.h"
+
+struct Dwfl;
+struct Dwfl_Module;
+struct Elf;
+
+namespace jprof::a2n {
+
+class Image {
+ public:
+  // Takes `fd`, whatever comes of it. `path`: beside which separate debug files are looked for. Error: the reason only,
+  // without the path.
+  static Result<std::unique_ptr<Image>> Open(int fd, const std::string& path, const Options& options);
+  ~Image();
+  Image(const Image&) = delete;
+
+  const std::string& build_id() const { return build_id_; }  // lower-case hex; empty: it has none
+  // The address at which the byte of the file is linked; nothing if no segment has it.
+  std::optional<uint64_t> LinkAddress(uint64_t file_offset) const;
+
+  bool HasSymbols() { return !Symbols().empty(); }
+  const Symbol* Find(uint64_t address) { return Symbols().Find(address); }
+  // As it is to be shown. Lives as long as the image.
+  std::string_view NameOf(const Symbol& symbol);
+
+  // Source position and inlined callers; no frames: no DWARF, or none for this address.
+  SourceLines::Found FramesAt(uint64_t address);
+  std::vector<uint8_t> CodeAt(uint64_t file_offset, uint64_t length) const;
+
+ private:
+  struct Segment {
+    uint64_t offset, size, address;
+    bool executable;
+  };
+  struct Session;  // with elfutils
+
+  Image();
+  void ReadSegments();
+  void ReadSections();
+  void ReadBuildId();
+  const SymbolTable& Symbols() { return symbols_read_ ? symbols_ : ReadSymbols(); }
+  const SymbolTable& ReadSymbols();
+  void AddSymbolTable();
+  void AddProcedureLinkage();
+  bool IsCode(uint64_t address) const;
+
+  bool demangle_ = true;
+  std::unique_ptr<Session> session_;
+  std::string build_id_;
+  std::vector<Segment> segments_;
+  std::vector<std::pair<uint64_t, uint64_t>> code_;  // ranges of instructions, sorted
+
+  bool symbols_read_ = false;
+  SymbolTable symbols_;
+  std::vector<std::string_view> shown_;              // by symbol; null: not shown yet
+  std::unordered_map<size_t, std::string> demangled_;
+  std::unique_ptr<SourceLines> lines_;
+};
+
+}  // namespace jprof::a2n

@@ -1,0 +1,37 @@
+// The kernel's functions, from the text of /proc/kallsyms or a copy of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::a2n {
+
+class KernelSymbols {
+ public:
+  struct Symbol {
+    uint64_t address, end;
+    uint32_t name;    // place in names_
+    uint32_t module;  // place in modules_
+  };
+
+  // Error: what is wrong with the text as a whole. Lines that cannot be read are passed over.
+  static Result<KernelSymbols> Parse(std::string_view text);
+  static Result<KernelSymbols> Read(const std::string& path);
+
+  // By address; the last one that begins at or below it and does not end before it. Null: none.
+  const Symbol* Find(uint64_t address) const;
+  std::string_view NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
+  std::string_view ModuleOf(const Symbol& symbol) const { return modules_[symbol.module]; }  // "vmlinux", "[ext4]"
+  size_t size() const { return symbols_.size(); }
+
+ private:
+  std::vector<Symbol> symbols_;  // by address
+  std::string names_;
+  std::vector<std::string> modules_;
+};
+
+}  // namespace jprof::a2n

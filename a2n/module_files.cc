@@ -1,0 +1,167 @@
+#include "a2n/module_files.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "a2n/proc_maps.h"
+#include "a2n/small_file.h"
+
+namespace jprof::a2n {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+constexpr const char* kVdso = "[vdso]";
+
+bool IsAnonymous(std::string_view path) {
+  return path.empty() || path.starts_with("//anon") || (path.starts_with('[') && path != kVdso) ||
+         path.starts_with("anon_inode:") || path.starts_with("/dev/zero") || path.starts_with("/SYSV");
+}
+
+// Where it may be read, best first; `exact`: it is the file whatever its inode says.
+struct Candidate {
+  std::string path;
+  bool exact;
+};
+
+std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
+  std::string path = file.path;
+  const bool deleted = path.ends_with(kDeleted);
+  if (deleted) path.resize(path.size() - kDeleted.size());
+  std::vector<Candidate> candidates;
+  if (!file.root.empty()) candidates.push_back({file.root + path, !deleted});
+  candidates.push_back({path, false});
+  const std::string process = fmt::format("/proc/{}", file.pid);
+  // The pid may belong to another process by now: only what has the right inode is believed.
+  if (file.root.empty() && file.inode != 0) candidates.push_back({process + "/root" + path, false});
+  if (file.end > file.start)
+    candidates.push_back({fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
+  return candidates;
+}
+
+int OpenForReading(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+}  // namespace
+
+ModuleFile& ModuleFiles::Intern(Pid pid, const Mapping& mapping, const std::string& root) {
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", mapping.path, mapping.build_id, mapping.inode, root);
+  const auto [place, made] = by_key_.try_emplace(key, nullptr);
+  if (made) {
+    ModuleFile& file = files_.emplace_back();
+    file.path = mapping.path.empty() ? "//anon" : mapping.path;
+    file.build_id = mapping.build_id;
+    file.inode = mapping.inode;
+    file.root = root;
+    file.pid = pid;
+    file.start = mapping.start;
+    file.end = mapping.start + mapping.length;
+    file.anonymous = file.tried = IsAnonymous(mapping.path);
+    file.jit_memory = file.anonymous || mapping.path.starts_with("/memfd:");
+    place->second = &file;
+  }
+  return *place->second;
+}
+
+ModuleFile& ModuleFiles::ByPath(const std::string& path) {
+  ModuleFile*& file = by_path_[path];
+  if (file == nullptr) file = &Intern(0, {.path = path}, "");
+  return *file;
+}
+
+void ModuleFiles::TryOpen(ModuleFile& file) {
+  file.tried = true;
+  Result<Image*> image = file.path == kVdso ? FindVdso() : Find(file);
+  if (!image) {
+    ++statistics.modules_failed;
+    complaints.push_back(fmt::format("{}: {}; its addresses have no names", file.path, image.error().message));
+    return;
+  }
+  file.image = *image;
+  file.has_symbols = file.image->HasSymbols();
+  if (file.has_symbols) return;
+  complaints.push_back(fmt::format("{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
+                                   "package, or build it without stripping it",
+                                   file.path, fmt::join(options_.debug_folders, ", "),
+                                   file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
+}
+
+Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) {
+    close(fd);
+    return Fail("{}", std::strerror(errno));
+  }
+  const Identity identity(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  if (const auto known = by_identity_.find(identity); known != by_identity_.end()) {
+    close(fd);
+    return known->second;
+  }
+  auto image = Image::Open(fd, path, options_);
+  if (!image) return std::unexpected(image.error());
+  ++statistics.modules_opened;
+  images_.push_back(std::move(*image));
+  return by_identity_[identity] = images_.back().get();
+}
+
+// A file with the inode that was mapped, else, unless it is known to be gone, the one that has its name now. Where the
+// build id is known it decides.
+Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
+  std::string reason, other_build;
+  for (const bool by_name : {false, true}) {
+    if (by_name && file.path.ends_with(kDeleted) && file.build_id.empty()) break;
+    for (const Candidate& candidate : CandidatesFor(file)) {
+      const int fd = OpenForReading(candidate.path);
+      if (fd < 0) {
+        if (reason.empty()) reason = std::strerror(errno);
+        continue;
+      }
+      struct stat status = {};
+      const bool same = candidate.exact || (file.inode == 0 && !file.path.ends_with(kDeleted)) ||
+                        (file.inode != 0 && fstat(fd, &status) == 0 && status.st_ino == file.inode);
+      if (same == by_name || (by_name && candidate.path.starts_with("/proc/"))) {
+        close(fd);
+        continue;
+      }
+      Result<Image*> image = Load(fd, candidate.path);
+      if (!image) {
+        reason = image.error().message;
+      } else if (file.build_id.empty() || (*image)->build_id() == file.build_id) {
+        return image;
+      } else {
+        other_build = (*image)->build_id();
+      }
+    }
+  }
+  if (!other_build.empty() || (reason.empty() && !file.build_id.empty())) {
+    return Fail("it was replaced: its build id is {}, the process had mapped {}. Profile again, or install the debug "
+                "package of the old one",
+                other_build.empty() ? "missing" : other_build, file.build_id);
+  }
+  if (file.path.ends_with(kDeleted)) return Fail("it was deleted, and the process that has it is gone or not ours");
+  return Fail("{}", reason.empty() ? "another file has this name now" : reason);
+}
+
+// Every process has the same one; ours is written to memory that has a descriptor.
+Result<Image*> ModuleFiles::FindVdso() {
+  auto maps = ReadSmallFile("/proc/self/maps", size_t{64} << 20);
+  if (!maps) return Fail("/proc/self/maps: {}", maps.error().message);
+  for (const Mapping& mapping : ParseMaps(*maps)) {
+    if (mapping.path != kVdso) continue;
+    const int fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd < 0) return Fail("memfd_create: {}", std::strerror(errno));
+    const auto* image = reinterpret_cast<const char*>(mapping.start);
+    if (write(fd, image, mapping.length) != static_cast<ssize_t>(mapping.length)) {
+      close(fd);
+      return Fail("it could not be copied");
+    }
+    return Load(fd, kVdso);
+  }
+  return Fail("this process has none");
+}
+
+}  // namespace jprof::a2n

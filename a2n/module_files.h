@@ -1,0 +1,65 @@
+// The files that processes have mapped: which they are, where they can still be read, and what stands in them. A file is
+// opened when an answer first needs it, and once however many processes have it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "a2n/image.h"
+
+namespace jprof::a2n {
+
+struct ModuleFile {
+  std::string path;  // as the kernel says it
+  std::string build_id;
+  uint64_t inode = 0;
+  std::string root;  // of the process, in front of the path; empty: ours
+  Pid pid = 0;       // one process that mapped it, and where
+  uint64_t start = 0, end = 0;
+  bool anonymous = false;   // no file is behind it
+  bool jit_memory = false;  // JIT compilers put code there
+
+  bool tried = false;
+  Image* image = nullptr;  // null before it was tried, and if it cannot be read
+  bool has_symbols = false;
+};
+
+class ModuleFiles {
+ public:
+  explicit ModuleFiles(const Options& options) : options_(options) {}
+
+  // The file of the mapping; the same for the same file.
+  ModuleFile& Intern(Pid pid, const Mapping& mapping, const std::string& root);
+  // Opens it if that was not tried yet. What goes wrong becomes a complaint.
+  void Open(ModuleFile& file) {
+    if (!file.tried) TryOpen(file);
+  }
+  ModuleFile& ByPath(const std::string& path);
+
+  std::vector<std::string> complaints;
+  Statistics statistics;
+
+ private:
+  using Identity = std::tuple<uint64_t, uint64_t, uint64_t, int64_t, int64_t>;  // device, inode, size, changed
+
+  void TryOpen(ModuleFile& file);
+  Result<Image*> Find(const ModuleFile& file);
+  Result<Image*> FindVdso();
+  Result<Image*> Load(int fd, const std::string& path);
+
+  Options options_;
+  std::deque<ModuleFile> files_;
+  std::unordered_map<std::string, ModuleFile*> by_key_;
+  std::unordered_map<std::string, ModuleFile*> by_path_;
+  std::map<Identity, Image*> by_identity_;
+  std::vector<std::unique_ptr<Image>> images_;
+};
+
+}  // namespace jprof::a2n

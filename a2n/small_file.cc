@@ -1,0 +1,40 @@
+#include "a2n/small_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace jprof::a2n {
+
+Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cut) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return Fail("{}", std::strerror(errno));
+  struct stat status = {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return Fail("it is no regular file");
+  }
+  std::string text;
+  constexpr size_t kStep = size_t{1} << 20;
+  size_t filled = 0;
+  ssize_t got = 1;
+  while (got > 0 && filled < most) {
+    text.resize(std::min(most, filled + kStep));
+    got = read(fd, text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) got = 1;
+    else if (got > 0) filled += static_cast<size_t>(got);
+  }
+  const int error = errno;
+  char more = 0;
+  if (cut != nullptr) *cut = got > 0 && read(fd, &more, 1) == 1;
+  close(fd);
+  if (got < 0) return Fail("{}", std::strerror(error));
+  text.resize(filled);
+  return text;
+}
+
+}  // namespace jprof::a2n

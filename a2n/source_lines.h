@@ -1,0 +1,40 @@
+// Source positions and inlined functions of one image, from its DWARF. A compilation unit is read when an address in it
+// is first asked for, once: its functions and what is inlined into them become pieces of code, found by binary search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "a2n/pieces.h"
+
+struct Dwarf;
+
+namespace jprof::a2n {
+
+class SourceLines {
+ public:
+  // `dwarf` may be null: then there is nothing to find. `bias`: to be taken off its addresses to get those of the image, which are asked for.
+  SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle);
+  ~SourceLines();
+
+  struct Found {
+    std::vector<Frame> frames;  // innermost first; empty: nothing is known of this address. The outermost may have no name
+    bool partial_name = false;  // the outermost's lacks what the symbol table's has: parameters, what it is local to
+  };
+  Found FramesAt(uint64_t address);
+
+ private:
+  struct Unit;
+  void FindUnits();
+
+  Dwarf* dwarf_;
+  uint64_t bias_;
+  bool demangle_;
+  std::vector<std::unique_ptr<Unit>> units_;
+  Pieces owners_;  // of code, each owned by a unit
+};
+
+}  // namespace jprof::a2n

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""tprof beside `perf record -e cpu-clock -a` over the same seconds: do process, module and symbol shares agree?
+
+Runs a mixed load (a Java program, a shell loop, compression) with both samplers on it at once and compares the shares of each
+process, module and (native) symbol by a chi-square test of the two samples; prints the test and the largest differences, and
+the CPU time that tprof itself took.
+
+Usage: tprof_peer.py [--build DIR] [--seconds N] [--rate N]
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def shares(rows, key):
+    total = collections.Counter()
+    for row in rows:
+        total[key(row)] += row["ticks"]
+    return total
+
+
+def chi_square(ours, theirs, least=10):
+    """Of two samples of one distribution: sum over cells of (sqrt(N2/N1) a - sqrt(N1/N2) b)^2 / (a + b); small cells pooled.
+    (Press et al., Numerical Recipes, the test of two binned data sets.)"""
+    n1, n2 = sum(ours.values()), sum(theirs.values())
+    cells, pooled = [], [0, 0]
+    for name in set(ours) | set(theirs):
+        a, b = ours.get(name, 0), theirs.get(name, 0)
+        if a + b < 2 * least:
+            pooled[0] += a
+            pooled[1] += b
+        else:
+            cells.append((a, b))
+    if sum(pooled) >= 2 * least:
+        cells.append(tuple(pooled))
+    r = (n2 / n1) ** 0.5
+    return sum((r * a - b / r) ** 2 / (a + b) for a, b in cells), max(len(cells) - 1, 1)
+
+
+def critical(freedom):
+    """The 1 % point of chi-square, by Wilson and Hilferty's approximation."""
+    return freedom * (1 - 2 / (9 * freedom) + 2.326 * (2 / (9 * freedom)) ** 0.5) ** 3
+
+
+def load(work, java, seconds):
+    script = (f"{java} & (while :; do :; done) & p=$!; gzip -9 </dev/urandom >/dev/null & q=$!; sleep {seconds + 2}; "
+              "kill $p $q %1 2>/dev/null; wait 2>/dev/null")
+    return subprocess.Popen(["bash", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=work)
+
+
+def read_perf(work):
+    script = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "comm,pid,ip,sym,dso"], capture_output=True, text=True,
+                            cwd=work, check=True).stdout
+    rows = []
+    for line in script.splitlines():
+        m = re.match(r"\s*(.*?)\s+(\d+)\s+([0-9a-f]+)\s+(.*) \((.*)\)$", line)
+        if m:
+            rows.append({"pid": int(m[2]), "symbol": m[4], "module": m[5], "ticks": 1})
+    return rows
+
+
+def module(name):
+    if "kernel" in name or name == "vmlinux" or name.startswith("["):
+        return "kernel"
+    if name == "JITCODE" or "perf-" in name or "anon" in name or name == "NoModule" or "unknown" in name:
+        return "jitted or unknown"
+    return os.path.basename(os.path.realpath(name))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument("--build", default=os.path.join(root, "build", "release"))
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--rate", type=int, default=499, help="samples per second; not perf's own to the tick")
+    options = parser.parse_args()
+    if not shutil.which("perf"):
+        sys.exit("perf is not installed: apt-get install linux-perf")
+    jprof = os.path.join(os.path.abspath(options.build), "bin", "jprof")
+    jar = os.path.join(os.path.abspath(options.build), "share", "jprof", "trainers.jar")
+    with tempfile.TemporaryDirectory(prefix="jprof-peer-") as work:
+        running = load(work, f"java -cp {jar} jprof.trainers.TwoPhases 100000000 1 scan 4", options.seconds)
+        perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(options.rate), "-a", "-o", "perf.data",
+                                 "--", "sleep", str(options.seconds)], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ours = subprocess.run([jprof, "tprof", "-a", "--rate", str(options.rate), "--duration", str(options.seconds), "-o", "t",
+                               "--format", "json"], capture_output=True, text=True, cwd=work, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        perf.wait()
+        running.wait()
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        ours = json.loads(ours.stdout)
+        theirs = read_perf(work)
+    print(f"ticks: ours {ours['ticks']} (lost {ours['lost']}, unresolved {ours['unresolved']}), perf {len(theirs)}; "
+          f"tprof's own CPU with its report {cpu:.2f} s of {2 * options.seconds}")
+    pid_of = lambda row: 0 if row["process"] == "SystemProcess_0000" else int(row["process"].rsplit("_", 1)[1], 16)
+    views = {
+        "process": (lambda r: pid_of(r), lambda r: r["pid"]),
+        "module": (lambda r: module(r["module"]), lambda r: module(r["module"])),
+        "symbol": (lambda r: (module(r["module"]), r["symbol"].split("(")[0]), lambda r: (module(r["module"]), r["symbol"].split("(")[0])),
+    }
+    missed = []
+    for name, (of_ours, of_theirs) in views.items():
+        native = (lambda rows, f: [r for r in rows if f(r["module"]) != "jitted or unknown"]) if name == "symbol" else (lambda rows, f: rows)
+        a, b = shares(native(ours["rows"], module), of_ours), shares(native(theirs, module), of_theirs)
+        chi, freedom = chi_square(a, b)
+        limit = critical(freedom)
+        print(f"{name:<8} chi-square {chi:8.1f}, {freedom} degrees of freedom, 1 % point {limit:.1f}: {'agree' if chi <= limit else 'DIFFER'}")
+        n1, n2 = sum(a.values()), sum(b.values())
+        worst = sorted(set(a) | set(b), key=lambda x: -abs(a[x] / n1 - b[x] / n2))[:5]
+        for key in worst:
+            print(f"           {100 * a[key] / n1:6.2f} % {100 * b[key] / n2:6.2f} %  {key}")
+        if chi > limit:
+            missed.append(name)
+    if missed:
+        sys.exit("differ: " + ", ".join(missed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+// jprof a2n: addresses to names, as addr2line does it, for files and for live processes.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "a2n/jit_files.h"
+#include "cli/commands.h"
+#include "cli/wrong_words.h"
+
+namespace jprof::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Arguments {
+  std::string file;
+  uint32_t pid = 0;
+  bool functions = false, inlined = false, mangled = false, quiet = false, timing = false;
+  std::string format = "text";
+  std::vector<std::string> addresses;
+  a2n::Options options;
+};
+
+Result<uint64_t> ParseAddress(std::string_view word) {
+  std::string_view digits = word;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  uint64_t address = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [after, error] = std::from_chars(digits.data(), end, address, 16);
+  if (error != std::errc() || after != end) return WrongUse("'{}' is no address: hexadecimal, as 4f10 or 0x4f10", word);
+  return address;
+}
+
+const char* Word(a2n::Outcome outcome) {
+  switch (outcome) {
+    case a2n::Outcome::kNoModule: return "NoModule";
+    case a2n::Outcome::kNoSymbols: return "NoSymbols";
+    case a2n::Outcome::kNoSymbolFound: return "NoSymbolFound";
+    case a2n::Outcome::kSymbol: return "Symbol";
+  }
+  return "";
+}
+
+class Answers {
+ public:
+  explicit Answers(const Arguments& arguments) : arguments_(arguments), resolver_(arguments.options) {}
+
+  Result<void> Begin() {
+    if (arguments_.pid != 0) return LookAtProcess();
+    std::error_code error;
+    if (!std::filesystem::exists(arguments_.file, error)) return Fail("{}: there is no such file", arguments_.file);
+    resolver_.ResolveInFile(arguments_.file, 0);
+    return {};
+  }
+
+  void Answer(uint64_t address) {
+    if (arguments_.timing) asked_.push_back(address);
+    const a2n::Place place = Resolve(address);
+    std::vector<a2n::Frame> frames = arguments_.pid != 0
+                                         ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
+                                         : resolver_.FramesInFile(arguments_.file, address);
+    if (!arguments_.inlined) frames.resize(1);
+    arguments_.format == "json" ? PrintJson(address, place, frames) : PrintText(place, frames);
+    std::fwrite(out_.data(), 1, out_.size(), stdout);
+    out_.clear();
+  }
+
+  std::vector<std::string> Complaints() const { return resolver_.Complaints(); }
+
+  // Everything that was asked once more, now that all files are read: what an answer costs by itself.
+  void PrintTiming() {
+    constexpr int kPasses = 5;
+    const double opened = Seconds() - began_;
+    const double start = Seconds();
+    uint64_t found = 0;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      for (const uint64_t address : asked_) found += Resolve(address).outcome == a2n::Outcome::kSymbol;
+    }
+    const double each = (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(asked_.size(), 1));
+    fmt::print(stderr, "{} addresses, {} with a symbol, {:.3f} s in all; once files are read {:.2f} million a second\n",
+               asked_.size(), found / kPasses, opened, 1e-6 / each);
+  }
+
+ private:
+  static double Seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  a2n::Place Resolve(uint64_t address) {
+    return arguments_.pid != 0 ? resolver_.Resolve(arguments_.pid, address, a2n::kAlways)
+                               : resolver_.ResolveInFile(arguments_.file, address);
+  }
+
+  Result<void> LookAtProcess() {
+    if (auto read = resolver_.MapsOf(arguments_.pid, a2n::kAlways); !read) return read;
+    std::string damage;
+    const std::string map = fmt::format("/proc/{0}/root/tmp/perf-{0}.map", arguments_.pid);
+    if (access(map.c_str(), R_OK) != 0) return {};
+    auto codes = a2n::ReadPerfMap(map, &damage);
+    if (!codes) damage = codes.error().message;
+    if (!damage.empty()) PrintError(damage);
+    if (!codes) return {};
+    for (a2n::JittedCode& code : *codes) resolver_.Jitted(arguments_.pid, std::move(code));
+    return {};
+  }
+
+  static bool Unknown(const a2n::Place& place, const a2n::Frame& frame) {
+    return place.outcome != a2n::Outcome::kSymbol && frame.function == place.symbol;
+  }
+
+  void PrintText(const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
+    for (const a2n::Frame& frame : frames) {
+      if (arguments_.functions) fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : frame.function);
+      if (frame.file.empty()) {
+        out_ += "??:0\n";
+      } else {
+        fmt::format_to(std::back_inserter(out_), "{}:{}\n", frame.file, frame.line == 0 ? "?" : std::to_string(frame.line));
+      }
+    }
+  }
+
+  void PrintJson(uint64_t address, const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
+    ordered_json line = {{"address", fmt::format("{:#x}", address)},
+                         {"outcome", Word(place.outcome)},
+                         {"module", place.module},
+                         {"symbol", place.symbol}};
+    if (place.outcome == a2n::Outcome::kSymbol) {
+      line["symbol_start"] = fmt::format("{:#x}", place.symbol_start);
+      line["symbol_size"] = place.symbol_size;
+      line["offset"] = place.offset;
+    }
+    line["frames"] = ordered_json::array();
+    for (const a2n::Frame& frame : frames)
+      line["frames"].push_back({{"function", frame.function}, {"file", frame.file}, {"line", frame.line}});
+    out_ += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  }
+
+  const Arguments& arguments_;
+  a2n::Resolver resolver_;
+  std::string out_;
+  double began_ = Seconds();
+  std::vector<uint64_t> asked_;
+};
+
+// Answers each line as it comes, so that another program may ask through a pipe and wait for the answer.
+Result<void> AnswerInput(Answers& answers) {
+  constexpr size_t kLongestLine = 4096;
+  std::string text;
+  char piece[1 << 16];
+  while (true) {
+    const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    text.append(piece, got > 0 ? static_cast<size_t>(got) : 0);
+    if (got <= 0 && !text.empty() && text.back() != '\n') text += '\n';
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      std::string_view word(text.data() + begin, end - begin);
+      while (!word.empty() && (word.back() == ' ' || word.back() == '\r' || word.back() == '\t')) word.remove_suffix(1);
+      while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
+      if (word.empty()) continue;
+      const auto address = ParseAddress(word);
+      if (!address) return std::unexpected(address.error());
+      answers.Answer(*address);
+    }
+    text.erase(0, begin);
+    std::fflush(stdout);
+    if (got <= 0) return {};
+    if (text.size() > kLongestLine) return WrongUse("a line of standard input is no address");
+  }
+}
+
+Result<void> Run(const Arguments& arguments) {
+  if (arguments.file.empty() == (arguments.pid == 0)) return WrongUse("a2n needs either -e FILE or -p PID");
+  std::vector<uint64_t> addresses;
+  for (const std::string& word : arguments.addresses) {
+    const auto address = ParseAddress(word);
+    if (!address) return std::unexpected(address.error());
+    addresses.push_back(*address);
+  }
+  Answers answers(arguments);
+  if (auto begun = answers.Begin(); !begun) return begun;
+  for (const uint64_t address : addresses) answers.Answer(address);
+  Result<void> done;
+  if (addresses.empty()) done = AnswerInput(answers);
+  std::fflush(stdout);
+  if (arguments.timing) answers.PrintTiming();
+  if (!arguments.quiet)
+    for (const std::string& complaint : answers.Complaints()) PrintError(complaint);
+  return done;
+}
+
+}  // namespace
+
+void AddA2nCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("a2n", "Addresses to functions and source lines, like addr2line");
+  command->add_option("-e,--exe", arguments->file, "The file; addresses are as linked, as nm and objdump show them")
+      ->type_name("FILE");
+  command->add_option("-p,--pid", arguments->pid, "A live process; addresses are its own (its perf map is read too)")
+      ->type_name("PID");
+  command->add_flag("-f,--functions", arguments->functions, "Print the function on a line before file:line");
+  command->add_flag("-i,--inlines", arguments->inlined, "Go on with the functions that it was inlined into");
+  command->add_flag("--mangled", arguments->mangled, "Print C++ and Rust names as linkers see them");
+  command->add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
+  command->add_flag("--timing", arguments->timing, "Say on stderr how long it took");
+  command->add_option("--format", arguments->format, "text (default), or json: one object a line, always with functions")
+      ->type_name("F")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--debug-folder", arguments->options.debug_folders, "Where debug files are (/usr/lib/debug)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command->add_option("ADDR", arguments->addresses, "Hexadecimal; without any, they are read from standard input");
+  command->footer(
+      "Examples:\n"
+      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address, with what is inlined there\n"
+      "  jprof a2n -e ./server -f < addresses                       many, one a line\n"
+      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, JIT code by its perf map\n"
+      "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and offset");
+  command->callback([arguments, &exit_code] {
+    arguments->options.demangle = !arguments->mangled;
+    const Result<void> done = Run(*arguments);
+    if (done) return;
+    PrintError(done.error().message);
+    exit_code = done.error().exit_code;
+  });
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,258 @@
+#include "cli/tprof_record.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "cli/launcher.h"
+#include "profile/sample_log.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using profile::SampleKind;
+using ptm::SampleRecord;
+
+constexpr int kDrainMilliseconds = 200;
+
+volatile sig_atomic_t interrupted = 0;
+
+uint64_t Now(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+std::string FirstLine(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::vector<uint32_t> NumbersIn(const fs::path& directory) {
+  std::vector<uint32_t> numbers;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(directory, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) {
+      numbers.push_back(static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10)));
+    }
+  }
+  return numbers;
+}
+
+// Writes what the sampler hands on, and remembers which processes were hit.
+class Recorder {
+ public:
+  explicit Recorder(profile::SampleWriter& writer) : writer_(writer) {}
+
+  void Add(const SampleRecord& from) {
+    profile::SampleFileRecord record = {.kernel = from.kernel, .exec = from.exec, .cpu = from.cpu, .pid = from.pid,
+                                        .tid = from.tid, .time = from.time, .address = from.address,
+                                        .length = from.length, .offset = from.offset, .inode = from.inode};
+    switch (from.kind) {
+      case SampleRecord::Kind::kSample: record.kind = SampleKind::kSample; seen_.insert(from.pid); break;
+      case SampleRecord::Kind::kMap: record.kind = SampleKind::kMap; break;
+      case SampleRecord::Kind::kComm: record.kind = SampleKind::kComm; break;
+      case SampleRecord::Kind::kFork: record.kind = SampleKind::kFork; record.address = from.parent_pid; break;
+      case SampleRecord::Kind::kExit: record.kind = SampleKind::kExit; break;
+      case SampleRecord::Kind::kLost: record.kind = SampleKind::kLost; record.address = from.lost; break;
+    }
+    if (from.kind == SampleRecord::Kind::kMap) NoteJitDump(from.text);
+    writer_.Add({record, from.text, from.build_id, from.chain});
+  }
+
+  // What a process had before we looked: its executable mappings and its threads' names.
+  void AddExisting(uint32_t pid) {
+    const fs::path proc = fmt::format("/proc/{}", pid);
+    std::ifstream maps(proc / "maps");
+    for (std::string line; std::getline(maps, line);) AddMapping(pid, line);
+    for (const uint32_t tid : NumbersIn(proc / "task")) {
+      const std::string name = FirstLine(proc / "task" / std::to_string(tid) / "comm");
+      writer_.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
+    }
+  }
+
+  const std::set<uint32_t>& seen() const { return seen_; }
+  const std::set<std::string>& jit_dumps() const { return jit_dumps_; }
+
+ private:
+  void AddMapping(uint32_t pid, const std::string& line) {
+    std::istringstream words(line);
+    std::string range, protection, device, path;
+    uint64_t offset = 0, inode = 0;
+    words >> range >> protection >> std::hex >> offset >> device >> std::dec >> inode >> std::ws;
+    std::getline(words, path);
+    const size_t dash = range.find('-');
+    if (path.find("/jit-") != std::string::npos) NoteJitDump(path);
+    if (dash == std::string::npos || protection.find('x') == std::string::npos) return;
+    const uint64_t start = std::strtoull(range.c_str(), nullptr, 16);
+    const uint64_t end = std::strtoull(range.c_str() + dash + 1, nullptr, 16);
+    if (path.empty()) path = "//anon";
+    writer_.Add({{.kind = SampleKind::kMap, .pid = pid, .tid = pid, .address = start, .length = end - start,
+                  .offset = offset, .inode = inode}, path, {}, {}});
+  }
+
+  void NoteJitDump(std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with("jit-") && name.ends_with(".dump")) jit_dumps_.emplace(path);
+  }
+
+  profile::SampleWriter& writer_;
+  std::set<uint32_t> seen_;
+  std::set<std::string> jit_dumps_;
+};
+
+// Symbols of the kernel that runs now; a report may be made after the next start.
+void KeepKernelSymbols(const fs::path& out) {
+  const std::string first = FirstLine("/proc/kallsyms");
+  if (first.empty() || first.starts_with("0000000000000000")) return;  // restricted: a2n says so
+  std::ifstream from("/proc/kallsyms");
+  std::ofstream to(out / "kallsyms");
+  for (std::string line; std::getline(from, line);) {
+    const size_t kind = line.find(' ') + 1;
+    if (kind < line.size() && (line[kind] == 't' || line[kind] == 'T' || line[kind] == 'w' || line[kind] == 'W')) to << line << '\n';
+  }
+}
+
+// What other JIT compilers said of their code.
+void KeepForeignJit(const Recorder& recorder, const fs::path& out) {
+  std::error_code error;
+  for (const uint32_t pid : recorder.seen()) {
+    const std::string name = fmt::format("perf-{}.map", pid);
+    for (const fs::path& folder : {fs::path(fmt::format("/proc/{}/root/tmp", pid)), fs::path("/tmp")}) {
+      if (fs::copy_file(folder / name, out / name, error)) break;
+    }
+  }
+  for (const std::string& dump : recorder.jit_dumps()) fs::copy_file(dump, out / fs::path(dump).filename(), error);
+}
+
+std::string Platform() {
+  utsname name = {};
+  uname(&name);
+  return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+}
+
+std::string ModeOf(const ptm::SamplerOptions& options) {
+  if (options.rate == 0) return fmt::format("event {}, every {}", options.event.name, options.period);
+  if (options.event.name == ptm::CpuClock().name) return fmt::format("time, {} samples/s on each CPU", options.rate);
+  return fmt::format("event {}, about {} samples/s on each CPU", options.event.name, options.rate);
+}
+
+void WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
+  const nlohmann::json meta = {{"mode", ModeOf(plan.sampling)}, {"report", "tprof"}, {"platform", Platform()},
+                               {"command", plan.command},      {"notes", notes}};
+  std::ofstream(plan.out / "meta.json") << meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+void AllowManyFiles() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Until what ends the recording: true = it was interrupted.
+void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder, std::optional<HeldProgram>& program,
+           std::optional<Outcome>& outcome) {
+  const uint64_t end = plan.duration > 0 ? Now(CLOCK_MONOTONIC) + static_cast<uint64_t>(plan.duration * 1e9) : ~uint64_t{0};
+  while (!interrupted && !outcome) {
+    const uint64_t now = Now(CLOCK_MONOTONIC);
+    if (now >= end) break;
+    const auto left = static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds));
+    sampler.Drain(left, [&recorder](const SampleRecord& record) { recorder.Add(record); });
+    if (program) outcome = program->Ended();
+  }
+}
+
+void Pause(double seconds) {
+  timespec time = {static_cast<time_t>(seconds), static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+  while (!interrupted && nanosleep(&time, &time) != 0) {
+  }
+}
+
+class Interruptible {
+ public:
+  Interruptible() {
+    interrupted = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    sigaction(SIGINT, &action, &before_int_);
+    sigaction(SIGTERM, &action, &before_term_);
+  }
+  ~Interruptible() {
+    sigaction(SIGINT, &before_int_, nullptr);
+    sigaction(SIGTERM, &before_term_, nullptr);
+  }
+
+ private:
+  struct sigaction before_int_ = {}, before_term_ = {};
+};
+
+}  // namespace
+
+Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
+  const Interruptible guard;
+  AllowManyFiles();
+  std::optional<HeldProgram> program;
+  ptm::SamplerOptions sampling = plan.sampling;
+  if (plan.launch) {
+    auto held = HeldProgram::Start(*plan.launch);
+    if (!held) return std::unexpected(held.error());
+    program.emplace(std::move(*held));
+    if (!plan.whole_machine) sampling.pids = {static_cast<uint32_t>(program->pid())};
+    sampling.on_exec = !plan.whole_machine && plan.delay == 0;
+  }
+  auto sampler = ptm::Sampler::Open(sampling);
+  if (!sampler) return std::unexpected(sampler.error());
+  std::error_code error;
+  if (!fs::create_directories(plan.out, error)) return Fail("cannot make {}: {}", plan.out.string(), error.message());
+  profile::SampleWriter writer;
+  const uint64_t start = Now(CLOCK_MONOTONIC);
+  if (auto opened = writer.Open((plan.out / profile::kSamplesFile).string(),
+                                {.cpus = sampler->cpus(), .start_unix_ns = Now(CLOCK_REALTIME),
+                                 .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)}); !opened) {
+    return std::unexpected(opened.error());
+  }
+  Recorder recorder(writer);
+  KeepKernelSymbols(plan.out);
+  std::vector<std::string> notes = plan.notes;
+  if (!sampler->note().empty()) notes.push_back(sampler->note());
+  WriteMeta(plan, notes);
+
+  std::optional<Outcome> outcome;
+  if (program && plan.delay > 0) {
+    if (auto released = program->Release(); !released) return std::unexpected(released.error());
+  }
+  Pause(plan.delay);
+  if (!sampling.on_exec) sampler->Start();
+  const std::vector<uint32_t> existing = sampling.pids.empty() ? NumbersIn("/proc") : sampling.pids;
+  for (const uint32_t pid : existing) {
+    if (!sampling.on_exec) recorder.AddExisting(pid);
+  }
+  if (program && plan.delay == 0) {
+    if (auto released = program->Release(); !released) return std::unexpected(released.error());
+  }
+  Watch(plan, *sampler, recorder, program, outcome);
+  sampler->Stop();
+  const uint64_t end = Now(CLOCK_MONOTONIC);
+  sampler->Drain(0, [&recorder](const SampleRecord& record) { recorder.Add(record); });
+  KeepForeignJit(recorder, plan.out);
+  if (program && !outcome && interrupted) {  // the terminal sent it the signal, too; a kill did not
+    program->Signal(SIGTERM);
+    for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
+  }
+  if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
+  return TprofOutcome{.exit_code = outcome && !interrupted ? outcome->ExitCode() : 0, .notes = notes};
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,35 @@
+// A tprof recording from end to end: samples, what happens to address spaces meanwhile, and all that names will need
+// later, into one directory.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/java_command.h"
+#include "common/result.h"
+#include "ptm/sampler.h"
+
+namespace jprof::cli {
+
+struct TprofPlan {
+  std::filesystem::path out;      // a directory that does not exist
+  ptm::SamplerOptions sampling;   // pids empty and no launch: the whole machine
+  bool whole_machine = false;     // although there is a command
+  std::optional<Launch> launch;   // run this meanwhile
+  double delay = 0;               // seconds before the first sample
+  double duration = 0;            // seconds; 0: until the command ends, or Ctrl-C
+  std::string command;            // for the header
+  std::vector<std::string> notes;
+};
+
+struct TprofOutcome {
+  int exit_code = 0;              // the command's
+  std::vector<std::string> notes;
+};
+
+// Records until the command has ended, the duration is over or SIGINT or SIGTERM comes.
+Result<TprofOutcome> RecordTprof(const TprofPlan& plan);
+
+}  // namespace jprof::cli

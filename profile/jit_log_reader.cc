@@ -1,0 +1,292 @@
+// The reading half of jit_log.h.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "profile/jit_log.h"
+#include "profile/reader_damage.h"
+#include "profile/reader_file.h"
+
+namespace jprof::profile {
+namespace {
+
+constexpr uint64_t kLongestLog = 4ull << 30;
+
+uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
+
+bool SameCode(const JitCode& a, const JitCode& b) {
+  return a.address == b.address && a.length == b.length && a.stub == b.stub && a.type == b.type &&
+         a.level == b.level && a.name == b.name && a.class_name == b.class_name && a.signature == b.signature;
+}
+
+// When what stood at an address was last seen to end: pieces of the address space that do not overlap.
+class Ends {
+ public:
+  // `time` is not below any before.
+  void Set(uint64_t begin, uint64_t end, uint64_t time) {
+    Cut(begin);
+    Cut(end);
+    pieces_.erase(pieces_.lower_bound(begin), pieces_.lower_bound(end));
+    pieces_[begin] = {end, time};
+  }
+
+  uint64_t Latest(uint64_t begin, uint64_t end) const {
+    uint64_t latest = 0;
+    auto piece = pieces_.lower_bound(begin);
+    if (piece != pieces_.begin() && std::prev(piece)->second.end > begin) --piece;
+    for (; piece != pieces_.end() && piece->first < end; ++piece) latest = std::max(latest, piece->second.time);
+    return latest;
+  }
+
+ private:
+  struct Piece {
+    uint64_t end, time;
+  };
+
+  void Cut(uint64_t at) {
+    const auto next = pieces_.lower_bound(at);
+    if (next == pieces_.begin()) return;
+    Piece& before = std::prev(next)->second;
+    if (before.end <= at) return;
+    pieces_.emplace_hint(next, at, Piece{before.end, before.time});
+    before.end = at;
+  }
+
+  std::map<uint64_t, Piece> pieces_;  // by their begin
+};
+
+// Threads begin, are named and end; a tid comes back with another thread.
+class Threads {
+ public:
+  void Add(uint32_t tid, uint16_t event, uint64_t time, std::string_view name) {
+    const auto found = open_.find(tid);
+    const bool known = found != open_.end();
+    if (event == kJitNamed && known) {
+      threads_[found->second].name = name;
+    } else if (event == kJitThreadEnded) {
+      if (!known) return;
+      threads_[found->second].end = time;
+      ended_[tid] = time;
+      open_.erase(found);
+    } else {
+      if (known) threads_[found->second].end = ended_[tid] = time;
+      const auto before = ended_.find(tid);
+      const uint64_t begin = event == kJitBegan ? time : before != ended_.end() ? before->second : 0;
+      open_[tid] = threads_.size();
+      threads_.push_back({tid, begin, kJitForever, name});
+    }
+  }
+  std::vector<JitThread> Take() { return std::move(threads_); }
+
+ private:
+  std::vector<JitThread> threads_;
+  std::unordered_map<uint32_t, size_t> open_;
+  std::unordered_map<uint32_t, uint64_t> ended_;
+};
+
+// One record, bounded: what it is followed by is taken from it piece by piece.
+class Record {
+ public:
+  Record(const char* at, uint32_t bytes) : at_(at), left_(bytes) {}
+
+  template <typename T>
+  bool Take(T* out) {
+    return Skip(sizeof(T), [&](const char* from) { std::memcpy(out, from, sizeof(T)); });
+  }
+  bool Take(size_t bytes, std::string_view* out) {
+    return Skip(bytes, [&](const char* from) { *out = {from, bytes}; });
+  }
+  template <typename T>
+  bool Take(size_t count, std::span<const T>* out) {
+    return Skip(count * sizeof(T), [&](const char* from) { *out = {reinterpret_cast<const T*>(from), count}; });
+  }
+
+ private:
+  template <typename F>
+  bool Skip(size_t bytes, F f) {
+    if (bytes > left_) return false;
+    f(at_);
+    at_ += bytes;
+    left_ -= bytes;
+    return true;
+  }
+
+  const char* at_;
+  size_t left_;
+};
+
+bool TakeCode(Record record, JitEvent* event) {
+  JitCodeRecord code;
+  JitCode& out = event->code;
+  if (!record.Take(&code) || !record.Take(code.line_count, &out.lines) || !record.Take(code.code_length, &out.code) ||
+      !record.Take(code.class_length, &out.class_name) || !record.Take(code.name_length, &out.name) ||
+      !record.Take(code.signature_length, &out.signature) || !record.Take(code.source_length, &out.source)) {
+    return false;
+  }
+  out.address = code.address;
+  out.length = code.length;
+  out.stub = code.record.kind == JitKind::kStub;
+  out.type = code.type;
+  out.level = code.level;
+  event->time = code.record.time;
+  event->again = (code.record.flags & kJitAgain) != 0;
+  return code.length > 0 && code.address + code.length > code.address && out.code.size() <= code.length &&
+         std::strchr("JRNIO", code.type) != nullptr && code.type != '\0' &&
+         std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
+}
+
+// Goes through the records of a file.
+class Parser {
+ public:
+  explicit Parser(JitLog& log) : log_(log) {}
+
+  void Run() {
+    const std::string& bytes = *log_.bytes;
+    size_t at = log_.header.header_bytes;
+    while (at + sizeof(JitRecord) <= bytes.size() && !log_.ended) {
+      JitRecord head;
+      std::memcpy(&head, bytes.data() + at, sizeof(head));
+      if (head.bytes < sizeof(head) || head.bytes % 8 != 0 || head.bytes > bytes.size() - at) break;
+      latest_ = std::max(latest_, head.time);
+      if (!One(head, Record(bytes.data() + at, head.bytes))) {
+        damages_.Add("jitlog: a record that does not fit is left out", fmt::format("at byte {}", at));
+      }
+      at += head.bytes;
+    }
+    if (at < bytes.size()) {
+      damages_.Add(log_.ended ? "jitlog: bytes behind its end" : "jitlog: cut off or damaged",
+                   fmt::format("{} of {} bytes are read", at, bytes.size()));
+    }
+    log_.code = JitIntervals(events_);
+    log_.threads = threads_.Take();
+    log_.end_ns = latest_;
+    log_.damages = damages_.Lines();
+  }
+
+ private:
+  bool One(const JitRecord& head, Record record) {
+    switch (head.kind) {
+      case JitKind::kLoad:
+      case JitKind::kStub: {
+        JitEvent event;
+        if (!TakeCode(record, &event)) return false;
+        ++(event.code.stub ? counts_.stubs : counts_.loads);
+        events_.push_back(event);
+        return true;
+      }
+      case JitKind::kUnload: {
+        JitUnloadRecord unload;
+        if (!record.Take(&unload)) return false;
+        ++counts_.unloads;
+        events_.push_back({.time = head.time, .unload = true, .code = {.address = unload.address}});
+        return true;
+      }
+      case JitKind::kThread: {
+        JitThreadRecord thread;
+        std::string_view name;
+        if (!record.Take(&thread) || !record.Take(thread.name_length, &name)) return false;
+        if (thread.event < kJitBegan || thread.event > kJitThreadEnded) return false;
+        ++counts_.threads;
+        threads_.Add(thread.tid, thread.event, head.time, name);
+        return true;
+      }
+      case JitKind::kEnd:
+        return Finish(record);
+    }
+    return true;  // of a kind that is not known yet
+  }
+
+  bool Finish(Record record) {
+    JitEndRecord end;
+    if (!record.Take(&end)) return false;
+    log_.ended = true;
+    log_.lost = end.lost;
+    if (end.lost > 0) damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
+    if (end.loads != counts_.loads || end.unloads != counts_.unloads || end.stubs != counts_.stubs ||
+        end.threads != counts_.threads) {
+      damages_.Add("jitlog: there are not as many records as its end says");
+    }
+    return true;
+  }
+
+  JitLog& log_;
+  std::vector<JitEvent> events_;
+  Threads threads_;
+  Damages damages_;
+  JitEndRecord counts_;
+  uint64_t latest_ = 0;
+};
+
+}  // namespace
+
+std::vector<JitCode> JitIntervals(std::span<const JitEvent> events) {
+  std::vector<JitCode> all;
+  std::map<uint64_t, size_t> standing;  // begin -> index in `all`; they do not overlap
+  Ends ends;
+  uint64_t now = 0;
+  const auto remove = [&](std::map<uint64_t, size_t>::iterator which) {
+    JitCode& code = all[which->second];
+    code.unloaded = now;
+    ends.Set(code.address, EndOf(code), now);
+    return standing.erase(which);
+  };
+  for (const JitEvent& event : events) {
+    now = std::max(now, event.time);
+    const uint64_t begin = event.code.address;
+    if (event.unload) {
+      const auto found = standing.find(begin);
+      if (found != standing.end()) remove(found);
+      continue;
+    }
+    auto first = standing.lower_bound(begin);
+    if (first != standing.begin() && EndOf(all[std::prev(first)->second]) > begin) --first;
+    const bool taken = first != standing.end() && first->first < EndOf(event.code);
+    if (taken && (event.again || SameCode(all[first->second], event.code))) continue;
+    while (first != standing.end() && first->first < EndOf(event.code)) first = remove(first);
+    JitCode code = event.code;
+    code.loaded = ends.Latest(begin, EndOf(code));
+    code.unloaded = kJitForever;
+    standing.emplace(begin, all.size());
+    all.push_back(code);
+  }
+  return all;
+}
+
+Result<JitLog> ParseJitLog(std::string bytes) {
+  JitLog log;
+  log.bytes = std::make_shared<const std::string>(std::move(bytes));
+  if (log.bytes->size() < sizeof(JitHeader) || std::memcmp(log.bytes->data(), kJitMagic, sizeof(kJitMagic)) != 0) {
+    return Fail("the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at once; record again",
+                kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
+  }
+  std::memcpy(&log.header, log.bytes->data(), sizeof(JitHeader));
+  if (log.header.version != kJitVersion) {
+    return WrongUse("the file '{}' has version {}, this jprof reads {}: record again with this jprof", kJitLogFile,
+                    log.header.version, kJitVersion);
+  }
+  if (log.header.header_bytes != sizeof(JitHeader)) {
+    return Fail("the file '{}' is damaged: its header is not as long as version {} has it; record again", kJitLogFile,
+                kJitVersion);
+  }
+  Parser(log).Run();
+  return log;
+}
+
+Result<JitLog> ReadJitLog(const std::string& directory) {
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const ReaderFile file(fd, kJitLogFile);
+  if (fd >= 0) close(fd);
+  if (!file.exists()) {
+    return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one", directory, kJitLogFile);
+  }
+  auto log = ParseJitLog(file.ReadAll(kLongestLog));
+  if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().exit_code});
+  if (file.size() > kLongestLog) log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
+  return log;
+}
+
+}  // namespace jprof::profile

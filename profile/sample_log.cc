@@ -1,0 +1,109 @@
+#include "profile/sample_log.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace jprof::profile {
+namespace {
+
+constexpr size_t kLongestText = 4096;
+constexpr size_t kLongestChain = 4096;
+
+size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+// Where a record's chain begins: behind text and build id, padded.
+size_t ChainOffset(const SampleFileRecord& record) {
+  return Padded(sizeof(record) + record.text + record.build_id);
+}
+size_t SizeOf(const SampleFileRecord& record) { return ChainOffset(record) + 8 * size_t{record.chain}; }
+
+}  // namespace
+
+SampleWriter::~SampleWriter() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader& header) {
+  path_ = path;
+  file_ = std::fopen(path.c_str(), "wbe");
+  if (file_ == nullptr) return Fail("cannot write {}: {}", path, std::strerror(errno));
+  SampleFileHeader whole = header;
+  std::memcpy(whole.magic, kSampleMagic, sizeof(whole.magic));
+  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1) return Fail("cannot write {}: {}", path, std::strerror(errno));
+  return {};
+}
+
+void SampleWriter::Add(SampleEntry entry) {
+  if (file_ == nullptr || error_ != 0) return;
+  SampleFileRecord& record = entry.record;
+  record.text = static_cast<uint16_t>(std::min(entry.text.size(), kLongestText));
+  record.build_id = static_cast<uint8_t>(std::min<size_t>(entry.build_id.size(), 32));
+  record.chain = static_cast<uint32_t>(std::min(entry.chain.size(), kLongestChain));
+  record.bytes = static_cast<uint32_t>(SizeOf(record));
+  std::string bytes(ChainOffset(record), '\0');
+  std::memcpy(bytes.data(), &record, sizeof(record));
+  std::memcpy(bytes.data() + sizeof(record), entry.text.data(), record.text);
+  std::memcpy(bytes.data() + sizeof(record) + record.text, entry.build_id.data(), record.build_id);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
+      std::fwrite(entry.chain.data(), 8, record.chain, file_) != record.chain) {
+    error_ = errno != 0 ? errno : EIO;
+  }
+}
+
+Result<void> SampleWriter::Close(uint64_t end_ns) {
+  if (file_ == nullptr) return {};
+  Add({.record = {.kind = SampleKind::kEnd, .time = end_ns}});
+  if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
+  file_ = nullptr;
+  if (error_ != 0) return Fail("{} is not complete: {}", path_, std::strerror(error_));
+  return {};
+}
+
+Result<SampleLog> SampleLog::Read(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return Fail("cannot read {}: {}", path, std::strerror(errno));
+  SampleLog log;
+  log.bytes_.resize((static_cast<size_t>(status.st_size) + 7) / 8);
+  const size_t size = std::fread(log.bytes_.data(), 1, static_cast<size_t>(status.st_size), file);
+  std::fclose(file);
+  const auto* bytes = reinterpret_cast<const char*>(log.bytes_.data());
+  if (size < sizeof(log.header_) || std::memcmp(bytes, kSampleMagic, sizeof(kSampleMagic)) != 0) {
+    return Fail("{} is no recording of jprof tprof", path);
+  }
+  std::memcpy(&log.header_, bytes, sizeof(log.header_));
+  if (log.header_.version != kSampleVersion) {
+    return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path, log.header_.version,
+                kSampleVersion);
+  }
+  bool ended = false;
+  size_t at = sizeof(log.header_);
+  while (!ended && at + sizeof(SampleFileRecord) <= size) {
+    SampleEntry entry;
+    std::memcpy(&entry.record, bytes + at, sizeof(entry.record));
+    const SampleFileRecord& record = entry.record;
+    if (record.bytes != SizeOf(record) || record.bytes > size - at || record.kind > SampleKind::kEnd) break;
+    const char* text = bytes + at + sizeof(record);
+    entry.text = {text, record.text};
+    entry.build_id = {text + record.text, record.build_id};
+    entry.chain = {log.bytes_.data() + (at + ChainOffset(record)) / 8, record.chain};
+    at += record.bytes;
+    ended = record.kind == SampleKind::kEnd;
+    if (record.kind == SampleKind::kLost) log.lost_ += record.address;
+    log.end_ns_ = std::max(log.end_ns_, record.time);
+    if (!ended) log.entries_.push_back(entry);
+  }
+  if (!ended) {
+    log.damages_.push_back(fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)", path,
+                                       log.entries_.size(), at, size));
+  }
+  std::ranges::stable_sort(log.entries_, {}, [](const SampleEntry& entry) { return entry.record.time; });
+  return log;
+}
+
+}  // namespace jprof::profile

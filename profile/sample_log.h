@@ -1,0 +1,95 @@
+// The file `samples` of a tprof recording: what a sampler saw, in the order in which it was read. Written by one
+// process outside the profiled ones; see docs/PROFILE_FORMAT.md.
+//
+// A SampleFileHeader, then records: a SampleFileRecord, its text, its bytes, its chain (8 bytes each), padded to 8 bytes. A file
+// that was cut anywhere reads up to there.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::profile {
+
+inline constexpr char kSamplesFile[] = "samples";
+inline constexpr char kSampleMagic[8] = {'j', 'p', 'r', 'o', 'f', 's', 'm', 'p'};
+inline constexpr uint32_t kSampleVersion = 1;
+
+struct SampleFileHeader {
+  char magic[8] = {};
+  uint32_t version = kSampleVersion;
+  uint32_t cpus = 0;
+  uint64_t start_unix_ns = 0;
+  uint64_t start_ns = 0;  // CLOCK_MONOTONIC, like all times here
+};
+static_assert(sizeof(SampleFileHeader) == 32);
+
+enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEnd };
+
+struct SampleFileRecord {
+  uint32_t bytes = 0;  // of the whole record
+  SampleKind kind = SampleKind::kSample;
+  uint8_t kernel = 0;      // kSample: in kernel mode
+  uint8_t exec = 0;        // kComm: by an exec
+  uint8_t build_id = 0;    // kMap: its length
+  uint16_t cpu = 0;
+  uint16_t text = 0;       // kMap: path, kComm: name: its length
+  uint32_t chain = 0;      // kSample: its length
+  uint32_t pid = 0, tid = 0;
+  uint64_t time = 0;
+  uint64_t address = 0;    // kSample: of the instruction; kMap: start; kFork: the parent's pid; kLost: how many
+  uint64_t length = 0, offset = 0, inode = 0;  // kMap
+};
+static_assert(sizeof(SampleFileRecord) == 64);
+
+// One record with what belongs to it; views live as long as what they came from.
+struct SampleEntry {
+  SampleFileRecord record;
+  std::string_view text;
+  std::string_view build_id;  // bytes
+  std::span<const uint64_t> chain;
+};
+
+class SampleWriter {
+ public:
+  SampleWriter() = default;
+  ~SampleWriter();
+  SampleWriter(const SampleWriter&) = delete;
+
+  Result<void> Open(const std::string& path, const SampleFileHeader& header);
+  void Add(SampleEntry entry);  // lengths are filled in
+  // Writes kEnd and closes. Error: what could not be written, and how much of it.
+  Result<void> Close(uint64_t end_ns);
+
+ private:
+  std::FILE* file_ = nullptr;
+  std::string path_;
+  int error_ = 0;
+};
+
+// The whole file in memory. Entries are in order of time (stable).
+class SampleLog {
+ public:
+  // Error: no such file, not a recording, another version. What is damaged is left out and said in damages().
+  static Result<SampleLog> Read(const std::string& path);
+
+  const SampleFileHeader& header() const { return header_; }
+  const std::vector<SampleEntry>& entries() const { return entries_; }
+  uint64_t end_ns() const { return end_ns_; }  // of the last record if the recording was cut off
+  uint64_t lost() const { return lost_; }
+  const std::vector<std::string>& damages() const { return damages_; }
+
+ private:
+  std::vector<uint64_t> bytes_;  // aligned for chains
+  SampleFileHeader header_;
+  std::vector<SampleEntry> entries_;
+  uint64_t end_ns_ = 0, lost_ = 0;
+  std::vector<std::string> damages_;
+};
+
+}  // namespace jprof::profile

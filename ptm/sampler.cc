@@ -1,0 +1,393 @@
+#include "ptm/sampler.h"
+
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace jprof::ptm {
+namespace {
+
+constexpr size_t kRingPages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
+constexpr uint64_t kMaxChain = 1024;
+
+int ParanoidLevel() {
+  std::FILE* file = std::fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+  int level = 2;
+  if (file != nullptr) {
+    if (std::fscanf(file, "%d", &level) != 1) level = 2;
+    std::fclose(file);
+  }
+  return level;
+}
+
+int OpenEvent(perf_event_attr& attr, int pid, int cpu) {
+  return static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+perf_event_attr AttributesOf(const SamplerOptions& options) {
+  perf_event_attr attr = {};
+  attr.size = sizeof(attr);
+  attr.type = options.event.type;
+  attr.config = options.event.config;
+  attr.config1 = options.event.config1;
+  attr.config2 = options.event.config2;
+  attr.exclude_user = (options.event.exclude & kExcludeUser) != 0;
+  attr.exclude_kernel = (options.event.exclude & kExcludeKernel) != 0;
+  attr.exclude_hv = (options.event.exclude & kExcludeHypervisor) != 0;
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  if (options.chains) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  attr.freq = options.rate != 0;
+  if (options.rate != 0) {
+    attr.sample_freq = options.rate;
+  } else {
+    attr.sample_period = options.period;
+  }
+  attr.disabled = 1;
+  attr.inherit = !options.pids.empty();
+  attr.enable_on_exec = options.on_exec;
+  attr.mmap = attr.mmap2 = attr.build_id = 1;
+  attr.comm = attr.comm_exec = 1;
+  attr.task = 1;
+  attr.sample_id_all = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = kRingPages * 4096 / 4;
+  return attr;
+}
+
+std::vector<int> OnlineCpus() {
+  std::vector<int> cpus;
+  const long configured = sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < configured; ++cpu) {
+    char path[64];
+    std::snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+    std::FILE* file = std::fopen(path, "re");
+    int online = 1;  // the first CPU has no such file
+    if (file != nullptr) {
+      if (std::fscanf(file, "%d", &online) != 1) online = 1;
+      std::fclose(file);
+    }
+    if (online) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::vector<uint32_t> ThreadsOf(uint32_t pid) {
+  std::vector<uint32_t> threads;
+  char path[64];
+  std::snprintf(path, sizeof(path), "/proc/%u/task", pid);
+  if (DIR* directory = opendir(path)) {
+    while (const dirent* entry = readdir(directory)) {
+      const unsigned long tid = std::strtoul(entry->d_name, nullptr, 10);
+      if (tid != 0) threads.push_back(static_cast<uint32_t>(tid));
+    }
+    closedir(directory);
+  }
+  return threads;
+}
+
+// A cursor over one record's bytes; reads beyond the end give zeros and are remembered.
+class Bytes {
+ public:
+  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T Take() {
+    T value{};
+    if (bytes_.size() < sizeof(T)) {
+      bytes_ = {};
+      bad_ = true;
+      return value;
+    }
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    bytes_ = bytes_.subspan(sizeof(T));
+    return value;
+  }
+  std::string_view Rest(size_t without) {
+    const size_t size = bytes_.size() > without ? bytes_.size() - without : 0;
+    const auto* text = reinterpret_cast<const char*>(bytes_.data());
+    return {text, strnlen(text, size)};
+  }
+  std::span<const std::byte> left() const { return bytes_; }
+  bool bad() const { return bad_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool bad_ = false;
+};
+
+constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
+
+// One CPU's ring.
+struct Ring {
+  perf_event_mmap_page* page = nullptr;
+  std::vector<int> descriptors;  // the first owns the mapping, the others write into it
+};
+
+}  // namespace
+
+struct Sampler::State {
+  std::vector<Ring> rings;
+  std::vector<std::byte> copy;         // of a record that wraps round the end
+  std::vector<uint64_t> chain;
+  bool chains = false;
+  std::string note;
+
+  ~State() {
+    for (Ring& ring : rings) {
+      if (ring.page != nullptr) munmap(ring.page, (kRingPages + 1) * 4096);
+      for (const int descriptor : ring.descriptors) close(descriptor);
+    }
+  }
+
+  void ForEach(unsigned long request) {
+    for (Ring& ring : rings) {
+      for (const int descriptor : ring.descriptors) ioctl(descriptor, request, 0);
+    }
+  }
+
+  void Sample(const perf_event_header& header, Bytes bytes, SampleRecord& record) {
+    record.kind = SampleRecord::Kind::kSample;
+    const unsigned mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    record.kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+    record.address = bytes.Take<uint64_t>();
+    record.pid = bytes.Take<uint32_t>();
+    record.tid = bytes.Take<uint32_t>();
+    record.time = bytes.Take<uint64_t>();
+    record.cpu = static_cast<uint16_t>(bytes.Take<uint32_t>());
+    bytes.Take<uint32_t>();
+    if (!chains) return;
+    chain.clear();
+    const uint64_t count = std::min(bytes.Take<uint64_t>(), kMaxChain);
+    for (uint64_t i = 0; i < count && !bytes.bad(); ++i) {
+      const auto address = bytes.Take<uint64_t>();
+      if (address < PERF_CONTEXT_MAX) chain.push_back(address);
+    }
+    record.chain = chain;
+  }
+
+  // What stands at the end of every record but a sample.
+  static void SampleId(Bytes bytes, SampleRecord& record) {
+    const auto left = bytes.left();
+    if (left.size() < kSampleIdBytes) return;
+    Bytes id(left.last(kSampleIdBytes));
+    id.Take<uint64_t>();
+    record.time = id.Take<uint64_t>();
+    record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
+  }
+
+  static bool Map(const perf_event_header& header, Bytes bytes, SampleRecord& record) {
+    record.kind = SampleRecord::Kind::kMap;
+    record.pid = bytes.Take<uint32_t>();
+    record.tid = bytes.Take<uint32_t>();
+    record.address = bytes.Take<uint64_t>();
+    record.length = bytes.Take<uint64_t>();
+    record.offset = bytes.Take<uint64_t>();
+    if ((header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0) {
+      const auto* id = reinterpret_cast<const char*>(bytes.left().data());
+      const auto first = bytes.Take<uint64_t>();
+      bytes.Take<uint64_t>();
+      bytes.Take<uint64_t>();
+      const size_t size = first & 0xff;
+      if (!bytes.bad() && size <= 20) record.build_id = {id + 4, size};
+    } else {
+      bytes.Take<uint64_t>();  // device
+      record.inode = bytes.Take<uint64_t>();
+      bytes.Take<uint64_t>();  // generation
+    }
+    const auto protection = bytes.Take<uint32_t>();
+    bytes.Take<uint32_t>();
+    record.text = bytes.Rest(kSampleIdBytes);
+    return (protection & PROT_EXEC) != 0;
+  }
+
+  void Record(std::span<const std::byte> raw, const std::function<void(const SampleRecord&)>& visit) {
+    Bytes bytes(raw);
+    const auto header = bytes.Take<perf_event_header>();
+    SampleRecord record;
+    bool wanted = true;
+    switch (header.type) {
+      case PERF_RECORD_SAMPLE:
+        Sample(header, bytes, record);
+        break;
+      case PERF_RECORD_MMAP2:
+        wanted = Map(header, bytes, record);
+        break;
+      case PERF_RECORD_COMM:
+        record.kind = SampleRecord::Kind::kComm;
+        record.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+        record.pid = bytes.Take<uint32_t>();
+        record.tid = bytes.Take<uint32_t>();
+        record.text = bytes.Rest(kSampleIdBytes);
+        break;
+      case PERF_RECORD_FORK:
+      case PERF_RECORD_EXIT:
+        record.kind = header.type == PERF_RECORD_FORK ? SampleRecord::Kind::kFork : SampleRecord::Kind::kExit;
+        record.pid = bytes.Take<uint32_t>();
+        record.parent_pid = bytes.Take<uint32_t>();
+        record.tid = bytes.Take<uint32_t>();
+        bytes.Take<uint32_t>();
+        break;
+      case PERF_RECORD_LOST:
+        bytes.Take<uint64_t>();
+        [[fallthrough]];
+      case PERF_RECORD_LOST_SAMPLES:
+        record.kind = SampleRecord::Kind::kLost;
+        record.lost = bytes.Take<uint64_t>();
+        break;
+      default:
+        wanted = false;
+    }
+    if (!wanted || bytes.bad()) return;
+    if (record.kind != SampleRecord::Kind::kSample) SampleId(bytes, record);
+    visit(record);
+  }
+
+  void DrainRing(Ring& ring, const std::function<void(const SampleRecord&)>& visit) {
+    constexpr uint64_t kBytes = kRingPages * 4096;
+    const auto* data = reinterpret_cast<const std::byte*>(ring.page) + 4096;
+    const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = ring.page->data_tail;
+    while (tail < head) {
+      const uint64_t at = tail % kBytes;
+      perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
+      std::memcpy(&header, data + at, sizeof(header));
+      if (header.size < sizeof(header)) break;
+      if (at + header.size <= kBytes) {
+        Record({data + at, header.size}, visit);
+      } else {
+        copy.assign(data + at, data + kBytes);
+        copy.insert(copy.end(), data, data + (header.size - (kBytes - at)));
+        Record(copy, visit);
+      }
+      tail += header.size;
+    }
+    __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
+  }
+};
+
+namespace {
+
+std::unexpected<Error> Refused(int error, const SamplerOptions& options) {
+  const Permission permission = SamplingPermission();
+  if (error == EACCES || error == EPERM) {
+    return Fail("the kernel forbids sampling {}: {}",
+                options.pids.empty() ? "the whole machine" : "this process",
+                permission.advice.empty() ? "is it in a container without CAP_PERFMON, or under seccomp?"
+                                          : permission.advice);
+  }
+  if (error == ESRCH) return Fail("the process to be sampled has ended");
+  if (error == EMFILE) return Fail("too many threads to sample at once: raise the limit of open files (ulimit -n)");
+  if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) {
+    return WrongUse("event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
+                    options.event.name);
+  }
+  return Fail("cannot sample with event '{}': {}", options.event.name, std::strerror(error));
+}
+
+// Opens the event on this CPU for one thread (-1: all) and lets it write into the CPU's ring.
+int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu) {
+  int descriptor = OpenEvent(attr, tid, cpu);
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    descriptor = OpenEvent(attr, tid, cpu);
+  }
+  if (descriptor < 0) return errno;
+  ring.descriptors.push_back(descriptor);
+  if (ring.page != nullptr) {
+    return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring.descriptors.front()) == 0 ? 0 : errno;
+  }
+  void* page = mmap(nullptr, (kRingPages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (page == MAP_FAILED) return errno;
+  ring.page = static_cast<perf_event_mmap_page*>(page);
+  return 0;
+}
+
+}  // namespace
+
+EventSpec CpuClock() { return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK}; }
+
+Sampler::Sampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Sampler::Sampler(Sampler&&) noexcept = default;
+Sampler& Sampler::operator=(Sampler&&) noexcept = default;
+Sampler::~Sampler() = default;
+
+Result<Sampler> Sampler::Open(const SamplerOptions& options) {
+  auto state = std::make_unique<State>();
+  state->chains = options.chains;
+  perf_event_attr attr = AttributesOf(options);
+  const bool wanted_kernel = !attr.exclude_kernel;
+  std::vector<int> targets;
+  for (const uint32_t pid : options.pids) {
+    for (const uint32_t tid : ThreadsOf(pid)) targets.push_back(static_cast<int>(tid));
+  }
+  if (options.pids.empty()) targets.push_back(-1);
+  if (targets.empty()) return Refused(ESRCH, options);
+  for (const int cpu : OnlineCpus()) {
+    Ring ring;
+    for (const int target : targets) {
+      const int error = AddTo(ring, attr, target, cpu);
+      if (error == ESRCH && targets.size() > 1) continue;  // a thread ended meanwhile
+      if (error != 0) {
+        state->rings.push_back(std::move(ring));  // closes what was opened
+        return Refused(error, options);
+      }
+    }
+    if (ring.page != nullptr) state->rings.push_back(std::move(ring));
+  }
+  if (state->rings.empty()) return Refused(ESRCH, options);
+  if (wanted_kernel && attr.exclude_kernel) {
+    state->note = "only user mode is sampled: " + SamplingPermission().advice;
+  }
+  return Sampler(std::move(state));
+}
+
+void Sampler::Start() { state_->ForEach(PERF_EVENT_IOC_ENABLE); }
+void Sampler::Stop() { state_->ForEach(PERF_EVENT_IOC_DISABLE); }
+
+void Sampler::Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit) {
+  std::vector<pollfd> ready;
+  for (const Ring& ring : state_->rings) ready.push_back({ring.descriptors.front(), POLLIN, 0});
+  // A process that has ended hangs up its events at once; sleep anyway.
+  const int woken = milliseconds > 0 ? poll(ready.data(), ready.size(), milliseconds) : 0;
+  if (woken > 0) {
+    bool only_hung_up = true;
+    for (const pollfd& one : ready) only_hung_up &= (one.revents & POLLIN) == 0;
+    if (only_hung_up) poll(nullptr, 0, std::min(milliseconds, 50));
+  }
+  for (Ring& ring : state_->rings) state_->DrainRing(ring, visit);
+}
+
+const std::string& Sampler::note() const { return state_->note; }
+uint32_t Sampler::cpus() const { return static_cast<uint32_t>(state_->rings.size()); }
+
+Permission SamplingPermission() {
+  Permission permission;
+  perf_event_attr attr = AttributesOf({});
+  const auto can = [&attr](int pid) {
+    const int descriptor = OpenEvent(attr, pid, pid < 0 ? 0 : -1);
+    if (descriptor >= 0) close(descriptor);
+    return descriptor >= 0;
+  };
+  permission.kernel = can(0);
+  permission.whole_machine = can(-1);
+  if (permission.whole_machine && permission.kernel) return permission;
+  permission.advice = fmt::format(
+      "perf_event_paranoid is {}; run as root, give jprof CAP_PERFMON, or as root: sysctl kernel.perf_event_paranoid={}",
+      ParanoidLevel(), permission.kernel ? 0 : -1);
+  return permission;
+}
+
+}  // namespace jprof::ptm

@@ -1,0 +1,223 @@
+// From a recording's directory to ticks with names.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "a2n/jit_files.h"
+#include "profile/jit_log.h"
+#include "reports/tprof.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using profile::SampleEntry;
+using profile::SampleKind;
+
+std::string Hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+// Everything that happened to address spaces, in order of time.
+void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
+  for (const SampleEntry& entry : log.entries()) {
+    const profile::SampleFileRecord& record = entry.record;
+    switch (record.kind) {
+      case SampleKind::kFork:
+        // The kernel reports new threads as forks of their own process.
+        if (record.pid != record.address) {
+          resolver.Fork(static_cast<a2n::Pid>(record.address), record.pid, record.time);
+        }
+        break;
+      case SampleKind::kComm:
+        if (record.exec) resolver.Exec(record.pid, record.time);
+        break;
+      case SampleKind::kExit:
+        if (record.pid == record.tid) resolver.Exit(record.pid, record.time);
+        break;
+      case SampleKind::kMap:
+        resolver.Map(record.pid, record.time,
+                     {.start = record.address,
+                      .length = record.length,
+                      .file_offset = record.offset,
+                      .path = std::string(entry.text),
+                      .build_id = Hex(entry.build_id),
+                      .inode = record.inode});
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+// As the tree's reports print methods; a stub has a name only.
+std::string TextOf(const profile::JitCode& code) {
+  if (code.class_name.empty()) return std::string(code.name);
+  return fmt::format("{}.{}{}", code.class_name, code.name, code.signature);
+}
+
+// The JVM's own log of what it compiled.
+Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
+  const auto log = profile::ReadJitLog(directory.string());
+  if (!log) return std::unexpected(log.error());
+  for (const profile::JitCode& code : log->code) {
+    ++recording.jitted;
+    a2n::JittedCode jitted = {.start = code.address,
+                              .length = code.length,
+                              .loaded = code.loaded,
+                              .unloaded = code.unloaded,
+                              .name = TextOf(code),
+                              .type = code.type,
+                              .code = {code.code.begin(), code.code.end()},
+                              .lines = {}};
+    for (const profile::JitLine& line : code.lines) jitted.lines.push_back({line.offset, line.line});
+    recording.resolver->Jitted(log->header.pid, std::move(jitted));
+  }
+  for (const profile::JitThread& thread : log->threads) {
+    // The main thread is called so while it waits for the others to end; it did its work as "main".
+    const bool was_main = thread.name == "DestroyJavaVM";
+    recording.thread_names[thread.tid] = was_main ? "main" : std::string(thread.name);
+  }
+  for (const std::string& damage : log->damages) recording.notes.push_back("damaged: " + damage);
+  if (log->lost > 0) {
+    recording.notes.push_back(fmt::format("{} records of jitted code are missing in {}", log->lost, directory.string()));
+  }
+  return {};
+}
+
+// perf-PID.map or jit-PID.dump, which other JIT compilers leave.
+void AddForeign(const fs::path& path, Recording& recording) {
+  const std::string name = path.filename().string();
+  const size_t dash = name.find('-');
+  if (dash == std::string::npos) return;
+  const auto pid = static_cast<a2n::Pid>(std::strtoul(name.c_str() + dash + 1, nullptr, 10));
+  auto code = name.starts_with("perf-") ? a2n::ReadPerfMap(path.string()) : a2n::ReadJitDump(path.string());
+  if (!code) {
+    recording.notes.push_back(code.error().message);
+    return;
+  }
+  recording.jitted += code->size();
+  for (a2n::JittedCode& one : *code) recording.resolver->Jitted(pid, std::move(one));
+}
+
+void AddJittedCode(const fs::path& directory, Recording& recording) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  for (const fs::path& path : paths) {
+    const std::string name = path.filename().string();
+    if (name.starts_with("perf-") || name.starts_with("jit-")) AddForeign(path, recording);
+    if (!fs::exists(path / profile::kJitLogFile, error)) continue;
+    if (const auto added = AddJitLog(path, recording); !added) {
+      recording.notes.push_back(added.error().message);
+    }
+  }
+}
+
+// Names of threads as time goes by.
+class Comms {
+ public:
+  void See(const SampleEntry& entry) {
+    const profile::SampleFileRecord& record = entry.record;
+    if (record.kind == SampleKind::kComm) {
+      names_[record.tid] = std::string(entry.text);
+      if (record.exec) names_[record.pid] = std::string(entry.text);
+    } else if (record.kind == SampleKind::kFork) {
+      if (const auto parent = names_.find(static_cast<uint32_t>(record.address)); parent != names_.end()) {
+        names_[record.tid] = std::string(parent->second);
+      }
+    }
+  }
+  std::string_view Of(uint32_t tid) const {
+    const auto found = names_.find(tid);
+    return found == names_.end() ? std::string_view("unknown") : found->second;
+  }
+
+ private:
+  std::unordered_map<uint32_t, std::string> names_;
+};
+
+// Text to index and back.
+class Strings {
+ public:
+  explicit Strings(std::vector<std::string>& names) : names_(names) {}
+  uint32_t Of(std::string_view text) {
+    if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
+    names_.emplace_back(text);
+    const auto id = static_cast<uint32_t>(names_.size() - 1);
+    ids_.emplace(text, id);
+    return id;
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+};
+
+}  // namespace
+
+Result<Recording> OpenRecording(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) return WrongUse("{} is no recording: make one with jprof tprof", directory.string());
+  auto log = profile::SampleLog::Read((directory / profile::kSamplesFile).string());
+  if (!log) return std::unexpected(Error{log.error().message, 2});
+  Recording recording{.log = std::move(*log), .resolver = nullptr, .thread_names = {}, .title = {}, .jitted = 0, .notes = {}};
+  a2n::Options options;
+  if (fs::exists(directory / "kallsyms", error)) options.kallsyms = (directory / "kallsyms").string();
+  recording.resolver = std::make_unique<a2n::Resolver>(options);
+  Feed(recording.log, *recording.resolver);
+  AddJittedCode(directory, recording);
+  std::ifstream file(directory / "meta.json");
+  const auto meta = nlohmann::json::parse(file, nullptr, false);
+  if (meta.is_object()) {
+    const auto text = [&meta](const char* key) { return meta.contains(key) && meta[key].is_string() ? meta[key].get<std::string>() : std::string("?"); };
+    recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", text("platform"), text("mode"), text("command"));
+    if (meta.contains("notes") && meta["notes"].is_array()) {
+      for (const auto& note : meta["notes"]) {
+        if (note.is_string()) recording.notes.push_back(note.get<std::string>());
+      }
+    }
+  } else {
+    recording.notes.push_back("meta.json is missing or damaged: how this was recorded is not known");
+  }
+  return recording;
+}
+
+TickTable NameTicks(Recording& recording) {
+  TickTable table;
+  Strings strings(table.names);
+  Comms comms;
+  for (const SampleEntry& entry : recording.log.entries()) {
+    const profile::SampleFileRecord& record = entry.record;
+    if (record.kind != SampleKind::kSample) {
+      comms.See(entry);
+      continue;
+    }
+    const bool idle = record.pid == 0;
+    const auto named = recording.thread_names.find(record.tid);
+    const std::string_view thread = named != recording.thread_names.end() ? named->second : comms.Of(record.tid);
+    const a2n::Place place = recording.resolver->Resolve(record.kernel ? a2n::kKernel : record.pid, record.address, record.time);
+    if (place.outcome == a2n::Outcome::kNoModule || place.outcome == a2n::Outcome::kNoSymbolFound) ++table.unresolved;
+    table.ticks.push_back(
+        {.process = strings.Of(idle ? "SystemProcess_0000" : fmt::format("{}_{:04x}", comms.Of(record.pid), record.pid)),
+         .thread = strings.Of(idle ? fmt::format("tid_idle_{:04x}", record.cpu)
+                                   : fmt::format("tid_{}_{:04x}", thread, record.tid)),
+         .module = strings.Of(place.module),
+         .symbol = strings.Of(place.symbol),
+         .pid = record.kernel ? a2n::kKernel : record.pid,
+         .address = record.address,
+         .time = record.time});
+  }
+  table.complaints = recording.resolver->Complaints();
+  return table;
+}
+
+}  // namespace jprof::reports

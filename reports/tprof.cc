@@ -1,0 +1,202 @@
+#include "reports/tprof.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <unordered_map>
+
+namespace jprof::reports {
+namespace {
+
+// What a stanza is made of.
+enum Part { kProcess, kThread, kModule, kSymbol };
+constexpr const char* kLabels[] = {"PID", "TID", "MOD", "SYM"};
+
+struct Stanza {
+  const char* name;
+  std::vector<Part> parts;
+};
+
+const std::array<Stanza, 8>& Stanzas() {
+  static const std::array<Stanza, 8> stanzas = {{
+      {"Process", {kProcess}},
+      {"Process_Module", {kProcess, kModule}},
+      {"Process_Module_Symbol", {kProcess, kModule, kSymbol}},
+      {"Process_Thread", {kProcess, kThread}},
+      {"Process_Thread_Module", {kProcess, kThread, kModule}},
+      {"Process_Thread_Module_Symbol", {kProcess, kThread, kModule, kSymbol}},
+      {"Module", {kModule}},
+      {"Module_Symbol", {kModule, kSymbol}},
+  }};
+  return stanzas;
+}
+
+uint32_t NameOf(const Tick& tick, Part part) {
+  const uint32_t names[] = {tick.process, tick.thread, tick.module, tick.symbol};
+  return names[part];
+}
+
+// Ticks that agree in one part, with how many.
+struct Group {
+  uint32_t name = 0;
+  std::vector<const Tick*> ticks;
+};
+
+// By this part, the most ticks first; equal ones by name, so that output repeats.
+std::vector<Group> GroupBy(std::span<const Tick* const> ticks, Part part, const TickTable& table) {
+  std::unordered_map<uint32_t, size_t> places;
+  std::vector<Group> groups;
+  for (const Tick* tick : ticks) {
+    const uint32_t name = NameOf(*tick, part);
+    const auto [place, is_new] = places.try_emplace(name, groups.size());
+    if (is_new) groups.push_back({name, {}});
+    groups[place->second].ticks.push_back(tick);
+  }
+  std::ranges::sort(groups, [&table](const Group& a, const Group& b) {
+    if (a.ticks.size() != b.ticks.size()) return a.ticks.size() > b.ticks.size();
+    return table.names[a.name] < table.names[b.name];
+  });
+  return groups;
+}
+
+class Printer {
+ public:
+  Printer(Recording& recording, const TickTable& table, const TprofOptions& options, Output& out)
+      : recording_(recording), table_(table), options_(options), out_(out) {
+    for (const Tick& tick : table.ticks) all_.push_back(&tick);
+  }
+
+  void Print(const Stanza& stanza) {
+    constexpr std::string_view kRule = "================================";
+    out_.Print("{}\n", kRule);
+    out_.Bold(fmt::format("    )) {}\n", stanza.name));
+    out_.Print("{}\n\n    LAB       TKS    %%%    NAMES\n\n", kRule);
+    Level(all_, stanza.parts, 0);
+    out_.Text(stanza.parts.size() > 1 ? "\n" : "\n\n");
+  }
+
+ private:
+  double Percent(size_t ticks) const { return all_.empty() ? 0 : 100.0 * ticks / all_.size(); }
+
+  void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
+    const std::string indent(depth, ' ');
+    out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks, Percent(ticks), indent,
+               name);
+  }
+
+  void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {
+    size_t clipped = 0, clipped_ticks = 0;
+    for (const Group& group : GroupBy(ticks, parts[0], table_)) {
+      if (Percent(group.ticks.size()) < options_.clip) {
+        ++clipped;
+        clipped_ticks += group.ticks.size();
+        continue;
+      }
+      Row(kLabels[parts[0]], depth, group.ticks.size(), table_.names[group.name]);
+      if (parts.size() > 1) Level(group.ticks, parts.subspan(1), depth + 1);
+      else if (options_.by_line && parts[0] == kSymbol && depth == 1) Lines(group.ticks, depth + 1);
+      if (depth == 0 && parts.size() > 1) out_.Text("\n");
+    }
+    if (clipped > 0) Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
+  }
+
+  // The source lines of one symbol's ticks.
+  void Lines(std::span<const Tick* const> ticks, size_t depth) {
+    std::map<std::pair<std::string, uint32_t>, size_t> lines;
+    for (const Tick* tick : ticks) {
+      const auto frames = recording_.resolver->Frames(tick->pid, tick->address, tick->time);
+      if (frames.empty() || (frames[0].file.empty() && frames[0].line == 0)) continue;
+      ++lines[{frames[0].file, frames[0].line}];
+    }
+    for (const auto& [line, count] : lines) {
+      Row("LIN", depth, count, fmt::format("{}:{}", line.first.empty() ? "line" : line.first, line.second));
+    }
+  }
+
+  Recording& recording_;
+  const TickTable& table_;
+  const TprofOptions& options_;
+  Output& out_;
+  std::vector<const Tick*> all_;
+};
+
+// All four names and how many ticks have them, the most first.
+struct FlatRow {
+  Tick tick;
+  size_t ticks = 0;
+};
+
+std::vector<FlatRow> FlatRows(const TickTable& table) {
+  std::map<std::array<uint32_t, 4>, FlatRow> rows;
+  for (const Tick& tick : table.ticks) {
+    FlatRow& row = rows[{tick.process, tick.thread, tick.module, tick.symbol}];
+    row.tick = tick;
+    ++row.ticks;
+  }
+  std::vector<FlatRow> flat;
+  for (auto& [names, row] : rows) flat.push_back(row);
+  std::ranges::stable_sort(flat, [](const FlatRow& a, const FlatRow& b) { return a.ticks > b.ticks; });
+  return flat;
+}
+
+void PrintJson(const Recording& recording, const TickTable& table, Output& out) {
+  out.Print("{{\"report\":\"tprof\",\"ticks\":{},\"lost\":{},\"unresolved\":{},\"rows\":[", table.ticks.size(),
+            recording.log.lost(), table.unresolved);
+  const char* comma = "";
+  for (const FlatRow& row : FlatRows(table)) {
+    out.Print("{}\n{{\"process\":", comma);
+    out.JsonString(table.names[row.tick.process]);
+    out.Print(",\"pid\":{},\"thread\":", row.tick.pid);
+    out.JsonString(table.names[row.tick.thread]);
+    out.Text(",\"module\":");
+    out.JsonString(table.names[row.tick.module]);
+    out.Text(",\"symbol\":");
+    out.JsonString(table.names[row.tick.symbol]);
+    out.Print(",\"ticks\":{}}}", row.ticks);
+    comma = ",";
+  }
+  out.Text("]}\n");
+}
+
+void PrintCsv(const TickTable& table, Output& out) {
+  out.Text("process,thread,module,symbol,ticks\n");
+  for (const FlatRow& row : FlatRows(table)) {
+    for (const uint32_t name : {row.tick.process, row.tick.thread, row.tick.module, row.tick.symbol}) {
+      out.CsvField(table.names[name]);
+      out.Text(",");
+    }
+    out.Print("{}\n", row.ticks);
+  }
+}
+
+void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
+  out.Bold("Tprof report\n\n");
+  const double seconds = static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
+  out.Print("{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
+            recording.title, recording.log.header().cpus, seconds, table.ticks.size(), recording.log.lost(),
+            table.unresolved, table.ticks.empty() ? 0.0 : 100.0 * table.unresolved / table.ticks.size());
+  if (recording.jitted > 0) out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
+  for (const std::string& note : recording.notes) out.Warning(note + "\n");
+  for (const std::string& damage : recording.log.damages()) out.Warning("damaged: " + damage + "\n");
+  for (const std::string& complaint : table.complaints) out.Warning(complaint + "\n");
+  out.Text("\n");
+}
+
+}  // namespace
+
+Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
+  const TickTable table = NameTicks(recording);
+  if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
+  if (options.format == Format::kJson) {
+    PrintJson(recording, table, out);
+  } else if (options.format == Format::kCsv) {
+    PrintCsv(table, out);
+  } else {
+    PrintHeader(recording, table, out);
+    Printer printer(recording, table, options, out);
+    for (const Stanza& stanza : Stanzas()) printer.Print(stanza);
+  }
+  return {};
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""The log of jitted code (agent option TPROF), on every JDK found.
+
+    jit_log_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
+
+The log is read here by a reader of its own, so that the writer is not checked by its own reader alone.
+"""
+import argparse
+import collections
+import dataclasses
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import jvms
+import reports
+import robust
+from lab import Lab
+
+LOAD, UNLOAD, STUB, THREAD, END = 1, 2, 3, 4, 5
+BEGAN, NAMED, THREAD_ENDED = 1, 2, 3
+FOREVER = 2 ** 64 - 1
+
+
+@dataclasses.dataclass
+class Code:
+    time: int
+    address: int
+    length: int
+    stub: bool
+    type: str
+    name: str        # pkg/Class.method(sig)ret, or a stub's
+    source: str
+    lines: list      # (offset, innermost line, own line)
+    code: bytes
+    again: bool
+
+
+class JitLog:
+    """What a jitlog file says; a record that does not fit raises."""
+
+    def __init__(self, directory):
+        with open(os.path.join(directory, "jitlog"), "rb") as f:
+            data = f.read()
+        magic, version, header, self.pid, clock, self.start = struct.unpack_from("<8sIIIIQ", data)
+        if (magic, version, header, clock) != (b"JPROFJIT", 1, 64, 1):
+            raise ValueError(f"header {magic} {version} {header} {clock}")
+        self.code, self.events, self.threads, self.end = [], [], [], None
+        at = header
+        while at < len(data):
+            size, kind, flags, when = struct.unpack_from("<IHHQ", data, at)
+            if self.end or size % 8 or size < 16 or at + size > len(data):
+                raise ValueError(f"record of {size} bytes at {at} of {len(data)}")
+            if kind in (LOAD, STUB):
+                self.events.append(self.read_code(data, at, kind == STUB, flags, when))
+            elif kind == UNLOAD:
+                self.events.append((when, struct.unpack_from("<Q", data, at + 16)[0]))
+            elif kind == THREAD:
+                tid, event, length = struct.unpack_from("<IHH", data, at + 16)
+                self.threads.append((when, tid, event, data[at + 24:at + 24 + length].decode()))
+            elif kind == END:
+                self.end = struct.unpack_from("<5Q", data, at + 16)
+            at += size
+        self.code = [e for e in self.events if isinstance(e, Code)]
+
+    @staticmethod
+    def read_code(data, at, stub, flags, when):
+        address, length, letter, _, class_, name, signature, source, _, lines, code = struct.unpack_from(
+            "<QIcBHHHHHII", data, at + 16)
+        place = at + 48
+        table = [struct.unpack_from("<III", data, place + 12 * i) for i in range(lines)]
+        place += 12 * lines
+        instructions = data[place:place + code]
+        place += code
+        texts = []
+        for size in (class_, name, signature, source):
+            texts.append(data[place:place + size].decode("utf-8", "surrogatepass"))
+            place += size
+        full = texts[1] if stub else f"{texts[0]}.{texts[1]}{texts[2]}"
+        return Code(when, address, length, stub, letter.decode(), full, texts[3], table, instructions, bool(flags & 1))
+
+    def methods(self, name):
+        return [c for c in self.code if not c.stub and c.name.startswith(name)]
+
+    def intervals(self):
+        """(code, loaded, unloaded): the rules of docs/PROFILE_FORMAT.md, the slow and obvious way."""
+        done, standing, now = [], [], 0
+
+        def overlap(a, b):
+            return a.address < b.address + b.length and b.address < a.address + a.length
+
+        for event in self.events:
+            if not isinstance(event, Code):
+                when, address = event
+                now = max(now, when)
+                for entry in [e for e in standing if e[0].address == address]:
+                    standing.remove(entry)
+                    done.append((*entry, now))
+                continue
+            now = max(now, event.time)
+            hit = [e for e in standing if overlap(e[0], event)]
+            same = any((e[0].address, e[0].length, e[0].name, e[0].type) ==
+                       (event.address, event.length, event.name, event.type) for e in hit)
+            if hit and (event.again or same):
+                continue
+            for entry in hit:
+                standing.remove(entry)
+                done.append((*entry, now))
+            standing.append((event, max((d[2] for d in done if overlap(d[0], event)), default=0)))
+        return done + [(*entry, FOREVER) for entry in standing]
+
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def run(lab, folder, *words, agent="tprof", flags=()):
+    """The program without and with the agent; answers (failures, log)."""
+    directory = os.path.join(folder, "p")
+    plain = lab.run(lab.command("JitCode", *words, flags=flags))
+    done = lab.run(lab.command("JitCode", *words, agent=f"{agent},out={directory}", flags=flags))
+    failures = robust.unchanged(done, plain, " ".join(words))
+    if plain.returncode != 0 or done.stderr.strip():
+        failures.append(f"{plain.stderr[-300:]!r} {done.stderr[-300:]!r}")
+    return failures, JitLog(directory)
+
+
+def source_lines(mark):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "JitCode.java")
+    with open(path, encoding="utf-8") as f:
+        return [i for i, line in enumerate(f, 1) if mark in line]
+
+
+@case
+def hot_method(lab):
+    """A hot method's code by C2 with its lines, its callee's inside it, and its instructions; nothing but the log."""
+    with lab.folder() as folder:
+        failures, log = run(lab, folder, "hot", agent="tprof,code")
+        if sorted(os.listdir(f"{folder}/p")) != ["jitlog", "meta.json"]:
+            failures.append(f"the directory has {sorted(os.listdir(f'{folder}/p'))}")
+        hot = log.methods("JitCode.hot(I)I")
+        best = [c for c in hot if c.type == "R"]
+        if not best or not [c for c in hot if c.type == "J"]:
+            return failures + [f"hot is there as {[c.type for c in hot]}, not as J and R"]
+        for code in best:
+            if not 64 <= code.length <= 16384 or code.source != "JitCode.java" or len(code.code) != code.length:
+                failures.append(f"hot: {code.length} bytes, source {code.source!r}, {len(code.code)} of code")
+        call, callee = source_lines("line of the call")[0], source_lines("line of the callee")[0]
+        pairs = {(line, own) for c in best for _, line, own in c.lines}
+        if (callee, call) not in pairs or (call, call) not in pairs:
+            failures.append(f"hot: lines {sorted(pairs)}, expected ({callee}, {call}) and ({call}, {call})")
+        stray = {own for c in hot for _, _, own in c.lines} - set(range(call - 3, call + 4)) - {0}
+        if stray:
+            failures.append(f"hot: own lines {stray} are not those of the method")
+        names = collections.Counter(c.type for c in log.code if c.stub and not c.again)
+        if names["I"] != 1 or names["O"] < 50:
+            failures.append(f"stubs by type: {dict(names)}")
+        if log.end is None or log.end[4]:
+            failures.append(f"end record {log.end}")
+        return failures
+
+
+@case
+def threads(lab):
+    """Threads by name and native id: early ones, one that renames itself, the VM's own."""
+    with lab.folder() as folder:
+        failures, log = run(lab, folder, "none")
+        named = [(event, name) for _, _, event, name in log.threads]
+        for wanted in ((BEGAN, "named-at-first"), (NAMED, "renamed-later"), (NAMED, "main"), (NAMED, "Finalizer")):
+            if wanted not in named:
+                failures.append(f"{wanted} is not among {named}")
+        mine = [tid for _, tid, event, name in log.threads if (event, name) == (BEGAN, "named-at-first")]
+        if [e for _, tid, e, _ in log.threads if tid in mine] != [BEGAN, NAMED, THREAD_ENDED]:
+            failures.append(f"events of {mine}: {log.threads}")
+        if not any(name.startswith("C2 Compiler") for _, name in named):
+            failures.append("the compiler's thread has no name")
+        return failures
+
+
+@case
+def addresses_used_again(lab):
+    """Many loaders in a small code cache: what stands at one address changes, and intervals tell the one from the other."""
+    flags = ["-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,JitCode$Plugin::*",
+             "-XX:ReservedCodeCacheSize=8m", "-XX:+UseCodeCacheFlushing", "-Xmx64m"]
+    with lab.folder() as folder:
+        failures, log = run(lab, folder, "loaders", "400", flags=flags)
+        plugin = log.methods("JitCode$Plugin.work(I)I")
+        if len(plugin) < 400:
+            failures.append(f"{len(plugin)} codes of Plugin.work, 400 loaders had one each")
+        intervals = log.intervals()
+        ended = [i for i in intervals if i[2] != FOREVER]
+        by_address = collections.Counter(i[0].address for i in intervals)
+        if len(ended) < 200 or by_address.most_common(1)[0][1] < 2:
+            failures.append(f"{len(ended)} codes unloaded, {by_address.most_common(1)} at one address: too few to tell")
+        intervals.sort(key=lambda i: i[0].address)
+        for i, (a, loaded, unloaded) in enumerate(intervals):
+            for b, from_, to in intervals[i + 1:]:
+                if b.address >= a.address + a.length:
+                    break
+                if loaded < to and from_ < unloaded:
+                    failures.append(f"{a.name} [{loaded}, {unloaded}) and {b.name} [{from_}, {to}) overlap")
+        told = lab.cli("info", "--format", "json", f"{folder}/p")
+        failures += told_counts(told, intervals)
+        print(f"     {lab.jdk.name}: {len(log.code)} codes told, {len(ended)} ended, "
+              f"{by_address.most_common(1)[0][1]} at one address")
+        return failures
+
+
+def told_counts(done, intervals):
+    """`jprof info` by the tools' reader: the same counts as by the one here."""
+    import json
+    if done.returncode != 0:
+        return [f"info: {done.stderr[-300:]}"]
+    told = json.loads(done.stdout)
+    methods = [i for i in intervals if not i[0].stub]
+    wanted = {"methods": len(methods), "unloaded": sum(i[2] != FOREVER for i in methods),
+              "stubs": len(intervals) - len(methods)}
+    found = {key: told["jitted"][key] for key in wanted}
+    return ([] if found == wanted else [f"info tells {found}, the log says {wanted}"]) + [
+        f"info: damage {d}" for d in told["damages"]]
+
+
+@case
+def with_calls(lab):
+    """Beside another mode: its counts stay exact, and the log is there."""
+    failures = []
+    for program, mode in (("Unload", "callflow"), ("Recursion", "callflow"), ("Threads", "calltree")):
+        with lab.folder() as folder:
+            directory = f"{folder}/p"
+            plain = lab.run(lab.command(program))
+            done = lab.run(lab.command(program, agent=f"{mode},tprof,out={directory}"))
+            failures += robust.unchanged(done, plain, program) + robust.counts(lab, directory, plain.stdout)
+            log = JitLog(directory)
+            if not log.methods(program) or log.end is None:
+                failures.append(f"{program}: the log has no method of it, or no end")
+            text = lab.cli("info", directory).stdout
+            if "jitted code:" not in text or "stubs" not in text:
+                failures.append(f"{program}: info has no line of it: {text[-400:]!r}")
+    return failures
+
+
+@case
+def killed(lab):
+    """kill -9 in the middle: whole records up to there."""
+    with lab.folder() as folder:
+        directory = f"{folder}/p"
+        with subprocess.Popen(lab.command("Marker", agent=f"tprof,out={directory}"), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+            for line in java.stdout:
+                if line.startswith("MARK ") and int(line.split()[1]) >= 300_000:
+                    break
+            JitLog(directory)  # while it runs
+            java.kill()
+            java.stdout.read()
+        log = JitLog(directory)
+        failures = [] if java.returncode == -signal.SIGKILL and log.end is None else [f"status {java.returncode}"]
+        if not log.methods("Marker."):
+            failures.append("the log has no method of the program")
+        done = lab.cli("info", directory)
+        if done.returncode != 0 or "did not end in order" not in done.stdout:
+            failures.append(f"info: {done.stdout[-300:]!r} {done.stderr[-300:]!r}")
+        return failures
+
+
+@case
+def full_disk(lab):
+    """The program goes on; what there was room for reads."""
+    failures = []
+    for size in ("4k", "64k"):
+        with robust.small_disk(size) as disk:
+            plain = lab.run(lab.command("JitCode", "hot"))
+            done = lab.run(lab.command("JitCode", "hot", agent=f"tprof,code,out={disk}/p"))
+            failures += robust.unchanged(done, plain, f"{size} disk")
+            told = lab.cli("info", f"{disk}/p")
+            if told.returncode not in (0, 1, 2) or told.returncode == 0 and os.path.exists(f"{disk}/p/jitlog"):
+                JitLog(f"{disk}/p")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jprof", required=True)
+    parser.add_argument("--agent", required=True)
+    parser.add_argument("--programs", required=True, help="what programs.py --out made")
+    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    parser.add_argument("--jdk", type=int)
+    args = parser.parse_args()
+    failed = 0
+    for jdk in jvms.find_jdks():
+        if args.jdk not in (None, jdk.major):
+            continue
+        lab = Lab(args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk)
+        for name in args.case or CASES:
+            started = time.monotonic()
+            try:
+                failures = CASES[name](lab)
+                state = "FAIL" if failures else "ok  "
+            except robust.Skip as why:
+                failures, state = [str(why)], "skip"
+            except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError, struct.error) as e:
+                failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
+            failed += state == "FAIL"
+            print(f"{state} {name} {jdk.name} ({time.monotonic() - started:.1f} s)", flush=True)
+            for failure in failures[:12]:
+                print("       " + failure)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

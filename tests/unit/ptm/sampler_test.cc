@@ -1,0 +1,101 @@
+#include "ptm/sampler.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <set>
+
+namespace jprof::ptm {
+namespace {
+
+double CpuSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+[[gnu::noinline]] void Burn(double seconds) {
+  for (const double end = CpuSeconds() + seconds; CpuSeconds() < end;) {
+  }
+}
+
+TEST(Sampler, SamplesThisProcessAtTheRateAsked) {
+  auto sampler = Sampler::Open({.rate = 1000, .pids = {static_cast<uint32_t>(getpid())}});
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  sampler->Start();
+  Burn(0.5);
+  sampler->Stop();
+  uint64_t samples = 0, last = 0;
+  sampler->Drain(0, [&](const SampleRecord& record) {
+    if (record.kind != SampleRecord::Kind::kSample) return;
+    ++samples;
+    EXPECT_EQ(record.pid, static_cast<uint32_t>(getpid()));
+    EXPECT_NE(record.address, 0u);
+    last = std::max(last, record.time);
+  });
+  EXPECT_GT(samples, 250u);  // 500 on a machine of one's own
+  EXPECT_LT(samples, 750u);
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t nanos = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  EXPECT_LT(last, nanos);
+  EXPECT_GT(last, nanos - 2'000'000'000);  // the same clock
+}
+
+TEST(Sampler, SaysWhatProcessesDo) {
+  auto sampler = Sampler::Open({.pids = {static_cast<uint32_t>(getpid())}});
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  sampler->Start();
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/true", "true", nullptr);
+    _exit(1);
+  }
+  waitpid(child, nullptr, 0);
+  sampler->Stop();
+  std::set<std::string> seen;
+  sampler->Drain(0, [&](const SampleRecord& record) {
+    if (record.pid != static_cast<uint32_t>(child)) return;
+    if (record.kind == SampleRecord::Kind::kFork && record.parent_pid == static_cast<uint32_t>(getpid())) seen.insert("fork");
+    if (record.kind == SampleRecord::Kind::kComm && record.exec && record.text == "true") seen.insert("exec");
+    if (record.kind == SampleRecord::Kind::kMap && record.text.ends_with("/true")) {
+      seen.insert(record.build_id.empty() ? "map" : "map with build-id");
+    }
+    if (record.kind == SampleRecord::Kind::kExit) seen.insert("exit");
+  });
+  EXPECT_TRUE(seen.contains("fork"));
+  EXPECT_TRUE(seen.contains("exec"));
+  EXPECT_TRUE(seen.contains("map") || seen.contains("map with build-id"));
+  EXPECT_TRUE(seen.contains("exit"));
+}
+
+TEST(Sampler, TheWholeMachineAlsoWhenItIsIdle) {
+  auto sampler = Sampler::Open({.rate = 1000});
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  sampler->Start();
+  usleep(300'000);
+  sampler->Stop();
+  uint64_t samples = 0;
+  sampler->Drain(0, [&](const SampleRecord& record) { samples += record.kind == SampleRecord::Kind::kSample; });
+  EXPECT_GT(samples, 100u);  // some kernels deliver none on a CPU that sleeps deeply
+}
+
+TEST(Sampler, AProcessThatHasEndedIsAnError) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const auto sampler = Sampler::Open({.pids = {static_cast<uint32_t>(child)}});
+  ASSERT_FALSE(sampler);
+  EXPECT_NE(sampler.error().message.find("has ended"), std::string::npos) << sampler.error().message;
+}
+
+TEST(Sampler, AnEventThatTheMachineLacksIsWrongUse) {
+  const auto sampler = Sampler::Open({.event = {.name = "nonsense", .type = 0x7ffffff0, .config = 1}});
+  ASSERT_FALSE(sampler);
+  EXPECT_NE(sampler.error().message.find("nonsense"), std::string::npos) << sampler.error().message;
+}
+
+}  // namespace
+}  // namespace jprof::ptm

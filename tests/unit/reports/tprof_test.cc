@@ -1,0 +1,114 @@
+#include "reports/tprof.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "profile/jit_log.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using profile::SampleKind;
+
+// One process with a thread each for jitted code, which changes its owner at time 500, and for code that has no module.
+class TprofTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string made = (fs::temp_directory_path() / "tprof_XXXXXX").string();
+    ASSERT_NE(mkdtemp(made.data()), nullptr);
+    directory_ = made;
+    std::ofstream(directory_ / "meta.json")
+        << R"({"mode":"time, 100 samples/s on each CPU","platform":"Linux","command":"app","notes":["a note"]})";
+    std::ofstream(directory_ / "kallsyms") << "ffffffff81000000 T start_kernel\nffffffff81001000 t do_idle\nffffffff81002000 T _end\n";
+    std::ofstream(directory_ / "perf-16.map") << "7000 100 Foreign.method\n";
+    profile::SampleWriter writer;
+    ASSERT_TRUE(writer.Open((directory_ / profile::kSamplesFile).string(), {.cpus = 2, .start_ns = 0}));
+    Comm(writer, 16, 16, "java");
+    Comm(writer, 16, 17, "worker");
+    for (int i = 0; i < 6; ++i) Sample(writer, 100 + i, 17, 0x7000 + i * 8);
+    for (int i = 0; i < 3; ++i) Sample(writer, 600 + i, 16, 0x123456);
+    for (int i = 0; i < 1; ++i) Sample(writer, 700 + i, 0, 0xffffffff81001010, true);
+    ASSERT_TRUE(writer.Close(1'000'000'000));
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  static void Comm(profile::SampleWriter& writer, uint32_t pid, uint32_t tid, const char* name) {
+    writer.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
+  }
+  static void Sample(profile::SampleWriter& writer, uint64_t time, uint32_t tid, uint64_t address, bool kernel = false) {
+    writer.Add({{.kind = SampleKind::kSample, .kernel = kernel, .pid = tid == 0 ? 0u : 16u, .tid = tid, .time = time,
+                 .address = address}, {}, {}, {}});
+  }
+
+  std::string Print(const TprofOptions& options) {
+    auto recording = OpenRecording(directory_);
+    EXPECT_TRUE(recording) << (recording ? "" : recording.error().message);
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* file = open_memstream(&text, &size);
+    {
+      Output out(file);
+      const auto printed = PrintTprof(*recording, options, out);
+      EXPECT_TRUE(printed) << (printed ? "" : printed.error().message);
+      EXPECT_TRUE(out.Finish());
+    }
+    std::fclose(file);
+    std::string result(text, size);
+    free(text);
+    return result;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(TprofTest, PrintsTheClassicStanzas) {
+  const std::string text = Print({});
+  EXPECT_NE(text.find("total ticks: 10   lost: 0   unresolved: 3 (30.00 %)"), std::string::npos) << text;
+  EXPECT_NE(text.find("a note"), std::string::npos);
+  const char* expected = R"(================================
+    )) Process_Thread_Module_Symbol
+================================
+
+    LAB       TKS    %%%    NAMES
+
+    PID         9  90.00    java_0010
+     TID        6  60.00     tid_worker_0011
+      MOD       6  60.00      JITCODE
+       SYM      6  60.00       Foreign.method
+     TID        3  30.00     tid_java_0010
+      MOD       3  30.00      NoModule
+       SYM      3  30.00       NoSymbols
+
+    PID         1  10.00    SystemProcess_0000
+     TID        1  10.00     tid_idle_0000
+      MOD       1  10.00      vmlinux
+       SYM      1  10.00       do_idle
+)";
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
+}
+
+TEST_F(TprofTest, ClippedRowsAreSummedUp) {
+  const std::string text = Print({.clip = 50});
+  EXPECT_NE(text.find("    ...         1  10.00    (1 below 50 %)"), std::string::npos) << text;
+}
+
+TEST_F(TprofTest, JsonAndCsvHoldEveryTickOnce) {
+  EXPECT_NE(Print({.format = Format::kJson}).find(R"("module":"JITCODE","symbol":"Foreign.method","ticks":6)"), std::string::npos);
+  EXPECT_NE(Print({.format = Format::kCsv}).find("java_0010,tid_java_0010,NoModule,NoSymbols,3\n"), std::string::npos);
+}
+
+TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
+  EXPECT_EQ(OpenRecording("/nonexistent").error().exit_code, 2);
+  fs::remove(directory_ / profile::kSamplesFile);
+  EXPECT_EQ(OpenRecording(directory_).error().exit_code, 2);
+}
+
+TEST_F(TprofTest, ARecordingWithoutItsDescriptionStillReports) {
+  fs::remove(directory_ / "meta.json");
+  EXPECT_NE(Print({}).find("meta.json is missing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace jprof::reports
