@@ -11,6 +11,7 @@ nearest function at or below the address that reaches over it. Differences are c
   padding       no function is there by its size; the oracle names the one before
   ours only     addr2line knows nothing
   theirs only   we know nothing
+  misplaced     addr2line puts the outermost function's name on the innermost frame, where DWARF has no linkage name
   chain         the innermost name is equal, the functions around it are not
   other         the rest
 """
@@ -80,24 +81,34 @@ int main(int argc, char** argv) {
 """
 
 
+# Waits for the command from a small process: a child's peak of memory begins with that of the process it was forked from.
+WATCH = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(child.pid, 0)
+open(sys.argv[1], 'w').write(str(usage.ru_maxrss))
+os._exit(os.waitstatus_to_exitcode(status) & 255)
+"""
+
+
 class Measured:
     def __init__(self, command, text):
         """Runs the command with the text as its input; its own time and its own peak of memory."""
-        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+                tempfile.NamedTemporaryFile("r") as peak:
             source.write(text.encode())
             source.seek(0)
             started = time.monotonic()
-            with subprocess.Popen(command, stdin=source, stdout=out, stderr=err) as child:
-                _, status, usage = os.wait4(child.pid, 0)
-                child.returncode = os.waitstatus_to_exitcode(status)
+            status = subprocess.run([sys.executable, "-IS", "-c", WATCH, peak.name, *command],
+                                    stdin=source, stdout=out, stderr=err).returncode
             self.seconds = time.monotonic() - started
-            self.megabytes = usage.ru_maxrss / 1024
+            self.megabytes = int(peak.read() or 0) / 1024
             out.seek(0)
             err.seek(0)
             self.output = out.read().decode("utf-8", "replace")
             self.errors = err.read().decode("utf-8", "replace")
-        if child.returncode != 0:
-            sys.exit(f"{' '.join(command)} failed with {child.returncode}: {self.errors[-500:]}")
+        if status != 0:
+            sys.exit(f"{' '.join(command)} failed with {status}: {self.errors[-500:]}")
 
 
 def code_ranges(path):
@@ -201,7 +212,14 @@ def core(name):
 
 
 def same_name(ours, theirs):
+    if theirs.startswith("_Z"):  # llvm-addr2line leaves some names mangled
+        return not ours.startswith("_Z")
     return ours == theirs or bare(ours) == bare(theirs) or core(ours) == core(theirs)
+
+
+def part_of_name(ours, theirs):
+    """DWARF's bare name of what the symbol table names in full."""
+    return same_name(ours, theirs) or bare(theirs) in bare(ours)
 
 
 def classify(ours, theirs, aliases):
@@ -218,6 +236,11 @@ def classify(ours, theirs, aliases):
         return "spelling"
     if len(ours) == len(theirs) and all(same_name(a, b) or {a, b} <= aliases for a, b in zip(our_names, their_names)):
         return "alias"
+    if len(ours) == len(theirs) and all(map(part_of_name, our_names, their_names)):
+        return "spelling"
+    if len(ours) == len(theirs) > 1 and all(map(part_of_name, our_names[1:], their_names[1:])) and \
+            core(their_names[0]) == core(our_names[-1]):
+        return "misplaced"
     return "chain" if same_name(our_names[0], their_names[0]) else "other"
 
 

@@ -2,6 +2,9 @@
 """How true calibrated times are, side by side with the untraced program on the same JVM (-XX:-Inline):
 
   javac    calibrated time of javac's main thread / that thread's CPU time untraced
+  as-ran   calibrated time of javac's main thread / what samples of that same traced run find outside the profiler's code
+           (jprof tprof, 1,000 a second), which holds the calls of the probes and the kernel's work for the profile, too: no
+           bound, but a calibrated time belongs between the untraced one and this
   phases   calibrated time of a phase of many tiny calls / of an equally long phase with none: scan (ordinary code)
            and chain (no bound: the processor runs the probes in the gaps of such code; see docs/CALIBRATION.md)
 
@@ -99,6 +102,32 @@ def javac(bench, java, arguments):
     return statistics.median(ratios), statistics.median(raws)
 
 
+def as_ran(bench, java, arguments):
+    """Two independent measures of one traced run: the calibrated tree, and samples."""
+    ratios = []
+    for _ in range(bench.runs):
+        out, recording = os.path.join(bench.work, "ran.jprof"), os.path.join(bench.work, "ran-tprof")
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(recording, ignore_errors=True)
+        agent = os.path.join(os.path.dirname(os.path.dirname(bench.jprof)), "lib", "libjprof.so")
+        command = bench.program(java, "TimedCompile", arguments)
+        command.insert(1, f"-agentpath:{agent}=callflow,tree_memory=2G,out={out}")
+        # Behind a shell, so that tprof does not put the agent in a second time.
+        text = run([bench.jprof, "tprof", "--rate", "1000", "-o", recording, "--format", "json", "--", "sh", "-c", 'exec "$@"', "sh", *command])
+        rows = json.loads(text[text.index('{"report"'):])["rows"]
+        ours = lambda r: r["module"].endswith("libjprof.so") or "dtrace_method_" in r["symbol"]
+        threads = {r["thread"] for r in rows if ours(r)}
+        main = max(threads, key=lambda t: sum(r["ticks"] for r in rows if r["thread"] == t))
+        inside = sum(r["ticks"] for r in rows if r["thread"] == main and ours(r)) / 1000
+        outside = sum(r["ticks"] for r in rows if r["thread"] == main and not ours(r)) / 1000
+        report = json.loads(run([bench.jprof, "report", "log-rt", out, "--depth", "0", "--cumulative", "--format", "json"]))
+        base = max(t["nodes"][0]["cumulative"][0] for t in report["threads"] if t["name"] == "main") / 1e9
+        ratios.append(base / outside)
+        print(f"  as-ran  samples: {inside:.2f} s in the profiler, {outside:.2f} s outside; calibrated {base:.2f} s: "
+              f"{ratios[-1]:.3f}", flush=True)
+    return statistics.median(ratios), float("nan")
+
+
 def phases(bench, java, kind, amount):
     ratios, raws = [], []
     chunks = 60000 // amount
@@ -125,7 +154,7 @@ def main():
     parser.add_argument("--files", type=int, default=400)
     parser.add_argument("--kinds", default="scan:1,scan:2,scan:4,chain:16", help="phases: kind and amount of work in a call")
     parser.add_argument("--fold", action="store_true", help="fold recursion in javac's tree")
-    parser.add_argument("--only", choices=["javac", "phases"])
+    parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     options = parser.parse_args()
     missed = []
     with tempfile.TemporaryDirectory(prefix="jprof-accuracy-") as work:
@@ -133,9 +162,13 @@ def main():
         for java in options.java or jvms():
             print(java, flush=True)
             figures = []
-            if options.only != "phases":
-                figures.append(("javac", 0.1, *javac(bench, java, javac_arguments(work, options.files))))
-            if options.only != "javac":
+            if options.only == "as-ran":
+                figures.append(("as-ran", None, *as_ran(bench, java, javac_arguments(work, options.files))))
+            if options.only in (None, "javac"):
+                arguments = javac_arguments(work, options.files)
+                figures.append(("javac", 0.1, *javac(bench, java, arguments)))
+                figures.append(("as-ran", None, *as_ran(bench, java, arguments)))
+            if options.only in (None, "phases"):
                 for text in options.kinds.split(","):
                     kind, amount = text.split(":")
                     bound = 0.2 if kind == "scan" else None

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def shares(rows, key):
@@ -50,19 +51,22 @@ def critical(freedom):
 
 
 def load(work, java, seconds):
-    script = (f"{java} & (while :; do :; done) & p=$!; gzip -9 </dev/urandom >/dev/null & q=$!; sleep {seconds + 2}; "
+    script = (f"{java} & (while :; do :; done) & p=$!; gzip -9 </dev/urandom >/dev/null & q=$!; sleep {seconds + 5}; "
               "kill $p $q %1 2>/dev/null; wait 2>/dev/null")
     return subprocess.Popen(["bash", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=work)
 
 
-def read_perf(work):
-    script = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "comm,pid,ip,sym,dso"], capture_output=True, text=True,
-                            cwd=work, check=True).stdout
+def read_perf(work, start, end):
+    """perf's samples of the time in which ours were taken."""
+    done = subprocess.run(["perf", "script", "--ns", "-i", "perf.data", "-F", "comm,pid,time,ip,sym,dso"], capture_output=True,
+                          text=True, cwd=work)
+    if done.returncode != 0:
+        sys.exit("perf script: " + done.stderr[-500:])
     rows = []
-    for line in script.splitlines():
-        m = re.match(r"\s*(.*?)\s+(\d+)\s+([0-9a-f]+)\s+(.*) \((.*)\)$", line)
-        if m:
-            rows.append({"pid": int(m[2]), "symbol": m[4], "module": m[5], "ticks": 1})
+    for line in done.stdout.splitlines():
+        m = re.match(r"\s*(.*?)\s+(\d+)\s+(\d+)\.(\d+):\s+([0-9a-f]+)\s+(.*) \((.*)\)$", line)
+        if m and start <= int(m[3]) * 1_000_000_000 + int(m[4]) <= end:
+            rows.append({"pid": int(m[2]), "symbol": m[6], "module": m[7], "ticks": 1})
     return rows
 
 
@@ -87,8 +91,9 @@ def main():
     jar = os.path.join(os.path.abspath(options.build), "share", "jprof", "trainers.jar")
     with tempfile.TemporaryDirectory(prefix="jprof-peer-") as work:
         running = load(work, f"java -cp {jar} jprof.trainers.TwoPhases 100000000 1 scan 4", options.seconds)
-        perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(options.rate), "-a", "-o", "perf.data",
-                                 "--", "sleep", str(options.seconds)], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        perf = subprocess.Popen(["perf", "record", "-q", "-B", "-k", "CLOCK_MONOTONIC", "-e", "cpu-clock", "-F", str(options.rate), "-a", "-o", "perf.data",
+                                 "--", "sleep", str(options.seconds + 3)], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(1)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ours = subprocess.run([jprof, "tprof", "-a", "--rate", str(options.rate), "--duration", str(options.seconds), "-o", "t",
                                "--format", "json"], capture_output=True, text=True, cwd=work, check=True)
@@ -97,14 +102,16 @@ def main():
         running.wait()
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         ours = json.loads(ours.stdout)
-        theirs = read_perf(work)
+        theirs = read_perf(work, ours["start_ns"], ours["end_ns"])
     print(f"ticks: ours {ours['ticks']} (lost {ours['lost']}, unresolved {ours['unresolved']}), perf {len(theirs)}; "
           f"tprof's own CPU with its report {cpu:.2f} s of {2 * options.seconds}")
+    symbol = lambda r: (module(r["module"]), "none" if r["symbol"] in ("[unknown]", "NoSymbols", "NoSymbolFound")
+                        else re.split(r"[(<+@]", r["symbol"])[0].strip())
     pid_of = lambda row: 0 if row["process"] == "SystemProcess_0000" else int(row["process"].rsplit("_", 1)[1], 16)
     views = {
         "process": (lambda r: pid_of(r), lambda r: r["pid"]),
         "module": (lambda r: module(r["module"]), lambda r: module(r["module"])),
-        "symbol": (lambda r: (module(r["module"]), r["symbol"].split("(")[0]), lambda r: (module(r["module"]), r["symbol"].split("(")[0])),
+        "symbol": (symbol, symbol),
     }
     missed = []
     for name, (of_ours, of_theirs) in views.items():

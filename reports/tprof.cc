@@ -70,7 +70,7 @@ class Printer {
     constexpr std::string_view kRule = "================================";
     out_.Print("{}\n", kRule);
     out_.Bold(fmt::format("    )) {}\n", stanza.name));
-    out_.Print("{}\n\n    LAB       TKS    %%%    NAMES\n\n", kRule);
+    out_.Print("{}\n\n    LAB        TKS    %%%    NAMES\n\n", kRule);
     Level(all_, stanza.parts, 0);
     out_.Text(stanza.parts.size() > 1 ? "\n" : "\n\n");
   }
@@ -140,8 +140,9 @@ std::vector<FlatRow> FlatRows(const TickTable& table) {
 }
 
 void PrintJson(const Recording& recording, const TickTable& table, Output& out) {
-  out.Print("{{\"report\":\"tprof\",\"ticks\":{},\"lost\":{},\"unresolved\":{},\"rows\":[", table.ticks.size(),
-            recording.log.lost(), table.unresolved);
+  out.Print("{{\"report\":\"tprof\",\"start_ns\":{},\"end_ns\":{},\"ticks\":{},\"lost\":{},\"unresolved\":{},\"rows\":[",
+            recording.log.header().start_ns, recording.log.end_ns(), table.ticks.size(), recording.log.lost(),
+            table.unresolved);
   const char* comma = "";
   for (const FlatRow& row : FlatRows(table)) {
     out.Print("{}\n{{\"process\":", comma);

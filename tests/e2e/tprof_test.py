@@ -26,7 +26,8 @@ def case(function):
 
 class Lab:
     def __init__(self, jprof, programs, work):
-        self.jprof, self.programs, self.work, self.count = jprof, programs, work, 0
+        self.jprof, self.work, self.count = jprof, work, 0
+        self.classes = os.path.join(programs, "classes")
 
     def tprof(self, *arguments, status=0, **options):
         done = subprocess.run([self.jprof, "tprof", *arguments], capture_output=True, text=True, cwd=self.work, **options)
@@ -35,7 +36,7 @@ class Lab:
         return done
 
     def java(self, jdk, main, *arguments, jvm=()):
-        return [jdk.tool("java"), *jvm, "-cp", self.programs, main, *map(str, arguments)]
+        return [jdk.tool("java"), *jvm, "-cp", self.classes, main, *map(str, arguments)]
 
     def record(self, *arguments, **options):
         """A new recording and its rows as JSON."""
