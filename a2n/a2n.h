@@ -2,8 +2,8 @@
 // processes over time (who forked, executed, mapped what; which methods a JIT compiler put where and when), in any
 // order of processes but in order of time within one, and then answers what stood at an address at a time.
 //
-// Only modules that an answer needs are opened, each once. One thread at a time. Times are nanoseconds of one clock, the
-// caller's choice (CLOCK_MONOTONIC in jprof); kAlways, 0, means "since before we looked".
+// Only modules that an answer needs are opened, each once. One thread at a time. Times are nanoseconds of one clock,
+// the caller's choice (CLOCK_MONOTONIC in jprof); kAlways, 0, means "since before we looked".
 #pragma once
 
 #include <cstdint>
@@ -35,24 +35,25 @@ struct Mapping {
 struct JittedCode {
   uint64_t start = 0, length = 0;
   Nanos loaded = kAlways, unloaded = kForever;
-  std::string name;             // as it is to be printed: "pkg/Class.method(sig)ret", or a stub's name
-  char type = 'J';              // of the method, as in reports: J, R, I (interpreter), O (stub)
-  std::vector<uint8_t> code;    // its instructions; may be empty
+  std::string name;           // as it is to be printed: "pkg/Class.method(sig)ret", or a stub's name
+  char type = 'J';            // of the method, as in reports: J, R, I (interpreter), O (stub)
+  std::vector<uint8_t> code;  // its instructions; may be empty
   std::vector<std::pair<uint32_t, uint32_t>> lines;  // (offset in code, source line), sorted; may be empty
-  std::string source;           // the file of these lines; empty: not known
+  std::string source;                                // the file of these lines; empty: not known
 };
 
 // How far the answer got (in this order, each knows all that the one before knows).
 enum class Outcome { kNoModule, kNoSymbols, kNoSymbolFound, kSymbol };
 
-// What stood at an address. Views live as long as the Resolver.
+// What stood at an address. Views live as long as the Resolver. Between jitted methods: JITCODE, kNoSymbolFound; in
+// other memory that no file is behind: "//anon", kNoSymbols.
 struct Place {
   Outcome outcome = Outcome::kNoModule;
-  std::string_view module;       // path; "JITCODE", "vmlinux", "[vdso]"; "NoModule"
-  std::string_view symbol;       // demangled; "NoSymbols", "NoSymbolFound" as the outcome says
-  uint64_t symbol_start = 0;     // run-time address of its first instruction
-  uint64_t symbol_size = 0;      // 0: not known
-  uint64_t offset = 0;           // address - symbol_start
+  std::string_view module;    // path; "JITCODE", "vmlinux", "[vdso]"; "NoModule"
+  std::string_view symbol;    // demangled; "NoSymbols", "NoSymbolFound" as the outcome says
+  uint64_t symbol_start = 0;  // run-time address of its first instruction
+  uint64_t symbol_size = 0;   // 0: not known
+  uint64_t offset = 0;        // address - symbol_start
   const JittedCode* jitted = nullptr;
 };
 
@@ -85,7 +86,9 @@ class Resolver {
   void Exec(Pid pid, Nanos when);                // empties the process; mappings follow
   void Exit(Pid pid, Nanos when);
   void Map(Pid pid, Nanos when, Mapping mapping);  // replaces what it overlaps
-  void Jitted(Pid pid, JittedCode code);           // in any order of time
+  // In any order of time. Later loads hide earlier ones where they overlap. `loaded` kAlways: since the newest exec of
+  // the process that was told before this call; such code (of a perf map) does not hide files.
+  void Jitted(Pid pid, JittedCode code);
   // What the process has mapped now, from /proc; also remembers its root, so that containers' files are found.
   Result<void> MapsOf(Pid pid, Nanos when);
 

@@ -41,7 +41,7 @@ class AddressSpaces {
   struct Process {
     std::vector<Life> lives;  // by time
     SpanIndex code;
-    uint64_t lowest = ~uint64_t{0}, highest = 0;    // addresses of code
+    uint64_t lowest = ~uint64_t{0}, highest = 0;  // addresses of code
     Nanos first_loaded = kForever, last_loaded = 0;
   };
 

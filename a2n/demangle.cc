@@ -35,8 +35,8 @@ bool IsRustLegacy(std::string_view name) {
 std::string RustLegacy(std::string text) {
   text.resize(text.rfind("::h"));
   constexpr std::pair<std::string_view, std::string_view> kWritten[] = {
-      {"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},  {"$BP$", "*"},  {"$C$", ","},    {"$LP$", "("},   {"$RP$", ")"},
-      {"$SP$", "@"},  {"$u20$", " "}, {"$u27$", "'"}, {"$u5b$", "["}, {"$u5d$", "]"}, {"$u7b$", "{"}, {"$u7d$", "}"},
+      {"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},  {"$BP$", "*"},   {"$C$", ","},   {"$LP$", "("},  {"$RP$", ")"},
+      {"$SP$", "@"},  {"$u20$", " "}, {"$u27$", "'"}, {"$u5b$", "["},  {"$u5d$", "]"}, {"$u7b$", "{"}, {"$u7d$", "}"},
       {"$u7e$", "~"}, {"$u3b$", ";"}, {"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
   for (const auto& [written, meant] : kWritten) {
     for (size_t at = 0; (at = text.find(written, at)) != std::string::npos; at += meant.size())

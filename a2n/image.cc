@@ -168,7 +168,9 @@ void Image::AddSymbolTable() {
     const auto bound = binding == STB_LOCAL  ? SymbolTable::Binding::kLocal
                        : binding == STB_WEAK ? SymbolTable::Binding::kWeak
                                              : SymbolTable::Binding::kGlobal;
-    symbols_.Add({address, raw.st_size, 0, SymbolTable::Rank(function, bound), !function}, name);
+    std::string_view bare = name;
+    bare = bare.substr(0, std::max<size_t>(bare.find('@'), 1));  // without a version: "xdr_int@GLIBC_2.2.5"
+    symbols_.Add({address, raw.st_size, 0, SymbolTable::Rank(function, bound), !function}, bare);
   }
 }
 
@@ -257,8 +259,7 @@ std::vector<uint8_t> Image::CodeAt(uint64_t file_offset, uint64_t length) const 
     size_t file_size = 0;
     if (elf_rawfile(session_->elf, &file_size) == nullptr || file_offset >= file_size) return {};
     length = std::min({length, end - file_offset, file_size - file_offset});
-    const Elf_Data* data =
-        elf_getdata_rawchunk(session_->elf, static_cast<int64_t>(file_offset), length, ELF_T_BYTE);
+    const Elf_Data* data = elf_getdata_rawchunk(session_->elf, static_cast<int64_t>(file_offset), length, ELF_T_BYTE);
     if (data == nullptr || data->d_buf == nullptr) return {};
     const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
     return {bytes, bytes + std::min<size_t>(data->d_size, length)};

@@ -69,7 +69,7 @@ class Image {
 
   bool symbols_read_ = false;
   SymbolTable symbols_;
-  std::vector<std::string_view> shown_;              // by symbol; null: not shown yet
+  std::vector<std::string_view> shown_;  // by symbol; null: not shown yet
   std::unordered_map<size_t, std::string> demangled_;
   std::unique_ptr<SourceLines> lines_;
 };

@@ -48,7 +48,7 @@ class JitDump {
     if (magic == kMagicSwapped) return Fail("it was written on a machine of the other byte order");
     if (!cursor_.ok() || magic != kMagic) return Fail("it is no jitdump");
     const auto version = cursor_.Number<uint32_t>(), size = cursor_.Number<uint32_t>();
-    cursor_.Bytes(12);  // machine, padding, pid
+    cursor_.Bytes(12);           // machine, padding, pid
     cursor_.Number<uint64_t>();  // when it was begun
     const auto flags = cursor_.Number<uint64_t>();
     if (!cursor_.ok() || size < 40) return Fail("its header is cut short");
@@ -187,7 +187,8 @@ std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage)
     }
     at = end + 1;
   }
-  if (bad > 0) damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad, line, first_bad);
+  if (bad > 0)
+    damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad, line, first_bad);
   return codes;
 }
 

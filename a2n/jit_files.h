@@ -1,7 +1,7 @@
-// What JIT compilers leave for profilers: perf maps (text, /tmp/perf-PID.map) and jitdumps (jit-PID.dump, in the format of
-// linux' tools/perf/Documentation/jitdump-specification.txt). Both may be damaged or hostile: reading them is bounded by
-// their size and 1 GiB. Error: nothing could be read. What could be read before or around damage is given, and `damage`,
-// if there is one, says in a line what was wrong; it stays empty otherwise.
+// What JIT compilers leave for profilers: perf maps (text, /tmp/perf-PID.map) and jitdumps (jit-PID.dump, in the format
+// of linux' tools/perf/Documentation/jitdump-specification.txt). Both may be damaged or hostile: reading them is
+// bounded by their size and 1 GiB. Error: nothing could be read. What could be read before or around damage is given,
+// and `damage`, if there is one, says in a line what was wrong; it stays empty otherwise.
 #pragma once
 
 #include <string>

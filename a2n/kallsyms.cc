@@ -10,6 +10,7 @@ namespace jprof::a2n {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr std::string_view kBlank{" \t\r\0", 4};
 constexpr size_t kMostBytes = size_t{256} << 20;
 
 struct Line {
@@ -26,12 +27,11 @@ bool ParseLine(std::string_view text, Line& line) {
   line.type = after[1];
   line.name = {after + 3, end};
   line.module = {};
-  const size_t blank = line.name.find_first_of(" \t");
-  if (blank == std::string_view::npos) return true;
-  line.module = line.name.substr(line.name.find_first_not_of(" \t", blank) == std::string_view::npos
-                                     ? line.name.size()
-                                     : line.name.find_first_not_of(" \t", blank));
-  line.name = line.name.substr(0, blank);
+  const size_t blank = line.name.find_first_of(kBlank);
+  if (blank != std::string_view::npos) {
+    line.module = line.name.substr(std::min(line.name.find_first_not_of(kBlank, blank), line.name.size()));
+    line.name = line.name.substr(0, blank);
+  }
   return true;
 }
 
@@ -69,8 +69,9 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
     at = end + 1;
   }
   if (starts.empty() && all_zero && !text.empty()) {
-    return Fail("every address in it is 0: the kernel hides them from this user. Run as root, or as root do "
-                "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
+    return Fail(
+        "every address in it is 0: the kernel hides them from this user. Run as root, or as root do "
+        "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
   }
   if (starts.empty()) return Fail("there is no symbol in it");
   // Of several names at one address the first global one; functions end where anything else begins.
@@ -85,8 +86,8 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
     if (!kernel.symbols_.empty() && kernel.symbols_.back().address == symbol.address) continue;
     size_t next = i + 1;
     while (next < starts.size() && starts[next].symbol.address == symbol.address) ++next;
-    const uint64_t page_end = (symbol.address | (kPage - 1)) == ~uint64_t{0} ? ~uint64_t{0}
-                                                                              : (symbol.address | (kPage - 1)) + 1;
+    const uint64_t page_end =
+        (symbol.address | (kPage - 1)) == ~uint64_t{0} ? ~uint64_t{0} : (symbol.address | (kPage - 1)) + 1;
     uint64_t end = page_end;
     if (next < starts.size()) {
       end = starts[next].symbol.address;

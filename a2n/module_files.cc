@@ -22,24 +22,24 @@ bool IsAnonymous(std::string_view path) {
          path.starts_with("anon_inode:") || path.starts_with("/dev/zero") || path.starts_with("/SYSV");
 }
 
-// Where it may be read, best first; `exact`: it is the file whatever its inode says.
+// Where it may be read, best first.
 struct Candidate {
   std::string path;
-  bool exact;
+  bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades make it
 };
 
 std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   std::string path = file.path;
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
+  const bool by_name = !deleted || !file.build_id.empty();  // a build id that is known is compared in any case
   std::vector<Candidate> candidates;
-  if (!file.root.empty()) candidates.push_back({file.root + path, !deleted});
-  candidates.push_back({path, false});
-  const std::string process = fmt::format("/proc/{}", file.pid);
+  if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
+  candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
   // The pid may belong to another process by now: only what has the right inode is believed.
-  if (file.root.empty() && file.inode != 0) candidates.push_back({process + "/root" + path, false});
-  if (file.end > file.start)
-    candidates.push_back({fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
+  const std::string process = fmt::format("/proc/{}", file.pid);
+  if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
+  candidates.push_back({fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
   return candidates;
 }
 
@@ -48,8 +48,7 @@ int OpenForReading(const std::string& path) { return open(path.c_str(), O_RDONLY
 }  // namespace
 
 ModuleFile& ModuleFiles::Intern(Pid pid, const Mapping& mapping, const std::string& root) {
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}", mapping.path, mapping.build_id, mapping.inode, root);
+  const std::string key = fmt::format("{}\n{}\n{}\n{}", mapping.path, mapping.build_id, mapping.inode, root);
   const auto [place, made] = by_key_.try_emplace(key, nullptr);
   if (made) {
     ModuleFile& file = files_.emplace_back();
@@ -84,10 +83,11 @@ void ModuleFiles::TryOpen(ModuleFile& file) {
   file.image = *image;
   file.has_symbols = file.image->HasSymbols();
   if (file.has_symbols) return;
-  complaints.push_back(fmt::format("{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
-                                   "package, or build it without stripping it",
-                                   file.path, fmt::join(options_.debug_folders, ", "),
-                                   file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
+  complaints.push_back(
+      fmt::format("{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
+                  "package, or build it without stripping it",
+                  file.path, fmt::join(options_.debug_folders, ", "),
+                  file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
 }
 
 Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
@@ -108,22 +108,20 @@ Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
   return by_identity_[identity] = images_.back().get();
 }
 
-// A file with the inode that was mapped, else, unless it is known to be gone, the one that has its name now. Where the
-// build id is known it decides.
+// A file with the inode that was mapped, else one that has its name now. A build id that is known decides.
 Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   std::string reason, other_build;
   for (const bool by_name : {false, true}) {
-    if (by_name && file.path.ends_with(kDeleted) && file.build_id.empty()) break;
     for (const Candidate& candidate : CandidatesFor(file)) {
+      if (by_name ? !candidate.by_name : file.inode == 0) continue;
       const int fd = OpenForReading(candidate.path);
-      if (fd < 0) {
+      struct stat status = {};
+      if (fd < 0 || fstat(fd, &status) != 0) {
         if (reason.empty()) reason = std::strerror(errno);
+        if (fd >= 0) close(fd);
         continue;
       }
-      struct stat status = {};
-      const bool same = candidate.exact || (file.inode == 0 && !file.path.ends_with(kDeleted)) ||
-                        (file.inode != 0 && fstat(fd, &status) == 0 && status.st_ino == file.inode);
-      if (same == by_name || (by_name && candidate.path.starts_with("/proc/"))) {
+      if (!by_name && status.st_ino != file.inode) {
         close(fd);
         continue;
       }
@@ -133,14 +131,14 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
       } else if (file.build_id.empty() || (*image)->build_id() == file.build_id) {
         return image;
       } else {
-        other_build = (*image)->build_id();
+        other_build = (*image)->build_id().empty() ? "none" : (*image)->build_id();
       }
     }
   }
-  if (!other_build.empty() || (reason.empty() && !file.build_id.empty())) {
-    return Fail("it was replaced: its build id is {}, the process had mapped {}. Profile again, or install the debug "
-                "package of the old one",
-                other_build.empty() ? "missing" : other_build, file.build_id);
+  if (!other_build.empty()) {
+    return Fail(
+        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or put the old one back",
+        other_build, file.build_id);
   }
   if (file.path.ends_with(kDeleted)) return Fail("it was deleted, and the process that has it is gone or not ours");
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);

@@ -1,5 +1,5 @@
-// The files that processes have mapped: which they are, where they can still be read, and what stands in them. A file is
-// opened when an answer first needs it, and once however many processes have it.
+// The files that processes have mapped: which they are, where they can still be read, and what stands in them. A file
+// is opened when an answer first needs it, and once however many processes have it.
 #pragma once
 
 #include <cstdint>

@@ -21,13 +21,16 @@ class Pieces {
     uint64_t start, end;
     uint32_t owner;
   };
+  struct Piece {
+    uint64_t start;
+    uint32_t owner;
+  };
   void Cut(uint64_t start, uint32_t owner);
   void BuildCoarse();
 
   std::vector<Range> ranges_;     // until Build
-  std::vector<uint64_t> starts_;  // of pieces, sorted; the last one belongs to nobody
-  std::vector<uint32_t> owners_;  // of the piece at the same place
-  std::vector<uint32_t> coarse_;  // the first piece at or after each multiple of 1 << shift_ from starts_[0]
+  std::vector<Piece> pieces_;     // sorted; the last one belongs to nobody
+  std::vector<uint32_t> coarse_;  // the first piece at or after each multiple of 1 << shift_ from the first
   unsigned shift_ = 0;
 };
 

@@ -84,8 +84,8 @@ struct Resolver::State {
   Options options;
   AddressSpaces spaces;
   ModuleFiles files;
-  std::deque<Mapped> mapped;     // by id of the mappings' spans
-  std::deque<JittedCode> jitted;  // by id of the code's spans
+  std::deque<Mapped> mapped;                   // by id of the mappings' spans
+  std::deque<JittedCode> jitted;               // by id of the code's spans
   std::unordered_map<Pid, std::string> roots;  // of processes that see other files than we do
   std::optional<KernelSymbols> kernel;
   bool kernel_tried = false;

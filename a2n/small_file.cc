@@ -25,8 +25,10 @@ Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cu
   while (got > 0 && filled < most) {
     text.resize(std::min(most, filled + kStep));
     got = read(fd, text.data() + filled, text.size() - filled);
-    if (got < 0 && errno == EINTR) got = 1;
-    else if (got > 0) filled += static_cast<size_t>(got);
+    if (got < 0 && errno == EINTR)
+      got = 1;
+    else if (got > 0)
+      filled += static_cast<size_t>(got);
   }
   const int error = errno;
   char more = 0;

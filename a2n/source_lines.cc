@@ -11,10 +11,10 @@ namespace jprof::a2n {
 namespace {
 
 constexpr uint32_t kNoScope = ~uint32_t{0};
-constexpr int kDeepest = 200;          // nesting of DIEs; deeper is damage
-constexpr int kLongestOrigin = 16;     // references from a DIE to the one that names it
-constexpr int kMostRanges = 1 << 16;   // of one DIE
-constexpr int kMostDies = 1 << 25;     // of one unit; damaged links could lead to the same ones again and again
+constexpr int kDeepest = 200;         // nesting of DIEs; deeper is damage
+constexpr int kLongestOrigin = 16;    // references from a DIE to the one that names it
+constexpr int kMostRanges = 1 << 16;  // of one DIE
+constexpr int kMostDies = 1 << 25;    // of one unit; damaged links could lead to the same ones again and again
 
 // Calls visit(start, end) for each range of code of the DIE. Code that the linker left out stands at 0.
 template <typename Visit>
@@ -103,12 +103,12 @@ struct SourceLines::Unit {
     uint32_t parent = kNoScope;
   };
 
-  Dwarf_Die lines;   // the unit's own
+  Dwarf_Die lines;        // the unit's own
   Dwarf_Die scopes_root;  // the same, or of its split file
   bool read = false;
   int dies = 0;
   std::vector<Scope> scopes;
-  Pieces owners;  // of code, each owned by a scope
+  Pieces owners;                                        // of code, each owned by a scope
   std::unordered_map<Dwarf_Off, std::string> prefixes;  // "space::Class::" of functions that have no linkage name
   std::unordered_map<uint32_t, std::string> names;      // of scopes, as asked for
 
@@ -139,7 +139,8 @@ void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string&
     if (!dwarf_haschildren(child)) return;
     if (Qualifies(tag)) {
       const char* name = dwarf_diename(child);
-      Walk(child, inside, prefix + (name == nullptr ? "(anonymous)" : name) + "::", depth + 1);
+      if (name == nullptr) name = tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous)";
+      Walk(child, inside, prefix + name + "::", depth + 1);
     } else {
       Walk(child, inside, prefix, depth + 1);
     }
@@ -170,7 +171,8 @@ const char* SourceLines::Unit::FileOf(uint32_t index) {
   return dwarf_filesrc(files, index, nullptr, nullptr);
 }
 
-// C++ entities that no other unit can name, as lambdas, may have no linkage name: then DWARF has only the last word of it.
+// C++ entities that no other unit can name, as lambdas, may have no linkage name: then DWARF has only the last word of
+// it.
 bool SourceLines::Unit::IsPartialName(Dwarf_Die* die) {
   const int language = dwarf_srclang(&lines);
   if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 && language != DW_LANG_C_plus_plus_14)

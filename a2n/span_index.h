@@ -1,7 +1,7 @@
 // Which of many spans of addresses, each true for a span of time, holds an address at a time. Spans may overlap in
 // address and in time; of those that hold both, the one that began last wins, and of those that began together the one
-// added last. Adding is cheap and may alternate with finding: spans are kept in blocks of growing size, each built once.
-// Finding costs some log^2 of the number of spans, whatever the overlaps.
+// added last. Adding is cheap and may alternate with finding: spans are kept in blocks of growing size, each built
+// once. Finding costs some log^2 of the number of spans, whatever the overlaps.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ class SpanIndex {
   struct Block {
     uint32_t first = 0, last = 0;
     std::vector<uint64_t> edges;
-    std::vector<uint32_t> heads;          // node i's list: items [heads[i], heads[i + 1])
-    std::vector<uint32_t> items;          // places in spans_
-    std::vector<Nanos> latest_until;      // of the items of the node up to this one: when to stop looking back
+    std::vector<uint32_t> heads;      // node i's list: items [heads[i], heads[i + 1])
+    std::vector<uint32_t> items;      // places in spans_
+    std::vector<Nanos> latest_until;  // of the items of the node up to this one: when to stop looking back
   };
   void Build(Block& block) const;
   template <typename Visit>

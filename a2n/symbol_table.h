@@ -14,9 +14,9 @@ namespace jprof::a2n {
 
 struct Symbol {
   uint64_t address = 0, size = 0;
-  uint32_t name = 0;         // place in the table's names
-  uint8_t rank = 0;          // of two at one address the higher is shown: see SymbolTable::Rank
-  bool label = false;        // no function, only a name in code
+  uint32_t name = 0;   // place in the table's names
+  uint8_t rank = 0;    // of two at one address the higher is shown: see SymbolTable::Rank
+  bool label = false;  // no function, only a name in code
 };
 
 class SymbolTable {

@@ -44,10 +44,14 @@ Result<uint64_t> ParseAddress(std::string_view word) {
 
 const char* Word(a2n::Outcome outcome) {
   switch (outcome) {
-    case a2n::Outcome::kNoModule: return "NoModule";
-    case a2n::Outcome::kNoSymbols: return "NoSymbols";
-    case a2n::Outcome::kNoSymbolFound: return "NoSymbolFound";
-    case a2n::Outcome::kSymbol: return "Symbol";
+    case a2n::Outcome::kNoModule:
+      return "NoModule";
+    case a2n::Outcome::kNoSymbols:
+      return "NoSymbols";
+    case a2n::Outcome::kNoSymbolFound:
+      return "NoSymbolFound";
+    case a2n::Outcome::kSymbol:
+      return "Symbol";
   }
   return "";
 }
@@ -67,9 +71,8 @@ class Answers {
   void Answer(uint64_t address) {
     if (arguments_.timing) asked_.push_back(address);
     const a2n::Place place = Resolve(address);
-    std::vector<a2n::Frame> frames = arguments_.pid != 0
-                                         ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
-                                         : resolver_.FramesInFile(arguments_.file, address);
+    std::vector<a2n::Frame> frames = arguments_.pid != 0 ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
+                                                         : resolver_.FramesInFile(arguments_.file, address);
     if (!arguments_.inlined) frames.resize(1);
     arguments_.format == "json" ? PrintJson(address, place, frames) : PrintText(place, frames);
     std::fwrite(out_.data(), 1, out_.size(), stdout);
@@ -121,11 +124,13 @@ class Answers {
 
   void PrintText(const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
     for (const a2n::Frame& frame : frames) {
-      if (arguments_.functions) fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : frame.function);
+      if (arguments_.functions)
+        fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : frame.function);
       if (frame.file.empty()) {
         out_ += "??:0\n";
       } else {
-        fmt::format_to(std::back_inserter(out_), "{}:{}\n", frame.file, frame.line == 0 ? "?" : std::to_string(frame.line));
+        fmt::format_to(std::back_inserter(out_), "{}:{}\n", frame.file,
+                       frame.line == 0 ? "?" : std::to_string(frame.line));
       }
     }
   }
@@ -214,7 +219,8 @@ void AddA2nCommand(CLI::App& app, int& exit_code) {
   command->add_flag("--mangled", arguments->mangled, "Print C++ and Rust names as linkers see them");
   command->add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
   command->add_flag("--timing", arguments->timing, "Say on stderr how long it took");
-  command->add_option("--format", arguments->format, "text (default), or json: one object a line, always with functions")
+  command
+      ->add_option("--format", arguments->format, "text (default), or json: one object a line, always with functions")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_option("--debug-folder", arguments->options.debug_folders, "Where debug files are (/usr/lib/debug)")

@@ -1,7 +1,6 @@
 // `jprof info DIR`: what a profile is, in a screenful.
-#include <fmt/format.h>
-
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +37,8 @@ double Seconds(const profile::ControlHeader& header) {
          static_cast<double>(header.ticks_per_second);
 }
 
-// What the log of jitted code comes to; null: the profile has none, or none that can be read, which is a damage.
+// What the log of jitted code comes to; null: the profile has none, or none that can be read, which
+// is a damage.
 ordered_json JittedCode(const std::string& directory, ordered_json& damages) {
   std::error_code failed;
   if (!std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed)) return nullptr;
@@ -49,16 +49,17 @@ ordered_json JittedCode(const std::string& directory, ordered_json& damages) {
   }
   for (const std::string& damage : log->damages) damages.push_back(damage);
   const auto stubs = std::ranges::count_if(log->code, &profile::JitCode::stub);
-  const auto unloaded = std::ranges::count_if(
-      log->code, [](const auto& code) { return !code.stub && code.unloaded != profile::kJitForever; });
+  const auto unloaded = std::ranges::count_if(log->code, [](const auto& code) {
+    return !code.stub && code.unloaded != profile::kJitForever;
+  });
   return {{"methods", log->code.size() - stubs},
           {"unloaded", unloaded},
           {"stubs", stubs},
           {"lost", log->lost},
           {"finished", log->ended},
-          {"seconds", static_cast<double>(std::max(log->end_ns, log->header.start_ns) -
-                                          log->header.start_ns) /
-                          1e9}};
+          {"seconds",
+           static_cast<double>(std::max(log->end_ns, log->header.start_ns) - log->header.start_ns) /
+               1e9}};
 }
 
 std::string JittedText(const ordered_json& jitted) {
@@ -188,7 +189,8 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   PrintThreads(info["threads"]);
 }
 
-// A directory that the agent made in mode tprof alone has meta.json and the log of jitted code, and no calls.
+// A directory that the agent made in mode tprof alone has meta.json and the log of jitted code, and
+// no calls.
 bool IsLogOnly(const std::string& directory) {
   std::error_code failed;
   return std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed) &&
@@ -205,8 +207,8 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
   if (fd >= 0) close(fd);
   profile::Damages damages;
   const profile::Meta meta = profile::ParseMeta(file.ReadAll(16 << 20), damages);
-  ordered_json info = {{"profile", directory},    {"mode", meta.mode},   {"jprof", meta.jprof},
-                       {"command", meta.command}, {"pid", meta.pid},     {"start", meta.start},
+  ordered_json info = {{"profile", directory},    {"mode", meta.mode},      {"jprof", meta.jprof},
+                       {"command", meta.command}, {"pid", meta.pid},        {"start", meta.start},
                        {"jvm", meta.jvm},         {"options", meta.options}};
   ordered_json lines = damages.Lines();
   info["jitted"] = JittedCode(directory, lines);
@@ -220,9 +222,10 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
   PrintLine("profile", fmt::format("{} ({}, {:.1f} MiB)", directory, meta.mode,
                                    info["bytes"].get<double>() / (1 << 20)));
   PrintLine("command", Joined(info["command"], " "));
-  PrintLine("run", fmt::format("pid {}, {}, {}", meta.pid, meta.start,
-                               ended ? fmt::format("{:.3f} s", info["jitted"]["seconds"].get<double>())
-                                     : "it still runs or did not end in order"));
+  PrintLine("run",
+            fmt::format("pid {}, {}, {}", meta.pid, meta.start,
+                        ended ? fmt::format("{:.3f} s", info["jitted"]["seconds"].get<double>())
+                              : "it still runs or did not end in order"));
   PrintLine("jvm", meta.jvm);
   PrintLine("options", meta.options);
   PrintLine("jitted code:", JittedText(info["jitted"]));

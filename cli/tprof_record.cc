@@ -68,7 +68,7 @@ class Recorder {
       case SampleRecord::Kind::kLost: record.kind = SampleKind::kLost; record.address = from.lost; break;
     }
     if (from.kind == SampleRecord::Kind::kMap) NoteJitDump(from.text);
-    writer_.Add({record, from.text, from.build_id, from.chain});
+    writer_.Add({record, from.text, {}, from.chain});
   }
 
   // What a process had before we looked: its executable mappings and its threads' names.

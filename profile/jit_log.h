@@ -29,9 +29,9 @@ struct JitHeader {
   uint32_t version = kJitVersion;
   uint32_t header_bytes = 64;
   uint32_t pid = 0;
-  uint32_t clock = 1;           // CLOCK_MONOTONIC; all times are its nanoseconds
+  uint32_t clock = 1;  // CLOCK_MONOTONIC; all times are its nanoseconds
   uint64_t start_ns = 0;
-  uint64_t start_unix_ns = 0;   // the same moment by the calendar
+  uint64_t start_unix_ns = 0;  // the same moment by the calendar
   uint64_t unused[3] = {};
 };
 static_assert(sizeof(JitHeader) == 64);
@@ -156,7 +156,8 @@ struct JitEvent {
 };
 
 // Makes intervals of events; the result's intervals do not overlap, in addresses and time together.
-// - Code reaches back to the end of what stood at any of its addresses before, or to 0 if nothing did: the VM tells of it
+// - Code reaches back to the end of what stood at any of its addresses before, or to 0 if nothing did: the VM tells of
+// it
 //   only after it has run for a while.
 // - Code that comes to where other code stands ends that (its unloading was not told, or not told yet).
 // - The same code told twice, and code told `again` where something is known to stand, are left out.
@@ -176,15 +177,16 @@ struct JitLog {
   JitHeader header;
   std::vector<JitCode> code;  // see JitIntervals
   std::vector<JitThread> threads;
-  bool ended = false;      // in order
-  uint64_t end_ns = 0;     // the latest time in the log
-  uint64_t lost = 0;       // records that could not be written, as far as is known
+  bool ended = false;   // in order
+  uint64_t end_ns = 0;  // the latest time in the log
+  uint64_t lost = 0;    // records that could not be written, as far as is known
   std::vector<std::string> damages;
 
   std::shared_ptr<const std::string> bytes;  // the file
 };
 
-// `bytes`: the file's. No byte is trusted; what is damaged is left out and named in `damages`. Error: no log, or another version's.
+// `bytes`: the file's. No byte is trusted; what is damaged is left out and named in `damages`. Error: no log, or
+// another version's.
 Result<JitLog> ParseJitLog(std::string bytes);
 // The log in a profile directory. Also of a program that still runs.
 Result<JitLog> ReadJitLog(const std::string& directory);

@@ -19,8 +19,8 @@ constexpr uint64_t kLongestLog = 4ull << 30;
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
 
 bool SameCode(const JitCode& a, const JitCode& b) {
-  return a.address == b.address && a.length == b.length && a.stub == b.stub && a.type == b.type &&
-         a.level == b.level && a.name == b.name && a.class_name == b.class_name && a.signature == b.signature;
+  return a.address == b.address && a.length == b.length && a.stub == b.stub && a.type == b.type && a.level == b.level &&
+         a.name == b.name && a.class_name == b.class_name && a.signature == b.signature;
 }
 
 // When what stood at an address was last seen to end: pieces of the address space that do not overlap.
@@ -260,8 +260,9 @@ Result<JitLog> ParseJitLog(std::string bytes) {
   JitLog log;
   log.bytes = std::make_shared<const std::string>(std::move(bytes));
   if (log.bytes->size() < sizeof(JitHeader) || std::memcmp(log.bytes->data(), kJitMagic, sizeof(kJitMagic)) != 0) {
-    return Fail("the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at once; record again",
-                kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
+    return Fail(
+        "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at once; record again",
+        kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
   }
   std::memcpy(&log.header, log.bytes->data(), sizeof(JitHeader));
   if (log.header.version != kJitVersion) {

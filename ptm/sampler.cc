@@ -56,7 +56,9 @@ perf_event_attr AttributesOf(const SamplerOptions& options) {
   attr.disabled = 1;
   attr.inherit = !options.pids.empty();
   attr.enable_on_exec = options.on_exec;
-  attr.mmap = attr.mmap2 = attr.build_id = 1;
+  // No build_id: Linux (6.18 still) then marks other tools' records of the same mapping as if theirs had one, too, and
+  // perf 6.1 crashes on that.
+  attr.mmap = attr.mmap2 = 1;
   attr.comm = attr.comm_exec = 1;
   attr.task = 1;
   attr.sample_id_all = 1;
@@ -188,25 +190,17 @@ struct Sampler::State {
     record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
   }
 
-  static bool Map(const perf_event_header& header, Bytes bytes, SampleRecord& record) {
+  // The mark PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: it may be another tool's, and we never ask for it.
+  static bool Map(Bytes bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kMap;
     record.pid = bytes.Take<uint32_t>();
     record.tid = bytes.Take<uint32_t>();
     record.address = bytes.Take<uint64_t>();
     record.length = bytes.Take<uint64_t>();
     record.offset = bytes.Take<uint64_t>();
-    if ((header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0) {
-      const auto* id = reinterpret_cast<const char*>(bytes.left().data());
-      const auto first = bytes.Take<uint64_t>();
-      bytes.Take<uint64_t>();
-      bytes.Take<uint64_t>();
-      const size_t size = first & 0xff;
-      if (!bytes.bad() && size <= 20) record.build_id = {id + 4, size};
-    } else {
-      bytes.Take<uint64_t>();  // device
-      record.inode = bytes.Take<uint64_t>();
-      bytes.Take<uint64_t>();  // generation
-    }
+    bytes.Take<uint64_t>();  // device
+    record.inode = bytes.Take<uint64_t>();
+    bytes.Take<uint64_t>();  // generation
     const auto protection = bytes.Take<uint32_t>();
     bytes.Take<uint32_t>();
     record.text = bytes.Rest(kSampleIdBytes);
@@ -223,7 +217,7 @@ struct Sampler::State {
         Sample(header, bytes, record);
         break;
       case PERF_RECORD_MMAP2:
-        wanted = Map(header, bytes, record);
+        wanted = Map(bytes, record);
         break;
       case PERF_RECORD_COMM:
         record.kind = SampleRecord::Kind::kComm;

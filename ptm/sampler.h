@@ -44,7 +44,6 @@ struct SampleRecord {
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
   uint64_t lost = 0;                    // kLost: samples
   std::string_view text;                // kMap: path; kComm: name; valid during the call
-  std::string_view build_id;            // kMap: bytes, may be empty
   std::span<const uint64_t> chain;      // kSample with chains, innermost first; context marks left out
 };
 

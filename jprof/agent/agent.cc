@@ -1,8 +1,8 @@
 // The agent's table of contents: from an option string to a recording JVM, one call a step.
 // Everything that can be refused is refused here, before the program runs; from then on nothing of
 // ours may stop it.
-#include <jvmti.h>
 #include <fcntl.h>
+#include <jvmti.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -58,12 +58,13 @@ class VmText {
 
 // Strips L and ; of a class signature.
 std::string_view InternalName(std::string_view signature) {
-  if (signature.size() >= 2 && signature.front() == 'L') return signature.substr(1, signature.size() - 2);
+  if (signature.size() >= 2 && signature.front() == 'L')
+    return signature.substr(1, signature.size() - 2);
   return signature;
 }
 
-// Source lines by bytecode index. For one event only: ids of methods are given again when classes are unloaded, and
-// their lines change with redefinition.
+// Source lines by bytecode index. For one event only: ids of methods are given again when classes
+// are unloaded, and their lines change with redefinition.
 class SourceLines {
  public:
   explicit SourceLines(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
@@ -87,7 +88,8 @@ class SourceLines {
     jvmtiLineNumberEntry* lines = nullptr;
     if (is_new && jvmti_->GetLineNumberTable(method, &count, &lines) == JVMTI_ERROR_NONE) {
       for (jint i = 0; i < count; ++i) {
-        entry->second.emplace_back(lines[i].start_location, static_cast<uint32_t>(lines[i].line_number));
+        entry->second.emplace_back(lines[i].start_location,
+                                   static_cast<uint32_t>(lines[i].line_number));
       }
       std::ranges::sort(entry->second);
       jvmti_->Deallocate(reinterpret_cast<unsigned char*>(lines));
@@ -99,8 +101,9 @@ class SourceLines {
   std::unordered_map<jmethodID, Table> tables_;
 };
 
-// HotSpot describes places in code by the address behind them (a call's is its return address; a sample is looked up as
-// "the first description behind it"), so each description holds from the one before up to its own address.
+// HotSpot describes places in code by the address behind them (a call's is its return address; a
+// sample is looked up as "the first description behind it"), so each description holds from the one
+// before up to its own address.
 class LineRanges {
  public:
   LineRanges(uint64_t begin, uint32_t length) : begin_(begin), length_(length) {}
@@ -128,26 +131,29 @@ class LineRanges {
   std::vector<JitLine> lines_;
 };
 
-// What HotSpot adds to the event: the inlined methods at each place, innermost first. Null: it did not.
+// What HotSpot adds to the event: the inlined methods at each place, innermost first. Null: it did
+// not.
 const jvmtiCompiledMethodLoadInlineRecord* InlineRecord(const void* compile_info) {
   auto* header = static_cast<const jvmtiCompiledMethodLoadRecordHeader*>(compile_info);
   for (; header != nullptr; header = header->next) {
-    if (header->kind == JVMTI_CMLR_INLINE_INFO && header->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1) {
+    if (header->kind == JVMTI_CMLR_INLINE_INFO &&
+        header->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1) {
       return reinterpret_cast<const jvmtiCompiledMethodLoadInlineRecord*>(header);
     }
   }
   return nullptr;
 }
 
-std::vector<JitLine> LinesOf(jvmtiEnv* jvmti, jmethodID method, const JitCode& code, std::span<const jvmtiAddrLocationMap> map,
-                             const void* compile_info) {
+std::vector<JitLine> LinesOf(jvmtiEnv* jvmti, jmethodID method, const JitCode& code,
+                             std::span<const jvmtiAddrLocationMap> map, const void* compile_info) {
   SourceLines source(jvmti);
   LineRanges ranges(code.address, code.length);
   if (const auto* inlined = InlineRecord(compile_info); inlined != nullptr && inlined->numpcs > 0) {
     for (const PCStackInfo& place : std::span(inlined->pcinfo, inlined->numpcs)) {
       if (place.numstackframes < 1) continue;
       const jint last = place.numstackframes - 1;
-      ranges.Add(place.pc, source.At(place.methods[0], place.bcis[0]), source.At(place.methods[last], place.bcis[last]));
+      ranges.Add(place.pc, source.At(place.methods[0], place.bcis[0]),
+                 source.At(place.methods[last], place.bcis[last]));
     }
   } else {
     for (const jvmtiAddrLocationMap& place : map) {
@@ -168,13 +174,16 @@ char TypeOf(uint64_t address) {
   return type == MethodType::kRejitted || type == MethodType::kNative ? Letter(type) : 'J';
 }
 
-void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const void* address, jint map_length,
-                          const jvmtiAddrLocationMap* map, const void* compile_info) {
+void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const void* address,
+                          jint map_length, const jvmtiAddrLocationMap* map,
+                          const void* compile_info) {
   if (length <= 0) return;
-  JitCode code = {.address = reinterpret_cast<uint64_t>(address), .length = static_cast<uint32_t>(length)};
+  JitCode code = {.address = reinterpret_cast<uint64_t>(address),
+                  .length = static_cast<uint32_t>(length)};
   VmText name(jvmti), signature(jvmti), class_signature(jvmti), source(jvmti);
   jclass declaring = nullptr;
-  // A method that was redefined or unloaded meanwhile may have no name any more, but its code stands there.
+  // A method that was redefined or unloaded meanwhile may have no name any more, but its code
+  // stands there.
   if (jvmti->GetMethodName(method, &name, &signature, nullptr) == JVMTI_ERROR_NONE &&
       jvmti->GetMethodDeclaringClass(method, &declaring) == JVMTI_ERROR_NONE &&
       jvmti->GetClassSignature(declaring, &class_signature, nullptr) == JVMTI_ERROR_NONE) {
@@ -190,7 +199,8 @@ void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
   code.type = TypeOf(code.address);
   code.level = code.type == Letter(MethodType::kRejitted) ? 4 : 0;
   const std::vector<JitLine> lines =
-      LinesOf(jvmti, method, code, std::span(map, map != nullptr ? std::max(map_length, 0) : 0), compile_info);
+      LinesOf(jvmti, method, code, std::span(map, map != nullptr ? std::max(map_length, 0) : 0),
+              compile_info);
   code.lines = lines;
   code.code = Instructions(code);
   the_log->writer.Load(code, asking);
@@ -202,7 +212,9 @@ void JNICALL OnMethodUnload(jvmtiEnv*, jmethodID, const void* address) {
 
 void JNICALL OnStub(jvmtiEnv*, const char* name, const void* address, jint length) {
   if (length <= 0) return;
-  JitCode code = {.address = reinterpret_cast<uint64_t>(address), .length = static_cast<uint32_t>(length), .stub = true};
+  JitCode code = {.address = reinterpret_cast<uint64_t>(address),
+                  .length = static_cast<uint32_t>(length),
+                  .stub = true};
   code.name = name != nullptr ? name : "";
   code.type = Letter(code.name == "Interpreter" ? MethodType::kInterpreted : MethodType::kOther);
   code.code = Instructions(code);
@@ -258,12 +270,13 @@ void ForEachJavaThread(jvmtiEnv* jvmti, JNIEnv* jni, F f) {
   jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
-// The threads of this process and the kernel's names of them: HotSpot's are the first 15 bytes of its own.
+// The threads of this process and the kernel's names of them: HotSpot's are the first 15 bytes of
+// its own.
 std::map<uint32_t, std::string> KernelNames() {
   std::map<uint32_t, std::string> names;
   std::error_code failed;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end; !failed && task != end;
-       task.increment(failed)) {
+  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end;
+       !failed && task != end; task.increment(failed)) {
     const std::string number = task->path().filename();
     uint32_t tid = 0;
     std::from_chars(number.data(), number.data() + number.size(), tid);
@@ -273,7 +286,8 @@ std::map<uint32_t, std::string> KernelNames() {
   return names;
 }
 
-// Threads that ran before the VM could tell us, those that it never tells of (compilers, collectors) among them.
+// Threads that ran before the VM could tell us, those that it never tells of (compilers,
+// collectors) among them.
 void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
   std::map<uint32_t, std::string> early = KernelNames();
   {
@@ -284,7 +298,8 @@ void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
     void* tid = nullptr;
     if (jvmti->GetThreadLocalStorage(thread, &tid) != JVMTI_ERROR_NONE || tid != nullptr) return;
     const std::string name = NameOf(jvmti, thread);
-    const auto found = std::ranges::find(early, name.substr(0, 15), [](const auto& entry) { return entry.second; });
+    const auto found = std::ranges::find(early, name.substr(0, 15),
+                                         [](const auto& entry) { return entry.second; });
     if (found == early.end()) return;
     Remember(jvmti, thread, found->first);
     Named(found->first, profile::kJitNamed, name);
@@ -307,7 +322,8 @@ void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
   ForEachJavaThread(jvmti, jni, [&](jthread thread) {
     void* tid = nullptr;
     if (jvmti->GetThreadLocalStorage(thread, &tid) == JVMTI_ERROR_NONE && tid != nullptr) {
-      Named(static_cast<uint32_t>(reinterpret_cast<uint64_t>(tid)), profile::kJitNamed, NameOf(jvmti, thread));
+      Named(static_cast<uint32_t>(reinterpret_cast<uint64_t>(tid)), profile::kJitNamed,
+            NameOf(jvmti, thread));
     }
   });
   the_log->writer.End();
@@ -350,7 +366,8 @@ Result<void> StartJitLog(JavaVM* java, int directory_fd, bool code) {
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   for (const jvmtiEvent event :
        {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
-        JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED}) {
+        JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+        JVMTI_EVENT_DYNAMIC_CODE_GENERATED}) {
     jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
   }
   return {};

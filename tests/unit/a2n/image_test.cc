@@ -121,8 +121,9 @@ TEST(DemangleTest, Names) {
   EXPECT_EQ(Demangle("_Znonsense"), "_Znonsense");
   EXPECT_EQ(Demangle("_Z3fooi.constprop.0"), "foo(int) [clone .constprop.0]");
   EXPECT_EQ(Demangle("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
-  EXPECT_EQ(Demangle("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE"),
-            "<Test + 'static as foo::Bar<Test>>::bar");
+  EXPECT_EQ(
+      Demangle("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE"),
+      "<Test + 'static as foo::Bar<Test>>::bar");
 }
 
 std::string Found(const SymbolTable& table, uint64_t address) {

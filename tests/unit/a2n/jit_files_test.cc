@@ -39,7 +39,8 @@ TEST(PerfMapTest, LaterLinesReplace) {
 
 TEST(PerfMapTest, DamageIsNamed) {
   std::string damage;
-  const auto codes = ReadPerfMap(Write("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
+  const auto codes =
+      ReadPerfMap(Write("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
   ASSERT_TRUE(codes.has_value());
   EXPECT_EQ(codes->size(), 2u);
   EXPECT_NE(damage.find("3 of 5 lines"), std::string::npos) << damage;
@@ -60,9 +61,7 @@ TEST(PerfMapTest, APipeInItsPlaceIsNotWaitedFor) {
 // A jitdump, put together by hand.
 class Dump {
  public:
-  explicit Dump(uint64_t flags = 0) {
-    U32(0x4A695444), U32(1), U32(40), U32(62), U32(0), U32(99), U64(1), U64(flags);
-  }
+  explicit Dump(uint64_t flags = 0) { U32(0x4A695444), U32(1), U32(40), U32(62), U32(0), U32(99), U64(1), U64(flags); }
   Dump& Load(uint64_t time, uint64_t address, const std::string& code, uint64_t index, const std::string& name) {
     Head(0, 16 + 40 + name.size() + 1 + code.size(), time);
     U32(99), U32(100), U64(address), U64(address), U64(code.size()), U64(index);

@@ -26,7 +26,8 @@ TEST(KallsymsTest, FunctionsOfTheKernelAndItsModules) {
   ASSERT_TRUE(kernel.has_value());
   const auto at = [&](uint64_t address) -> std::string {
     const auto* symbol = kernel->Find(address);
-    return symbol == nullptr ? "-" : std::string(kernel->ModuleOf(*symbol)) + " " + std::string(kernel->NameOf(*symbol));
+    return symbol == nullptr ? "-"
+                             : std::string(kernel->ModuleOf(*symbol)) + " " + std::string(kernel->NameOf(*symbol));
   };
   EXPECT_EQ(at(0xffffffff80ffffff), "-");
   EXPECT_EQ(at(0xffffffff81000000), "vmlinux _stext");

@@ -1,5 +1,3 @@
-#include "a2n/a2n.h"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+
+#include "a2n/a2n.h"
 
 namespace jprof::a2n {
 extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] int KnownToTheTest(int value) { return value + 7; }
@@ -244,7 +244,8 @@ TEST(OwnProcessTest, AgreesWithTheDynamicLinker) {
     EXPECT_EQ(place.outcome, Outcome::kSymbol);
     EXPECT_EQ(place.symbol_start, reinterpret_cast<uint64_t>(info.dli_saddr));
     // Of several names of one function another one may be shown.
-    EXPECT_NE(place.symbol.find(std::string_view(name).substr(0, 4)), std::string::npos) << name << ": " << place.symbol;
+    EXPECT_NE(place.symbol.find(std::string_view(name).substr(0, 4)), std::string::npos)
+        << name << ": " << place.symbol;
   }
 }
 
@@ -294,7 +295,8 @@ TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   const Place place = resolver.Resolve(static_cast<Pid>(child), start + 0x40, 1);
   const bool may_read = [&] {
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/map_files", error))
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/map_files", error))
       return std::ifstream(entry.path()).good();
     return false;
   }();

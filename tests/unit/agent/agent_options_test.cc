@@ -219,12 +219,12 @@ TEST(AgentOptions, ToStringRoundTrips) {
 
 // HELP lists every word it accepts: what it names parses, or asks for its value.
 TEST(AgentOptions, HelpNamesWordsThatExist) {
-  for (const char* word : {"CALLFLOW",       "CALLTREE",      "TRACE",         "CALLTRACE",
-                           "GENERIC",        "OUT=",          "LOGPATH=",      "METRICS=",
-                           "THREADS=",       "CLASSMETHODS=", "METHODS=",      "TREE_MEMORY=",
-                           "FOLD_RECURSION", "TRACE_MODE=",   "TRACE_MEMORY=", "PROBE=",
-                           "ONCE",           "CHILDREN",      "TRAIN",         "START",
-                           "NOSTART",        "VERBOSE",       "HELP",          "TPROF"}) {
+  for (const char* word :
+       {"CALLFLOW", "CALLTREE",     "TRACE",          "CALLTRACE",   "GENERIC",
+        "OUT=",     "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",
+        "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
+        "PROBE=",   "ONCE",         "CHILDREN",       "TRAIN",       "START",
+        "NOSTART",  "VERBOSE",      "HELP",           "TPROF"}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
     EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")

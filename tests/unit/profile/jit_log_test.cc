@@ -61,9 +61,7 @@ void ExpectNoOverlap(const std::vector<JitCode>& intervals) {
 
 TEST(JitIntervals, TheFirstCodeReachesBackToAlways) { EXPECT_EQ(TextOf({Load(10, 100, 20, "a")}), "a 100+20 [0,-)\n"); }
 
-TEST(JitIntervals, UnloadEnds) {
-  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100)}), "a 100+20 [0,30)\n");
-}
+TEST(JitIntervals, UnloadEnds) { EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100)}), "a 100+20 [0,30)\n"); }
 
 TEST(JitIntervals, ALoadReachesBackToTheUnloadBefore) {
   EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100), Load(50, 100, 20, "b")}),
@@ -203,8 +201,7 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
   EXPECT_TRUE(log.ended);
   EXPECT_EQ(log.end_ns, 1050u);
   EXPECT_EQ(log.lost, 0u);
-  EXPECT_EQ(Text(log.code),
-            "Interpreter 2304+256 [0,-)\nrun 8192+4 [0,1030)\nb 12288+16 [0,-)\nc 8192+8 [1030,-)\n");
+  EXPECT_EQ(Text(log.code), "Interpreter 2304+256 [0,-)\nrun 8192+4 [0,1030)\nb 12288+16 [0,-)\nc 8192+8 [1030,-)\n");
   EXPECT_TRUE(log.code[0].stub);
   EXPECT_EQ(log.code[0].type, 'I');
   const JitCode& run = log.code[1];

@@ -71,27 +71,27 @@ TEST_F(TprofTest, PrintsTheClassicStanzas) {
     )) Process_Thread_Module_Symbol
 ================================
 
-    LAB       TKS    %%%    NAMES
+    LAB        TKS    %%%    NAMES
 
-    PID         9  90.00    java_0010
-     TID        6  60.00     tid_worker_0011
-      MOD       6  60.00      JITCODE
-       SYM      6  60.00       Foreign.method
-     TID        3  30.00     tid_java_0010
-      MOD       3  30.00      NoModule
-       SYM      3  30.00       NoSymbols
+    PID          9  90.00    java_0010
+     TID         6  60.00     tid_worker_0011
+      MOD        6  60.00      JITCODE
+       SYM       6  60.00       Foreign.method
+     TID         3  30.00     tid_java_0010
+      MOD        3  30.00      NoModule
+       SYM       3  30.00       NoSymbols
 
-    PID         1  10.00    SystemProcess_0000
-     TID        1  10.00     tid_idle_0000
-      MOD       1  10.00      vmlinux
-       SYM      1  10.00       do_idle
+    PID          1  10.00    SystemProcess_0000
+     TID         1  10.00     tid_idle_0000
+      MOD        1  10.00      vmlinux
+       SYM       1  10.00       do_idle
 )";
   EXPECT_NE(text.find(expected), std::string::npos) << text;
 }
 
 TEST_F(TprofTest, ClippedRowsAreSummedUp) {
   const std::string text = Print({.clip = 50});
-  EXPECT_NE(text.find("    ...         1  10.00    (1 below 50 %)"), std::string::npos) << text;
+  EXPECT_NE(text.find("    ...          1  10.00    (1 below 50 %)"), std::string::npos) << text;
 }
 
 TEST_F(TprofTest, JsonAndCsvHoldEveryTickOnce) {
