@@ -9,6 +9,7 @@ Usage: tprof_peer.py [--build DIR] [--seconds N] [--rate N]
 """
 import argparse
 import collections
+import functools
 import json
 import os
 import re
@@ -70,6 +71,34 @@ def read_perf(work, start, end):
     return rows
 
 
+@functools.cache
+def symbol_files(path):
+    """Where the module's local functions are named: itself with a symbol table, its debug file."""
+    if not os.path.isfile(path):
+        return []
+    text = subprocess.run(["readelf", "-SnW", path], capture_output=True, text=True).stdout
+    found = re.search(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)", text)
+    debug = f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug" if found else ""
+    return [path] * (".symtab" in text) + [debug] * os.path.exists(debug)
+
+
+def has_symbols(path):
+    return bool(symbol_files(path)) or "kernel" in path or path == "vmlinux"
+
+
+@functools.cache
+def aliases(path):
+    """Name -> the first of all names at its address."""
+    text = "".join(subprocess.run(["nm", "--defined-only", *dynamic, file], capture_output=True, text=True).stdout
+                   for dynamic, file in [(["-D"], path), *(([], file) for file in symbol_files(path))])
+    places = collections.defaultdict(set)
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3:
+            places[words[0]].add(words[2].split("@")[0])
+    return {name: min(names) for names in places.values() for name in names}
+
+
 def module(name):
     if "kernel" in name or name == "vmlinux" or name.startswith("["):
         return "kernel"
@@ -103,10 +132,15 @@ def main():
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         ours = json.loads(ours.stdout)
         theirs = read_perf(work, ours["start_ns"], ours["end_ns"])
+    with_symbols = [r for r in ours["rows"] if has_symbols(r["module"]) or r["module"] == "JITCODE"]
+    nameless = sum(r["ticks"] for r in with_symbols if r["symbol"] in ("NoSymbols", "NoSymbolFound"))
+    print(f"in code with symbols: {nameless} of {sum(r['ticks'] for r in with_symbols)} ticks without a name")
     print(f"ticks: ours {ours['ticks']} (lost {ours['lost']}, unresolved {ours['unresolved']}), perf {len(theirs)}; "
           f"tprof's own CPU with its report {cpu:.2f} s of {2 * options.seconds}")
-    symbol = lambda r: (module(r["module"]), "none" if r["symbol"] in ("[unknown]", "NoSymbols", "NoSymbolFound")
-                        else re.split(r"[(<+@]", r["symbol"])[0].strip())
+    def symbol(row):
+        name = "none" if row["symbol"] in ("[unknown]", "NoSymbols", "NoSymbolFound") else re.split(r"[(<+@]", row["symbol"])[0].strip()
+        return module(row["module"]), aliases(row["module"]).get(name, name)
+
     pid_of = lambda row: 0 if row["process"] == "SystemProcess_0000" else int(row["process"].rsplit("_", 1)[1], 16)
     views = {
         "process": (lambda r: pid_of(r), lambda r: r["pid"]),
@@ -115,8 +149,9 @@ def main():
     }
     missed = []
     for name, (of_ours, of_theirs) in views.items():
-        native = (lambda rows, f: [r for r in rows if f(r["module"]) != "jitted or unknown"]) if name == "symbol" else (lambda rows, f: rows)
-        a, b = shares(native(ours["rows"], module), of_ours), shares(native(theirs, module), of_theirs)
+        # Stripped modules have no names to compare; perf stretches the few that they export over everything between.
+        named = lambda rows: [r for r in rows if name != "symbol" or has_symbols(r["module"])]
+        a, b = shares(named(ours["rows"]), of_ours), shares(named(theirs), of_theirs)
         chi, freedom = chi_square(a, b)
         limit = critical(freedom)
         print(f"{name:<8} chi-square {chi:8.1f}, {freedom} degrees of freedom, 1 % point {limit:.1f}: {'agree' if chi <= limit else 'DIFFER'}")

@@ -216,6 +216,7 @@ Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
   if (!sampler) return std::unexpected(sampler.error());
   std::error_code error;
   if (!fs::create_directories(plan.out, error)) return Fail("cannot make {}: {}", plan.out.string(), error.message());
+  KeepKernelSymbols(plan.out);
   profile::SampleWriter writer;
   const uint64_t start = Now(CLOCK_MONOTONIC);
   if (auto opened = writer.Open((plan.out / profile::kSamplesFile).string(),
@@ -224,7 +225,6 @@ Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
     return std::unexpected(opened.error());
   }
   Recorder recorder(writer);
-  KeepKernelSymbols(plan.out);
   std::vector<std::string> notes = plan.notes;
   if (!sampler->note().empty()) notes.push_back(sampler->note());
   WriteMeta(plan, notes);

@@ -161,6 +161,7 @@ struct JitEvent {
 //   only after it has run for a while.
 // - Code that comes to where other code stands ends that (its unloading was not told, or not told yet).
 // - The same code told twice, and code told `again` where something is known to stand, are left out.
+// - Code that stood for no time (a clock that stood still, or a damaged time) is left out.
 // - An unloading of what is not there is left out. Times that go backwards count as the latest time before.
 std::vector<JitCode> JitIntervals(std::span<const JitEvent> events);
 

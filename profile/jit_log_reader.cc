@@ -253,6 +253,7 @@ std::vector<JitCode> JitIntervals(std::span<const JitEvent> events) {
     standing.emplace(begin, all.size());
     all.push_back(code);
   }
+  std::erase_if(all, [](const JitCode& code) { return code.loaded >= code.unloaded; });
   return all;
 }
 

@@ -68,10 +68,17 @@ Result<SampleLog> SampleLog::Read(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return Fail("cannot read {}: {}", path, std::strerror(errno));
-  SampleLog log;
-  log.bytes_.resize((static_cast<size_t>(status.st_size) + 7) / 8);
-  const size_t size = std::fread(log.bytes_.data(), 1, static_cast<size_t>(status.st_size), file);
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
   std::fclose(file);
+  return Parse(bytes, path);
+}
+
+Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& path) {
+  SampleLog log;
+  const size_t size = file.size();
+  log.bytes_.resize(size / 8 + 1);
+  if (size > 0) std::memcpy(log.bytes_.data(), file.data(), size);
   const auto* bytes = reinterpret_cast<const char*>(log.bytes_.data());
   if (size < sizeof(log.header_) || std::memcmp(bytes, kSampleMagic, sizeof(kSampleMagic)) != 0) {
     return Fail("{} is no recording of jprof tprof", path);

@@ -77,6 +77,8 @@ class SampleLog {
  public:
   // Error: no such file, not a recording, another version. What is damaged is left out and said in damages().
   static Result<SampleLog> Read(const std::string& path);
+  // The same of a file's bytes; `name` is for messages.
+  static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
 
   const SampleFileHeader& header() const { return header_; }
   const std::vector<SampleEntry>& entries() const { return entries_; }

@@ -71,9 +71,10 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
                               .unloaded = code.unloaded,
                               .name = TextOf(code),
                               .type = code.type,
-                              .code = {code.code.begin(), code.code.end()},
-                              .lines = {}};
-    for (const profile::JitLine& line : code.lines) jitted.lines.push_back({line.offset, line.line});
+                              .code = {code.code.begin(), code.code.end()}};
+    jitted.source = code.source;
+    // The compiled method's own line: an inlined one's would stand in another file.
+    for (const profile::JitLine& line : code.lines) jitted.lines.push_back({line.offset, line.own_line});
     recording.resolver->Jitted(log->header.pid, std::move(jitted));
   }
   for (const profile::JitThread& thread : log->threads) {

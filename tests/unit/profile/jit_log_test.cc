@@ -89,6 +89,13 @@ TEST(JitIntervals, NeighboursDoNotTouch) {
             "a 100+10 [0,-)\nb 110+10 [0,-)\nc 90+10 [0,-)\n");
 }
 
+TEST(JitIntervals, WhatStoodForNoTimeIsLeftOut) {
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100), Load(30, 100, 20, "b"), Load(30, 100, 20, "c")}),
+            "a 100+20 [0,30)\nc 100+20 [30,-)\n");
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(~uint64_t{0}, 100), Load(~uint64_t{0}, 100, 20, "b")}),
+            "a 100+20 [0,-)\n");
+}
+
 TEST(JitIntervals, UnloadOfNothingIsLeftOut) {
   EXPECT_EQ(TextOf({Unload(5, 100), Load(10, 100, 20, "a"), Unload(20, 101)}), "a 100+20 [0,-)\n");
 }

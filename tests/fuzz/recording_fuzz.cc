@@ -1,0 +1,34 @@
+// What a tprof recording is made of: the samples and the JVM's log of its code. The first byte says which.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "profile/jit_log.h"
+#include "profile/sample_log.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
+  if (data[0] & 1) {
+    const auto log = jprof::profile::ParseJitLog(bytes);
+    if (!log) return 0;
+    size_t sum = 0;
+    for (const auto& code : log->code) {
+      if (code.loaded >= code.unloaded) std::abort();  // an interval is never empty
+      sum += code.name.size() + code.code.size() + code.lines.size();
+    }
+    if (sum > bytes.size() * 8) std::abort();
+    return 0;
+  }
+  const auto log = jprof::profile::SampleLog::Parse(bytes, "fuzz");
+  if (!log) return 0;
+  size_t sum = 0;
+  uint64_t last = 0;
+  for (const auto& entry : log->entries()) {
+    sum += entry.text.size() + entry.build_id.size() + 8 * entry.chain.size();
+    if (entry.record.time < last) std::abort();  // in order
+    last = entry.record.time;
+  }
+  if (sum > bytes.size()) std::abort();
+  return 0;
+}
