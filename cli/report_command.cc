@@ -16,6 +16,7 @@
 #include "cli/wrong_words.h"
 #include "common/nearest.h"
 #include "reports/report_list.h"
+#include "reports/tprof.h"
 
 namespace jprof::cli {
 namespace {
@@ -146,8 +147,23 @@ Result<const reports::Report*> Understand(Arguments& arguments) {
   return &reports::Reports()[*report];
 }
 
+// A recording of `jprof tprof` is no profile: it has samples and no tree.
+Result<void> PrintRecording(const Arguments& arguments) {
+  if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
+  const Result<size_t> format = Choose("--format", arguments.format, {"text", "json", "csv"});
+  if (!format) return std::unexpected(format.error());
+  auto recording = reports::OpenRecording(arguments.directory);
+  if (!recording) return std::unexpected(recording.error());
+  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  const reports::TprofOptions options = {.format = static_cast<reports::Format>(*format),
+                                         .clip = arguments.options.min_percent};
+  if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
+  return out.Finish();
+}
+
 Result<void> Run(Arguments arguments) {
   std::error_code error;
+  if (arguments.report == "tprof") return PrintRecording(arguments);
   if (arguments.directory.empty() && fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "log-rt");
   }
@@ -178,6 +194,7 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("report", "Prints a report of a profile: log-rt, methods or log-gen");
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports()) list += fmt::format("  {:<10}{}\n", report.name, report.says);
+  list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
   command->footer(list +
                   "\nExamples:\n"
                   "  jprof report log-rt app.jprof                       the call tree\n"

@@ -130,6 +130,8 @@ def stanzas(lab):
         outer = sum(int(m) for m in re.findall(r"^    (?:PID|MOD) +(\d+)", body, re.M))
         check(outer == total, f"{name}: rows sum to {outer}, not {total}")
     check(lab.tprof("--from", out).stdout == text, "the second report differs")
+    again = subprocess.run([lab.jprof, "report", "tprof", out], capture_output=True, text=True)
+    check(again.returncode == 0 and again.stdout == text, "jprof report tprof differs")
     rows = lab.tprof("--from", out, "--format", "csv").stdout.splitlines()[1:]
     check(sum(int(row.rsplit(",", 1)[1]) for row in rows) == total, "csv does not sum to the total")
     print(f"8 stanzas, {total} ticks, {len(rows)} rows")
