@@ -23,9 +23,9 @@ struct Outcome {
 // code 2: it could not be started.
 Result<Outcome> Run(const Launch& launch);
 
-// A program that has been forked and waits to be executed, so that it can be attached to first. Its streams,
-// environment and status as for Run; signals to us are the caller's business. Release or the destructor ends the wait
-// (the destructor: without executing anything).
+// A program that has been forked and waits to be executed, so that it can be attached to first. Its
+// streams, environment and status as for Run; signals to us are the caller's business. Release or
+// the destructor ends the wait (the destructor: without executing anything).
 class HeldProgram {
  public:
   static Result<HeldProgram> Start(const Launch& launch);
@@ -34,8 +34,8 @@ class HeldProgram {
   ~HeldProgram();
 
   int pid() const { return pid_; }
-  Result<void> Release();              // error, exit code 2: it could not be executed
-  std::optional<Outcome> Ended();      // does not wait
+  Result<void> Release();          // error, exit code 2: it could not be executed
+  std::optional<Outcome> Ended();  // does not wait
   void Signal(int number) const;
 
  private:

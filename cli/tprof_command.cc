@@ -40,7 +40,8 @@ Result<reports::Format> FormatOf(const std::string& word) {
 
 Result<ptm::SamplerOptions> SamplingOf(const Arguments& arguments) {
   ptm::SamplerOptions sampling = {.chains = arguments.chains, .pids = arguments.pids};
-  if (arguments.rate != 0 && arguments.period != 0) return WrongUse("--rate and --period exclude each other");
+  if (arguments.rate != 0 && arguments.period != 0)
+    return WrongUse("--rate and --period exclude each other");
   if (arguments.rate != 0) sampling.rate = arguments.rate;
   if (arguments.event.empty()) {
     if (arguments.period != 0) return WrongUse("--period needs an --event to count");
@@ -66,8 +67,10 @@ std::vector<uint32_t> OwnProcesses() {
   std::vector<uint32_t> pids;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
-    const auto pid = static_cast<uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
-    if (pid != 0 && OwnerOf(pid) == geteuid() && pid != static_cast<uint32_t>(getpid())) pids.push_back(pid);
+    const auto pid =
+        static_cast<uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
+    if (pid != 0 && OwnerOf(pid) == geteuid() && pid != static_cast<uint32_t>(getpid()))
+      pids.push_back(pid);
   }
   return pids;
 }
@@ -77,7 +80,9 @@ Result<void> CheckPids(const std::vector<uint32_t>& pids) {
     const uint32_t owner = OwnerOf(pid);
     if (owner == ~0u) return WrongUse("there is no process {}", pid);
     if (geteuid() != 0 && owner != geteuid()) {
-      return WrongUse("process {} belongs to another user: only root, or one with CAP_PERFMON, can sample it", pid);
+      return WrongUse(
+          "process {} belongs to another user: only root, or one with CAP_PERFMON, can sample it",
+          pid);
     }
   }
   return {};
@@ -89,25 +94,29 @@ bool IsJava(const std::string& program) {
 }
 
 // With the agent in it if it is a JVM (or --children: then in every JVM below it).
-Result<Launch> LaunchOf(const Arguments& arguments, const std::vector<std::string>& command, const fs::path& out,
-                        std::vector<std::string>& notes) {
+Result<Launch> LaunchOf(const Arguments& arguments, const std::vector<std::string>& command,
+                        const fs::path& out, std::vector<std::string>& notes) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
-  if (!IsJava(command.front()) && !arguments.children) return Launch{*program, command, std::nullopt};
+  if (!IsJava(command.front()) && !arguments.children)
+    return Launch{*program, command, std::nullopt};
   const auto agent = FindAgent(arguments.agent);
   if (!agent) {
     notes.push_back("jitted code will have no names: " + agent.error().message);
     return Launch{*program, command, std::nullopt};
   }
-  const std::string options = fmt::format("tprof,out={}{}{}", (out / "jvm.jprof").string(), arguments.code ? ",code" : "",
-                                          arguments.children ? ",children" : "");
+  const std::string options =
+      fmt::format("tprof,out={}{}{}", (out / "jvm.jprof").string(), arguments.code ? ",code" : "",
+                  arguments.children ? ",children" : "");
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
-  return WithAgent(command, *agent, options, arguments.children, tool_options != nullptr ? tool_options : "");
+  return WithAgent(command, *agent, options, arguments.children,
+                   tool_options != nullptr ? tool_options : "");
 }
 
 Result<TprofPlan> Prepare(const Arguments& arguments, const std::vector<std::string>& command) {
   if (arguments.all && !arguments.pids.empty()) return WrongUse("-a and -p exclude each other");
-  if (!arguments.pids.empty() && !command.empty()) return WrongUse("give either -p or a command, not both");
+  if (!arguments.pids.empty() && !command.empty())
+    return WrongUse("give either -p or a command, not both");
   if (auto known = CheckPids(arguments.pids); !known) return std::unexpected(known.error());
   auto sampling = SamplingOf(arguments);
   if (!sampling) return std::unexpected(sampling.error());
@@ -115,11 +124,15 @@ Result<TprofPlan> Prepare(const Arguments& arguments, const std::vector<std::str
   plan.duration = arguments.duration;
   plan.whole_machine = arguments.all || (command.empty() && arguments.pids.empty());
   const std::string name = command.empty() ? "machine" : ProfileName(command);
-  const auto place = PreparePlace(arguments.out.empty() ? FreePlace(name + "-tprof").string() : arguments.out, false);
+  const auto place = PreparePlace(
+      arguments.out.empty() ? FreePlace(name + "-tprof").string() : arguments.out, false);
   if (!place) return std::unexpected(place.error());
   plan.out = *place;
-  plan.command = command.empty() ? (plan.whole_machine ? "the whole machine" : fmt::format("process {}", fmt::join(arguments.pids, ", ")))
-                                 : fmt::format("{}", fmt::join(command, " "));
+  plan.command =
+      command.empty()
+          ? (plan.whole_machine ? "the whole machine"
+                                : fmt::format("process {}", fmt::join(arguments.pids, ", ")))
+          : fmt::format("{}", fmt::join(command, " "));
   if (!command.empty()) {
     auto launch = LaunchOf(arguments, command, plan.out, plan.notes);
     if (!launch) return std::unexpected(launch.error());
@@ -130,6 +143,10 @@ Result<TprofPlan> Prepare(const Arguments& arguments, const std::vector<std::str
     plan.notes.push_back("only this user's processes are sampled: " + permission.advice);
     plan.whole_machine = false;
     if (command.empty()) plan.sampling.pids = OwnProcesses();
+    if (command.empty() && plan.sampling.pids.empty()) {
+      return WrongUse("this user may not sample the whole machine and has no other process: {}",
+                      permission.advice);
+    }
   }
   return plan;
 }
@@ -162,15 +179,16 @@ int Tprof(Arguments arguments, const std::vector<std::string>& command) {
     return plan.error().exit_code;
   }
   for (const std::string& note : plan->notes) PrintError(note);
-  if (plan->duration == 0 && !plan->launch && isatty(STDERR_FILENO)) PrintError("sampling; Ctrl-C ends it and prints the report");
+  if (plan->duration == 0 && !plan->launch && isatty(STDERR_FILENO))
+    PrintError("sampling; Ctrl-C ends it and prints the report");
   const auto outcome = RecordTprof(*plan);
   if (!outcome) {
     PrintError(outcome.error().message);
     return outcome.error().exit_code;
   }
   const int printed = Print(plan->out, arguments);
-  fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n", plan->out.filename().string(),
-             fs::proximate(plan->out).string());
+  fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
+             plan->out.filename().string(), fs::proximate(plan->out).string());
   return printed != 0 ? printed : outcome->exit_code;
 }
 
@@ -178,31 +196,40 @@ int Tprof(Arguments arguments, const std::vector<std::string>& command) {
 
 void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* sub = app.add_subcommand("tprof", "Samples the whole machine, processes or a command; jitted Java by name");
-  sub->footer("Examples:\n"
-              "  jprof tprof --duration 10                      the whole machine for 10 s\n"
-              "  jprof tprof -- java -jar app.jar               this program, its jitted methods by name\n"
-              "  jprof tprof -a -- java -jar app.jar            everything else meanwhile, too\n"
-              "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
-              "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks (recorded with --code)");
+  CLI::App* sub = app.add_subcommand(
+      "tprof", "Samples the whole machine, processes or a command; jitted Java by name");
+  sub->footer(
+      "Examples:\n"
+      "  jprof tprof --duration 10                      the whole machine for 10 s\n"
+      "  jprof tprof -- java -jar app.jar               this program, its jitted methods by name\n"
+      "  jprof tprof -a -- java -jar app.jar            everything else meanwhile, too\n"
+      "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
+      "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
+      "(recorded with --code)");
   Arguments& a = *arguments;
   sub->add_flag("-a,--all", a.all, "The whole machine (default without -p and command)");
   sub->add_option("-p,--pid", a.pids, "These processes and what they start");
-  sub->add_option("--rate", a.rate, "Samples per second on each CPU (100)")->check(CLI::Range(1, 100000));
+  sub->add_option("--rate", a.rate, "Samples per second on each CPU (100)")
+      ->check(CLI::Range(1, 100000));
   sub->add_option("--event", a.event, "Sample by this event instead of time (PAPI or perf name)");
   sub->add_option("--period", a.period, "Sample every so many events")->check(CLI::PositiveNumber);
-  sub->add_option("--duration", a.duration, "Seconds; default until the command ends, or Ctrl-C")->check(CLI::PositiveNumber);
-  sub->add_option("--delay", a.delay, "Seconds before sampling begins")->check(CLI::NonNegativeNumber);
+  sub->add_option("--duration", a.duration, "Seconds; default until the command ends, or Ctrl-C")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--delay", a.delay, "Seconds before sampling begins")
+      ->check(CLI::NonNegativeNumber);
   sub->add_flag("--chains", a.chains, "Record call chains (frame pointers)");
   sub->add_flag("--code", a.code, "Record the instructions of jitted methods, for --annotate");
-  sub->add_flag("--children", a.children, "Name the jitted code of every JVM that the command starts");
+  sub->add_flag("--children", a.children,
+                "Name the jitted code of every JVM that the command starts");
   sub->add_option("-o,--output", a.out, "The recording's directory");
   sub->add_option("--agent", a.agent, "libjprof.so (JPROF_AGENT, else beside this program)");
   sub->add_option("--from", a.from, "Report this recording instead of making one");
   sub->add_option("--format", a.format, "text (default), json or csv");
-  sub->add_option("--clip", a.report.clip, "Sum up rows below this share, percent")->check(CLI::Range(0.0, 100.0));
+  sub->add_option("--clip", a.report.clip, "Sum up rows below this share, percent")
+      ->check(CLI::Range(0.0, 100.0));
   sub->add_flag("--by-line", a.report.by_line, "Source lines below the symbols of Module_Symbol");
-  sub->add_option("--annotate", a.report.annotate, "Instructions with ticks of the symbols whose names contain this");
+  sub->add_option("--annotate", a.report.annotate,
+                  "Instructions with ticks of the symbols whose names contain this");
   sub->callback([arguments, &command, &exit_code] { exit_code = Tprof(*arguments, command); });
 }
 

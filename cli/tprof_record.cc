@@ -41,7 +41,8 @@ std::string FirstLine(const fs::path& path) {
 std::vector<uint32_t> NumbersIn(const fs::path& directory) {
   std::vector<uint32_t> numbers;
   std::error_code error;
-  for (auto entry = fs::directory_iterator(directory, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  for (auto entry = fs::directory_iterator(directory, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name.find_first_not_of("0123456789") == std::string::npos) {
       numbers.push_back(static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10)));
@@ -56,16 +57,38 @@ class Recorder {
   explicit Recorder(profile::SampleWriter& writer) : writer_(writer) {}
 
   void Add(const SampleRecord& from) {
-    profile::SampleFileRecord record = {.kernel = from.kernel, .exec = from.exec, .cpu = from.cpu, .pid = from.pid,
-                                        .tid = from.tid, .time = from.time, .address = from.address,
-                                        .length = from.length, .offset = from.offset, .inode = from.inode};
+    profile::SampleFileRecord record = {.kernel = from.kernel,
+                                        .exec = from.exec,
+                                        .cpu = from.cpu,
+                                        .pid = from.pid,
+                                        .tid = from.tid,
+                                        .time = from.time,
+                                        .address = from.address,
+                                        .length = from.length,
+                                        .offset = from.offset,
+                                        .inode = from.inode};
     switch (from.kind) {
-      case SampleRecord::Kind::kSample: record.kind = SampleKind::kSample; seen_.insert(from.pid); break;
-      case SampleRecord::Kind::kMap: record.kind = SampleKind::kMap; break;
-      case SampleRecord::Kind::kComm: record.kind = SampleKind::kComm; break;
-      case SampleRecord::Kind::kFork: record.kind = SampleKind::kFork; record.address = from.parent_pid; break;
-      case SampleRecord::Kind::kExit: record.kind = SampleKind::kExit; break;
-      case SampleRecord::Kind::kLost: record.kind = SampleKind::kLost; record.address = from.lost; break;
+      case SampleRecord::Kind::kSample:
+        record.kind = SampleKind::kSample;
+        seen_.insert(from.pid);
+        break;
+      case SampleRecord::Kind::kMap:
+        record.kind = SampleKind::kMap;
+        break;
+      case SampleRecord::Kind::kComm:
+        record.kind = SampleKind::kComm;
+        break;
+      case SampleRecord::Kind::kFork:
+        record.kind = SampleKind::kFork;
+        record.address = from.parent_pid;
+        break;
+      case SampleRecord::Kind::kExit:
+        record.kind = SampleKind::kExit;
+        break;
+      case SampleRecord::Kind::kLost:
+        record.kind = SampleKind::kLost;
+        record.address = from.lost;
+        break;
     }
     if (from.kind == SampleRecord::Kind::kMap) NoteJitDump(from.text);
     writer_.Add({record, from.text, {}, from.chain});
@@ -98,8 +121,16 @@ class Recorder {
     const uint64_t start = std::strtoull(range.c_str(), nullptr, 16);
     const uint64_t end = std::strtoull(range.c_str() + dash + 1, nullptr, 16);
     if (path.empty()) path = "//anon";
-    writer_.Add({{.kind = SampleKind::kMap, .pid = pid, .tid = pid, .address = start, .length = end - start,
-                  .offset = offset, .inode = inode}, path, {}, {}});
+    writer_.Add({{.kind = SampleKind::kMap,
+                  .pid = pid,
+                  .tid = pid,
+                  .address = start,
+                  .length = end - start,
+                  .offset = offset,
+                  .inode = inode},
+                 path,
+                 {},
+                 {}});
   }
 
   void NoteJitDump(std::string_view path) {
@@ -120,7 +151,9 @@ void KeepKernelSymbols(const fs::path& out) {
   std::ofstream to(out / "kallsyms");
   for (std::string line; std::getline(from, line);) {
     const size_t kind = line.find(' ') + 1;
-    if (kind < line.size() && (line[kind] == 't' || line[kind] == 'T' || line[kind] == 'w' || line[kind] == 'W')) to << line << '\n';
+    if (kind < line.size() &&
+        (line[kind] == 't' || line[kind] == 'T' || line[kind] == 'w' || line[kind] == 'W'))
+      to << line << '\n';
   }
 }
 
@@ -129,11 +162,13 @@ void KeepForeignJit(const Recorder& recorder, const fs::path& out) {
   std::error_code error;
   for (const uint32_t pid : recorder.seen()) {
     const std::string name = fmt::format("perf-{}.map", pid);
-    for (const fs::path& folder : {fs::path(fmt::format("/proc/{}/root/tmp", pid)), fs::path("/tmp")}) {
+    for (const fs::path& folder :
+         {fs::path(fmt::format("/proc/{}/root/tmp", pid)), fs::path("/tmp")}) {
       if (fs::copy_file(folder / name, out / name, error)) break;
     }
   }
-  for (const std::string& dump : recorder.jit_dumps()) fs::copy_file(dump, out / fs::path(dump).filename(), error);
+  for (const std::string& dump : recorder.jit_dumps())
+    fs::copy_file(dump, out / fs::path(dump).filename(), error);
 }
 
 std::string Platform() {
@@ -143,15 +178,21 @@ std::string Platform() {
 }
 
 std::string ModeOf(const ptm::SamplerOptions& options) {
-  if (options.rate == 0) return fmt::format("event {}, every {}", options.event.name, options.period);
-  if (options.event.name == ptm::CpuClock().name) return fmt::format("time, {} samples/s on each CPU", options.rate);
+  if (options.rate == 0)
+    return fmt::format("event {}, every {}", options.event.name, options.period);
+  if (options.event.name == ptm::CpuClock().name)
+    return fmt::format("time, {} samples/s on each CPU", options.rate);
   return fmt::format("event {}, about {} samples/s on each CPU", options.event.name, options.rate);
 }
 
 void WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
-  const nlohmann::json meta = {{"mode", ModeOf(plan.sampling)}, {"report", "tprof"}, {"platform", Platform()},
-                               {"command", plan.command},      {"notes", notes}};
-  std::ofstream(plan.out / "meta.json") << meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  const nlohmann::json meta = {{"mode", ModeOf(plan.sampling)},
+                               {"report", "tprof"},
+                               {"platform", Platform()},
+                               {"command", plan.command},
+                               {"notes", notes}};
+  std::ofstream(plan.out / "meta.json")
+      << meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 void AllowManyFiles() {
@@ -162,20 +203,25 @@ void AllowManyFiles() {
 }
 
 // Until what ends the recording: true = it was interrupted.
-void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder, std::optional<HeldProgram>& program,
-           std::optional<Outcome>& outcome) {
-  const uint64_t end = plan.duration > 0 ? Now(CLOCK_MONOTONIC) + static_cast<uint64_t>(plan.duration * 1e9) : ~uint64_t{0};
+void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder,
+           std::optional<HeldProgram>& program, std::optional<Outcome>& outcome) {
+  const uint64_t end = plan.duration > 0
+                           ? Now(CLOCK_MONOTONIC) + static_cast<uint64_t>(plan.duration * 1e9)
+                           : ~uint64_t{0};
   while (!interrupted && !outcome) {
     const uint64_t now = Now(CLOCK_MONOTONIC);
     if (now >= end) break;
-    const auto left = static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds));
+    const auto left =
+        static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds));
     sampler.Drain(left, [&recorder](const SampleRecord& record) { recorder.Add(record); });
     if (program) outcome = program->Ended();
   }
 }
 
 void Pause(double seconds) {
-  timespec time = {static_cast<time_t>(seconds), static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+  timespec time = {
+      static_cast<time_t>(seconds),
+      static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
   while (!interrupted && nanosleep(&time, &time) != 0) {
   }
 }
@@ -215,13 +261,16 @@ Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
   auto sampler = ptm::Sampler::Open(sampling);
   if (!sampler) return std::unexpected(sampler.error());
   std::error_code error;
-  if (!fs::create_directories(plan.out, error)) return Fail("cannot make {}: {}", plan.out.string(), error.message());
+  if (!fs::create_directories(plan.out, error))
+    return Fail("cannot make {}: {}", plan.out.string(), error.message());
   KeepKernelSymbols(plan.out);
   profile::SampleWriter writer;
   const uint64_t start = Now(CLOCK_MONOTONIC);
   if (auto opened = writer.Open((plan.out / profile::kSamplesFile).string(),
-                                {.cpus = sampler->cpus(), .start_unix_ns = Now(CLOCK_REALTIME),
-                                 .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)}); !opened) {
+                                {.cpus = sampler->cpus(),
+                                 .start_unix_ns = Now(CLOCK_REALTIME),
+                                 .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)});
+      !opened) {
     return std::unexpected(opened.error());
   }
   Recorder recorder(writer);
@@ -252,7 +301,8 @@ Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
     for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
   }
   if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
-  return TprofOutcome{.exit_code = outcome && !interrupted ? outcome->ExitCode() : 0, .notes = notes};
+  return TprofOutcome{.exit_code = outcome && !interrupted ? outcome->ExitCode() : 0,
+                      .notes = notes};
 }
 
 }  // namespace jprof::cli

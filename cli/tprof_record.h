@@ -1,5 +1,5 @@
-// A tprof recording from end to end: samples, what happens to address spaces meanwhile, and all that names will need
-// later, into one directory.
+// A tprof recording from end to end: samples, what happens to address spaces meanwhile, and all
+// that names will need later, into one directory.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,18 @@
 namespace jprof::cli {
 
 struct TprofPlan {
-  std::filesystem::path out;      // a directory that does not exist
-  ptm::SamplerOptions sampling;   // pids empty and no launch: the whole machine
-  bool whole_machine = false;     // although there is a command
-  std::optional<Launch> launch;   // run this meanwhile
-  double delay = 0;               // seconds before the first sample
-  double duration = 0;            // seconds; 0: until the command ends, or Ctrl-C
-  std::string command;            // for the header
+  std::filesystem::path out;     // a directory that does not exist
+  ptm::SamplerOptions sampling;  // pids empty and no launch: the whole machine
+  bool whole_machine = false;    // although there is a command
+  std::optional<Launch> launch;  // run this meanwhile
+  double delay = 0;              // seconds before the first sample
+  double duration = 0;           // seconds; 0: until the command ends, or Ctrl-C
+  std::string command;           // for the header
   std::vector<std::string> notes;
 };
 
 struct TprofOutcome {
-  int exit_code = 0;              // the command's
+  int exit_code = 0;  // the command's
   std::vector<std::string> notes;
 };
 

@@ -18,7 +18,9 @@ size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 size_t ChainOffset(const SampleFileRecord& record) {
   return Padded(sizeof(record) + record.text + record.build_id);
 }
-size_t SizeOf(const SampleFileRecord& record) { return ChainOffset(record) + 8 * size_t{record.chain}; }
+size_t SizeOf(const SampleFileRecord& record) {
+  return ChainOffset(record) + 8 * size_t{record.chain};
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader&
   if (file_ == nullptr) return Fail("cannot write {}: {}", path, std::strerror(errno));
   SampleFileHeader whole = header;
   std::memcpy(whole.magic, kSampleMagic, sizeof(whole.magic));
-  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1) return Fail("cannot write {}: {}", path, std::strerror(errno));
+  if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1)
+    return Fail("cannot write {}: {}", path, std::strerror(errno));
   return {};
 }
 
@@ -64,7 +67,8 @@ Result<void> SampleWriter::Close(uint64_t end_ns) {
 
 Result<SampleLog> SampleLog::Read(const std::string& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, std::strerror(errno));
+  if (stat(path.c_str(), &status) != 0)
+    return Fail("cannot read {}: {}", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return Fail("cannot read {}: {}", path, std::strerror(errno));
@@ -85,8 +89,8 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   }
   std::memcpy(&log.header_, bytes, sizeof(log.header_));
   if (log.header_.version != kSampleVersion) {
-    return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path, log.header_.version,
-                kSampleVersion);
+    return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path,
+                log.header_.version, kSampleVersion);
   }
   bool ended = false;
   size_t at = sizeof(log.header_);
@@ -94,7 +98,9 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
     SampleEntry entry;
     std::memcpy(&entry.record, bytes + at, sizeof(entry.record));
     const SampleFileRecord& record = entry.record;
-    if (record.bytes != SizeOf(record) || record.bytes > size - at || record.kind > SampleKind::kEnd) break;
+    if (record.bytes != SizeOf(record) || record.bytes > size - at ||
+        record.kind > SampleKind::kEnd)
+      break;
     const char* text = bytes + at + sizeof(record);
     entry.text = {text, record.text};
     entry.build_id = {text + record.text, record.build_id};
@@ -106,10 +112,12 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
     if (!ended) log.entries_.push_back(entry);
   }
   if (!ended) {
-    log.damages_.push_back(fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)", path,
-                                       log.entries_.size(), at, size));
+    log.damages_.push_back(
+        fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)", path,
+                    log.entries_.size(), at, size));
   }
-  std::ranges::stable_sort(log.entries_, {}, [](const SampleEntry& entry) { return entry.record.time; });
+  std::ranges::stable_sort(log.entries_, {},
+                           [](const SampleEntry& entry) { return entry.record.time; });
   return log;
 }
 

@@ -1,8 +1,8 @@
-// The file `samples` of a tprof recording: what a sampler saw, in the order in which it was read. Written by one
-// process outside the profiled ones; see docs/PROFILE_FORMAT.md.
+// The file `samples` of a tprof recording: what a sampler saw, in the order in which it was read.
+// Written by one process outside the profiled ones; see docs/PROFILE_FORMAT.md.
 //
-// A SampleFileHeader, then records: a SampleFileRecord, its text, its bytes, its chain (8 bytes each), padded to 8 bytes. A file
-// that was cut anywhere reads up to there.
+// A SampleFileHeader, then records: a SampleFileRecord, its text, its bytes, its chain (8 bytes
+// each), padded to 8 bytes. A file that was cut anywhere reads up to there.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,16 @@ enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEn
 struct SampleFileRecord {
   uint32_t bytes = 0;  // of the whole record
   SampleKind kind = SampleKind::kSample;
-  uint8_t kernel = 0;      // kSample: in kernel mode
-  uint8_t exec = 0;        // kComm: by an exec
-  uint8_t build_id = 0;    // kMap: its length
+  uint8_t kernel = 0;    // kSample: in kernel mode
+  uint8_t exec = 0;      // kComm: by an exec
+  uint8_t build_id = 0;  // kMap: its length
   uint16_t cpu = 0;
-  uint16_t text = 0;       // kMap: path, kComm: name: its length
-  uint32_t chain = 0;      // kSample: its length
+  uint16_t text = 0;   // kMap: path, kComm: name: its length
+  uint32_t chain = 0;  // kSample: its length
   uint32_t pid = 0, tid = 0;
   uint64_t time = 0;
-  uint64_t address = 0;    // kSample: of the instruction; kMap: start; kFork: the parent's pid; kLost: how many
+  uint64_t address =
+      0;  // kSample: of the instruction; kMap: start; kFork: the parent's pid; kLost: how many
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
 };
 static_assert(sizeof(SampleFileRecord) == 64);
@@ -75,7 +76,8 @@ class SampleWriter {
 // The whole file in memory. Entries are in order of time (stable).
 class SampleLog {
  public:
-  // Error: no such file, not a recording, another version. What is damaged is left out and said in damages().
+  // Error: no such file, not a recording, another version. What is damaged is left out and said in
+  // damages().
   static Result<SampleLog> Read(const std::string& path);
   // The same of a file's bytes; `name` is for messages.
   static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);

@@ -56,8 +56,8 @@ perf_event_attr AttributesOf(const SamplerOptions& options) {
   attr.disabled = 1;
   attr.inherit = !options.pids.empty();
   attr.enable_on_exec = options.on_exec;
-  // No build_id: Linux (6.18 still) then marks other tools' records of the same mapping as if theirs had one, too, and
-  // perf 6.1 crashes on that.
+  // No build_id: Linux (6.18 still) then marks other tools' records of the same mapping as if
+  // theirs had one, too, and perf 6.1 crashes on that.
   attr.mmap = attr.mmap2 = 1;
   attr.comm = attr.comm_exec = 1;
   attr.task = 1;
@@ -142,7 +142,7 @@ struct Ring {
 
 struct Sampler::State {
   std::vector<Ring> rings;
-  std::vector<std::byte> copy;         // of a record that wraps round the end
+  std::vector<std::byte> copy;  // of a record that wraps round the end
   std::vector<uint64_t> chain;
   bool chains = false;
   std::string note;
@@ -190,7 +190,8 @@ struct Sampler::State {
     record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
   }
 
-  // The mark PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: it may be another tool's, and we never ask for it.
+  // The mark PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: it may be another tool's, and we
+  // never ask for it.
   static bool Map(Bytes bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kMap;
     record.pid = bytes.Take<uint32_t>();
@@ -207,7 +208,8 @@ struct Sampler::State {
     return (protection & PROT_EXEC) != 0;
   }
 
-  void Record(std::span<const std::byte> raw, const std::function<void(const SampleRecord&)>& visit) {
+  void Record(std::span<const std::byte> raw,
+              const std::function<void(const SampleRecord&)>& visit) {
     Bytes bytes(raw);
     const auto header = bytes.Take<perf_event_header>();
     SampleRecord record;
@@ -228,7 +230,8 @@ struct Sampler::State {
         break;
       case PERF_RECORD_FORK:
       case PERF_RECORD_EXIT:
-        record.kind = header.type == PERF_RECORD_FORK ? SampleRecord::Kind::kFork : SampleRecord::Kind::kExit;
+        record.kind =
+            header.type == PERF_RECORD_FORK ? SampleRecord::Kind::kFork : SampleRecord::Kind::kExit;
         record.pid = bytes.Take<uint32_t>();
         record.parent_pid = bytes.Take<uint32_t>();
         record.tid = bytes.Take<uint32_t>();
@@ -279,14 +282,17 @@ std::unexpected<Error> Refused(int error, const SamplerOptions& options) {
   if (error == EACCES || error == EPERM) {
     return Fail("the kernel forbids sampling {}: {}",
                 options.pids.empty() ? "the whole machine" : "this process",
-                permission.advice.empty() ? "is it in a container without CAP_PERFMON, or under seccomp?"
-                                          : permission.advice);
+                permission.advice.empty()
+                    ? "is it in a container without CAP_PERFMON, or under seccomp?"
+                    : permission.advice);
   }
   if (error == ESRCH) return Fail("the process to be sampled has ended");
-  if (error == EMFILE) return Fail("too many threads to sample at once: raise the limit of open files (ulimit -n)");
+  if (error == EMFILE)
+    return Fail("too many threads to sample at once: raise the limit of open files (ulimit -n)");
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) {
-    return WrongUse("event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
-                    options.event.name);
+    return WrongUse(
+        "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
+        options.event.name);
   }
   return Fail("cannot sample with event '{}': {}", options.event.name, std::strerror(error));
 }
@@ -303,7 +309,8 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu) {
   if (ring.page != nullptr) {
     return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring.descriptors.front()) == 0 ? 0 : errno;
   }
-  void* page = mmap(nullptr, (kRingPages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* page =
+      mmap(nullptr, (kRingPages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (page == MAP_FAILED) return errno;
   ring.page = static_cast<perf_event_mmap_page*>(page);
   return 0;
@@ -311,7 +318,9 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu) {
 
 }  // namespace
 
-EventSpec CpuClock() { return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK}; }
+EventSpec CpuClock() {
+  return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
+}
 
 Sampler::Sampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Sampler::Sampler(Sampler&&) noexcept = default;
@@ -379,7 +388,8 @@ Permission SamplingPermission() {
   permission.whole_machine = can(-1);
   if (permission.whole_machine && permission.kernel) return permission;
   permission.advice = fmt::format(
-      "perf_event_paranoid is {}; run as root, give jprof CAP_PERFMON, or as root: sysctl kernel.perf_event_paranoid={}",
+      "perf_event_paranoid is {}; run as root, give jprof CAP_PERFMON, or as root: sysctl "
+      "kernel.perf_event_paranoid={}",
       ParanoidLevel(), permission.kernel ? 0 : -1);
   return permission;
 }

@@ -1,6 +1,6 @@
-// Samples of where CPUs are, by time or by event, and what happens to processes meanwhile: one perf event per CPU (and per
-// thread, unless it watches the whole machine), ring buffers that one process reads. For tools outside the
-// profiled process; one thread.
+// Samples of where CPUs are, by time or by event, and what happens to processes meanwhile: one perf
+// event per CPU (and per thread, unless it watches the whole machine), ring buffers that one
+// process reads. For tools outside the profiled process; one thread.
 //
 // Times are CLOCK_MONOTONIC, ns. Records of one CPU come in order, those of several do not.
 #pragma once
@@ -23,11 +23,11 @@ EventSpec CpuClock();
 
 struct SamplerOptions {
   EventSpec event = CpuClock();
-  uint64_t rate = 100;      // samples per second and CPU; 0: by period
-  uint64_t period = 0;      // every so many events
-  bool chains = false;      // frame-pointer call chains
+  uint64_t rate = 100;         // samples per second and CPU; 0: by period
+  uint64_t period = 0;         // every so many events
+  bool chains = false;         // frame-pointer call chains
   std::vector<uint32_t> pids;  // these processes and what they start; empty: the whole machine
-  bool on_exec = false;     // starts counting when the (single) process executes
+  bool on_exec = false;        // starts counting when the (single) process executes
 };
 
 // What the kernel reports; only the fields that a kind names are set.
@@ -38,19 +38,20 @@ struct SampleRecord {
   bool exec = false;    // kComm: by an exec, which has emptied the process
   uint16_t cpu = 0;
   uint32_t pid = 0, tid = 0;
-  uint32_t parent_pid = 0;              // kFork
+  uint32_t parent_pid = 0;  // kFork
   uint64_t time = 0;
-  uint64_t address = 0;                 // kSample: instruction; kMap: start
+  uint64_t address = 0;                        // kSample: instruction; kMap: start
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;                    // kLost: samples
-  std::string_view text;                // kMap: path; kComm: name; valid during the call
-  std::span<const uint64_t> chain;      // kSample with chains, innermost first; context marks left out
+  uint64_t lost = 0;                           // kLost: samples
+  std::string_view text;                       // kMap: path; kComm: name; valid during the call
+  std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
 };
 
 class Sampler {
  public:
-  // Opened and not started. Error (exit code 1): what the kernel refuses and which sysctl or capability would help. If
-  // kernel addresses are forbidden, only user mode is sampled, and `note` says so.
+  // Opened and not started. Error (exit code 1): what the kernel refuses and which sysctl or
+  // capability would help. If kernel addresses are forbidden, only user mode is sampled, and `note`
+  // says so.
   static Result<Sampler> Open(const SamplerOptions& options);
   Sampler(Sampler&&) noexcept;
   Sampler& operator=(Sampler&&) noexcept;

@@ -18,7 +18,8 @@ struct Symbol {
 };
 
 // One code at one place: a method that was compiled again stands twice.
-std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table, std::string_view wanted) {
+std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
+                                std::string_view wanted) {
   std::map<std::pair<uint32_t, uint64_t>, std::map<const void*, Symbol>> found;
   for (const Tick& tick : table.ticks) {
     if (table.names[tick.symbol].find(wanted) == std::string::npos) continue;
@@ -35,7 +36,8 @@ std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table, st
   for (auto& [start, versions] : found) {
     for (auto& [jitted, symbol] : versions) symbols.push_back(std::move(symbol));
   }
-  std::ranges::stable_sort(symbols, [](const Symbol& a, const Symbol& b) { return a.ticks > b.ticks; });
+  std::ranges::stable_sort(symbols,
+                           [](const Symbol& a, const Symbol& b) { return a.ticks > b.ticks; });
   return symbols;
 }
 
@@ -54,8 +56,11 @@ class LineColumn {
   std::string At(uint64_t address) {
     const auto frames = recording_.resolver->Frames(symbol_.pid, address, symbol_.time);
     if (frames.empty() || frames[0].line == 0) return {};
-    std::string line = frames[0].file.empty() ? fmt::format("line {}", frames[0].line)
-                                              : fmt::format("{}:{}", frames[0].file.substr(frames[0].file.rfind('/') + 1), frames[0].line);
+    std::string line =
+        frames[0].file.empty()
+            ? fmt::format("line {}", frames[0].line)
+            : fmt::format("{}:{}", frames[0].file.substr(frames[0].file.rfind('/') + 1),
+                          frames[0].line);
     if (line == last_) return {};
     last_ = line;
     return line;
@@ -68,12 +73,14 @@ class LineColumn {
 };
 
 void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t total, Output& out) {
-  out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n", symbol.place.symbol, symbol.place.module,
-                       symbol.place.symbol_start, symbol.ticks, 100.0 * symbol.ticks / total));
+  out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n", symbol.place.symbol,
+                       symbol.place.module, symbol.place.symbol_start, symbol.ticks,
+                       100.0 * symbol.ticks / total));
   const std::vector<uint8_t> code =
       symbol.place.jitted != nullptr
           ? symbol.place.jitted->code
-          : recording.resolver->Code(symbol.pid, symbol.place.symbol_start, symbol.place.symbol_size, symbol.time);
+          : recording.resolver->Code(symbol.pid, symbol.place.symbol_start,
+                                     symbol.place.symbol_size, symbol.time);
   if (code.empty()) {
     out.Print("  its instructions are not in the recording{}; ticks by offset:\n",
               symbol.place.jitted != nullptr ? " (record with --code)" : "");
@@ -90,11 +97,15 @@ void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t tot
   while (cs_disasm_iter(engine, &bytes, &left, &address, instruction)) {
     const uint64_t offset = instruction->address - symbol.place.symbol_start;
     size_t ticks = 0;
-    for (auto at = symbol.at.lower_bound(offset); at != symbol.at.end() && at->first < offset + instruction->size; ++at) {
+    for (auto at = symbol.at.lower_bound(offset);
+         at != symbol.at.end() && at->first < offset + instruction->size; ++at) {
       ticks += at->second;
     }
-    if (const std::string line = lines.At(instruction->address); !line.empty()) out.Print("                         {}\n", line);
-    const std::string share = ticks == 0 ? std::string(15, ' ') : fmt::format("{:>8} {:>6.2f}", ticks, 100.0 * ticks / symbol.ticks);
+    if (const std::string line = lines.At(instruction->address); !line.empty())
+      out.Print("                         {}\n", line);
+    const std::string share =
+        ticks == 0 ? std::string(15, ' ')
+                   : fmt::format("{:>8} {:>6.2f}", ticks, 100.0 * ticks / symbol.ticks);
     out.Print("{}  {:>6x}  {} {}\n", share, offset, instruction->mnemonic, instruction->op_str);
   }
   cs_free(instruction, 1);
@@ -103,11 +114,13 @@ void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t tot
 
 }  // namespace
 
-Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted, Output& out) {
+Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
+                            Output& out) {
   const std::vector<Symbol> symbols = SymbolsWith(recording, table, wanted);
   if (symbols.empty()) return WrongUse("no ticks in a symbol whose name contains '{}'", wanted);
   csh engine;
-  if (cs_open(kArchitecture, kMode, &engine) != CS_ERR_OK) return Fail("Capstone cannot read this architecture's code");
+  if (cs_open(kArchitecture, kMode, &engine) != CS_ERR_OK)
+    return Fail("Capstone cannot read this architecture's code");
   cs_option(engine, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
   for (const Symbol& symbol : symbols) PrintOne(recording, symbol, engine, table.ticks.size(), out);
   cs_close(&engine);

@@ -74,7 +74,8 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
                               .code = {code.code.begin(), code.code.end()}};
     jitted.source = code.source;
     // The compiled method's own line: an inlined one's would stand in another file.
-    for (const profile::JitLine& line : code.lines) jitted.lines.push_back({line.offset, line.own_line});
+    for (const profile::JitLine& line : code.lines)
+      jitted.lines.push_back({line.offset, line.own_line});
     recording.resolver->Jitted(log->header.pid, std::move(jitted));
   }
   for (const profile::JitThread& thread : log->threads) {
@@ -84,7 +85,8 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
   }
   for (const std::string& damage : log->damages) recording.notes.push_back("damaged: " + damage);
   if (log->lost > 0) {
-    recording.notes.push_back(fmt::format("{} records of jitted code are missing in {}", log->lost, directory.string()));
+    recording.notes.push_back(
+        fmt::format("{} records of jitted code are missing in {}", log->lost, directory.string()));
   }
   return {};
 }
@@ -95,7 +97,8 @@ void AddForeign(const fs::path& path, Recording& recording) {
   const size_t dash = name.find('-');
   if (dash == std::string::npos) return;
   const auto pid = static_cast<a2n::Pid>(std::strtoul(name.c_str() + dash + 1, nullptr, 10));
-  auto code = name.starts_with("perf-") ? a2n::ReadPerfMap(path.string()) : a2n::ReadJitDump(path.string());
+  auto code =
+      name.starts_with("perf-") ? a2n::ReadPerfMap(path.string()) : a2n::ReadJitDump(path.string());
   if (!code) {
     recording.notes.push_back(code.error().message);
     return;
@@ -107,7 +110,8 @@ void AddForeign(const fs::path& path, Recording& recording) {
 void AddJittedCode(const fs::path& directory, Recording& recording) {
   std::error_code error;
   std::vector<fs::path> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) paths.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    paths.push_back(entry.path());
   std::ranges::sort(paths);
   for (const fs::path& path : paths) {
     const std::string name = path.filename().string();
@@ -128,7 +132,8 @@ class Comms {
       names_[record.tid] = std::string(entry.text);
       if (record.exec) names_[record.pid] = std::string(entry.text);
     } else if (record.kind == SampleKind::kFork) {
-      if (const auto parent = names_.find(static_cast<uint32_t>(record.address)); parent != names_.end()) {
+      if (const auto parent = names_.find(static_cast<uint32_t>(record.address));
+          parent != names_.end()) {
         names_[record.tid] = std::string(parent->second);
       }
     }
@@ -167,27 +172,39 @@ class Strings {
 
 Result<Recording> OpenRecording(const fs::path& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return WrongUse("{} is no recording: make one with jprof tprof", directory.string());
+  if (!fs::is_directory(directory, error))
+    return WrongUse("{} is no recording: make one with jprof tprof", directory.string());
   auto log = profile::SampleLog::Read((directory / profile::kSamplesFile).string());
   if (!log) return std::unexpected(Error{log.error().message, 2});
-  Recording recording{.log = std::move(*log), .resolver = nullptr, .thread_names = {}, .title = {}, .jitted = 0, .notes = {}};
+  Recording recording{.log = std::move(*log),
+                      .resolver = nullptr,
+                      .thread_names = {},
+                      .title = {},
+                      .jitted = 0,
+                      .notes = {}};
   a2n::Options options;
-  if (fs::exists(directory / "kallsyms", error)) options.kallsyms = (directory / "kallsyms").string();
+  if (fs::exists(directory / "kallsyms", error))
+    options.kallsyms = (directory / "kallsyms").string();
   recording.resolver = std::make_unique<a2n::Resolver>(options);
   Feed(recording.log, *recording.resolver);
   AddJittedCode(directory, recording);
   std::ifstream file(directory / "meta.json");
   const auto meta = nlohmann::json::parse(file, nullptr, false);
   if (meta.is_object()) {
-    const auto text = [&meta](const char* key) { return meta.contains(key) && meta[key].is_string() ? meta[key].get<std::string>() : std::string("?"); };
-    recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", text("platform"), text("mode"), text("command"));
+    const auto text = [&meta](const char* key) {
+      return meta.contains(key) && meta[key].is_string() ? meta[key].get<std::string>()
+                                                         : std::string("?");
+    };
+    recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", text("platform"),
+                                  text("mode"), text("command"));
     if (meta.contains("notes") && meta["notes"].is_array()) {
       for (const auto& note : meta["notes"]) {
         if (note.is_string()) recording.notes.push_back(note.get<std::string>());
       }
     }
   } else {
-    recording.notes.push_back("meta.json is missing or damaged: how this was recorded is not known");
+    recording.notes.push_back(
+        "meta.json is missing or damaged: how this was recorded is not known");
   }
   return recording;
 }
@@ -204,11 +221,15 @@ TickTable NameTicks(Recording& recording) {
     }
     const bool idle = record.pid == 0;
     const auto named = recording.thread_names.find(record.tid);
-    const std::string_view thread = named != recording.thread_names.end() ? named->second : comms.Of(record.tid);
-    const a2n::Place place = recording.resolver->Resolve(record.kernel ? a2n::kKernel : record.pid, record.address, record.time);
-    if (place.outcome == a2n::Outcome::kNoModule || place.outcome == a2n::Outcome::kNoSymbolFound) ++table.unresolved;
+    const std::string_view thread =
+        named != recording.thread_names.end() ? named->second : comms.Of(record.tid);
+    const a2n::Place place = recording.resolver->Resolve(record.kernel ? a2n::kKernel : record.pid,
+                                                         record.address, record.time);
+    if (place.outcome == a2n::Outcome::kNoModule || place.outcome == a2n::Outcome::kNoSymbolFound)
+      ++table.unresolved;
     table.ticks.push_back(
-        {.process = strings.Of(idle ? "SystemProcess_0000" : fmt::format("{}_{:04x}", comms.Of(record.pid), record.pid)),
+        {.process = strings.Of(idle ? "SystemProcess_0000"
+                                    : fmt::format("{}_{:04x}", comms.Of(record.pid), record.pid)),
          .thread = strings.Of(idle ? fmt::format("tid_idle_{:04x}", record.cpu)
                                    : fmt::format("tid_{}_{:04x}", thread, record.tid)),
          .module = strings.Of(place.module),

@@ -80,8 +80,8 @@ class Printer {
 
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
-    out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks, Percent(ticks), indent,
-               name);
+    out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks,
+               Percent(ticks), indent, name);
   }
 
   void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {
@@ -93,11 +93,14 @@ class Printer {
         continue;
       }
       Row(kLabels[parts[0]], depth, group.ticks.size(), table_.names[group.name]);
-      if (parts.size() > 1) Level(group.ticks, parts.subspan(1), depth + 1);
-      else if (options_.by_line && parts[0] == kSymbol && depth == 1) Lines(group.ticks, depth + 1);
+      if (parts.size() > 1)
+        Level(group.ticks, parts.subspan(1), depth + 1);
+      else if (options_.by_line && parts[0] == kSymbol && depth == 1)
+        Lines(group.ticks, depth + 1);
       if (depth == 0 && parts.size() > 1) out_.Text("\n");
     }
-    if (clipped > 0) Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
+    if (clipped > 0)
+      Row("...", depth, clipped_ticks, fmt::format("({} below {} %)", clipped, options_.clip));
   }
 
   // The source lines of one symbol's ticks.
@@ -109,7 +112,8 @@ class Printer {
       ++lines[{frames[0].file, frames[0].line}];
     }
     for (const auto& [line, count] : lines) {
-      Row("LIN", depth, count, fmt::format("{}:{}", line.first.empty() ? "line" : line.first, line.second));
+      Row("LIN", depth, count,
+          fmt::format("{}:{}", line.first.empty() ? "line" : line.first, line.second));
     }
   }
 
@@ -135,14 +139,17 @@ std::vector<FlatRow> FlatRows(const TickTable& table) {
   }
   std::vector<FlatRow> flat;
   for (auto& [names, row] : rows) flat.push_back(row);
-  std::ranges::stable_sort(flat, [](const FlatRow& a, const FlatRow& b) { return a.ticks > b.ticks; });
+  std::ranges::stable_sort(flat,
+                           [](const FlatRow& a, const FlatRow& b) { return a.ticks > b.ticks; });
   return flat;
 }
 
 void PrintJson(const Recording& recording, const TickTable& table, Output& out) {
-  out.Print("{{\"report\":\"tprof\",\"start_ns\":{},\"end_ns\":{},\"ticks\":{},\"lost\":{},\"unresolved\":{},\"rows\":[",
-            recording.log.header().start_ns, recording.log.end_ns(), table.ticks.size(), recording.log.lost(),
-            table.unresolved);
+  out.Print(
+      "{{\"report\":\"tprof\",\"start_ns\":{},\"end_ns\":{},\"ticks\":{},\"lost\":{},"
+      "\"unresolved\":{},\"rows\":[",
+      recording.log.header().start_ns, recording.log.end_ns(), table.ticks.size(),
+      recording.log.lost(), table.unresolved);
   const char* comma = "";
   for (const FlatRow& row : FlatRows(table)) {
     out.Print("{}\n{{\"process\":", comma);
@@ -162,7 +169,8 @@ void PrintJson(const Recording& recording, const TickTable& table, Output& out) 
 void PrintCsv(const TickTable& table, Output& out) {
   out.Text("process,thread,module,symbol,ticks\n");
   for (const FlatRow& row : FlatRows(table)) {
-    for (const uint32_t name : {row.tick.process, row.tick.thread, row.tick.module, row.tick.symbol}) {
+    for (const uint32_t name :
+         {row.tick.process, row.tick.thread, row.tick.module, row.tick.symbol}) {
       out.CsvField(table.names[name]);
       out.Text(",");
     }
@@ -172,13 +180,19 @@ void PrintCsv(const TickTable& table, Output& out) {
 
 void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
   out.Bold("Tprof report\n\n");
-  const double seconds = static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
-  out.Print("{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} ({:.2f} %)\n",
-            recording.title, recording.log.header().cpus, seconds, table.ticks.size(), recording.log.lost(),
-            table.unresolved, table.ticks.empty() ? 0.0 : 100.0 * table.unresolved / table.ticks.size());
-  if (recording.jitted > 0) out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
+  const double seconds =
+      static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
+  out.Print(
+      "{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} "
+      "({:.2f} %)\n",
+      recording.title, recording.log.header().cpus, seconds, table.ticks.size(),
+      recording.log.lost(), table.unresolved,
+      table.ticks.empty() ? 0.0 : 100.0 * table.unresolved / table.ticks.size());
+  if (recording.jitted > 0)
+    out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
   for (const std::string& note : recording.notes) out.Warning(note + "\n");
-  for (const std::string& damage : recording.log.damages()) out.Warning("damaged: " + damage + "\n");
+  for (const std::string& damage : recording.log.damages())
+    out.Warning("damaged: " + damage + "\n");
   for (const std::string& complaint : table.complaints) out.Warning(complaint + "\n");
   out.Text("\n");
 }

@@ -1,5 +1,5 @@
-// tprof: where the whole machine spent its time, flat. A recording (profile/sample_log.h and what lies beside it) becomes
-// ticks with names, and the ticks become the eight classic stanzas.
+// tprof: where the whole machine spent its time, flat. A recording (profile/sample_log.h and what
+// lies beside it) becomes ticks with names, and the ticks become the eight classic stanzas.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,20 @@ struct Tick {
 struct TickTable {
   std::vector<std::string> names;
   std::vector<Tick> ticks;
-  uint64_t unresolved = 0;  // ticks without a module, or in a module with symbols none of which covers them
+  uint64_t unresolved =
+      0;  // ticks without a module, or in a module with symbols none of which covers them
   std::vector<std::string> complaints;  // of modules that could not be read
 };
 
 // A recording's directory, opened.
 struct Recording {
   profile::SampleLog log;
-  std::unique_ptr<a2n::Resolver> resolver;  // fed with all that the recording says of address spaces
+  std::unique_ptr<a2n::Resolver>
+      resolver;  // fed with all that the recording says of address spaces
   std::map<uint32_t, std::string> thread_names;  // of JVMs, where they said so
-  std::string title;       // platform, mode and the like: a line each
-  uint64_t jitted = 0;     // compiled methods and stubs known
-  std::vector<std::string> notes;  // what is missing and why
+  std::string title;                             // platform, mode and the like: a line each
+  uint64_t jitted = 0;                           // compiled methods and stubs known
+  std::vector<std::string> notes;                // what is missing and why
 };
 
 // Error: not a recording of `jprof tprof`.
@@ -48,14 +50,17 @@ TickTable NameTicks(Recording& recording);
 
 struct TprofOptions {
   Format format = Format::kText;
-  double clip = 0;          // rows below this share of all ticks are summed up in one
-  bool by_line = false;     // source lines below the symbols of Module_Symbol
-  std::string annotate;     // instructions of the symbols whose names contain this, instead of the stanzas
+  double clip = 0;       // rows below this share of all ticks are summed up in one
+  bool by_line = false;  // source lines below the symbols of Module_Symbol
+  std::string
+      annotate;  // instructions of the symbols whose names contain this, instead of the stanzas
 };
 
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out);
 
-// Instructions with the ticks beside each, for every symbol whose name contains `wanted`, the hottest first.
-Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted, Output& out);
+// Instructions with the ticks beside each, for every symbol whose name contains `wanted`, the
+// hottest first.
+Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
+                            Output& out);
 
 }  // namespace jprof::reports
