@@ -2,8 +2,8 @@
 """tprof beside `perf record -e cpu-clock -a` over the same seconds: do process, module and symbol shares agree?
 
 Runs a mixed load (a Java program, a shell loop, compression) with both samplers on it at once and compares the shares of each
-process, module and (native) symbol by a chi-square test of the two samples; prints the test and the largest differences, and
-the CPU time that tprof itself took.
+process, module and (native) symbol by a chi-square test of the two samples; prints the test and the largest differences,
+the CPU time that tprof itself took, and what both reports take in time and memory (libjvm.so is among the modules).
 
 Usage: tprof_peer.py [--build DIR] [--seconds N] [--rate N]
 """
@@ -99,6 +99,12 @@ def aliases(path):
     return {name: min(names) for names in places.values() for name in names}
 
 
+def plain(symbol):
+    """Without return type, template and call arguments: demanglers differ in what they print of these."""
+    name = re.split(r"[(<+@]", symbol.replace("(anonymous namespace)", "anonymous"))[0].strip()
+    return name.split(" ")[-1]
+
+
 def module(name):
     if "kernel" in name or name == "vmlinux" or name.startswith("["):
         return "kernel"
@@ -132,13 +138,19 @@ def main():
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         ours = json.loads(ours.stdout)
         theirs = read_perf(work, ours["start_ns"], ours["end_ns"])
+        for command in ([jprof, "tprof", "--from", "t"], ["perf", "report", "--stdio", "-i", "perf.data"]):
+            start = time.monotonic()
+            child = subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            _, _, usage = os.wait4(child.pid, 0)
+            print(f"{' '.join(os.path.basename(w) for w in command[:2]):<14}{time.monotonic() - start:6.2f} s "
+                  f"{usage.ru_maxrss / 1024:6.0f} MB   to name and print its own recording of these seconds")
     with_symbols = [r for r in ours["rows"] if has_symbols(r["module"]) or r["module"] == "JITCODE"]
     nameless = sum(r["ticks"] for r in with_symbols if r["symbol"] in ("NoSymbols", "NoSymbolFound"))
     print(f"in code with symbols: {nameless} of {sum(r['ticks'] for r in with_symbols)} ticks without a name")
     print(f"ticks: ours {ours['ticks']} (lost {ours['lost']}, unresolved {ours['unresolved']}), perf {len(theirs)}; "
           f"tprof's own CPU with its report {cpu:.2f} s of {2 * options.seconds}")
     def symbol(row):
-        name = "none" if row["symbol"] in ("[unknown]", "NoSymbols", "NoSymbolFound") else re.split(r"[(<+@]", row["symbol"])[0].strip()
+        name = "none" if row["symbol"] in ("[unknown]", "NoSymbols", "NoSymbolFound") else plain(row["symbol"])
         return module(row["module"]), aliases(row["module"]).get(name, name)
 
     pid_of = lambda row: 0 if row["process"] == "SystemProcess_0000" else int(row["process"].rsplit("_", 1)[1], 16)
