@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "calibrate/train/table_store.h"
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_place.h"
 #include "cli/wrong_words.h"
@@ -34,16 +35,6 @@ struct Arguments {
   bool force = false;
   reports::Options options;
 };
-
-// One of `choices` by name; its place. Error: names the nearest one.
-Result<size_t> Choose(const char* what, std::string_view word, const std::vector<std::string_view>& choices) {
-  for (size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i] == word) return i;
-  }
-  const auto nearest = Nearest(word, choices);
-  return WrongUse("{} '{}' is unknown{}; choose one of: {}", what, word,
-                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "", fmt::join(choices, ", "));
-}
 
 // The newest profile in the working directory.
 Result<std::string> NewestProfile() {
@@ -135,13 +126,13 @@ Result<const reports::Report*> Understand(Arguments& arguments) {
   for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
   const Result<size_t> report = Choose("report", arguments.report, names);
   if (!report) return std::unexpected(report.error());
-  const Result<size_t> format = Choose("--format", arguments.format, {"text", "json", "csv"});
+  const Result<reports::Format> format = ChooseFormat(arguments.format);
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
   if (!threads) return std::unexpected(threads.error());
   const Result<size_t> sort = Choose("--sort", arguments.sort, {"first", "base", "calls"});
   if (!sort) return std::unexpected(sort.error());
-  arguments.options.format = static_cast<reports::Format>(*format);
+  arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
   arguments.options.sort = static_cast<reports::Sort>(*sort);
   return &reports::Reports()[*report];
@@ -150,12 +141,12 @@ Result<const reports::Report*> Understand(Arguments& arguments) {
 // A recording of `jprof tprof` is no profile: it has samples and no tree.
 Result<void> PrintRecording(const Arguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<size_t> format = Choose("--format", arguments.format, {"text", "json", "csv"});
+  const Result<reports::Format> format = ChooseFormat(arguments.format);
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
-  const reports::TprofOptions options = {.format = static_cast<reports::Format>(*format),
+  const reports::TprofOptions options = {.format = *format,
                                          .clip = arguments.options.min_percent};
   if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
   return out.Finish();

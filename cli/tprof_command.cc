@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
 #include "cli/profile_place.h"
@@ -30,13 +31,6 @@ struct Arguments {
   bool chains = false, code = false, children = false;
   reports::TprofOptions report;
 };
-
-Result<reports::Format> FormatOf(const std::string& word) {
-  if (word == "text") return reports::Format::kText;
-  if (word == "json") return reports::Format::kJson;
-  if (word == "csv") return reports::Format::kCsv;
-  return WrongUse("--format '{}' is unknown; choose one of: text, json, csv", word);
-}
 
 Result<ptm::SamplerOptions> SamplingOf(const Arguments& arguments) {
   ptm::SamplerOptions sampling = {.chains = arguments.chains, .pids = arguments.pids};
@@ -64,14 +58,10 @@ uint32_t OwnerOf(uint32_t pid) {
 
 // All of this user's processes: what is left where the whole machine is forbidden.
 std::vector<uint32_t> OwnProcesses() {
-  std::vector<uint32_t> pids;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
-    const auto pid =
-        static_cast<uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
-    if (pid != 0 && OwnerOf(pid) == geteuid() && pid != static_cast<uint32_t>(getpid()))
-      pids.push_back(pid);
-  }
+  std::vector<uint32_t> pids = NumbersIn("/proc");
+  std::erase_if(pids, [](uint32_t pid) {
+    return OwnerOf(pid) != geteuid() || pid == static_cast<uint32_t>(getpid());
+  });
   return pids;
 }
 
@@ -166,7 +156,7 @@ int Print(const fs::path& directory, const Arguments& arguments) {
 }
 
 int Tprof(Arguments arguments, const std::vector<std::string>& command) {
-  const auto format = FormatOf(arguments.format);
+  const auto format = ChooseFormat(arguments.format);
   if (!format) {
     PrintError(format.error().message);
     return format.error().exit_code;
@@ -189,7 +179,7 @@ int Tprof(Arguments arguments, const std::vector<std::string>& command) {
   const int printed = Print(plan->out, arguments);
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
              plan->out.filename().string(), fs::proximate(plan->out).string());
-  return printed != 0 ? printed : outcome->exit_code;
+  return printed != 0 ? printed : *outcome;
 }
 
 }  // namespace

@@ -38,19 +38,6 @@ std::string FirstLine(const fs::path& path) {
   return line;
 }
 
-std::vector<uint32_t> NumbersIn(const fs::path& directory) {
-  std::vector<uint32_t> numbers;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(directory, error);
-       !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) {
-      numbers.push_back(static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10)));
-    }
-  }
-  return numbers;
-}
-
 // Writes what the sampler hands on, and remembers which processes were hit.
 class Recorder {
  public:
@@ -202,7 +189,7 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Until what ends the recording: true = it was interrupted.
+// Until what ends the recording: the program, the duration or a signal.
 void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder,
            std::optional<HeldProgram>& program, std::optional<Outcome>& outcome) {
   const uint64_t end = plan.duration > 0
@@ -246,7 +233,20 @@ class Interruptible {
 
 }  // namespace
 
-Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
+std::vector<uint32_t> NumbersIn(const fs::path& directory) {
+  std::vector<uint32_t> numbers;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(directory, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) {
+      numbers.push_back(static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10)));
+    }
+  }
+  return numbers;
+}
+
+Result<int> RecordTprof(const TprofPlan& plan) {
   const Interruptible guard;
   AllowManyFiles();
   std::optional<HeldProgram> program;
@@ -301,8 +301,7 @@ Result<TprofOutcome> RecordTprof(const TprofPlan& plan) {
     for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
   }
   if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
-  return TprofOutcome{.exit_code = outcome && !interrupted ? outcome->ExitCode() : 0,
-                      .notes = notes};
+  return outcome && !interrupted ? outcome->ExitCode() : 0;
 }
 
 }  // namespace jprof::cli

@@ -24,12 +24,11 @@ struct TprofPlan {
   std::vector<std::string> notes;
 };
 
-struct TprofOutcome {
-  int exit_code = 0;  // the command's
-  std::vector<std::string> notes;
-};
+// Records until the command has ended, the duration is over or SIGINT or SIGTERM comes; answers the
+// command's exit status (0: none, or interrupted).
+Result<int> RecordTprof(const TprofPlan& plan);
 
-// Records until the command has ended, the duration is over or SIGINT or SIGTERM comes.
-Result<TprofOutcome> RecordTprof(const TprofPlan& plan);
+// The names in a directory of /proc that are numbers: processes, threads.
+std::vector<uint32_t> NumbersIn(const std::filesystem::path& directory);
 
 }  // namespace jprof::cli

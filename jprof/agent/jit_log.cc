@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/method_type.h"
+#include "jprof/agent/jvmti_threads.h"
 #include "jprof/hotspot/vm.h"
 #include "profile/jit_log.h"
 
@@ -223,14 +224,6 @@ void JNICALL OnStub(jvmtiEnv*, const char* name, const void* address, jint lengt
 
 // Threads.
 
-std::string NameOf(jvmtiEnv* jvmti, jthread thread) {
-  jvmtiThreadInfo info = {};
-  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE || info.name == nullptr) return "";
-  std::string name = info.name;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
-  return name;
-}
-
 void Named(uint32_t tid, profile::JitThreadEvent event, const std::string& name) {
   std::lock_guard guard(the_log->names_lock);
   const auto [entry, is_new] = the_log->names.try_emplace(tid, name);
@@ -256,18 +249,6 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
   std::lock_guard guard(the_log->names_lock);
   the_log->names.erase(tid);
   the_log->writer.Thread(tid, profile::kJitThreadEnded, "");
-}
-
-template <typename F>
-void ForEachJavaThread(jvmtiEnv* jvmti, JNIEnv* jni, F f) {
-  jint count = 0;
-  jthread* threads = nullptr;
-  if (jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
-    f(threads[i]);
-    jni->DeleteLocalRef(threads[i]);
-  }
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
 // The threads of this process and the kernel's names of them: HotSpot's are the first 15 bytes of

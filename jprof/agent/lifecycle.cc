@@ -5,6 +5,7 @@
 #include <string>
 
 #include "jprof/agent/jvmti_probe.h"
+#include "jprof/agent/jvmti_threads.h"
 
 namespace jprof::agent {
 namespace {
@@ -17,14 +18,6 @@ bool uses_jvmti_probe = false;
 // after either.
 uint64_t memory_epoch = 0;     // collections and redefinitions so far
 uint64_t forgotten_epoch = 0;  // of the last ForgetMethods
-
-std::string NameOf(jvmtiEnv* jvmti, jthread thread) {
-  jvmtiThreadInfo info = {};
-  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE || info.name == nullptr) return "";
-  std::string name = info.name;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
-  return name;
-}
 
 void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
   // A thread whose first event comes later is attached then; the name is known now.
@@ -53,18 +46,6 @@ std::string KernelName(uint32_t tid) {
   std::string name;
   std::getline(in, name);
   return name;
-}
-
-template <typename F>
-void ForEachJavaThread(jvmtiEnv* jvmti, JNIEnv* jni, F f) {
-  jint count = 0;
-  jthread* threads = nullptr;
-  if (jvmti->GetAllThreads(&count, &threads) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
-    f(threads[i]);
-    jni->DeleteLocalRef(threads[i]);
-  }
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(threads));
 }
 
 // Threads that ran before the VM could tell us: matched by the kernel's name for them.

@@ -93,7 +93,6 @@ void TakeOff(Thread& thread, int64_t ticks) {
 
 // Ends an event that did something most events do not (`now`: its early read): what it took is its
 // own and stands for nothing else. As much as sampling leaves in every interval is left in this one.
-template <class Recording>
 void Bracket(Thread& thread, int64_t now) {
   const int64_t inside = ptm::BracketEnd() - now;
   thread.bracketed = 1;
@@ -108,7 +107,7 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
   if constexpr (internal::kCounts<Recording>) {
     internal::ReadLate<Recording>(&thread, now);
   } else if constexpr (Recording::kClock) {
-    if (exact) Bracket<Recording>(thread, now);
+    if (exact) Bracket(thread, now);
   }
 }
 
@@ -146,7 +145,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
-  Bracket<Recording>(thread, *now);
+  Bracket(thread, *now);
 }
 
 Session* session_of_events = nullptr;

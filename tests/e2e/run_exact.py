@@ -72,8 +72,6 @@ class Runner:
         if program.directives and case.mode == "tiered":
             path = os.path.join(programs.FOLDER, program.directives)
             command += ["-XX:+UnlockDiagnosticVMOptions", f"-XX:CompilerDirectivesFile={path}"]
-        if program.native:
-            command.append(f"-Djava.library.path={self.args.native}")
         if program.native and case.jdk.major >= 24:
             command.append("--enable-native-access=ALL-UNNAMED")
         if program.agentjar:
@@ -184,6 +182,7 @@ def main():
     for name in ("agent", "programs", "native", "oracle"):
         if getattr(args, name):
             setattr(args, name, os.path.abspath(getattr(args, name)))
+    os.environ["LD_LIBRARY_PATH"] = args.native  # where HotSpot looks for a program's JNI library
 
     jdks = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
     chosen = [p for p in programs.load_all()
