@@ -15,8 +15,10 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
 void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code);  // tprof
 void AddA2nCommand(CLI::App& app, int& exit_code);        // a2n
 void AddReportCommand(CLI::App& app, int& exit_code);     // report
+void AddCompareCommand(CLI::App& app, int& exit_code);    // compare
 void AddInfoCommand(CLI::App& app, int& exit_code);       // info
 void AddCalibrateCommand(CLI::App& app, int& exit_code);  // calibrate
+void AddCtlCommand(CLI::App& app, int& exit_code);        // ctl
 void AddMetricsCommand(CLI::App& app, int& exit_code);    // metrics
 
 }  // namespace jprof::cli

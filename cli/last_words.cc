@@ -82,10 +82,11 @@ std::string KeepTable(const profile::Reader& reader, const fs::path& profile) {
 
 std::string Next(const profile::Reader& reader, const agent::AgentOptions& options,
                  const fs::path& profile) {
-  const std::string report =
-      fmt::format("jprof report {} {}", options.mode == agent::Mode::kTrace ? "log-gen" : "log-rt",
-                  Shown(profile));
-  if (options.mode == agent::Mode::kCalltree) return report;
+  const std::string_view name = options.mode == agent::Mode::kTrace ? "log-gen"
+                                : options.mode == agent::Mode::kScs ? "scs"
+                                                                    : "log-rt";
+  const std::string report = fmt::format("jprof report {} {}", name, Shown(profile));
+  if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
   const std::string uncalibrated = KeepTable(reader, profile);
   return uncalibrated.empty() ? report
                               : fmt::format("jprof calibrate, then {} ({})", report, uncalibrated);

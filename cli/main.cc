@@ -38,7 +38,9 @@ int main(int argc, char** argv) {
   AddTprofCommand(app, command, exit_code);
   AddA2nCommand(app, exit_code);
   AddReportCommand(app, exit_code);
+  AddCompareCommand(app, exit_code);
   AddInfoCommand(app, exit_code);
+  AddCtlCommand(app, exit_code);
   AddMetricsCommand(app, exit_code);
   try {
     app.parse(argc, argv);

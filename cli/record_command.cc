@@ -153,10 +153,19 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
        {Row{agent::Mode::kCallflow, "callflow",
             "Record calls and metrics of every calling sequence"},
         Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
-        Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"}}) {
+        Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"},
+        Row{agent::Mode::kScs, "scs", "Sample the stacks of Java threads, by time or at events"}}) {
     CLI::App* sub = app.add_subcommand(row.name, row.help);
     sub->footer(fmt::format(
-        "The command stands behind --:  jprof {} [options] -- java -jar app.jar", row.name));
+        "The command stands behind --:  jprof {} [options] -- java -jar app.jar{}", row.name,
+        row.mode == agent::Mode::kScs
+            ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" + agent::TriggerHelp() +
+                  "\nExamples:\n"
+                  "  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes\n"
+                  "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
+                  "  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile\n"
+                  "  jprof report scs DIR --merged"
+            : std::string()));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord
     auto typed = std::make_shared<RecordOptions>();
     typed->mode = row.mode;

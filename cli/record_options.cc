@@ -20,6 +20,10 @@ constexpr Passed kPassed[] = {
     {&RecordOptions::trace_mode, "--mode", "TRACE_MODE"},
     {&RecordOptions::trace_memory, "--trace-memory", "TRACE_MEMORY"},
     {&RecordOptions::probe, "--probe", "PROBE"},
+    {&RecordOptions::rate, "--rate", "SCS_RATE"},
+    {&RecordOptions::sample, "--sample", "CALLTREE,SAMPLE"},
+    {&RecordOptions::delay, "--delay", "SCS,DELAY"},
+    {&RecordOptions::duration, "--duration", "SCS,DURATION"},
 };
 
 // A comma would end the value.
@@ -29,16 +33,16 @@ std::string WithoutCommas(std::string_view value) {
   return text;
 }
 
-// "THREADS=..." for one option, checked alone so that the error can name the option as it was
+// "THREADS=..." for one option, checked alone (or with what it needs) so that the error can name the option as it was
 // typed.
 Result<std::string> Word(const Passed& passed, const std::string& value) {
   const std::string word = fmt::format("{}={}", passed.word, WithoutCommas(value));
   const auto parsed = agent::ParseAgentOptions(word, "");
   if (parsed) return word;
   const std::string& message = parsed.error().message;
-  const bool named = message.starts_with(passed.word);
-  return WrongUse("{}{}", passed.option,
-                  named ? message.substr(passed.word.size()) : ": " + message);
+  const std::string_view name = passed.word.substr(passed.word.rfind(',') + 1);
+  const bool named = message.starts_with(name);
+  return WrongUse("{}{}", passed.option, named ? message.substr(name.size()) : ": " + message);
 }
 
 std::vector<std::string> SplitMetrics(std::string_view text) {
@@ -49,6 +53,39 @@ std::vector<std::string> SplitMetrics(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return names;
+}
+
+// The agent's word for what --event names: an event of the JVM as it is, one of the processor or the kernel by the
+// name that PAPI or perf has for it, which only this side knows.
+Result<std::string> SampledEvent(const std::string& typed, std::vector<std::string>& notes) {
+  if (const auto known = agent::ParseTriggers(typed)) return agent::ToString(*known);
+  const size_t equals = typed.find('=');
+  const auto wrong = agent::ParseTriggers(typed).error().message;
+  if (agent::ParseTriggers(typed.substr(0, equals))) return WrongUse("--event{}", wrong.substr(3));
+  const std::string names[] = {typed.substr(0, equals)};
+  auto event = ptm::MetricsForAgent(names);
+  if (!event) return WrongUse("{}; events of the JVM: jprof scs --help", event.error().message);
+  std::ranges::move(event->notes, std::back_inserter(notes));
+  const std::string period = equals != std::string::npos ? typed.substr(equals) : "=1000000";
+  const std::string encoded = event->names.front() + period;
+  if (const auto known = agent::ParseTriggers(encoded); !known) return WrongUse("--event {}: {}", typed, known.error().message);
+  return encoded;
+}
+
+void AddSamplingOptions(CLI::App& sub, RecordOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    sub.add_option(name, value, help)->type_name(type);
+  };
+  add("--rate", options.rate, "N", "stacks for each second of a thread's CPU time, up to 10000 (default 100)");
+  sub.add_option("--event", options.events, "sample at this, too or instead: an event below, or one of jprof metrics --events; repeatable")
+      ->type_name("E[=N]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  sub.add_flag("--objects", options.objects, "the class of the allocated or locked object as a leaf");
+  sub.add_flag("--java-only", options.java_only, "no native and kernel frames");
+  sub.add_flag("--nostart", options.nostart, "sample when `jprof ctl PID start` says so");
+  add("--delay", options.delay, "S", "begin after S seconds");
+  add("--duration", options.duration, "S", "end after S seconds; the program goes on");
 }
 
 }  // namespace
@@ -64,9 +101,15 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
     add("--metrics", options.metrics, "A+B",
         "what to measure, 8 at most (default: time; see jprof metrics)");
   }
+  if (options.mode == agent::Mode::kScs) AddSamplingOptions(sub, options);
+  if (options.mode == agent::Mode::kCalltree) {
+    add("--sample", options.sample, "N", "also N samples a second of CPU time: exact calls, sampled time");
+  }
   add("--threads", options.threads, "F",
       "threads to record: +name or -name, trailing * for any rest");
-  add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
+  if (options.mode != agent::Mode::kScs) {
+    add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
+  }
   if (options.mode == agent::Mode::kTrace) {
     add("--mode", options.trace_mode, "M",
         "normal (stop when full), wrap (keep the last) or continuous");
@@ -77,8 +120,10 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
     sub.add_flag("--fold-recursion", options.fold_recursion,
                  "a method already on the path returns to that node: a smaller tree");
   }
-  add("--probe", options.probe, "P",
-      "where events come from: auto, hotspot or jvmti (default auto)");
+  if (options.mode != agent::Mode::kScs) {
+    add("--probe", options.probe, "P",
+        "where events come from: auto, hotspot or jvmti (default auto)");
+  }
   sub.add_flag("--children", options.children,
                "also the JVMs that the command starts, one profile each");
   add("--agent", options.agent, "LIB",
@@ -94,12 +139,25 @@ Result<Understood> Understand(const RecordOptions& typed) {
     if (!word) return std::unexpected(word.error());
     text += *word + ",";
   }
+  std::vector<std::string> notes;
+  if (typed.mode == agent::Mode::kScs) {
+    std::string events;
+    for (const std::string& event : typed.events) {
+      auto word = SampledEvent(event, notes);
+      if (!word) return std::unexpected(word.error());
+      events += (events.empty() ? "" : "+") + *word;
+    }
+    text += events.empty() ? "SCS" : "SCS=" + events;
+  }
   auto options = agent::ParseAgentOptions(text, "");
   if (!options) return std::unexpected(options.error());
   options->mode = typed.mode;
+  options->object_info = typed.objects;
+  options->java_only = typed.java_only;
+  options->start = !typed.nostart;
   options->fold_recursion = typed.fold_recursion;
   options->children = typed.children;
-  if (typed.metrics.empty()) return Understood{*std::move(options), {}};
+  if (typed.metrics.empty()) return Understood{*std::move(options), std::move(notes)};
 
   auto metrics = ptm::MetricsForAgent(SplitMetrics(typed.metrics));
   if (!metrics) return std::unexpected(metrics.error());

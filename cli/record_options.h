@@ -1,10 +1,11 @@
-// From the command line of `jprof callflow|calltree|trace` to the agent's options. Pure but for
+// From the command line of `jprof callflow|calltree|trace|scs` to the agent's options. Pure but for
 // metric names, which are looked up and opened on this machine.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "jprof/agent/agent_options.h"
@@ -15,6 +16,9 @@ namespace jprof::cli {
 struct RecordOptions {
   agent::Mode mode = agent::Mode::kCallflow;
   std::string out, metrics, threads, methods, tree_memory, trace_mode, trace_memory, probe, agent;
+  std::vector<std::string> events;                  // scs: NAME[=N] each
+  std::string rate, sample, delay, duration;
+  bool objects = false, java_only = false, nostart = false;
   bool fold_recursion = false;
   bool children = false;
   bool force = false;

@@ -105,9 +105,13 @@ struct ThreadRecord {
   uint64_t trace_events = 0;       // events written to the trace
   uint64_t trace_dropped = 0;      // events that found no room in the trace
   uint64_t trace_overwritten = 0;  // events overwritten (wrap)
-  uint64_t unused[2] = {};
-  char name[88] = {};  // UTF-8, zero terminated, cut to fit
-  uint64_t reserved[4] = {};
+  uint64_t samples = 0;            // stacks taken (all events), in the tree
+  uint64_t samples_unknown = 0;    // of which the walk met what it could not understand
+  char name[88] = {};              // UTF-8, zero terminated, cut to fit
+  uint64_t samples_truncated = 0;  // of which the stack was deeper than is recorded
+  uint64_t samples_own = 0;        // taken inside the profiler: dropped
+  uint64_t samples_lost = 0;       // not taken: no memory, or one was being taken
+  uint64_t sampling_ns = 0;        // what taking them cost, by the clock, where that is measured
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
@@ -150,6 +154,11 @@ enum MethodFlags : uint16_t {
   kMethodStatic = 1,
   kMethodNative = 2,
   kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
+  // Of sampled stacks, what is no Java method:
+  kMethodCode = 8,     // a native function: class = path of its module, name = 0x and its link address in hex
+  kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol
+  kMethodStub = 32,    // code of the VM that is no method: name only
+  kMethodClass = 64,   // a class of objects, a leaf below who allocated or waited: class only
 };
 struct MethodRecord {
   uint32_t bytes = 0;  // whole record, multiple of 8

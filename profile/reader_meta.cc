@@ -29,7 +29,12 @@ MetricInfo ParseMetric(const json& value, Damages& damages) {
   metric.name = Text(At(value, "name"));
   metric.unit = Text(At(value, "unit"));
   metric.scale = Number(At(value, "scale"), 0);
-  metric.is_time = Text(At(value, "kind")) == "time";
+  const std::string kind = Text(At(value, "kind"));
+  metric.is_time = kind == "time";
+  metric.is_weighted = kind == "weighted";
+  metric.is_samples = metric.is_weighted || kind == "samples";
+  metric.period = Number(At(value, "period"), 0);
+  metric.period_unit = Text(At(value, "period_unit"));
   if (metric.name.empty()) metric.name = "unnamed";
   if (!(metric.scale > 1e-12 && metric.scale < 1e12)) {
     damages.Add("meta.json: a metric has no usable scale: its raw values are printed", metric.name);

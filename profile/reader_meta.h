@@ -16,11 +16,17 @@ struct MetricInfo {
   std::string unit;
   double scale = 1;      // raw value * scale = value in `unit`
   bool is_time = false;
+  // Sampled metrics (mode scs, and calltree with samples): the value is the number of samples, or, if weighted, what
+  // they stand for in `unit`; the metric after a weighted one is then its number of samples. Never calibrated.
+  bool is_samples = false;
+  bool is_weighted = false;
+  double period = 0;        // one sample each so many of period_unit; 0: not by period
+  std::string period_unit;  // ns (of CPU time, or of elapsed time where the name says so), bytes, events
 };
 
 struct Meta {
   std::string jprof;  // version of the writer
-  std::string mode;   // callflow, calltree, trace
+  std::string mode;   // callflow, calltree, trace, scs, tprof, scs
   uint64_t pid = 0;
   std::vector<std::string> command;
   std::string start;  // ISO 8601

@@ -119,6 +119,10 @@ ThreadRecord* Writer::AllocateThread() {
   return new (control_.data() + offset) ThreadRecord{};
 }
 
+ThreadRecord* Writer::ThreadAt(uint32_t index) {
+  return reinterpret_cast<ThreadRecord*>(control_.data() + kControlHeaderBytes) + index;
+}
+
 uint32_t Writer::IndexOf(const ThreadRecord* record) const {
   const auto* first = reinterpret_cast<const ThreadRecord*>(control_.data() + kControlHeaderBytes);
   return static_cast<uint32_t>(record - first);

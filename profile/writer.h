@@ -49,6 +49,7 @@ class Writer {
   // A zeroed record; null when there is no room for more threads.
   ThreadRecord* AllocateThread();
   uint32_t IndexOf(const ThreadRecord* record) const;
+  ThreadRecord* ThreadAt(uint32_t index);  // below header()->thread_count
 
   // Appends a method and answers its id; 0 when that failed. Callers serialise.
   uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,

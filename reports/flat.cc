@@ -10,12 +10,13 @@ namespace {
 class Summer {
  public:
   explicit Summer(const Forest& forest)
-      : rows_(forest.rows), metric_count_(forest.metric_count()), place_(forest.names.size(), kNoRow) {
+      : forest_(forest), rows_(forest.rows), metric_count_(forest.metric_count()), place_(forest.names.size(), kNoRow) {
     of_row_.reserve(rows_.rows.size());
     for (size_t i = 0; i < rows_.rows.size(); ++i) Add(i);
     for (size_t i = 0; i < sums_.size(); ++i) {
       const auto most = std::max_element(calls_by_type_[i].begin(), calls_by_type_[i].end());
       sums_[i].type = static_cast<MethodType>(most - calls_by_type_[i].begin());
+      SetSamplingErrors(forest_.columns, sums_[i].self.data());
     }
   }
 
@@ -58,8 +59,10 @@ class Summer {
     of_row_.push_back(place);
     MethodSum& sum = sums_[place];
     sum.calls += row.calls;
+    sum.samples += row.samples;
     ++sum.contexts;
-    calls_by_type_[place][static_cast<size_t>(row.type)] += row.calls + 1;  // + 1: never called has a type too
+    calls_by_type_[place][static_cast<size_t>(row.type)] +=
+        row.calls + row.samples + 1;  // + 1: never called has a type too
     for (size_t m = 0; m < metric_count_; ++m) {
       const Cell& cell = rows_.cell(index, m);
       Cell& self = sum.self[m];
@@ -80,6 +83,7 @@ class Summer {
     return place;
   }
 
+  const Forest& forest_;
   const Rows& rows_;
   size_t metric_count_;
   std::vector<MethodSum> sums_;

@@ -1,6 +1,10 @@
 #include "reports/forest.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
+
+#include "common/nearest.h"
 
 namespace jprof::reports {
 namespace {
@@ -20,10 +24,34 @@ double BracketVariance(const profile::Reader& reader, const profile::CallTree& t
   return (reader.meta().bracket_period - 1) * (own / events) * (own / events);
 }
 
+// The metrics to load, by place in the file: all, or the one asked for with its number of samples.
+Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::string& wanted) {
+  const std::vector<profile::MetricInfo>& metrics = source.reader.meta().metrics;
+  std::vector<size_t> chosen;
+  std::vector<std::string_view> names;
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    names.push_back(metrics[m].name);
+    if (wanted.empty()) chosen.push_back(m);
+    if (metrics[m].name != wanted || !chosen.empty()) continue;
+    chosen.push_back(m);
+    if (metrics[m].is_weighted && m + 1 < metrics.size() && metrics[m + 1].is_samples) chosen.push_back(m + 1);
+  }
+  if (wanted.empty() || !chosen.empty()) return chosen;
+  if (names.empty()) return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
+  const auto nearest = Nearest(wanted, names);
+  return WrongUse("{} has no metric '{}'{}; it has: {}", source.reader.directory(), wanted,
+                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "", fmt::join(names, ", "));
+}
+
+std::vector<profile::MetricInfo> Infos(const Source& source, const std::vector<size_t>& chosen) {
+  std::vector<profile::MetricInfo> infos;
+  for (const size_t m : chosen) infos.push_back(source.reader.meta().metrics[m]);
+  return infos;
+}
+
 // One per metric; empty where the table does not have it.
 std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
-                                              const Names& names) {
-  const std::vector<profile::MetricInfo>& metrics = source.reader.meta().metrics;
+                                              const Names& names, const std::vector<profile::MetricInfo>& metrics) {
   std::vector<calibrate::Correction> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
@@ -33,24 +61,34 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
-    if (metric == nullptr) continue;
+    if (metric == nullptr || metrics[m].is_samples) continue;
     const double variance = metrics[m].is_time ? BracketVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
   }
   return corrections;
 }
 
-std::vector<Column> MakeColumns(const Source& source, const std::vector<calibrate::Correction>& corrections) {
+// A weighted metric's samples are counted by the one after it, every other sampled one counts itself.
+size_t CountsOf(const std::vector<profile::MetricInfo>& infos, size_t m) {
+  if (!infos[m].is_samples) return Column::kNoCounts;
+  if (!infos[m].is_weighted) return m;
+  const bool counted = m + 1 < infos.size() && infos[m + 1].is_samples && !infos[m + 1].is_weighted;
+  return counted ? m + 1 : Column::kNoCounts;
+}
+
+std::vector<Column> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
+                                const std::vector<profile::MetricInfo>& infos,
+                                const std::vector<calibrate::Correction>& corrections) {
   std::vector<Column> columns;
-  for (const profile::MetricInfo& info : source.reader.meta().metrics) {
+  for (size_t i = 0; i < chosen.size(); ++i) {
     Column column;
-    column.info = info;
-    const calibrate::Correction& correction = corrections[columns.size()];
-    column.running_permille = source.reader.header().least_running_permille[columns.size()];
-    column.calibrated = !correction.adjust.empty();
-    column.events = correction.events;
-    column.error = correction.total_error;
-    if (column.calibrated) column.granularity = source.table->Find(info.name)->granularity;
+    column.info = infos[i];
+    column.running_permille = source.reader.header().least_running_permille[chosen[i]];
+    column.calibrated = !corrections[i].adjust.empty();
+    column.events = corrections[i].events;
+    column.error = corrections[i].total_error;
+    if (column.calibrated) column.granularity = source.table->Find(infos[i].name)->granularity;
+    column.counts = CountsOf(infos, i);
     columns.push_back(column);
   }
   return columns;
@@ -59,6 +97,8 @@ std::vector<Column> MakeColumns(const Source& source, const std::vector<calibrat
 void AddUp(Forest& forest) {
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
     forest.calls += forest.rows.rows[i].calls;
+    forest.samples += forest.rows.rows[i].samples;
+    if (!forest.columns.empty()) SetSamplingErrors(forest.columns, &forest.rows.cells[i * forest.columns.size()]);
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const Cell& cell = forest.rows.cell(i, m);
       Column& column = forest.columns[m];
@@ -72,13 +112,25 @@ void AddUp(Forest& forest) {
       if (cell.base() <= cell.error) ++column.within_error;
     }
   }
+  for (Column& column : forest.columns) {
+    if (column.counts == Column::kNoCounts) continue;
+    const double samples = forest.columns[column.counts].raw;
+    if (samples > 0) column.error = std::abs(column.raw) / std::sqrt(samples);
+  }
+}
+
+// After this a method id is a symbol, no longer one of its addresses.
+void NameBySymbol(profile::CallTree& tree, const Names& names) {
+  for (uint32_t& word : tree.word) {
+    word = profile::PackMethod(profile::TypeOf(word), names.Canonical(profile::MethodOf(word)));
+  }
 }
 
 // Threads by what they cost, so that a report begins with what matters; siblings as asked.
 void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
   SortRoots(forest.rows, cumulative);
-  if (options.sort == Sort::kFirst) return;
+  if (options.sort.value_or(Sort::kFirst) == Sort::kFirst) return;
   if (options.sort == Sort::kBase && options.cumulative) return SortByWeight(forest.rows, cumulative);
   std::vector<double> weight(forest.rows.rows.size());
   for (size_t i = 0; i < weight.size(); ++i) {
@@ -90,18 +142,38 @@ void Order(Forest& forest, const Options& options) {
 
 }  // namespace
 
+void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells) {
+  for (size_t m = 0; m < columns.size(); ++m) {
+    if (columns[m].counts == Column::kNoCounts) continue;
+    const double samples = static_cast<double>(cells[columns[m].counts].raw);
+    cells[m].error = samples > 0 ? static_cast<float>(std::abs(static_cast<double>(cells[m].raw)) / std::sqrt(samples)) : 0;
+  }
+}
+
 Result<Forest> LoadForest(Source& source, const Options& options) {
+  const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
+  if (!chosen) return std::unexpected(chosen.error());
+  const std::vector<profile::MetricInfo> infos = Infos(source, *chosen);
   Forest forest;
   {
-    const profile::CallTree tree = source.reader.ReadTree();
+    profile::CallTree tree = source.reader.ReadTree();
     forest.names = Names(source.reader.ReadMethods());
     if (tree.size() == 0 && source.reader.meta().mode == "trace") {
       return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
                       source.reader.directory(), source.reader.directory());
     }
-    const std::vector<calibrate::Correction> corrections = CorrectAll(source, tree, forest.names);
-    forest.columns = MakeColumns(source, corrections);
-    forest.rows = BuildRows(tree, corrections, options.merged);
+    for (size_t i = 0; i < chosen->size(); ++i) {  // places only grow, so none is moved away before it is used
+      if ((*chosen)[i] != i) tree.metrics[i] = std::move(tree.metrics[(*chosen)[i]]);
+    }
+    tree.metrics.resize(chosen->size());
+    const std::vector<calibrate::Correction> corrections = CorrectAll(source, tree, forest.names, infos);
+    forest.columns = MakeColumns(source, *chosen, infos, corrections);
+    std::vector<bool> counts_samples;
+    for (const profile::MetricInfo& info : infos) counts_samples.push_back(info.is_samples && !info.is_weighted);
+    Merge merge = forest.names.has_aliases() ? Merge::kSiblings : Merge::kContexts;
+    if (options.merged) merge = Merge::kThreads;
+    if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
+    forest.rows = BuildRows(tree, corrections, counts_samples, merge);
   }  // 10 million records are not needed any more
   AddUp(forest);
   Order(forest, options);

@@ -23,18 +23,25 @@ struct Column {
   uint64_t over_calibrated = 0;       // rows whose BASE is below 0
   double residue = 0;                 // and their sum: kept in every total
   uint64_t within_error = 0;          // rows that were called and whose BASE is not above their error
+  size_t counts = kNoCounts;          // of sampled metrics: the column with the number of samples behind it
+
+  static constexpr size_t kNoCounts = ~size_t{0};
 };
 
 struct Forest {
   Rows rows;
   Names names;
   std::vector<Column> columns;
-  uint64_t calls = 0;  // of all rows
+  uint64_t calls = 0;    // of all rows
+  uint64_t samples = 0;  // of all rows and events
 
   size_t metric_count() const { return columns.size(); }
 };
 
-// Error: the profile has no call tree (a trace).
+// Error: the profile has no call tree (a trace), or no metric of the name that the options ask for.
 Result<Forest> LoadForest(Source& source, const Options& options);
+
+// Sampled columns: about one standard deviation of each cell, that of a Poisson count. `cells`: one a column.
+void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells);
 
 }  // namespace jprof::reports

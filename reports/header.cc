@@ -27,14 +27,6 @@ std::string Elapsed(const profile::ControlHeader& header) {
   return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
 }
 
-// A sum in the metric's unit; times in the unit that suits their size.
-std::string Amount(const Column& column, double raw) {
-  const double value = raw * column.info.scale;
-  if (column.info.unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
-  if (column.info.unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
-  return fmt::format("{} {}", Rounded(value), column.info.unit);
-}
-
 double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
 
 // How much of the correction did not rest on a trained key of exactly that transition.
@@ -58,19 +50,101 @@ std::string Fallbacks(const Column& column) {
 void PrintCalibrated(const Source& source, const Column& column, Output& out) {
   out.Print("           calibrated with {} (made {})\n", source.table_from, source.table->made_at);
   out.Print("           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
-            Amount(column, column.adjust), Amount(column, column.raw), Percent(column.adjust, column.raw),
-            Amount(column, column.raw - column.adjust), Amount(column, column.error), column.granularity);
+            AmountText(column, column.adjust), AmountText(column, column.raw), Percent(column.adjust, column.raw),
+            AmountText(column, column.raw - column.adjust), AmountText(column, column.error), column.granularity);
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
     out.Print("           over-calibrated: {} rows fell below 0 and print 0; their {} stay in all totals\n",
-              column.over_calibrated, Amount(column, column.residue));
+              column.over_calibrated, AmountText(column, column.residue));
   }
   if (column.within_error > 0) {
     out.Print("           {} rows cost no more than their error: --raw shows it for each\n", column.within_error);
   }
 }
 
+// "1 ms of CPU time": what lies between two samples.
+std::string PeriodText(const profile::MetricInfo& info) {
+  if (info.period_unit != "ns") return AmountIn(info.period_unit, info.period);
+  const bool elapsed = info.name.starts_with("IDLE") || info.name.starts_with("WALL");
+  return fmt::format("{:g} ms of {} time", info.period / 1e6, elapsed ? "elapsed" : "CPU");
+}
+
+std::string RateText(const profile::MetricInfo& info) {
+  if (info.period <= 0) return "each one, or as often as its source says";
+  if (info.period_unit == "events" && info.period == 1) return "each event";
+  std::string text = fmt::format("one every {}", PeriodText(info));
+  if (info.period_unit == "ns") text += fmt::format(" ({:g} a second)", 1e9 / info.period);
+  return text;
+}
+
+// What the samples are worth. The number of samples behind a weighted metric is told with it.
+void PrintSampled(const Forest& forest, const Column& column, Output& out) {
+  const profile::MetricInfo& info = column.info;
+  const bool counted = column.counts != Column::kNoCounts;
+  const double samples = counted ? forest.columns[column.counts].raw : 0;
+  out.Print(" event     {}: {}\n", info.name, RateText(info));
+  if (info.is_weighted) {
+    out.Print("           {}", AmountText(column, column.raw));
+    if (samples > 0) out.Print(" by {} samples, {} each on average", Rounded(samples), AmountText(column, column.raw / samples));
+    if (!counted) out.Text("; the number of samples behind it is not known");
+    out.Text("\n");
+  } else if (info.period > 0) {
+    out.Print("           {} samples, each stands for {}\n", Rounded(samples), PeriodText(info));
+  } else {
+    out.Print("           {} samples\n", Rounded(samples));
+  }
+}
+
+profile::ThreadRecord SumOfSamples(const profile::Reader& reader) {
+  profile::ThreadRecord sum;
+  for (const profile::Thread& thread : reader.threads()) {
+    sum.samples += thread.record.samples;
+    sum.samples_unknown += thread.record.samples_unknown;
+    sum.samples_truncated += thread.record.samples_truncated;
+    sum.samples_own += thread.record.samples_own;
+    sum.samples_lost += thread.record.samples_lost;
+    sum.sampling_ns += thread.record.sampling_ns;
+  }
+  return sum;
+}
+
+// The column before counts and tells it.
+bool IsToldBefore(const Forest& forest, size_t m) {
+  return m > 0 && forest.columns[m - 1].info.is_weighted && forest.columns[m - 1].counts == m;
+}
+
 }  // namespace
+
+std::string AmountIn(const std::string& unit, double value) {
+  if (unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
+  if (unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
+  return fmt::format("{} {}", Rounded(value), unit);
+}
+
+std::string AmountText(const Column& column, double raw) {
+  return AmountIn(column.info.unit, raw * column.info.scale);
+}
+
+void PrintStacks(const Source& source, Output& out) {
+  const profile::ThreadRecord sum = SumOfSamples(source.reader);
+  if (sum.samples + sum.samples_own + sum.samples_lost == 0) return;
+  const double taken = static_cast<double>(sum.samples);
+  out.Print(" stacks    {} taken: {} with unknown frames ({:.2f} %), {} cut at the depth limit ({:.2f} %); "
+            "{} in the profiler itself dropped, {} lost\n",
+            sum.samples, sum.samples_unknown, Percent(static_cast<double>(sum.samples_unknown), taken),
+            sum.samples_truncated, Percent(static_cast<double>(sum.samples_truncated), taken), sum.samples_own,
+            sum.samples_lost);
+  if (sum.sampling_ns == 0 || sum.samples == 0) return;
+  out.Print("           taking them cost {}, {:.2f} us each\n",
+            AmountIn("ns", static_cast<double>(sum.sampling_ns)), static_cast<double>(sum.sampling_ns) / taken / 1e3);
+}
+
+void JsonStacks(const Source& source, Output& out) {
+  const profile::ThreadRecord sum = SumOfSamples(source.reader);
+  out.Print(",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_ns\":{}}}",
+            sum.samples, sum.samples_unknown, sum.samples_truncated, sum.samples_own, sum.samples_lost,
+            sum.sampling_ns);
+}
 
 void PrintRun(const Source& source, std::string_view report, Output& out) {
   const profile::Reader& reader = source.reader;
@@ -94,6 +168,11 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
 void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
   if (forest.columns.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
   for (const Column& column : forest.columns) {
+    if (IsToldBefore(forest, static_cast<size_t>(&column - forest.columns.data()))) continue;
+    if (column.info.is_samples) {
+      PrintSampled(forest, column, out);
+      continue;
+    }
     out.Print(" metric    {} in {}\n", column.info.name, column.info.unit);
     if (column.running_permille < 1000) {
       out.Warning(fmt::format("           SCALED: it shared a counter and ran {:.1f} % of the time at least\n",
@@ -140,6 +219,12 @@ void JsonMetrics(const Forest& forest, Output& out) {
     out.Print(",\"running\":{}", column.running_permille / 1000.0);
     out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
     out.Number(column.residue * column.info.scale);
+    if (column.info.is_samples) {
+      out.Print(",\"sampled\":\"{}\",\"period\":", column.info.is_weighted ? "weighted" : "samples");
+      out.Number(column.info.period);
+      out.Text(",\"period_unit\":");
+      out.JsonString(column.info.period_unit);
+    }
     out.Text("}");
   }
   out.Text("],");

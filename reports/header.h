@@ -12,6 +12,17 @@ void PrintRun(const Source& source, std::string_view report, Output& out);
 // One line a metric: unit, calibrated or not and by what, how much was removed, uncertainty.
 void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 
+// One line on the stacks that were taken: how many, how good, what one cost. Nothing if none were.
+void PrintStacks(const Source& source, Output& out);
+
+// ",\"stacks\":{...}" of a JSON report: the same.
+void JsonStacks(const Source& source, Output& out);
+
+// A sum of raw values in the metric's unit, times in the unit that suits their size.
+std::string AmountText(const Column& column, double raw);
+// The same of a value that is in `unit` already.
+std::string AmountIn(const std::string& unit, double value);
+
 // What is missing and what is damaged; one line if nothing is.
 void PrintLosses(const Source& source, Output& out);
 

@@ -135,6 +135,7 @@ void End(const Source& source, uint64_t events, const Options& options, Output& 
 }  // namespace
 
 Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
+  if (options.format == Format::kCollapsed) return WrongUse("log-gen has no stacks to collapse: use log-rt or scs");
   const Unit unit = FirstMetric(source);
   Names names(source.reader.ReadMethods());
   LineCorrector corrector(unit.table);
@@ -149,7 +150,7 @@ Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
     switch (options.format) {
       case Format::kText: PrintTextLine(line, out); break;
       case Format::kJson: out.Text(events > 1 ? ",\n" : "\n"); PrintJsonLine(line, out); break;
-      case Format::kCsv: PrintCsvLine(line, out); break;
+      default: PrintCsvLine(line, out); break;
     }
     return out.ok();
   };

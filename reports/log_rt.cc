@@ -120,6 +120,7 @@ Result<void> PrintLogRt(Source& source, const Options& options, Output& out) {
     case Format::kText: PrintLogRtText(tree, out); break;
     case Format::kJson: PrintJson(tree, out); break;
     case Format::kCsv: PrintCsv(tree, out); break;
+    case Format::kCollapsed: return PrintCollapsed(tree, out);
   }
   return {};
 }

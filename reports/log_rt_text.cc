@@ -33,7 +33,7 @@ class TextTree {
         line += fmt::format(" {:>{}}", std::string(name) + suffix, value_width_[m]);
       };
       if (tree_.options.raw) add("RAW"), add("ADJUST");
-      add("BASE");
+      add(columns_[m].info.is_samples ? "SAMPLES" : "BASE");
       if (tree_.options.raw) add("ERROR");
       if (tree_.options.cumulative) add("CUM");
     }
@@ -54,8 +54,7 @@ class TextTree {
     }
     Put(static_cast<int64_t>(row.dispatches), 3);
     out_.Text("  - ");
-    const char type[] = {tree_.Type(row), ':'};
-    out_.Text({type, 2});
+    out_.Text(tree_.Mark(row));
     out_.Text(tree_.Name(row));
     if (row.level == 0 && !tree_.merged()) out_.Print(" (tid {})", tree_.ThreadOf(row.row).record.tid);
     out_.Text("\n");
@@ -103,25 +102,37 @@ void PrintHottest(RtTree& tree, Output& out) {
   for (const MethodSum& sum : sums) {
     const double part = columns.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
     if (sum.method == profile::kRootMethod || part <= 0 || whole <= 0) continue;
-    out.Print(" {:<9} {:5.1f} % {} ({} calls)\n", shown == 0 ? "hottest" : "", 100 * part / whole,
-              tree.forest.names.Of(sum.method), sum.calls);
+    const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
+    out.Print(" {:<9} {:5.1f} % {} ({} {})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
+              tree.forest.names.Of(sum.method), sampled ? sum.samples : sum.calls, sampled ? "samples" : "calls");
     if (++shown == kShown) break;
   }
 }
 
 }  // namespace
 
-void PrintLogRtText(RtTree& tree, Output& out) {
-  PrintRun(tree.source, "log-rt", out);
+void PrintTreeHead(RtTree& tree, std::string_view report, Output& out) {
+  PrintRun(tree.source, report, out);
   PrintMetrics(tree.source, tree.forest, out);
+  PrintStacks(tree.source, out);
   PrintLosses(tree.source, out);
-  const Rows& rows = tree.forest.rows;
-  if (rows.open_frames > 0) out.Print(" open      {} calls had not returned\n", rows.open_frames);
+  const uint64_t open = tree.forest.rows.open_frames;
+  if (open > 0) out.Print(" open      {} calls had not returned\n", open);
   PrintHottest(tree, out);
+}
+
+void PrintLogRtText(RtTree& tree, Output& out) {
+  PrintTreeHead(tree, "log-rt", out);
+  const Rows& rows = tree.forest.rows;
   out.Text(
       " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of this node alone;\n"
       "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: I interpreted,\n"
-      "           J compiled by C1, R by C2, N native, O other, T thread; busiest thread first\n\n");
+      "           J compiled by C1, R by C2, N native, O other, T thread; busiest thread first\n");
+  const auto& columns = tree.forest.columns;
+  if (std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.info.is_samples; })) {
+    out.Text("           SAMPLES stands for BASE where samples were taken: of this node alone, not calibrated\n");
+  }
+  out.Text("\n");
   TextTree text(tree, out);
   Walk walk(tree.forest, tree.options);
   text.Heading();

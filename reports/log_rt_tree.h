@@ -21,8 +21,13 @@ class RtTree {
   char Type(const ShownRow& shown) const {
     if (shown.row == kNoRow) return Letter(MethodType::kOther);
     const Row& row = forest.rows.rows[shown.row];
-    if (row.method == profile::kOverflowMethod) return Letter(MethodType::kOther);
-    return Letter(row.type, options.static_letters && forest.names.IsStatic(row.method));
+    return forest.names.LetterOf(row.method, row.type, options.static_letters);
+  }
+
+  // "J:", or "--" before a class of objects.
+  std::string Mark(const ShownRow& shown) const {
+    const char letter = Type(shown);
+    return letter == '-' ? "--" : std::string{letter, ':'};
   }
 
   // Valid until the next call.
@@ -45,5 +50,11 @@ class RtTree {
 inline double InUnit(const Column& column, double raw) { return raw * column.info.scale; }
 
 void PrintLogRtText(RtTree& tree, Output& out);
+
+// What the log-rt and scs texts begin with.
+void PrintTreeHead(RtTree& tree, std::string_view report, Output& out);
+
+// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them. Error: there is no metric.
+Result<void> PrintCollapsed(RtTree& tree, Output& out);
 
 }  // namespace jprof::reports

@@ -16,6 +16,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     if ((one.flags & profile::kThreadFiltered) == 0) sum.dropped += one.dropped;  // not lost: not wanted
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
+    sum.samples_lost += one.samples_lost;
     disarmed += (one.flags & profile::kThreadDisarmed) != 0;
     uncounted += (one.flags & profile::kThreadNoCounters) != 0;
     wall_clock += (one.flags & profile::kThreadNoClock) != 0;
@@ -31,6 +32,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"unmatched", "exits without an entry: ignored", sum.unmatched},
       {"trace_dropped", "trace events found no room", sum.trace_dropped},
       {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
+      {"samples_lost", "samples not taken: no memory, or one was being taken", sum.samples_lost},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
       {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},

@@ -9,9 +9,11 @@ namespace jprof::reports {
 namespace {
 
 char Type(const Forest& forest, const Options& options, const MethodSum& sum) {
-  if (sum.method == profile::kOverflowMethod) return Letter(MethodType::kOther);
-  return Letter(sum.type, options.static_letters && forest.names.IsStatic(sum.method));
+  return forest.names.LetterOf(sum.method, sum.type, options.static_letters);
 }
+
+// Samples alone know nothing of calls.
+bool HasCalls(const Forest& forest) { return forest.calls > 0 || forest.samples == 0; }
 
 std::string_view Name(Forest& forest, const MethodSum& sum) {
   return sum.method == profile::kRootMethod ? "(outside any method)" : forest.names.Of(sum.method);
@@ -31,15 +33,19 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
                Output& out) {
   PrintRun(source, "methods", out);
   PrintMetrics(source, forest, out);
+  PrintStacks(source, out);
   PrintLosses(source, out);
-  out.Text(
-      " legend    BASE the metric in the method itself, CUM with all it called (recursion counted once), CTX calling\n"
-      "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if there is none)\n\n");
-  std::string heading = fmt::format("{:>6} {:>6} {:>12} {:>8}", "SELF%", "CUM%", "CALLS", "CTX");
+  out.Print(
+      " legend    {} the metric in the method itself, CUM with all it called (recursion counted once), CTX calling\n"
+      "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if there is none)\n\n",
+      HasCalls(forest) ? "BASE" : "SAMPLES");
+  std::string heading = fmt::format("{:>6} {:>6}", "SELF%", "CUM%");
+  if (HasCalls(forest)) heading += fmt::format(" {:>12}", "CALLS");
+  heading += fmt::format(" {:>8}", "CTX");
   for (size_t m = 0; m < forest.columns.size(); ++m) {
     const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
     if (options.raw) heading += fmt::format(" {:>15} {:>15}", "RAW" + suffix, "ADJUST" + suffix);
-    heading += fmt::format(" {:>15}", "BASE" + suffix);
+    heading += fmt::format(" {:>15}", (forest.columns[m].info.is_samples ? "SAMPLES" : "BASE") + suffix);
     if (options.raw) heading += fmt::format(" {:>15}", "ERROR" + suffix);
     heading += fmt::format(" {:>15}", "CUM" + suffix);
   }
@@ -49,7 +55,9 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
     const double share = Share(Self(forest, sum), whole);
     const double cumulative = Share(sum.cumulative[0], whole);
     if (std::max(share, cumulative) < options.min_percent) continue;
-    out.Print("{:6.2f} {:6.2f} {:12} {:8}", share, cumulative, sum.calls, sum.contexts);
+    out.Print("{:6.2f} {:6.2f}", share, cumulative);
+    if (HasCalls(forest)) out.Print(" {:12}", sum.calls);
+    out.Print(" {:8}", sum.contexts);
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const double scale = forest.columns[m].info.scale;
       const Cell& cell = sum.self[m];
@@ -58,7 +66,7 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
       if (options.raw) out.Print(" {:15}", Rounded(cell.error * scale));
       out.Print(" {:15}", Rounded(std::max(0.0, sum.cumulative[m] * scale)));
     }
-    out.Print(" {}:{}\n", Type(forest, options, sum), Name(forest, sum));
+    out.Print(" {}{}\n", forest.names.Mark(sum.method, sum.type, options.static_letters), Name(forest, sum));
   }
 }
 
@@ -83,7 +91,8 @@ void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum
   for (const MethodSum& sum : sums) {
     out.Print("{}{{\"type\":\"{}\",\"name\":", comma, Type(forest, options, sum));
     out.JsonString(Name(forest, sum));
-    out.Print(",\"calls\":{},\"contexts\":{},\"base\":", sum.calls, sum.contexts);
+    if (HasCalls(forest)) out.Print(",\"calls\":{}", sum.calls);
+    out.Print(",\"contexts\":{},\"base\":", sum.contexts);
     JsonArray(out, forest.columns, [&](size_t m) { return sum.self[m].base(); });
     out.Text(",\"raw\":");
     JsonArray(out, forest.columns, [&](size_t m) { return static_cast<double>(sum.self[m].raw); });
@@ -98,7 +107,7 @@ void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum
 }
 
 void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options& options, Output& out) {
-  out.Text("type,calls,contexts");
+  out.Text(HasCalls(forest) ? "type,calls,contexts" : "type,contexts");
   for (const Column& column : forest.columns) {
     for (const char* what : {"base", "raw", "adjust", "error", "cumulative"}) {
       out.Text(",");
@@ -107,7 +116,9 @@ void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options&
   }
   out.Text(",name\n");
   for (const MethodSum& sum : sums) {
-    out.Print("{},{},{}", Type(forest, options, sum), sum.calls, sum.contexts);
+    out.Print("{},", Type(forest, options, sum));
+    if (HasCalls(forest)) out.Print("{},", sum.calls);
+    out.Integer(sum.contexts);
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const Cell& cell = sum.self[m];
       for (const double raw : {cell.base(), static_cast<double>(cell.raw), cell.adjust, double{cell.error}, sum.cumulative[m]}) {
@@ -131,6 +142,7 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
     case Format::kText: PrintText(source, *forest, sums, options, out); break;
     case Format::kJson: PrintJson(source, *forest, sums, options, out); break;
     case Format::kCsv: PrintCsv(*forest, sums, options, out); break;
+    case Format::kCollapsed: return WrongUse("methods has no stacks to collapse: use log-rt or scs");
   }
   return {};
 }

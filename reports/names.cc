@@ -1,19 +1,91 @@
 #include "reports/names.h"
 
+#include <charconv>
+#include <unordered_map>
+
+#include "a2n/a2n.h"
 #include "profile/reader_text.h"
 
 namespace jprof::reports {
+namespace {
+
+using profile::CleanText;
+using profile::MethodName;
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// "0x12ab", as the methods file has link addresses; 0 for what is none.
+uint64_t LinkAddress(std::string_view text) {
+  uint64_t address = 0;
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::from_chars(text.data(), text.data() + text.size(), address, 16);
+  return address;
+}
+
+// "libc.so.6.malloc", or "libc.so.6+0x12ab" where nothing is known.
+std::string NativeName(const MethodName& parts, a2n::Resolver& resolver) {
+  const std::string path(parts.class_name);
+  const uint64_t address = LinkAddress(parts.name);
+  const a2n::Place place = resolver.ResolveInFile(path, address);
+  const std::string module = CleanText(BaseName(path.empty() ? "?" : path));
+  if (place.outcome == a2n::Outcome::kSymbol) return module + "." + CleanText(place.symbol);
+  return fmt::format("{}+0x{:x}", module, address);
+}
+
+}  // namespace
+
+Names::Names(profile::Methods methods) : methods_(std::move(methods)), texts_(methods_.size()) {
+  NameNativeFrames();
+}
+
+void Names::NameNativeFrames() {
+  a2n::Resolver resolver;
+  std::unordered_map<std::string, uint32_t> first;  // module and name -> the lowest id that has it
+  for (uint32_t method = 1; method < texts_.size(); ++method) {
+    const MethodName parts = methods_[method];
+    if ((parts.flags & profile::kMethodCode) == 0) continue;
+    if (canonical_.empty()) {
+      canonical_.resize(texts_.size());
+      for (uint32_t i = 0; i < canonical_.size(); ++i) canonical_[i] = i;
+    }
+    texts_[method] = NativeName(parts, resolver);
+    const std::string key = std::string(parts.class_name) + '\n' + texts_[method];
+    canonical_[method] = first.try_emplace(key, method).first->second;
+  }
+}
+
+std::string Names::Made(const MethodName& parts) const {
+  if (parts.flags & profile::kMethodClass) return CleanText(parts.class_name);
+  const std::string name = CleanText(parts.name) + CleanText(parts.signature);
+  if (parts.class_name.empty() && parts.flags & profile::kMethodStub) return name;
+  return CleanText(parts.class_name) + "." + name;
+}
 
 std::string_view Names::Of(uint32_t method) {
   if (method < texts_.size() && !texts_[method].empty()) return texts_[method];
   if (method == profile::kOverflowMethod) return "(overflow)";
-  const profile::MethodName parts = methods_[method];
-  if (method >= texts_.size() || parts.name.empty()) {
+  const MethodName parts = methods_[method];
+  const bool named = !parts.name.empty() || parts.flags & profile::kMethodClass;
+  if (method >= texts_.size() || !named) {
     unknown_ = fmt::format("(unknown method {})", method);
     return unknown_;
   }
-  return texts_[method] = profile::CleanText(parts.class_name) + "." + profile::CleanText(parts.name) +
-                          profile::CleanText(parts.signature);
+  return texts_[method] = Made(parts);
+}
+
+char Names::LetterOf(uint32_t method, MethodType type, bool static_letters) const {
+  if (method == profile::kOverflowMethod) return Letter(MethodType::kOther);
+  const uint16_t flags = methods_[method].flags;
+  if (flags & profile::kMethodKernel) return 'K';
+  if (flags & profile::kMethodCode) return Letter(MethodType::kFunction);
+  if (flags & profile::kMethodStub) return Letter(MethodType::kOther);
+  if (flags & profile::kMethodClass) return '-';
+  return Letter(type, static_letters && flags & profile::kMethodStatic);
+}
+
+std::string Names::Mark(uint32_t method, MethodType type, bool static_letters) const {
+  const char letter = LetterOf(method, type, static_letters);
+  return letter == '-' ? "--" : std::string{letter, ':'};
 }
 
 char KeyLetter(uint32_t word, const Names& names) {

@@ -1,10 +1,12 @@
-// How methods print: `pkg/Class.method(sig)ret`, made once a method.
+// How methods and sampled frames print: `pkg/Class.method(sig)ret`, `libc.so.6.malloc`, made once
+// each.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/method_type.h"
 #include "profile/reader.h"
 
 namespace jprof::reports {
@@ -12,7 +14,9 @@ namespace jprof::reports {
 class Names {
  public:
   Names() = default;
-  explicit Names(profile::Methods methods) : methods_(std::move(methods)), texts_(methods_.size()) {}
+  // Native frames of samples are looked up in their modules' files, as far as these are still
+  // there.
+  explicit Names(profile::Methods methods);
 
   // Without the type letter. Valid until this object goes.
   std::string_view Of(uint32_t method);
@@ -20,9 +24,26 @@ class Names {
   bool IsStatic(uint32_t method) const { return methods_[method].flags & profile::kMethodStatic; }
   profile::MethodName Parts(uint32_t method) const { return methods_[method]; }
 
+  // The letter that a frame of this method and type prints with; K kernel, F native function, O
+  // stub, - class of objects where the record says so.
+  char LetterOf(uint32_t method, MethodType type, bool static_letters) const;
+  // What reports put before a name: "J:", or "--" before a class of objects.
+  std::string Mark(uint32_t method, MethodType type, bool static_letters) const;
+
+  // Addresses of one native function are methods of their own in the file: the one that stands for
+  // all of them.
+  uint32_t Canonical(uint32_t method) const {
+    return method < canonical_.size() ? canonical_[method] : method;
+  }
+  bool has_aliases() const { return !canonical_.empty(); }
+
  private:
+  void NameNativeFrames();
+  std::string Made(const profile::MethodName& parts) const;
+
   profile::Methods methods_;
   std::vector<std::string> texts_;
+  std::vector<uint32_t> canonical_;  // empty: no native frames
   std::string unknown_;
 };
 

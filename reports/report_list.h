@@ -18,6 +18,7 @@ std::span<const Report> Reports();
 
 Result<void> PrintLogRt(Source& source, const Options& options, Output& out);
 Result<void> PrintMethods(Source& source, const Options& options, Output& out);
+Result<void> PrintScs(Source& source, const Options& options, Output& out);
 Result<void> PrintLogGen(Source& source, const Options& options, Output& out);
 
 }  // namespace jprof::reports

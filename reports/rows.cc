@@ -13,15 +13,15 @@ int64_t Sum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-// Calls by type of the few rows that had several.
+// Calls and samples by type of the few rows that had several.
 class TypeVotes {
  public:
-  void Add(Row& row, uint32_t index, MethodType type, uint64_t calls) {
+  void Add(Row& row, uint32_t index, MethodType type, uint64_t seen) {
     if (row.type == type && !row.mixed) return;
     std::array<uint64_t, 16>& votes = votes_[index];
-    if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls;
+    if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls + row.samples + 1;
     row.mixed = true;
-    votes[static_cast<size_t>(type)] += calls;
+    votes[static_cast<size_t>(type)] += seen + 1;  // a frame that is only passed through has a type, too
     row.type = static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
   }
 
@@ -31,8 +31,9 @@ class TypeVotes {
 
 class Builder {
  public:
-  Builder(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections, bool merged)
-      : tree_(tree), corrections_(corrections), merged_(merged) {
+  Builder(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
+          const std::vector<bool>& counts_samples, Merge merge)
+      : tree_(tree), corrections_(corrections), counts_samples_(counts_samples), merge_(merge) {
     rows_.metric_count = tree.metrics.size();
     rows_.rows.reserve(tree.size());
     rows_.cells.reserve(tree.size() * rows_.metric_count);
@@ -46,8 +47,10 @@ class Builder {
     const profile::Counts& counts = tree_.counts[record];
     const uint64_t calls = uint64_t{counts.entries[0]} + counts.entries[1];
     const uint64_t exits = uint64_t{counts.exits[0]} + counts.exits[1];
-    votes_.Add(row, index, profile::TypeOf(tree_.word[record]), calls);
+    const uint64_t samples = SamplesOf(record);
+    votes_.Add(row, index, profile::TypeOf(tree_.word[record]), calls + samples);
     row.calls += calls;
+    row.samples += samples;
     row.dispatches += tree_.dispatches[record];
     rows_.open_frames += calls - exits;  // wraps for a part whose frames began as another; the sum is right
     if (row.parent != kNoRow) rows_.rows[row.parent].callees += calls;
@@ -66,11 +69,19 @@ class Builder {
   }
 
  private:
+  uint64_t SamplesOf(uint32_t record) const {
+    uint64_t samples = 0;
+    for (size_t m = 0; m < counts_samples_.size(); ++m) {
+      if (counts_samples_[m]) samples += static_cast<uint64_t>(tree_.metrics[m][record]);
+    }
+    return samples;
+  }
+
   uint32_t PlaceOf(uint32_t record) {
     if (tree_.former[record]) return row_of_[tree_.parent[record]];
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
     const uint32_t parent = is_root ? kNoRow : row_of_[tree_.parent[record]];
-    if (!merged_) return Append(record, parent);
+    if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings)) return Append(record, parent);
     const uint64_t key = uint64_t{parent} << 32 | profile::MethodOf(tree_.word[record]);
     const auto [known, is_new] = known_.try_emplace(key, static_cast<uint32_t>(rows_.rows.size()));
     return is_new ? Append(record, parent) : known->second;
@@ -101,11 +112,12 @@ class Builder {
 
   const profile::CallTree& tree_;
   const std::vector<calibrate::Correction>& corrections_;
-  bool merged_;
+  const std::vector<bool>& counts_samples_;
+  Merge merge_;
   Rows rows_;
   TypeVotes votes_;
   std::vector<uint32_t> row_of_;                  // record -> row
-  std::unordered_map<uint64_t, uint32_t> known_;  // merged: parent row and method -> row
+  std::unordered_map<uint64_t, uint32_t> known_;  // merging: parent row and method -> row
 };
 
 std::vector<uint32_t> Sorted(std::vector<uint32_t> indices, const std::vector<double>& weight) {
@@ -118,8 +130,8 @@ std::vector<uint32_t> Sorted(std::vector<uint32_t> indices, const std::vector<do
 }  // namespace
 
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
-               bool merged) {
-  Builder builder(tree, corrections, merged);
+               const std::vector<bool>& counts_samples, Merge merge) {
+  Builder builder(tree, corrections, counts_samples, merge);
   for (size_t record = 0; record < tree.size(); ++record) builder.Add(static_cast<uint32_t>(record));
   return builder.Take();
 }

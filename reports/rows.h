@@ -21,9 +21,10 @@ struct Row {
   uint64_t calls = 0;
   uint64_t callees = 0;      // calls it made: CEE
   uint64_t dispatches = 0;
+  uint64_t samples = 0;      // taken in it, of all events
   uint32_t thread = 0;       // index into the reader's threads; of the first one if merged
   uint32_t level = 0;
-  MethodType type = MethodType::kNone;  // the one most calls had
+  MethodType type = MethodType::kNone;  // the one most calls or samples had
   bool mixed = false;        // there were others
 };
 
@@ -45,9 +46,17 @@ struct Rows {
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };
 
-// `corrections`: one a metric; an empty one (no table) corrects nothing. `merged`: threads become one tree.
+// Which records become one row.
+enum class Merge {
+  kContexts,  // those of one context
+  kSiblings,  // and children of one parent that are the same method: several addresses of one native function
+  kThreads,   // and those of all threads
+};
+
+// `corrections`: one a metric; an empty one (no table) corrects nothing. `counts_samples`: one a metric, whether it is
+// the number of samples taken.
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
-               bool merged);
+               const std::vector<bool>& counts_samples, Merge merge);
 
 // Each row's BASE of `metric` (or, without metrics, its calls) with all below it.
 std::vector<double> Cumulative(const Rows& rows, size_t metric);

@@ -16,18 +16,19 @@ struct Source {
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
 };
 
-enum class Format { kText, kJson, kCsv };
+enum class Format { kText, kJson, kCsv, kCollapsed };
 enum class Sort { kFirst, kBase, kCalls };
 
 struct Options {
   Format format = Format::kText;
   bool merged = false;         // all threads as one tree
-  Sort sort = Sort::kFirst;    // order of siblings; kFirst = first called first
+  std::optional<Sort> sort;    // order of siblings; kFirst, and most reports' own = first called first
   double min_percent = 0;      // hide subtrees below this share of the whole
   uint32_t depth = UINT32_MAX; // hide levels beyond it
   bool cumulative = false;     // add a column of each node with all below it
   bool raw = false;            // RAW, ADJUST, BASE, ERROR side by side
   bool static_letters = false; // lower case letters for static methods
+  std::string metric;          // only this one; empty: all
 };
 
 }  // namespace jprof::reports

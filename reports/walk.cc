@@ -3,7 +3,7 @@
 namespace jprof::reports {
 
 Walk::Walk(const Forest& forest, const Options& options)
-    : rows_(forest.rows), options_(options), fold_cells_(forest.metric_count()),
+    : forest_(forest), rows_(forest.rows), options_(options), fold_cells_(forest.metric_count()),
       shown_cumulative_(forest.metric_count()) {
   if (options.cumulative) {
     for (size_t m = 0; m < forest.metric_count(); ++m) cumulative_.push_back(Cumulative(rows_, m));
@@ -27,6 +27,7 @@ ShownRow Walk::Shown(uint32_t index) const {
   shown.row = index;
   shown.calls = row.calls;
   shown.callees = row.callees;
+  shown.samples = row.samples;
   shown.dispatches = row.dispatches;
   shown.cells = rows_.metric_count > 0 ? &rows_.cell(index, 0) : nullptr;
   for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = cumulative_[m][index];
@@ -54,6 +55,7 @@ void Walk::Accumulate(uint32_t index) {
   ++fold_.hidden;
   fold_.calls += row.calls;
   fold_.callees += row.callees;
+  fold_.samples += row.samples;
   fold_.dispatches += row.dispatches;
   for (size_t m = 0; m < fold_cells_.size(); ++m) {
     const Cell& cell = rows_.cell(index, m);
@@ -68,6 +70,7 @@ ShownRow Walk::Folded(uint32_t parent) {
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
   fold_.parent = parent + 1;
   fold_.level = rows_.rows[parent].level + 1;
+  SetSamplingErrors(forest_.columns, fold_cells_.data());
   fold_.cells = fold_cells_.data();
   for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = fold_cells_[m].base();
   if (!cumulative_.empty()) fold_.cumulative = shown_cumulative_.data();

@@ -18,6 +18,7 @@ struct ShownRow {
   uint64_t hidden = 0;
   uint64_t calls = 0;
   uint64_t callees = 0;
+  uint64_t samples = 0;
   uint64_t dispatches = 0;
   const Cell* cells = nullptr;         // one a metric
   const double* cumulative = nullptr;  // one a metric, raw units; null unless asked for
@@ -41,6 +42,7 @@ class Walk {
   // The row that stands for the hidden children of `parent`, if there are any; right below `parent`.
   bool ShowFolded(uint32_t parent, const Visitor& visit);
 
+  const Forest& forest_;
   const Rows& rows_;
   const Options& options_;
   std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative

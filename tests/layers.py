@@ -17,10 +17,11 @@ MAY_INCLUDE = {
     "a2n": ["common"],
     "calibrate/model": ["common"],
     "calibrate/train": ["common", "profile", "calibrate/model"],
+    "jprof/unwind": ["common"],
     "jprof/engine": ["common", "profile", "ptm", "a2n", "calibrate/model"],
-    "jprof/hotspot": ["common", "profile", "ptm", "jprof/engine"],
+    "jprof/hotspot": ["common", "profile", "ptm", "jprof/unwind", "jprof/engine"],
     "jprof/hookit": ["common", "profile", "ptm", "jprof/engine"],
-    "jprof/agent": ["common", "profile", "ptm", "jprof/engine", "jprof/hotspot"],
+    "jprof/agent": ["common", "profile", "ptm", "jprof/unwind", "jprof/engine", "jprof/hotspot"],
     "itrace": ["common"],
     "reports": ["common", "profile", "calibrate/model", "a2n"],
     "cli": [

@@ -18,16 +18,20 @@
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/meta.h"
+#include "jprof/agent/sampling.h"
+#include "jprof/agent/say.h"
+#include "jprof/agent/triggers.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/probe.h"
 
 namespace jprof::agent {
-namespace {
 
 void Say(const std::string& line) {
   std::fprintf(stderr, "jprof: %s\n", line.c_str());
   std::fflush(stderr);
 }
+
+namespace {
 
 std::string_view EnvironmentOf(const char* name) {
   const char* value = std::getenv(name);
@@ -55,7 +59,7 @@ struct Metrics {
 };
 Result<Metrics> MetricsOf(const AgentOptions& options) {
   Metrics metrics;
-  if (options.mode == Mode::kCalltree) return metrics;
+  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return metrics;
   metrics.time = options.metrics.empty();
   for (const std::string& name : options.metrics) {
     if (name == "time") {
@@ -94,7 +98,7 @@ hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metri
 engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metrics& metrics,
                                         std::string directory) {
   engine::SessionOptions session;
-  session.files.metric_count = (metrics.time ? 1 : 0) + metrics.counters.size();
+  session.files.metric_count = (metrics.time ? 1 : 0) + metrics.counters.size() + MetricsOf(options.triggers).size();
   session.counters = metrics.counters;
   session.clock = metrics.time;
   session.files.directory = std::move(directory);
@@ -162,10 +166,54 @@ Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opt
   return {};
 }
 
+// SCS: stacks, and no probe. The compilers are asked to describe all places in their code, not only where the VM may stop.
+Result<hotspot::Vm> FindHotspot(const hotspot::VmStructs& structs) {
+  auto vm = hotspot::Vm::Open(structs);
+  if (uint8_t* everywhere = hotspot::Vm::Flag(structs, "DebugNonSafepoints"); vm && everywhere != nullptr) {
+    *everywhere = 1;
+  }
+  return vm;
+}
+
+// `jprof ctl`. Without it the program is sampled all the same.
+Control* ListenFor(Sampling& sampling, const std::string& directory) {
+  auto* control = new Control;
+  char* full = realpath(directory.c_str(), nullptr);
+  if (const auto listens = control->Start(sampling.ControlHandlers(full != nullptr ? full : directory)); !listens) {
+    Say(listens.error().message + "; sampling goes on without `jprof ctl`");
+  }
+  std::free(full);
+  return control;
+}
+
+Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const std::string& directory) {
+  const auto structs = hotspot::VmStructs::Load();
+  if (!structs) return WrongUse("SCS needs HotSpot, and this JVM is not");
+  auto vm = FindHotspot(*structs);
+  if (!vm) return std::unexpected(vm.error());
+  auto* session = new engine::Session;
+  auto sampling = Sampling::Open(options, *structs, session);
+  if (!sampling) return std::unexpected(sampling.error());
+  jvmtiEventCallbacks callbacks = {};
+  if (auto ready = PrepareTriggers(jvmti, *sampling, options.object_info, &callbacks); !ready) return ready;
+  auto started = session->Start(SessionOptionsOf(options, {}, directory), new hotspot::Vm(*vm));
+  if (!started) return started;
+  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, session, {"none", "", ""}))) {
+    return Fail("cannot write {}/{}", directory, profile::kMetaFile);
+  }
+  Control* control = ListenFor(**sampling, directory);
+  PrepareLifecycle(jvmti, session, {.sampling = *sampling, .control = control}, &callbacks);
+  jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
+  StartLifecycle(jvmti);
+  EnableTriggers(jvmti);
+  NameVirtualThreads(java);
+  if (options.verbose) Say("sampling stacks into " + directory);
+  return {};
+}
+
 Result<void> Start(JavaVM* java, const AgentOptions& options) {
   const auto metrics = MetricsOf(options);
   if (!metrics) return std::unexpected(metrics.error());
-  if (!options.start) return WrongUse("NOSTART is not available yet: recording starts at once");
   jvmtiEnv* jvmti = nullptr;
   if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Fail("this JVM has no JVMTI 11");
@@ -173,6 +221,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   const std::string directory = ChooseDirectory(options);
   if (directory.empty()) return {};
   if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);
+  if (options.mode == Mode::kScs) return StartStacks(java, jvmti, options, directory);
 
   // These live as long as the process: probes may run until its very end.
   static HotspotProbe* probe = nullptr;
@@ -214,7 +263,14 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
       Say(logged.error().message);
     }
   }
-  PrepareLifecycle(jvmti, session, probe == nullptr, &callbacks);
+  Sampling* sampling = nullptr;
+  if (!options.triggers.empty()) {
+    if (probe == nullptr) return WrongUse("SAMPLE needs HotSpot's probe: {}", facts.note);
+    auto opened = Sampling::Open(options, probe->structs, session);
+    if (!opened) return std::unexpected(opened.error());
+    sampling = *opened;
+  }
+  PrepareLifecycle(jvmti, session, {.jvmti_probe = probe == nullptr, .sampling = sampling}, &callbacks);
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   StartLifecycle(jvmti);
   if (probe != nullptr) {

@@ -73,7 +73,17 @@ Done SetSize(std::string_view option, std::string_view value, uint64_t least, ui
 // The written order is the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
-constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE", "TPROF"};
+constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE", "TPROF", "SCS"};
+
+Done SetNumber(std::string_view option, std::string_view value, uint64_t most, auto& into) {
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (problem != std::errc() || end != value.data() + value.size() || number == 0 || number > most) {
+    return WrongUse("{}: '{}' is not a whole number from 1 to {}", option, value, most);
+  }
+  into = static_cast<std::remove_reference_t<decltype(into)>>(number);
+  return {};
+}
 
 template <typename T, typename U>
 Done Store(Result<T> value, U& into) {
@@ -96,73 +106,95 @@ Done SetMetrics(AgentOptions& o, std::string_view value) {
   return {};
 }
 
+constexpr uint64_t kMostRate = 10'000, kMostSeconds = 1'000'000;
+
+Done SetScs(AgentOptions& o, std::string_view value) {
+  o.mode = Mode::kScs;
+  if (value.empty()) return {};
+  return Store(ParseTriggers(value), o.triggers);
+}
+Done SetSample(AgentOptions& o, std::string_view value) {
+  o.triggers = {Trigger{}};
+  return value.empty() ? Done() : SetNumber("SAMPLE", value, kMostRate, o.rate);
+}
+
+enum class Value { kNone, kWanted, kMayBe };
 struct Word {
   std::string_view name;
-  bool takes_value;
+  Value takes_value;
   Done (*apply)(AgentOptions&, std::string_view value);
 };
 
 // In the order of AgentHelp(). A word that is known but not built yet has no `apply`.
 constexpr Word kWords[] = {
-    {"CALLFLOW", false,
+    {"CALLFLOW", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCallflow, Done(); }},
-    {"CALLTREE", false,
+    {"CALLTREE", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kCalltree, Done(); }},
-    {"TRACE", false,
+    {"TRACE", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"CALLTRACE", false,
+    {"CALLTRACE", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"GENERIC", false,
+    {"GENERIC", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"TPROF", false, [](AgentOptions& o, std::string_view) { return o.jit_log = true, Done(); }},
-    {"CODE", false, [](AgentOptions& o, std::string_view) { return o.jit_code = true, Done(); }},
-    {"OUT", true,
+    {"TPROF", Value::kNone, [](AgentOptions& o, std::string_view) { return o.jit_log = true, Done(); }},
+    {"CODE", Value::kNone, [](AgentOptions& o, std::string_view) { return o.jit_code = true, Done(); }},
+    {"OUT", Value::kWanted,
      [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
-    {"LOGPATH", true,
+    {"LOGPATH", Value::kWanted,
      [](AgentOptions& o, std::string_view v) { return Store(Decode("LOGPATH", v), o.out); }},
-    {"METRICS", true, SetMetrics},
-    {"THREADS", true,
+    {"METRICS", Value::kWanted, SetMetrics},
+    {"THREADS", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return Store(ParseFilter("THREADS", v, Names::kThreads), o.threads);
      }},
-    {"CLASSMETHODS", true,
+    {"CLASSMETHODS", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return Store(ParseFilter("CLASSMETHODS", v, Names::kMethods), o.methods);
      }},
-    {"METHODS", true,
+    {"METHODS", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return Store(ParseFilter("METHODS", v, Names::kMethods), o.methods);
      }},
-    {"TREE_MEMORY", true,
+    {"TREE_MEMORY", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return SetSize("TREE_MEMORY", v, kLeastTree, kMostTree, o.tree_memory);
      }},
-    {"FOLD_RECURSION", false,
+    {"FOLD_RECURSION", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.fold_recursion = true, Done(); }},
-    {"TRACE_MODE", true,
+    {"TRACE_MODE", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return Store(Choose("TRACE_MODE", v, kTraceModes), o.trace_mode);
      }},
-    {"TRACE_MEMORY", true,
+    {"TRACE_MEMORY", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return SetSize("TRACE_MEMORY", v, kLeastTrace, kMostTrace, o.trace_memory);
      }},
-    {"PROBE", true,
+    {"PROBE", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return Store(Choose("PROBE", v, kProbes), o.probe);
      }},
-    {"ONCE", false,
+    {"ONCE", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.only_if_free = true, Done(); }},
-    {"CHILDREN", false,
+    {"CHILDREN", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.children = true, Done(); }},
-    {"TRAIN", false, [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
-    {"START", false, [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
-    {"NOSTART", false, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
-    {"VERBOSE", false, [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
-    {"HELP", false, [](AgentOptions& o, std::string_view) { return o.help = true, Done(); }},
-    {"SCS", false, nullptr},
-    {"SCS_RATE", false, nullptr},
-    {"OBJECTINFO", false, nullptr},
+    {"TRAIN", Value::kNone, [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
+    {"START", Value::kNone, [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
+    {"NOSTART", Value::kNone, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
+    {"VERBOSE", Value::kNone, [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
+    {"HELP", Value::kNone, [](AgentOptions& o, std::string_view) { return o.help = true, Done(); }},
+    {"SCS", Value::kMayBe, SetScs},
+    {"SAMPLE", Value::kMayBe, SetSample},
+    {"SCS_RATE", Value::kWanted,
+     [](AgentOptions& o, std::string_view v) { return SetNumber("SCS_RATE", v, kMostRate, o.rate); }},
+    {"OBJECTINFO", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.object_info = true, Done(); }},
+    {"JAVA_ONLY", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.java_only = true, Done(); }},
+    {"DELAY", Value::kWanted,
+     [](AgentOptions& o, std::string_view v) { return SetNumber("DELAY", v, kMostSeconds, o.delay); }},
+    {"DURATION", Value::kWanted,
+     [](AgentOptions& o, std::string_view v) { return SetNumber("DURATION", v, kMostSeconds, o.duration); }},
 };
 
 std::unexpected<Error> Unknown(std::string_view name) {
@@ -180,12 +212,11 @@ Done ApplyOne(AgentOptions& options, std::string_view text) {
   const auto word =
       std::ranges::find_if(kWords, [&](const Word& w) { return SameWord(w.name, name); });
   if (word == std::end(kWords)) return Unknown(name);
-  if (!word->apply) return WrongUse("{} is not available yet; leave it out", word->name);
-  if (!word->takes_value && equals != std::string_view::npos) {
+  if (word->takes_value == Value::kNone && equals != std::string_view::npos) {
     return WrongUse("{} takes no value; leave '{}' out", word->name, text.substr(equals));
   }
   const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
-  if (word->takes_value && value.empty()) return WrongUse("{0} needs a value: {0}=...", word->name);
+  if (word->takes_value == Value::kWanted && value.empty()) return WrongUse("{0} needs a value: {0}=...", word->name);
   return word->apply(options, value);
 }
 
@@ -196,6 +227,17 @@ Done Check(const AgentOptions& o) {
   }
   if (o.jit_code && !o.jit_log) {
     return WrongUse("CODE: only the log of jitted code has it; add TPROF");
+  }
+  const bool sampling = o.mode == Mode::kScs || !o.triggers.empty();
+  if (o.mode != Mode::kScs && o.mode != Mode::kCalltree && sampling) {
+    return WrongUse("SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
+  }
+  if (!sampling && (!o.start || o.delay != 0 || o.duration != 0)) {
+    return WrongUse("{}: only sampling starts and stops; use SCS", !o.start ? "NOSTART" : o.delay != 0 ? "DELAY" : "DURATION");
+  }
+  if (o.object_info && o.mode != Mode::kScs) return WrongUse("OBJECTINFO: only samples have it; use SCS");
+  if (o.mode == Mode::kScs && (!o.metrics.empty() || !o.methods.Empty() || o.train)) {
+    return WrongUse("{}: SCS takes whole stacks, at events; leave it out", !o.metrics.empty() ? "METRICS" : o.train ? "TRAIN" : "CLASSMETHODS");
   }
   if (o.mode != Mode::kTprof) return {};
   const std::string_view idle = !o.metrics.empty()   ? "METRICS"
@@ -222,12 +264,17 @@ Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_vie
   }
   if (parsed.mode == Mode::kTprof && !parsed.jit_log) parsed.mode = Mode::kCallflow;
   if (Done done = Check(parsed); !done) return std::unexpected(done.error());
+  if (parsed.mode == Mode::kScs && parsed.triggers.empty()) parsed.triggers = {Trigger{}};
+  for (Trigger& trigger : parsed.triggers) {
+    if (trigger.kind == TriggerKind::kTime && trigger.every == 0) trigger.every = 1'000'000'000 / parsed.rate;
+  }
   return parsed;
 }
 
 std::string ToString(const AgentOptions& o) {
   const AgentOptions defaults;
   std::string text(kModes[static_cast<int>(o.mode)]);
+  if (o.mode == Mode::kScs && !o.triggers.empty()) text += "=" + ToString(o.triggers);
   const auto add = [&](bool wanted, std::string_view name, std::string_view value = "") {
     if (!wanted) return;
     text += fmt::format(",{}{}{}", name, value.empty() ? "" : "=", value);
@@ -248,6 +295,12 @@ std::string ToString(const AgentOptions& o) {
   add(o.probe != defaults.probe, "PROBE", kProbes[static_cast<int>(o.probe)]);
   add(o.only_if_free, "ONCE");
   add(o.children, "CHILDREN");
+  add(o.mode == Mode::kCalltree && !o.triggers.empty(), "SAMPLE", fmt::format("{}", o.rate));
+  add(o.mode == Mode::kScs && o.rate != defaults.rate, "SCS_RATE", fmt::format("{}", o.rate));
+  add(o.object_info, "OBJECTINFO");
+  add(o.java_only, "JAVA_ONLY");
+  add(o.delay != 0, "DELAY", fmt::format("{}", o.delay));
+  add(o.duration != 0, "DURATION", fmt::format("{}", o.duration));
   add(o.train, "TRAIN");
   add(!o.start, "NOSTART");
   add(o.verbose, "VERBOSE");
@@ -260,6 +313,7 @@ std::string_view AgentHelp() {
   CALLFLOW            the call tree with counts and metrics (default)
   CALLTREE            the call tree with counts only
   TRACE               entries and exits in order; also CALLTRACE, GENERIC
+  SCS[=E=N+...]       stacks, each so much CPU time, or at events (below)
   TPROF               a log of jitted code for `jprof tprof`; alone, or with one of the above
   CODE                that log has the instructions, too
   OUT=DIR             where the profile goes (default jprof-PID.jprof); also LOGPATH=
@@ -274,7 +328,13 @@ std::string_view AgentHelp() {
   ONCE                record nothing if OUT exists already
   CHILDREN            several JVMs share these options: each makes OUT.PID if OUT is taken
   TRAIN               also write what jprof calibrate learns from
-  START               record from the start: the only way yet (NOSTART is refused)
+  SCS_RATE=N          stacks a second of CPU time (default 100)
+  SAMPLE[=N]          with CALLTREE: N samples a second go to its current contexts
+  OBJECTINFO          with SCS: the class of the object as a leaf below the stack
+  JAVA_ONLY           with SCS: no native and kernel frames
+  START, NOSTART      sample from the start (default), or when `jprof ctl` says so
+  DELAY=S             ... after S seconds
+  DURATION=S          ... for S seconds
   VERBOSE             say what is done
   HELP                print this
   In values %XX is the byte of that number: %2C a comma, %2B a plus, %25 a percent sign.

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "common/result.h"
+#include "jprof/agent/agent_triggers.h"
 
 namespace jprof::agent {
 
-// kTprof: the log of jitted code and nothing else.
-enum class Mode { kCalltree, kCallflow, kTrace, kTprof };
+// kTprof: the log of jitted code and nothing else. kScs: stacks, taken now and then.
+enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 
@@ -52,8 +53,13 @@ struct AgentOptions {
                           // OUT is taken
   bool jit_log = false;   // TPROF: a log of jitted code; without another mode's word it is the mode
   bool jit_code = false;  // CODE: the log has the instructions, too
+  std::vector<Trigger> triggers;  // SCS=event=N+...; SCS alone, and SAMPLE: {TIME}; `every` is set
+  uint64_t rate = 100;            // SCS_RATE=, SAMPLE=: samples a second of CPU time (TIME); at most 10,000
+  bool object_info = false;       // OBJECTINFO: the class of the object as a leaf
+  bool java_only = false;         // JAVA_ONLY: no native and kernel frames
+  uint32_t delay = 0, duration = 0;  // DELAY=, DURATION= in seconds: sampling starts later; ends (0: never)
   bool train = false;     // TRAIN: also write the train file (used by jprof calibrate)
-  bool start = true;      // START (default) / NOSTART
+  bool start = true;      // START (default) / NOSTART: with SCS, `jprof ctl` starts it
   bool verbose = false;   // VERBOSE
   bool help = false;      // HELP
   std::string text;       // the whole string as given, for the profile

@@ -6,12 +6,13 @@
 
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/jvmti_threads.h"
+#include "jprof/agent/sampling.h"
 
 namespace jprof::agent {
 namespace {
 
 engine::Session* session = nullptr;
-bool uses_jvmti_probe = false;
+Sources sources;
 
 // VM methods are freed by a collection that unloads classes, or by redefinition; their addresses
 // come back with classes that are prepared later. So caches are emptied when a class is prepared
@@ -19,7 +20,7 @@ bool uses_jvmti_probe = false;
 uint64_t memory_epoch = 0;     // collections and redefinitions so far
 uint64_t forgotten_epoch = 0;  // of the last ForgetMethods
 
-void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
+void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv* jni, jthread java_thread) {
   // A thread whose first event comes later is attached then; the name is known now.
   engine::Thread* thread = engine::current_thread;
   const bool ended = thread != nullptr && thread->record != nullptr &&
@@ -29,9 +30,11 @@ void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
   if (thread == nullptr) return;
   session->Name(thread, NameOf(jvmti, java_thread));
   jvmti->SetThreadLocalStorage(java_thread, thread);
+  if (sources.sampling != nullptr) sources.sampling->AddThread(jni);
 }
 
 void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
+  if (sources.sampling != nullptr) sources.sampling->RemoveThread();
   if (engine::Thread* thread = engine::current_thread) {
     session->Name(thread, NameOf(jvmti, java_thread));  // it may have been renamed
     jvmti->SetThreadLocalStorage(java_thread, nullptr);
@@ -63,9 +66,14 @@ void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
 
 void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
   engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr && sources.sampling != nullptr) thread = session->Attach();
   if (thread != nullptr) session->Name(thread, NameOf(jvmti, main));
   NameEarlyThreads(jvmti, jni);
-  if (uses_jvmti_probe) StartJvmtiProbe(jvmti);
+  if (sources.jvmti_probe) StartJvmtiProbe(jvmti);
+  if (sources.sampling != nullptr) {
+    sources.sampling->AddThread(jni);
+    sources.sampling->Begin();
+  }
 }
 
 void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
@@ -77,6 +85,8 @@ void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
       session->Name(static_cast<engine::Thread*>(thread), NameOf(jvmti, java_thread));
     }
   });
+  if (sources.control != nullptr) sources.control->Stop();
+  if (sources.sampling != nullptr) sources.sampling->Stop();
   session->Finish();
 }
 
@@ -121,10 +131,10 @@ void WatchRedefinition(jvmtiEnv* jvmti) {
 
 }  // namespace
 
-void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* the_session, bool jvmti_probe,
+void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* the_session, Sources the_sources,
                       jvmtiEventCallbacks* callbacks) {
   session = the_session;
-  uses_jvmti_probe = jvmti_probe;
+  sources = the_sources;
   jvmtiCapabilities wanted = {};
   wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);

@@ -9,8 +9,17 @@
 
 namespace jprof::agent {
 
-// In Agent_OnLoad. `jvmti_probe`: method events are switched on when the VM is up.
-void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* session, bool jvmti_probe,
+class Control;
+class Sampling;
+
+struct Sources {
+  bool jvmti_probe = false;      // method events are switched on when the VM is up
+  Sampling* sampling = nullptr;  // threads are sampled from the VM's start on
+  Control* control = nullptr;    // is stopped with the VM
+};
+
+// In Agent_OnLoad.
+void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* session, Sources sources,
                       jvmtiEventCallbacks* callbacks);
 // After the callbacks are set: switches their events on.
 void StartLifecycle(jvmtiEnv* jvmti);

@@ -78,6 +78,8 @@ const char* ModeName(Mode mode) {
       return "trace";
     case Mode::kTprof:
       return "tprof";
+    case Mode::kScs:
+      return "scs";
     case Mode::kCallflow:
       break;
   }
@@ -120,6 +122,14 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
           {{"name", event.name}, {"unit", "events"}, {"scale", 1}, {"kind", "count"}});
       metric_names += (metric_names.empty() ? "" : "+") + event.name;
     }
+  }
+  for (const SampledMetric& metric : MetricsOf(options.triggers)) {
+    metrics.push_back({{"name", metric.name},
+                       {"unit", metric.unit},
+                       {"scale", 1},
+                       {"kind", metric.weighted ? "weighted" : "samples"},
+                       {"period", metric.period},
+                       {"period_unit", metric.period_unit}});
   }
   const std::string version = SystemProperty(jvmti, "java.vm.version");
   json meta = {

@@ -28,16 +28,9 @@ Thread* Attend(Session* session, int64_t* now) {
     *now = thread->last;  // its time begins here
   }
   if (thread->attention == 0) return thread;
-  const uint32_t attention = __atomic_load_n(&thread->attention, __ATOMIC_ACQUIRE);
-  if (attention & kNotRecorded) {
+  if (!session->Heed(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
-  }
-  if (attention & kForgetMethods) {
-    __atomic_fetch_and(&thread->attention, ~uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
-    const size_t buckets = size_t{1} << (64 - thread->bucket_shift);
-    for (size_t i = 0; i < buckets; ++i) thread->buckets[i] = MethodBucket{};
-    thread->method_count = 0;
   }
   internal::ReadCounters<Recording>(thread);  // the fast path turned back before it could
   return thread;

@@ -84,8 +84,8 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     if (slot.hash != hash) continue;
     if (Same(slot, text)) return {slot.id, text.is_native};
   }
-  const bool accepted = !filter_ || filter_(text.class_name, text.name);
-  const uint16_t flags = (text.is_static ? profile::kMethodStatic : 0) |
+  const bool accepted = !filter_ || text.flags != 0 || filter_(text.class_name, text.name);
+  const uint16_t flags = text.flags | (text.is_static ? profile::kMethodStatic : 0) |
                          (text.is_native ? profile::kMethodNative : 0) |
                          (accepted ? 0 : profile::kMethodFiltered);
   Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};

@@ -21,6 +21,8 @@ struct MethodText {
   std::string_view signature;
   bool is_static = false;
   bool is_native = false;
+  uint16_t flags = 0;     // MethodFlags of what is no Java method
+  char scratch[24] = {};  // where a source may make `name`
 };
 
 // Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a

@@ -173,6 +173,15 @@ Thread* Session::Attach() {
   return thread;
 }
 
+bool Session::AddRow(const char* name, Strand* strand) {
+  Frame bottom;
+  strand->frames = strand->top = &bottom;
+  const bool opened = OpenStrand(*strand, profile::kThreadVirtual);
+  strand->frames = strand->top = nullptr;
+  if (opened) std::strncpy(strand->record->name, name, sizeof strand->record->name - 1);
+  return opened;
+}
+
 void Session::Name(Thread* thread, std::string_view name) {
   if (thread->record == nullptr) return;
   thread->named = true;
@@ -234,6 +243,17 @@ void Session::ForgetMethods() {
   });
 }
 
+bool Session::Heed(Thread& thread) {
+  const uint32_t attention = __atomic_load_n(&thread.attention, __ATOMIC_ACQUIRE);
+  if (attention & kNotRecorded) return false;
+  if (attention & kForgetMethods) {
+    __atomic_fetch_and(&thread.attention, ~uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
+    for (uint32_t i = 0; i < BucketCount(thread); ++i) thread.buckets[i] = MethodBucket{};
+    thread.method_count = 0;
+  }
+  return true;
+}
+
 void Session::Finish() {
   const uint64_t end = ptm::ReadTsc();
   ForEachThread([&](Thread& thread) {
@@ -245,7 +265,6 @@ void Session::Finish() {
 }
 
 CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_address) {
-  MethodBucket* bucket = &thread.buckets[BucketOf(thread, method)];
   CachedMethod* cached = FindCached(thread, method);
   if (cached != nullptr) {
     if (cached->return_address != static_cast<uint32_t>(return_address)) {
@@ -259,12 +278,20 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
   }
   const MethodTable::Id id = methods_.Find(*source_, method);
   const MethodType type = id.is_native ? MethodType::kNative : source_->Classify(return_address);
+  return PutInCache(thread, {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
+}
+
+CachedMethod* Session::Remember(Thread& thread, MethodSource& source, uint64_t method) {
+  return PutInCache(thread, {method, methods_.Find(source, method).id, 0});
+}
+
+CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
+  MethodBucket* bucket = &thread.buckets[BucketOf(thread, method.method)];
   if (bucket->entry[3].method != 0 && GrowBuckets(thread)) {
-    bucket = &thread.buckets[BucketOf(thread, method)];
+    bucket = &thread.buckets[BucketOf(thread, method.method)];
   }
   std::move_backward(bucket->entry, bucket->entry + 3, bucket->entry + 4);
-  bucket->entry[0] = {method, profile::PackMethod(type, id.id),
-                      static_cast<uint32_t>(return_address)};
+  bucket->entry[0] = method;
   ++thread.method_count;
   return &bucket->entry[0];
 }
@@ -301,11 +328,12 @@ bool Session::GrowFrames(Thread& thread) {
   auto* frames = static_cast<Frame*>(Map(count * 2 * sizeof(Frame)));
   if (frames == nullptr) return false;
   std::copy(strand.frames, strand.frames + count, frames);
-  // The first stack of a strand is part of its own mapping: left alone.
-  if (count > kFirstFrames) munmap(strand.frames, count * sizeof(Frame));
-  thread.top = frames + (thread.top - strand.frames);
+  Frame* const old = strand.frames;
+  thread.top = frames + (thread.top - old);  // first of all: a sample may interrupt this
   strand.frames = frames;
   thread.limit = strand.limit = frames + count * 2;
+  // The first stack of a strand is part of its own mapping: left alone.
+  if (count > kFirstFrames) munmap(old, count * sizeof(Frame));
   return true;
 }
 

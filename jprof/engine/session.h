@@ -72,8 +72,20 @@ class Session {
     for (Thread& thread : threads_) f(thread);
   }
 
+  template <typename F>
+  void Locked(F f) {
+    std::lock_guard guard(lock_);
+    f();
+  }
+  // A row with a tree of its own for virtual threads that run on the calling thread; false: no room.
+  bool AddRow(const char* name, Strand* strand);
+
   // Slow-path services for the calling thread.
+  // Does what its `attention` asks for. False: the thread is not to be recorded.
+  bool Heed(Thread& thread);
   CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
+  // A method that the thread's cache does not have, of any source: its word has no type.
+  CachedMethod* Remember(Thread& thread, MethodSource& source, uint64_t method);
   bool GrowFrames(Thread& thread);
   void SwitchStrand(Thread& thread, uint64_t continuation, uint64_t vm_thread);
   bool NextTraceBlock(Thread& thread);  // trace.cc
@@ -98,6 +110,7 @@ class Session {
   bool MakeRing(Strand& strand, uint32_t capacity);  // trace.cc, like the next two
   void EndTrace(Thread& thread);
   void FinishTrace();
+  CachedMethod* PutInCache(Thread& thread, const CachedMethod& method);
   bool GrowBuckets(Thread& thread);
   void NoteMultiplexing(Thread& thread);
   Strand* TakeStrand(uint64_t virtual_thread);

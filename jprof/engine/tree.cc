@@ -123,16 +123,15 @@ Node* Overflow(Thread& thread, Node* parent) {
 
 }  // namespace
 
-Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word) {
-  const uint32_t method = profile::MethodOf(word);
+Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
     ++thread.strand.record->overflow;
     return {parent, false};
   }
-  if (Node* found = Find(thread, parent, method)) return {found, false};
+  if (Node* found = Find(thread, parent, key)) return {found, false};
   if (thread.session->options().fold_recursion) {
-    if (Node* ancestor = AncestorOf(thread, parent, method)) {
-      if (ChildSlot* slot = Place(thread, parent)) *slot = {method, IndexOf(thread, ancestor)};
+    if (Node* ancestor = AncestorOf(thread, parent, profile::MethodOf(word))) {
+      if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
       return {ancestor, true};
     }
   }
@@ -144,7 +143,7 @@ Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word) {
     return {Overflow(thread, parent), true};
   }
   Node* node = Make(thread, index, parent, word);
-  *slot = {method, index};
+  *slot = {key, index};
   return {node, true};
 }
 

@@ -16,7 +16,11 @@ struct Child {
 };
 
 // The child of `parent` for the method in `word` (PackMethod), made if need be. Never null.
-Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word);
+// `key`: what children are told apart by; the method, or in sampled trees the whole word.
+Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word, uint32_t key);
+inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word) {
+  return FindOrAddChild(thread, parent, word, profile::MethodOf(word));
+}
 
 // Makes `node`'s type that of `word`; what it counted as another type moves to a former record if
 // it is worth one. Also called when a counter nears 2^31 (same word): then always.

@@ -128,7 +128,9 @@ MethodType Vm::Classify(uint64_t return_address) {
   return MethodType::kOther;
 }
 
-uint64_t Vm::VirtualThreadId(uint64_t vm_thread) { return Load<uint64_t>(vm_thread, owner_); }
+uint64_t Vm::VirtualThreadId(uint64_t vm_thread) {
+  return owner_ >= 0 ? Load<uint64_t>(vm_thread, owner_) : 0;
+}
 
 uint8_t* Vm::Flag(const VmStructs& s, const char* name) {
   auto* flags = static_cast<const char**>(s.Static("JVMFlag", "flags"));

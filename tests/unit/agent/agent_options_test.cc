@@ -49,10 +49,10 @@ TEST(AgentOptions, ValuesKeepTheirCase) {
 }
 
 TEST(AgentOptions, Flags) {
-  const AgentOptions o = Parse("fold_recursion,once,children,train,nostart,verbose,help");
+  const AgentOptions o = Parse("fold_recursion,once,children,train,verbose,help");
   EXPECT_TRUE(o.fold_recursion && o.only_if_free && o.children && o.train && o.verbose && o.help);
-  EXPECT_FALSE(o.start);
-  EXPECT_TRUE(Parse("nostart,START").start);
+  EXPECT_FALSE(Parse("scs,nostart").start);
+  EXPECT_TRUE(Parse("scs,nostart,START").start);
 }
 
 TEST(AgentOptions, EmptyWordsAreSkipped) { EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree); }
@@ -105,11 +105,29 @@ TEST(AgentOptions, UnknownWordsNameTheNearest) {
   EXPECT_EQ(Problem("=x"), "there is no option ''; the option HELP lists them all");
 }
 
-TEST(AgentOptions, ClassicWordsThatAreNotBuiltYetSayThat) {
-  for (const char* word : {"SCS", "SCS_RATE", "OBJECTINFO"}) {
-    EXPECT_EQ(Problem(word), fmt::format("{} is not available yet; leave it out", word));
-  }
-  EXPECT_EQ(Problem("scs=ALLOCATED_BYTES=100"), "SCS is not available yet; leave it out");
+TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
+  const AgentOptions plain = Parse("scs");
+  EXPECT_EQ(plain.mode, Mode::kScs);
+  EXPECT_EQ(plain.triggers, (std::vector<Trigger>{{TriggerKind::kTime, 10'000'000, ""}}));
+  EXPECT_EQ(Parse("scs_rate=1000,scs").triggers.front().every, 1'000'000u);
+  const AgentOptions events = Parse("SCS=ALLOCATED_BYTES=100+IDLE,OBJECTINFO,JAVA_ONLY,NOSTART,DELAY=3,DURATION=4");
+  EXPECT_EQ(events.triggers.size(), 2u);
+  EXPECT_TRUE(events.object_info && events.java_only && !events.start);
+  EXPECT_EQ(events.delay, 3u);
+  EXPECT_EQ(events.duration, 4u);
+  EXPECT_EQ(Parse(ToString(events)).triggers, events.triggers);
+  EXPECT_EQ(ToString(Parse(ToString(events))), ToString(events));
+  EXPECT_EQ(Parse("calltree,sample=500").triggers.front().every, 2'000'000u);
+}
+
+TEST(AgentOptions, SamplingWordsNeedSampling) {
+  EXPECT_EQ(Problem("callflow,sample"), "SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
+  EXPECT_EQ(Problem("callflow,nostart"), "NOSTART: only sampling starts and stops; use SCS");
+  EXPECT_EQ(Problem("delay=3"), "DELAY: only sampling starts and stops; use SCS");
+  EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO: only samples have it; use SCS");
+  EXPECT_EQ(Problem("scs,metrics=time"), "METRICS: SCS takes whole stacks, at events; leave it out");
+  EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 10000");
+  EXPECT_EQ(Problem("scs=MONITOR_WATE"), "SCS: there is no event 'MONITOR_WATE'; did you mean MONITOR_WAIT?");
 }
 
 TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
@@ -200,7 +218,6 @@ TEST(AgentOptions, ToStringRoundTrips) {
   o.tree_memory = (1 << 20) + 1;
   o.trace_memory = 96 << 10;
   o.fold_recursion = o.only_if_free = o.children = o.train = o.verbose = o.help = true;
-  o.start = false;
   o.trace_mode = TraceMode::kContinuous;
   o.probe = ProbeChoice::kJvmti;
   const AgentOptions p = Parse(ToString(o));
@@ -213,7 +230,6 @@ TEST(AgentOptions, ToStringRoundTrips) {
   EXPECT_EQ(p.trace_memory, o.trace_memory);
   EXPECT_EQ(p.trace_mode, o.trace_mode);
   EXPECT_EQ(p.probe, o.probe);
-  EXPECT_FALSE(p.start);
   EXPECT_TRUE(p.fold_recursion && p.only_if_free && p.children && p.train && p.verbose && p.help);
 }
 
@@ -224,9 +240,12 @@ TEST(AgentOptions, HelpNamesWordsThatExist) {
         "OUT=",     "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",
         "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
         "PROBE=",   "ONCE",         "CHILDREN",       "TRAIN",       "START",
-        "NOSTART",  "VERBOSE",      "HELP",           "TPROF"}) {
+        "NOSTART",  "VERBOSE",      "HELP",           "TPROF",       "SCS",
+        "SAMPLE",   "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=", "DURATION="}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
+    const std::string_view needs_company = "NOSTART SAMPLE OBJECTINFO";
+    if (needs_company.contains(word)) continue;
     EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")
         << word;
   }

@@ -1,0 +1,147 @@
+// `jprof compare`: flat against contextual in one profile, or two profiles with each other.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/profile_source.h"
+#include "cli/wrong_words.h"
+#include "reports/compare.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Format { kText, kJson, kHtml };
+
+struct Arguments {
+  std::string a, b, out;
+  std::string format;  // empty: as --out's name says, or text
+  TableChoice table;
+  reports::CompareOptions options;
+};
+
+Result<Format> FormatOf(const Arguments& arguments) {
+  std::string word = arguments.format;
+  const std::string extension = fs::path(arguments.out).extension();
+  if (word.empty()) word = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
+  const Result<size_t> format = Choose("--format", word, {"text", "json", "html"});
+  if (!format) return std::unexpected(format.error());
+  return static_cast<Format>(*format);
+}
+
+template <typename Compared>
+Result<void> PrintAs(Format format, const Compared& compared,
+                     const reports::CompareOptions& options, reports::Output& out) {
+  switch (format) {
+    case Format::kText:
+      PrintText(compared, options, out);
+      break;
+    case Format::kJson:
+      PrintJson(compared, options, out);
+      break;
+    case Format::kHtml:
+      PrintHtml(compared, options, out);
+      break;
+  }
+  return out.Finish();
+}
+
+// Opens --out only when there is something to write.
+template <typename Compared>
+Result<void> Print(const Arguments& arguments, Format format, const Result<Compared>& compared) {
+  if (!compared) return std::unexpected(compared.error());
+  if (arguments.out.empty()) {
+    reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+    return PrintAs(format, *compared, arguments.options, out);
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen(arguments.out.c_str(), "we"), std::fclose);
+  if (!file) {
+    return WrongUse("cannot write {}: {}; choose another file with -o", arguments.out,
+                    std::strerror(errno));
+  }
+  reports::Output out(file.get());
+  return PrintAs(format, *compared, arguments.options, out);
+}
+
+Result<void> Run(Arguments arguments) {
+  const Result<Format> format = FormatOf(arguments);
+  if (!format) return std::unexpected(format.error());
+  if (arguments.options.top == 0) return WrongUse("--top 0 would print nothing; 1 is the least");
+  if (arguments.a.empty()) {
+    Result<std::string> newest = NewestProfile();
+    if (!newest) return std::unexpected(newest.error());
+    arguments.a = *newest;
+  }
+  Result<reports::Source> a = OpenSource(arguments.a, arguments.table);
+  if (!a) return std::unexpected(a.error());
+  if (arguments.b.empty()) {
+    if (arguments.options.absolute)
+      return WrongUse("--absolute is for two profiles: jprof compare A B --absolute");
+    return Print(arguments, *format, CompareWithin(*a, arguments.options));
+  }
+  Result<reports::Source> b = OpenSource(arguments.b, arguments.table);
+  if (!b) return std::unexpected(b.error());
+  return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Flat against contextual in one profile, or two profiles with each other");
+  command->footer(
+      "Examples:\n"
+      "  jprof compare app.jprof                      who makes the hot methods hot, and what the "
+      "flat profile hides\n"
+      "  jprof compare before.jprof after.jprof       what changed, and what is only noise\n"
+      "  jprof compare exact.jprof sampled.jprof      callflow against sampling of the same "
+      "program\n"
+      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for the browser");
+  command->add_option(
+      "A", arguments->a,
+      "A profile by callflow, scs or calltree --sample; the newest *.jprof here if left out");
+  command->add_option("B", arguments->b, "The profile to compare it with");
+  command->add_option("--format", arguments->format,
+                      "text (default), json or html; or as the name behind -o ends");
+  command->add_option("-o,--out", arguments->out, "Write to this file");
+  command->add_option("--metric", arguments->options.metric,
+                      "By this metric or event; NAME,NAME: A's and B's");
+  command->add_option("--top", arguments->options.top, "Rows of each list (10)");
+  command->add_flag("--absolute", arguments->options.absolute,
+                    "Compare values, not shares; both must be in one unit");
+  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
+                                         "Leave the profiler's own cost in");
+  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
+      ->excludes(uncalibrated);
+  command->add_flag("--force", arguments->table.force,
+                    "Use --table even if it was made for another machine or JVM");
+  command->callback([arguments, &exit_code] {
+    Result<void> done;
+    try {
+      done = Run(*arguments);
+    } catch (const fs::filesystem_error& error) {
+      done = Fail("{}", error.what());
+    } catch (const std::bad_alloc&) {
+      done = Fail(
+          "not enough memory for these profiles' trees; profile with a smaller --tree-memory, or "
+          "compare elsewhere");
+    }
+    if (done) return;
+    PrintError(done.error().message);
+    exit_code = done.error().exit_code;
+  });
+}
+
+}  // namespace jprof::cli

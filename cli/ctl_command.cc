@@ -1,0 +1,110 @@
+// `jprof ctl`: starts, stops and asks a recording in a running JVM.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/control_client.h"
+#include "cli/wrong_words.h"
+
+namespace jprof::cli {
+namespace {
+
+constexpr char kFooter[] = R"(Commands:
+  start    record from now on
+  stop     pause: nothing is recorded until the next start
+  flush    have everything recorded so far on disk, for reports while the program runs
+  reset    forget what was recorded so far
+  status   what is recorded, and how much of it
+
+Examples:
+  jprof ctl                    the JVMs that listen
+  jprof ctl 1234 status        what that one records
+  jprof scs --nostart -- java -jar app.jar
+  jprof ctl 1234 start         record, once the program has warmed up)";
+
+struct Arguments {
+  std::string pid, command;
+  double timeout = 5;
+};
+
+Result<pid_t> PidOf(const std::string& word) {
+  pid_t pid = 0;
+  const char* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, pid);
+  if (error == std::errc() && rest == end && pid > 0) return pid;
+  return WrongUse("'{}' is not the number of a process; `jprof ctl` lists those that listen", word);
+}
+
+void PrintFacts(const std::string& answer) {
+  for (const auto& [key, value] : control::SplitFacts(answer)) {
+    fmt::print("{:<10} {}\n", key + ":", control::OneLine(value));
+  }
+}
+
+Result<void> Tell(const Arguments& arguments) {
+  const auto pid = PidOf(arguments.pid);
+  if (!pid) return std::unexpected(pid.error());
+  const auto command = control::CommandOf(arguments.command.empty() ? "status" : arguments.command);
+  if (!command) return std::unexpected(command.error());
+  const auto answer = AskJvm(*pid, *command, arguments.timeout);
+  if (!answer) return std::unexpected(answer.error());
+  if (*command == control::Command::kStatus) {
+    PrintFacts(*answer);
+  } else {
+    fmt::print("{}\n", *answer);
+  }
+  return {};
+}
+
+// One line a JVM; one that does not answer says so in it.
+Result<void> List(const Arguments& arguments) {
+  const std::vector<pid_t> pids = ListeningJvms();
+  if (pids.empty()) fmt::print("no JVM of this user listens\n");
+  for (const pid_t pid : pids) {
+    const auto status = AskJvm(pid, control::Command::kStatus, arguments.timeout);
+    fmt::print("{:<8}", pid);
+    if (!status) fmt::print(" {}", status.error().message);
+    for (const auto& [key, value] : control::SplitFacts(status.value_or(""))) {
+      fmt::print(" {}={}", key, control::OneLine(value));
+    }
+    fmt::print("\n");
+  }
+  return {};
+}
+
+Result<void> Run(const Arguments& arguments) {
+  if (arguments.command.empty()) {
+    if (arguments.pid.empty() || arguments.pid == "list") return List(arguments);
+    if (control::CommandOf(arguments.pid)) {
+      return WrongUse("{0} what? jprof ctl PID {0}; `jprof ctl` lists those that listen",
+                      arguments.pid);
+    }
+  }
+  return Tell(arguments);
+}
+
+}  // namespace
+
+void AddCtlCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* sub = app.add_subcommand(
+      "ctl", "Starts, stops, flushes, resets or asks a recording in a running JVM");
+  sub->footer(kFooter);
+  sub->add_option("pid", arguments->pid, "The JVM's process; without it: those that listen")
+      ->type_name("PID");
+  sub->add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
+      ->type_name("COMMAND");
+  sub->add_option("--timeout", arguments->timeout, "Seconds to wait for the answer (5)")
+      ->check(CLI::Range(0.001, 86400.0));
+  sub->callback([arguments, &exit_code] {
+    const auto done = Run(*arguments);
+    exit_code = done ? 0 : done.error().exit_code;
+    if (!done) PrintError(done.error().message);
+  });
+}
+
+}  // namespace jprof::cli

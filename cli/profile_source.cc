@@ -1,0 +1,133 @@
+#include "cli/profile_source.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "calibrate/train/table_store.h"
+#include "cli/profile_place.h"
+#include "common/nearest.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name that is not there gets the nearest *.jprof beside it as a suggestion.
+std::string DidYouMean(const fs::path& directory) {
+  std::error_code error;
+  std::vector<std::string> names;
+  const fs::path parent = directory.has_parent_path() ? directory.parent_path() : ".";
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+    if (entry.path().extension() == ".jprof") names.push_back(entry.path().filename().string());
+  }
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  const auto nearest = Nearest(directory.filename().string(), choices);
+  return nearest ? fmt::format("; did you mean '{}'?",
+                               (parent == "." ? fs::path(*nearest) : parent / *nearest).string())
+                 : "";
+}
+
+void UseTable(reports::Source& source, calibrate::Table table, std::string from) {
+  for (calibrate::Metric& metric : table.metrics) {
+    if (metric.bias != 0) metric = Rebased(std::move(metric), source.reader.meta().bracket_bias());
+  }
+  source.table = std::move(table);
+  source.table_from = std::move(from);
+}
+
+// --table FILE: it must fit, or --force.
+Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
+  Result<calibrate::StoredTable> stored = calibrate::LoadTable(choice.file);
+  if (!stored) return std::unexpected(Error{stored.error().message, 2});
+  const auto differences =
+      calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
+  if (!differences.empty() && !choice.force) {
+    return WrongUse(
+        "{}: does not fit this profile: {}; train one that does (jprof calibrate) or use it "
+        "anyway: --force",
+        choice.file, fmt::join(differences, "; "));
+  }
+  UseTable(
+      source, std::move(stored->table),
+      choice.file + (differences.empty()
+                         ? ""
+                         : " BY FORCE (" + fmt::format("{}", fmt::join(differences, "; ")) + ")"));
+  return {};
+}
+
+// The profile's own table, else the user's that fits; none is no error, the report says so.
+Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
+  if (choice.uncalibrated) {
+    source.uncalibrated = "asked for by --uncalibrated";
+    return {};
+  }
+  if (!choice.file.empty()) return UseNamedTable(source, choice);
+  const auto& metrics = source.reader.meta().metrics;
+  if (std::ranges::all_of(metrics, &profile::MetricInfo::is_samples))
+    return {};  // nothing to correct
+  const calibrate::Fingerprint& fingerprint = source.reader.meta().fingerprint;
+  const std::string own = source.reader.ReadCalibration();
+  if (!own.empty()) {
+    Result<calibrate::Table> table = calibrate::FromJson(own);
+    if (table && calibrate::Differences(table->fingerprint, fingerprint).empty()) {
+      UseTable(source, std::move(*table),
+               std::string("the profile's ") + profile::kCalibrationFile);
+      return {};
+    }
+    source.reader.damages().Add(fmt::format(
+        "{}: {}", profile::kCalibrationFile,
+        table
+            ? fmt::format("does not fit: {}",
+                          fmt::join(calibrate::Differences(table->fingerprint, fingerprint), "; "))
+            : table.error().message));
+  }
+  Result<calibrate::StoredTable> stored = calibrate::FindTable(fingerprint);
+  if (stored) {
+    UseTable(source, std::move(stored->table), stored->path.string());
+  } else {
+    source.uncalibrated = stored.error().message;
+  }
+  return {};
+}
+
+}  // namespace
+
+// The newest profile in the working directory.
+Result<std::string> NewestProfile() {
+  std::error_code error;
+  std::string newest;
+  fs::file_time_type time;
+  for (const fs::directory_entry& entry : fs::directory_iterator(".", error)) {
+    if (entry.path().extension() != ".jprof" || !IsProfile(entry.path())) continue;
+    const fs::file_time_type changed = fs::last_write_time(entry.path(), error);
+    if (!newest.empty() && changed <= time) continue;
+    newest = entry.path().filename().string();
+    time = changed;
+  }
+  if (newest.empty()) {
+    return WrongUse(
+        "no profile (*.jprof) in the working directory; name one, or make one: jprof callflow -- "
+        "java ...");
+  }
+  fmt::print(stderr, "jprof: using {}, the newest profile here\n", newest);
+  return newest;
+}
+
+Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice) {
+  Result<profile::Reader> reader = profile::Reader::Open(directory);
+  if (!reader) {
+    std::error_code error;
+    const bool there = fs::exists(directory, error);
+    return std::unexpected(Error{reader.error().message + (there ? "" : DidYouMean(directory)),
+                                 reader.error().exit_code});
+  }
+  reports::Source source{.reader = std::move(*reader)};
+  if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
+  return source;
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,135 @@
+#include "jprof/agent/agent_triggers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <ranges>
+
+#include "common/nearest.h"
+
+namespace jprof::agent {
+namespace {
+
+constexpr size_t kMostMetrics = 8;
+constexpr std::string_view kEncoded = "raw:";  // what a perf event begins with
+
+struct KnownTrigger {
+  TriggerKind kind;
+  std::string_view name;
+  std::string_view unit;         // of a weighted metric; empty: only counted
+  uint64_t every;                // if no number is given
+  std::string_view period_unit;  // of `every`
+  std::string_view help;
+};
+constexpr KnownTrigger kTriggers[] = {
+    {TriggerKind::kTime, "TIME", "", 0, "ns", "CPU time of each thread (the default; see the rate)"},
+    {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
+     "an object about every N allocated bytes; estimates bytes"},
+    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events", "each N-th allocated object (slow: the VM tells of all)"},
+    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "each N-th call of Object.wait"},
+    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events", "its end, with the time waited"},
+    {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
+     "each N-th monitor that another thread held"},
+    {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
+     "its being entered at last, with the time waited"},
+    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "each N-th class loaded"},
+    {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of each thread that does not run, every N ms"},
+    {TriggerKind::kWall, "WALL", "", 10, "ms", "the stack of each thread, running or not, every N ms"},
+};
+
+const KnownTrigger& Known(TriggerKind kind) {
+  return *std::ranges::find(kTriggers, kind, &KnownTrigger::kind);
+}
+
+Result<Trigger> ParseTrigger(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  Trigger trigger;
+  if (name.starts_with(kEncoded)) {
+    trigger = {TriggerKind::kEvent, 0, std::string(name)};
+  } else {
+    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+    const auto same = [&](const KnownTrigger& t) { return std::ranges::equal(t.name, name, {}, upper, upper); };
+    const auto known = std::ranges::find_if(kTriggers, same);
+    if (known == std::end(kTriggers)) {
+      std::vector<std::string_view> names;
+      for (const KnownTrigger& t : kTriggers) names.push_back(t.name);
+      const auto nearest = Nearest(name, names);
+      return WrongUse("SCS: there is no event '{}'; {}", name,
+                      nearest ? fmt::format("did you mean {}?", *nearest)
+                              : fmt::format("choose from {}", fmt::join(names, ", ")));
+    }
+    trigger = {known->kind, known->every, ""};
+  }
+  if (equals == std::string_view::npos) {
+    if (trigger.kind == TriggerKind::kEvent) return WrongUse("SCS: an event needs a period: EVENT=N");
+    return trigger;
+  }
+  const std::string_view number = text.substr(equals + 1);
+  const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), trigger.every);
+  if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
+      trigger.every > uint64_t{1} << 40) {
+    return WrongUse("SCS: '{}' is no number of 1 or more: {}=N", number, name);
+  }
+  return trigger;
+}
+
+}  // namespace
+
+Result<std::vector<Trigger>> ParseTriggers(std::string_view text) {
+  std::vector<Trigger> triggers;
+  size_t metrics = 0;
+  for (const auto part : std::views::split(text, '+')) {
+    auto trigger = ParseTrigger(std::string_view(part));
+    if (!trigger) return std::unexpected(trigger.error());
+    const auto same = [&](const Trigger& t) { return t.kind == trigger->kind && t.event == trigger->event; };
+    if (std::ranges::any_of(triggers, same)) return WrongUse("SCS: '{}' is named twice", std::string_view(part));
+    metrics += MetricsOf(*trigger).size();
+    if (metrics > kMostMetrics) return WrongUse("SCS: these events make more than {} metrics", kMostMetrics);
+    triggers.push_back(*std::move(trigger));
+  }
+  return triggers;
+}
+
+std::string ToString(std::span<const Trigger> triggers) {
+  std::string text;
+  for (const Trigger& t : triggers) {
+    if (!text.empty()) text += '+';
+    text += t.kind == TriggerKind::kEvent ? t.event : std::string(Known(t.kind).name);
+    if (t.every != 0) text += fmt::format("={}", t.every);
+  }
+  return text;
+}
+
+std::string TriggerHelp() {
+  std::string text;
+  for (const KnownTrigger& t : kTriggers) {
+    const std::string name = t.every != 0 ? fmt::format("{}[={}]", t.name, t.every) : std::string(t.name);
+    text += fmt::format("  {:<30} {}\n", name, t.help);
+  }
+  return text;
+}
+
+std::vector<SampledMetric> MetricsOf(const Trigger& trigger) {
+  if (trigger.kind == TriggerKind::kTime) return {{"samples", "samples", false, trigger.every, "ns"}};
+  if (trigger.kind == TriggerKind::kEvent) {
+    size_t at = 0;  // the name is what follows the sixth colon
+    for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
+    return {{trigger.event.substr(at), "samples", false, trigger.every, "events"}};
+  }
+  const KnownTrigger& known = Known(trigger.kind);
+  const bool elapsed = known.period_unit == "ms";
+  const uint64_t period = elapsed ? trigger.every * 1'000'000 : trigger.every;
+  const std::string_view unit = elapsed ? "ns" : known.period_unit;
+  const std::string name(known.name);
+  if (known.unit.empty()) return {{name, "samples", false, period, unit}};
+  return {{name, known.unit, true, period, unit}, {name + ".samples", "samples", false, period, unit}};
+}
+
+std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers) {
+  std::vector<SampledMetric> all;
+  for (const Trigger& trigger : triggers) std::ranges::move(MetricsOf(trigger), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,53 @@
+// What makes a sample be taken (SCS=event[=N]+...), and the metrics of the profile that come of it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::agent {
+
+enum class TriggerKind : uint8_t {
+  kTime,                     // CPU time of the thread
+  kEvent,                    // a perf event of the thread
+  kAllocatedBytes,           // the rest: see kTriggers in the source
+  kAllocations,
+  kMonitorWait,
+  kMonitorWaited,
+  kMonitorContendedEnter,
+  kMonitorContendedEntered,
+  kClassLoad,
+  kIdle,
+  kWall,
+};
+
+struct Trigger {
+  TriggerKind kind = TriggerKind::kTime;
+  // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle, kWall).
+  uint64_t every = 0;
+  std::string event;  // kEvent: as EncodeMetric of ptm/event_spec.h writes it
+  bool operator==(const Trigger&) const = default;
+};
+
+// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (exit code 2): an unknown or repeated event, a bad number, too many.
+Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
+std::string ToString(std::span<const Trigger> triggers);
+// The events by name, each with a line of help: for --help.
+std::string TriggerHelp();
+
+// One metric of a sampled profile, as meta.json tells it.
+struct SampledMetric {
+  std::string name;
+  std::string_view unit;
+  bool weighted = false;  // the value is what the samples stand for; their number is the next metric
+  uint64_t period = 0;
+  std::string_view period_unit;
+};
+std::vector<SampledMetric> MetricsOf(const Trigger& trigger);
+std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers);
+
+}  // namespace jprof::agent

@@ -1,0 +1,305 @@
+#include "jprof/agent/control.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace jprof::agent {
+namespace {
+
+constexpr int64_t kDeafMs = 100;
+
+std::atomic<Control*> the_listening = nullptr;  // for a forked child
+
+int64_t Now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000 + now.tv_nsec / 1'000'000;
+}
+
+std::string Why() { return std::strerror(errno); }
+
+// None: the path is too long for a socket.
+std::optional<sockaddr_un> AddressOf(const std::string& path) {
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::ranges::copy(path, address.sun_path);
+  return address;
+}
+
+const sockaddr* Generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+// The socket stands there, but nobody listens.
+bool IsStale(const std::string& path) {
+  const auto address = AddressOf(path);
+  const OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!address || !fd) return false;
+  return connect(fd.get(), Generic(*address), sizeof *address) != 0 && errno == ECONNREFUSED;
+}
+
+// Of "123.sock"; 0: it is called otherwise.
+pid_t PidOf(std::string_view name) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  return error == std::errc() && pid > 0 && name == control::SocketName(pid) ? pid : 0;
+}
+
+// Both are asked: a process of another container that shares the folder has no pid here, and one
+// that is about to listen does not yet.
+void RemoveStale(const std::string& folder) {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* entry = readdir(entries)) {
+    const pid_t pid = PidOf(entry->d_name);
+    const std::string path = folder + "/" + entry->d_name;
+    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH && IsStale(path)) unlink(path.c_str());
+  }
+  closedir(entries);
+}
+
+// There, and nobody else can put anything into it or in its place.
+Result<void> PrepareFolder(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Fail("cannot make the folder {}: {}", folder, Why());
+  }
+  struct stat status;
+  if (lstat(folder.c_str(), &status) != 0) return Fail("cannot see {}: {}", folder, Why());
+  if (!S_ISDIR(status.st_mode)) return Fail("{} is not a folder; remove it", folder);
+  if (status.st_uid != geteuid()) {
+    return Fail("{} belongs to user {}; set XDG_RUNTIME_DIR to a folder of this user", folder,
+                status.st_uid);
+  }
+  if ((status.st_mode & 022) != 0) return Fail("others may write to {}; chmod 700 it", folder);
+  return {};
+}
+
+// Closed with it goes what the client has not read yet, never the answer.
+void Send(int fd, std::string text) {
+  text.resize(std::min(text.size(), control::kMaxAnswer - 1));
+  text += '\n';
+  (void)!send(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+std::string Refusal(std::string_view why) {
+  return std::string(control::kError) + control::OneLine(why);
+}
+
+}  // namespace
+
+void OwnedFd::Reset(int fd) {
+  const int old = std::exchange(fd_, fd);
+  if (old >= 0) close(old);
+}
+
+Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_t patience_ms) {
+  if (running_ || the_listening.load() != nullptr) return Fail("jprof ctl is listened to already");
+  handlers_ = std::move(handlers);
+  user_ = geteuid();
+  patience_ms_ = patience_ms;
+  path_ = folder + "/" + control::SocketName(getpid());
+  auto ready = PrepareFolder(folder);
+  if (!ready) return ready;
+  RemoveStale(folder);
+  if (ready = Listen(); ready) ready = StartThread();
+  if (!ready) CloseAll();
+  return ready;
+}
+
+Result<void> Control::Listen() {
+  const auto address = AddressOf(path_);
+  if (!address) return Fail("{} is too long for a socket; set XDG_RUNTIME_DIR shorter", path_);
+  if (IsStale(path_)) unlink(path_.c_str());  // of an earlier process with this pid
+  listener_.Reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_) return Fail("no socket for jprof ctl: {}", Why());
+  if (bind(listener_.get(), Generic(*address), sizeof *address) != 0) {
+    listener_.Reset();  // what stands there is another's
+    return Fail("no socket at {}: {}", path_, Why());
+  }
+  // Nobody can connect before it listens.
+  if (chmod(path_.c_str(), 0600) != 0 || listen(listener_.get(), kMostClients) != 0) {
+    return Fail("cannot listen at {}: {}", path_, Why());
+  }
+  return {};
+}
+
+Result<void> Control::StartThread() {
+  static const int at_fork = pthread_atfork(nullptr, nullptr, LeaveToParent);
+  wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (at_fork != 0 || !wake_) return Fail("no thread for jprof ctl: {}", Why());
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const auto serve = [](void* control) -> void* {
+    pthread_setname_np(pthread_self(), "jprof control");
+    static_cast<Control*>(control)->Serve();
+    return nullptr;
+  };
+  the_listening = this;
+  const int error = pthread_create(&thread_, nullptr, serve, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return Fail("no thread for jprof ctl: {}", std::strerror(error));
+  running_ = true;
+  return {};
+}
+
+void Control::Stop() {
+  if (!running_) return;
+  running_ = false;
+  eventfd_write(wake_.get(), 1);
+  pthread_join(thread_, nullptr);
+  CloseAll();
+}
+
+void Control::CloseAll() {
+  Control* self = this;
+  the_listening.compare_exchange_strong(self, nullptr);
+  if (listener_) unlink(path_.c_str());
+  listener_.Reset();
+  wake_.Reset();
+  for (Client& client : clients_) client.fd.Reset();
+}
+
+void Control::LeaveToParent() {
+  Control* control = the_listening.exchange(nullptr);
+  if (control == nullptr) return;
+  control->running_ = false;
+  control->listener_.Reset();
+  control->wake_.Reset();
+  for (Client& client : control->clients_) client.fd.Reset();
+}
+
+// The thread.
+
+void Control::Serve() {
+  for (;;) {
+    Polled polled = WhatToPoll();
+    if (poll(polled.data(), polled.size(), PollTimeout()) < 0) {
+      if (errno == EINTR) continue;
+      return listener_.Reset();  // callers are refused then
+    }
+    if (polled[0].revents != 0) return;
+    for (size_t i = 0; i < kMostClients; ++i) {
+      if (polled[i + 2].revents != 0) Read(clients_[i]);
+    }
+    if (polled[1].revents != 0) Accept();
+    DropSilentClients();
+  }
+}
+
+// Negative descriptors are passed over.
+Control::Polled Control::WhatToPoll() const {
+  Polled polled = {};
+  polled[0] = {wake_.get(), POLLIN, 0};
+  polled[1] = {Now() < deaf_until_ ? -1 : listener_.get(), POLLIN, 0};
+  for (size_t i = 0; i < kMostClients; ++i) polled[i + 2] = {clients_[i].fd.get(), POLLIN, 0};
+  return polled;
+}
+
+int Control::PollTimeout() const {
+  const int64_t now = Now(), never = INT64_MAX;
+  int64_t next = now < deaf_until_ ? deaf_until_ : never;
+  for (const Client& client : clients_) {
+    if (client.fd) next = std::min(next, client.until);
+  }
+  return next == never ? -1 : static_cast<int>(std::max<int64_t>(0, next - now));
+}
+
+void Control::Accept() {
+  const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) {
+    if (errno != EAGAIN && errno != ECONNABORTED) deaf_until_ = Now() + kDeafMs;
+    return;
+  }
+  if (!Allowed(fd)) {
+    Send(fd, Refusal("this JVM belongs to another user; only that user and root control it"));
+    close(fd);
+    return;
+  }
+  Client& client = FreeClient();
+  client.fd.Reset(fd);
+  client.number = ++clients_seen_;
+  client.until = Now() + patience_ms_;
+  client.size = 0;
+}
+
+bool Control::Allowed(int fd) const {
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  return peer.uid == user_ || peer.uid == 0;
+}
+
+// If none is free, the one that came first.
+Control::Client& Control::FreeClient() {
+  return *std::ranges::min_element(
+      clients_, {}, [](const Client& client) { return client.fd ? client.number : 0; });
+}
+
+void Control::Read(Client& client) {
+  const ssize_t got = recv(client.fd.get(), client.text.data() + client.size,
+                           client.text.size() - client.size, MSG_DONTWAIT);
+  if (got < 0 && errno == EAGAIN) return;
+  client.size += static_cast<size_t>(std::max<ssize_t>(got, 0));
+  const std::string_view text(client.text.data(), client.size);
+  const size_t end = text.find('\n');
+  if (end != text.npos) {
+    Send(client.fd.get(), Answer(text.substr(0, end)));
+  } else if (got > 0 && client.size < client.text.size()) {
+    return;  // the rest is to come
+  } else if (client.size > 0) {
+    Send(client.fd.get(), Refusal("this is not a line of a command"));
+  }
+  client.fd.Reset();
+}
+
+std::string Control::Answer(std::string_view line) const {
+  try {
+    const auto command = control::ParseRequest(line);
+    return command ? Do(*command) : Refusal(command.error().message);
+  } catch (const std::exception& failure) {
+    return Refusal(failure.what());
+  }
+}
+
+std::string Control::Do(control::Command command) const {
+  using Action = std::function<Result<std::string>()> Handlers::*;
+  constexpr Action kActions[] = {&Handlers::start, &Handlers::stop, &Handlers::flush,
+                                 &Handlers::reset};
+  if (command == control::Command::kStatus) {
+    return std::string(control::kOk) +
+           control::JoinFacts(handlers_.status ? handlers_.status() : std::vector<control::Fact>());
+  }
+  const auto& handler = handlers_.*kActions[static_cast<size_t>(command)];
+  if (!handler) {
+    return Refusal(fmt::format("{} is not possible with this recording",
+                               control::kCommandNames[static_cast<size_t>(command)]));
+  }
+  const auto done = handler();
+  return done ? std::string(control::kOk) + control::OneLine(*done) : Refusal(done.error().message);
+}
+
+void Control::DropSilentClients() {
+  const int64_t now = Now();
+  for (Client& client : clients_) {
+    if (client.fd && client.until <= now) client.fd.Reset();
+  }
+}
+
+}  // namespace jprof::agent

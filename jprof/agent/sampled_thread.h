@@ -1,0 +1,43 @@
+// What callstack sampling keeps for one thread: its timers, where its stack lies, room for one walk.
+// Owner: the thread. `cpu_ns` and `owed_ns` belong to the sampling thread, which adds to `due`, too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "jprof/agent/agent_triggers.h"
+#include "jprof/engine/thread.h"
+#include "jprof/hotspot/stack_walker.h"
+#include "ptm/thread_sampler.h"
+
+namespace jprof::agent {
+
+inline constexpr uint32_t kMostFrames = 2048;
+inline constexpr uint32_t kMostKernelFrames = 128;
+inline constexpr size_t kMostTriggers = 8;
+inline constexpr size_t kMostVirtualRows = 64;
+
+struct SampledThread {
+  ptm::ThreadSampler timers[kMostTriggers];
+  unwind::StackBounds stack;
+  // Rows of virtual threads that run on it, by name (null: those without); the last takes what finds no room.
+  struct VirtualRow {
+    const char* name = nullptr;
+    bool used = false;
+    engine::Strand strand;  // no record: there was no room
+  };
+  VirtualRow virtual_rows[kMostVirtualRows];
+  // Triggers that count to N, or time something.
+  uint64_t seen[kMostTriggers] = {};
+  uint64_t since_ns[kMostTriggers] = {};
+  // Ticks of the sampling thread that the next sample will stand for, by trigger.
+  std::atomic<uint32_t> due[kMostTriggers] = {};
+  uint64_t cpu_ns[kMostTriggers] = {};   // at its last tick
+  uint64_t owed_ns[kMostTriggers] = {};  // not asked for yet
+  // One walk.
+  uint32_t words[kMostFrames + kMostKernelFrames + 2];
+  uint64_t kernel[kMostKernelFrames];
+  hotspot::StackFrame frames[kMostFrames];
+};
+
+}  // namespace jprof::agent

@@ -1,0 +1,495 @@
+#include "jprof/agent/sampling.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "jprof/agent/frame_names.h"
+#include "jprof/agent/say.h"
+#include "jprof/agent/sampled_thread.h"
+#include "jprof/engine/samples.h"
+#include "ptm/sampler.h"
+
+namespace jprof::agent {
+namespace {
+
+constexpr int kTimerSignal = SIGPROF;
+constexpr int kAskSignal = SIGVTALRM;         // sent by the sampling thread
+constexpr uint32_t kMostAskedATick = 32;      // so that many idle threads do not cost more than few
+constexpr int kTickMs = 10;                   // of the sampling thread, when nothing asks for a shorter one
+constexpr uint64_t kRefreshNs = 200'000'000;  // new modules are looked for at most so often
+
+Sampling* sampling = nullptr;
+
+uint64_t Nanos(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
+constexpr uint64_t kSecond = 1'000'000'000, kNever = ~uint64_t{0};
+
+void SleepUntil(uint64_t ns) {
+  const timespec until = {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+void Sleep(uint64_t milliseconds) { SleepUntil(Nanos(CLOCK_MONOTONIC) + milliseconds * 1'000'000); }
+
+uint64_t CpuNanosOf(uint32_t tid) { return Nanos(static_cast<clockid_t>((~tid << 3) | 6)); }
+
+unwind::StackBounds StackOfThisThread() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void* low = nullptr;
+  size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  const auto start = reinterpret_cast<uint64_t>(low);
+  return {start, start + bytes};
+}
+
+// The executable part of the module that `address` lies in.
+struct CodeRange {
+  uint64_t address, start = 0, end = 0;
+};
+CodeRange CodeAround(uint64_t address) {
+  CodeRange range{address};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* wanted = static_cast<CodeRange*>(data);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[i];
+          const uint64_t start = info->dlpi_addr + part.p_vaddr, end = start + part.p_memsz;
+          if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
+          if (wanted->address < start || wanted->address >= end) continue;
+          wanted->start = start;
+          wanted->end = end;
+          return 1;
+        }
+        return 0;
+      },
+      &range);
+  return range;
+}
+
+// While it is held no sample interrupts the calling thread.
+class NoSamples {
+ public:
+  NoSamples() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, kTimerSignal);
+    sigaddset(&set, kAskSignal);
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+  }
+  ~NoSamples() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+Result<void> Install(int number, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction old = {}, action = {};
+  sigaction(number, nullptr, &old);
+  if ((old.sa_flags & SA_SIGINFO) != 0 || (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN)) {
+    return Fail("something else in this process uses signal {} already: only one profiler can", number);
+  }
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigfillset(&action.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&action.sa_mask, fault);
+  if (sigaction(number, &action, nullptr) != 0) return Fail("cannot handle signal {}: {}", number, std::strerror(errno));
+  return {};
+}
+
+SampledThread* Of(const engine::Thread& thread) { return static_cast<SampledThread*>(thread.sampling); }
+
+}  // namespace
+
+Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmStructs& structs,
+                                 engine::Session* session) {
+  auto* made = new Sampling;
+  made->options_ = options;
+  made->triggers_ = options.triggers;
+  made->session_ = session;
+  made->in_tree_ = options.mode == Mode::kCalltree;
+  for (const Trigger& trigger : made->triggers_) {
+    const auto metrics = MetricsOf(trigger);
+    made->metric_of_.push_back(made->metric_count_);
+    made->weighted_.push_back(metrics.front().weighted);
+    made->metric_count_ += static_cast<uint32_t>(metrics.size());
+    ptm::ThreadSampling timer = {ptm::CpuClock(), trigger.every, kTimerSignal, !options.java_only && !made->in_tree_};
+    if (trigger.kind == TriggerKind::kEvent) {
+      auto event = ptm::DecodeMetric(trigger.event);
+      if (!event) return std::unexpected(event.error());
+      timer.event = *std::move(event);
+    } else if (trigger.kind != TriggerKind::kTime) {
+      continue;
+    }
+    made->trigger_of_timer_.push_back(static_cast<uint32_t>(made->metric_of_.size() - 1));
+    made->timers_.push_back(std::move(timer));
+  }
+  if (auto read = made->unwinder_.Refresh(); !read && !options.java_only) return std::unexpected(read.error());
+  auto walker = hotspot::StackWalker::Open(structs, made->unwinder_);
+  if (!walker) return std::unexpected(walker.error());
+  made->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
+  const CodeRange own = CodeAround(reinterpret_cast<uint64_t>(&Sampling::OnSignal));
+  made->own_start_ = own.start;
+  made->own_end_ = own.end;
+  for (const int number : {kTimerSignal, kAskSignal}) {
+    if (auto installed = Install(number, OnSignal); !installed) return std::unexpected(installed.error());
+  }
+  sampling = made;
+  return made;
+}
+
+SampledThread* Sampling::Here() const {
+  const engine::Thread* thread = engine::current_thread;
+  return thread != nullptr ? Of(*thread) : nullptr;
+}
+
+void Sampling::AddThread(JNIEnv* jni) {
+  engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->record == nullptr || thread->sampling != nullptr) return;
+  void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    ++thread->record->samples_lost;
+    return;
+  }
+  const NoSamples guard;
+  auto* sampled = new (memory) SampledThread;
+  sampled->stack = StackOfThisThread();
+  thread->vm_thread = walker_->VmThreadOf(jni);
+  if (!OpenTimers(*sampled)) ++thread->record->samples_lost;
+  __atomic_store_n(&thread->sampling, sampled, __ATOMIC_RELEASE);
+  if (!running()) return;
+  for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
+}
+
+bool Sampling::OpenTimers(SampledThread& sampled) {
+  const uint64_t random = static_cast<uint64_t>(ptm::ReadTsc()) * 0x9e3779b97f4a7c15ull >> 20;
+  bool all = true;
+  for (size_t i = 0; i < timers_.size(); ++i) {
+    if (const int error = sampled.timers[i].Open(timers_[i], random); error != 0) {
+      all = false;
+      if (!timers_failed_.exchange(true)) {
+        Say(fmt::format("cannot sample by {}: {}", timers_[i].event.name, std::strerror(error)));
+      }
+    }
+  }
+  return all;
+}
+
+void Sampling::RemoveThread() {
+  engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->sampling == nullptr) return;
+  const NoSamples guard;
+  SampledThread* sampled = Of(*thread);
+  session_->Locked([&] { __atomic_store_n(&thread->sampling, nullptr, __ATOMIC_RELEASE); });
+  for (const SampledThread::VirtualRow& row : sampled->virtual_rows) {
+    if (row.strand.record != nullptr) row.strand.record->state = profile::kThreadEnded;
+  }
+  sampled->~SampledThread();
+  munmap(sampled, sizeof *sampled);
+}
+
+void Sampling::Start() {
+  session_->ForEachThread([&](engine::Thread& thread) {
+    running_ = true;  // under the lock, like all that looks at it to start timers
+    if (SampledThread* sampled = Of(thread)) {
+      for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
+    }
+  });
+  running_ = true;
+}
+
+void Sampling::Stop() {
+  running_ = false;
+  session_->ForEachThread([&](engine::Thread& thread) {
+    if (SampledThread* sampled = Of(thread)) {
+      for (ptm::ThreadSampler& timer : sampled->timers) timer.Stop();
+    }
+  });
+}
+
+uint64_t Sampling::samples() const {
+  uint64_t sum = 0;
+  const profile::ControlHeader* header = session_->writer().header();
+  for (uint32_t i = 0; i < header->thread_count; ++i) sum += session_->writer().ThreadAt(i)->samples;
+  return sum;
+}
+
+void Sampling::OnSignal(int number, siginfo_t* info, void* context) {
+  const int saved = errno;
+  sampling->Handle(number, *info, context);
+  errno = saved;
+}
+
+void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
+  engine::Thread* thread = engine::current_thread;
+  SampledThread* sampled = thread != nullptr ? Of(*thread) : nullptr;
+  if (sampled == nullptr) return;
+  if (number == kAskSignal) {
+    if (info.si_code != SI_QUEUE || !running()) return;
+    for (size_t i = 0; i < triggers_.size(); ++i) {
+      if (const uint32_t due = sampled->due[i].exchange(0)) TakeStack(*thread, i, due, context, nullptr);
+    }
+    return;
+  }
+  for (size_t i = 0; i < timers_.size(); ++i) {
+    const int64_t periods = sampled->timers[i].Take(info);
+    if (periods == 0 || !running()) continue;
+    if (in_tree_) {
+      ChargeCurrent(*thread, trigger_of_timer_[i], periods, unwind::OfSignal(context).pc);
+    } else {
+      TakeStack(*thread, trigger_of_timer_[i], periods, context, &sampled->timers[i]);
+    }
+  }
+}
+
+// The time goes to the method that the recorded tree says is running; what the probes themselves took is dropped.
+void Sampling::ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc) {
+  if (IsOwn(pc) || thread.top == nullptr) {
+    thread.record->samples_own += weight;
+    return;
+  }
+  engine::Charge(thread, thread.top[-1].node, metric_of_[index], weight, metric_count_);
+  thread.record->samples += weight;
+}
+
+void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context,
+                         ptm::ThreadSampler* timer) {
+  const engine::TreeInUse tree(thread);
+  profile::ThreadRecord& record = *thread.record;
+  if (!tree.Outermost()) {
+    record.samples_lost += weight;
+    return;
+  }
+  if (!session_->Heed(thread)) return;
+  SampledThread& sampled = *Of(thread);
+  if (IsOwn(unwind::OfSignal(context).pc)) {
+    record.samples_own += weight;
+    return;
+  }
+  size_t used = 0;
+  if (timer != nullptr && !options_.java_only) {
+    const size_t frames = timer->KernelFrames(sampled.kernel, kMostKernelFrames);
+    for (size_t i = 0; i < frames; ++i) {
+      if (const uint32_t word = KernelWord(thread, kernel_, sampled.kernel[i]); word != 0) sampled.words[used++] = word;
+    }
+  }
+  const hotspot::StackWalk walk =
+      walker_->WalkSignal(context, sampled.stack, thread.vm_thread, sampled.frames, kMostFrames);
+  Add(thread, walk, used, index, weight);
+}
+
+void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signature) {
+  engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->sampling == nullptr || !running()) return;
+  const engine::TreeInUse tree(*thread);
+  if (!tree.Outermost() || !session_->Heed(*thread)) return;
+  SampledThread& sampled = *Of(*thread);
+  size_t used = 0;
+  if (class_signature != nullptr) sampled.words[used++] = ClassWord(*thread, class_signature);
+  const hotspot::StackWalk walk =
+      walker_->WalkJava(sampled.stack, thread->vm_thread, sampled.frames, kMostFrames);
+  Add(*thread, walk, used, index, weight);
+}
+
+// The row of the virtual thread that is mounted: of its name, shared by all that have it and ran here.
+engine::Strand& Sampling::VirtualRow(engine::Thread& thread) {
+  const char* name = virtual_names_.Of(session_->source().VirtualThreadId(thread.vm_thread));
+  SampledThread& sampled = *Of(thread);
+  size_t at = 0;
+  while (at + 1 < kMostVirtualRows && sampled.virtual_rows[at].used && sampled.virtual_rows[at].name != name) ++at;
+  SampledThread::VirtualRow& row = sampled.virtual_rows[at];
+  if (!row.used) {
+    row.used = true;
+    row.name = at + 1 < kMostVirtualRows ? name : nullptr;
+    if (!session_->AddRow(row.name != nullptr ? row.name : "virtual threads", &row.strand)) row.strand.record = nullptr;
+  }
+  return row.strand.record != nullptr ? row.strand : thread.strand;
+}
+
+void Sampling::VirtualThreadStarted(std::string_view name) {
+  const engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->vm_thread == 0) return;
+  virtual_names_.Started(session_->source().VirtualThreadId(thread->vm_thread), name);
+}
+
+void Sampling::VirtualThreadEnded() {
+  const engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->vm_thread == 0) return;
+  virtual_names_.Ended(session_->source().VirtualThreadId(thread->vm_thread));
+}
+
+// `used`: words that stand before the walked frames.
+void Sampling::Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used, size_t index, int64_t weight) {
+  SampledThread& sampled = *Of(thread);
+  engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
+  for (uint32_t i = 0; i < walk.depth; ++i) {
+    const uint32_t word = FrameWord(thread, session_->source(), unwinder_, sampled.frames[i]);
+    if (options_.java_only && !IsJava(sampled.frames[i].type)) continue;
+    sampled.words[used++] = word;
+  }
+  if (walk.in_heap) sampled.words[used++] = NoteWord(thread, "(outer frames of the virtual thread are still in the heap)");
+  profile::Node* node = engine::ContextOf(thread, strand, {sampled.words, used});
+  engine::Charge(thread, node, metric_of_[index], weight, metric_count_);
+  if (weighted_[index]) engine::Charge(thread, node, metric_of_[index] + 1, 1, metric_count_);
+  const int64_t count = weighted_[index] ? 1 : weight;
+  strand.record->samples += count;
+  strand.record->samples_unknown += walk.unknown ? count : 0;
+  strand.record->samples_truncated += walk.truncated ? count : 0;
+}
+
+Control::Handlers Sampling::ControlHandlers(const std::string& out) {
+  const auto done = [](const char* text) -> Result<std::string> { return text; };
+  Control::Handlers handlers;
+  handlers.start = [=, this] { return Start(), done("started"); };
+  handlers.stop = [=, this] { return Stop(), done("stopped"); };
+  handlers.reset = [=, this] { return Reset(), done("all samples are forgotten"); };
+  handlers.flush = [=] { return done("nothing to do: the profile is current at any time"); };
+  handlers.status = [=, this] {
+    uint64_t unknown = 0, own = 0, lost = 0, threads = 0;
+    const uint32_t count = session_->writer().header()->thread_count;
+    for (uint32_t i = 0; i < count; ++i) {
+      const profile::ThreadRecord& record = *session_->writer().ThreadAt(i);
+      unknown += record.samples_unknown;
+      own += record.samples_own;
+      lost += record.samples_lost;
+      threads += record.state == profile::kThreadLive;
+    }
+    return std::vector<control::Fact>{{"mode", in_tree_ ? "calltree" : "scs"},
+                                      {"recording", running() ? "yes" : "no"},
+                                      {"samples", std::to_string(samples())},
+                                      {"unknown", std::to_string(unknown)},
+                                      {"own", std::to_string(own)},
+                                      {"lost", std::to_string(lost)},
+                                      {"threads", std::to_string(threads)},
+                                      {"events", ToString(triggers_)},
+                                      {"out", out}};
+  };
+  return handlers;
+}
+
+void Sampling::Reset() {
+  const bool was_running = running();
+  Stop();
+  Sleep(20);  // a sample that had begun ends
+  profile::Writer& writer = session_->writer();
+  const profile::ControlHeader& header = *writer.header();
+  for (uint64_t i = 0; i < header.node_count; ++i) {
+    profile::Node& node = writer.nodes()[i];
+    if (node.word != 0 && profile::TypeOf(node.word) != MethodType::kBlock) node.self = 0;
+  }
+  std::fill_n(writer.extra(), header.node_count * (metric_count_ - 1), 0);
+  for (uint32_t i = 0; i < header.thread_count; ++i) {
+    profile::ThreadRecord& record = *writer.ThreadAt(i);
+    record.samples = record.samples_unknown = record.samples_truncated = 0;
+    record.samples_own = record.samples_lost = 0;
+  }
+  if (was_running) Start();
+}
+
+void Sampling::Begin() {
+  if (options_.start && options_.delay == 0) Start();
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal of the program's is for this thread
+  const auto run = [](void* self) -> void* { return static_cast<Sampling*>(self)->Loop(), nullptr; };
+  if (pthread_create(&thread, nullptr, run, this) != 0) {
+    Say("cannot start the sampling thread: no IDLE, WALL, DELAY, DURATION");
+  } else {
+    pthread_setname_np(thread, "jprof sampling");
+    pthread_detach(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Beside the sampled threads: idle ones are asked for their stacks, new modules' unwind tables are read.
+void Sampling::Loop() {
+  if (!options_.java_only && !in_tree_) kernel_.Read();
+  struct Due {
+    size_t index;
+    bool also_running;
+    uint64_t period_ns, at;
+  };
+  std::vector<Due> asks;
+  const uint64_t begin = Nanos(CLOCK_MONOTONIC);
+  for (size_t i = 0; i < triggers_.size(); ++i) {
+    const TriggerKind kind = triggers_[i].kind;
+    if (kind != TriggerKind::kIdle && kind != TriggerKind::kWall) continue;
+    asks.push_back({i, kind == TriggerKind::kWall, triggers_[i].every * 1'000'000, begin});
+  }
+  uint64_t starts = options_.start && options_.delay != 0 ? begin + options_.delay * kSecond : kNever;
+  uint64_t ends = kNever, refreshed = begin;
+  for (;;) {
+    uint64_t next = Nanos(CLOCK_MONOTONIC) + kTickMs * 1'000'000;
+    for (const Due& due : asks) next = std::min(next, due.at);
+    SleepUntil(next);
+    const uint64_t now = Nanos(CLOCK_MONOTONIC);
+    if (now >= starts) {
+      starts = kNever;
+      Start();
+    }
+    if (running() && ends == kNever && options_.duration != 0) ends = now + options_.duration * kSecond;
+    if (now >= ends) {
+      ends = kNever;
+      options_.duration = 0;
+      Stop();
+    }
+    if (now >= refreshed + kRefreshNs && !options_.java_only && !in_tree_ && unwinder_.Stale()) {
+      refreshed = now;
+      (void)unwinder_.Refresh();
+    }
+    for (Due& due : asks) {
+      if (now < due.at) continue;
+      const uint64_t ticks = (now - due.at) / due.period_ns + 1;
+      due.at += ticks * due.period_ns;
+      if (running()) AskThreads(due.index, due.also_running, static_cast<uint32_t>(ticks));
+    }
+  }
+}
+
+// Every thread owes its ticks, for IDLE less its CPU time; a few at a time, in turn, are asked to pay, for IDLE those that
+// look idle. What a sample stands for is kept beside the signal: signals that meet on their way become one.
+void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
+  const pid_t pid = getpid();
+  const uint64_t period_ns = triggers_[index].every * 1'000'000, passed_ns = ticks * period_ns;
+  uint32_t asked = 0, place = 0, count = 0;
+  session_->ForEachThread([&](engine::Thread& thread) {
+    SampledThread* sampled = Of(thread);
+    if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
+    ++count;
+    const uint64_t cpu_ns = CpuNanosOf(thread.record->tid);
+    const uint64_t ran_ns = also_running ? 0 : std::min(cpu_ns - sampled->cpu_ns[index], passed_ns);
+    sampled->cpu_ns[index] = cpu_ns;
+    sampled->owed_ns[index] += passed_ns - ran_ns;
+    const uint64_t due = sampled->owed_ns[index] / period_ns;
+    if (place++ < next_asked_ || asked == kMostAskedATick || due == 0 || ran_ns > passed_ns / 2) return;
+    sampled->owed_ns[index] -= due * period_ns;
+    sampled->due[index] += static_cast<uint32_t>(due);
+    siginfo_t info = {};
+    info.si_code = SI_QUEUE;
+    info.si_pid = pid;
+    info.si_uid = getuid();
+    syscall(SYS_rt_tgsigqueueinfo, pid, thread.record->tid, kAskSignal, &info);
+    ++asked;
+    last_asked_ = place;
+  });
+  next_asked_ = asked == kMostAskedATick && last_asked_ < count ? last_asked_ : 0;
+}
+
+}  // namespace jprof::agent

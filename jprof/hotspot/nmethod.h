@@ -1,0 +1,49 @@
+// The debug information of a compiled method: which Java methods, inlined into each other, an
+// address stands for. The decoding is pure, over bytes with bounds; damaged bytes give false, never
+// a read outside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jprof::hotspot {
+
+// The variable-length coding of small numbers called UNSIGNED5: 1 to 5 bytes, base 64.
+enum class Coding {
+  kAllBytes,  // JDK 17
+  kNoZeros,   // from 20 on no byte is 0
+};
+
+class CompressedReader {
+ public:
+  CompressedReader(const uint8_t* at, const uint8_t* end, Coding coding)
+      : at_(at), end_(end), coding_(coding) {}
+  bool Read(uint32_t* value);
+
+ private:
+  const uint8_t *at_, *end_;
+  Coding coding_;
+};
+
+// An address of compiled code that has debug information. As in the VM (pcDesc.hpp).
+struct PcDesc {
+  int32_t pc_offset;     // of the code
+  int32_t scope_offset;  // into the scopes; 0: none
+  int32_t object_offset;
+  int32_t flags;
+};
+static_assert(sizeof(PcDesc) == 16);
+
+// The first entry at or after an offset of the code; null: none. Sorted, with a sentinel at both
+// ends.
+const PcDesc* FindPcDesc(const PcDesc* begin, const PcDesc* end, int64_t pc_offset);
+
+// One method of a chain of inlined ones.
+struct Scope {
+  uint32_t sender = 0;  // offset of the scope it is inlined into; 0: none
+  uint32_t method = 0;  // number of the Method* in the method's metadata, from 1 on
+  int32_t bci = -1;     // -1: before the first bytecode
+};
+bool ReadScope(const uint8_t* scopes, size_t size, uint32_t offset, Coding coding, Scope* scope);
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,72 @@
+// .eh_frame as its parts: functions, and for each the program that says where its caller's frame is
+// (DWARF 5, 6.4). Pure; the bytes may be anything.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "jprof/unwind/byte_reader.h"
+#include "jprof/unwind/frame_rule.h"
+#include "jprof/unwind/machine.h"
+
+namespace jprof::unwind {
+
+// Addresses [low, high).
+struct CodeRange {
+  uint64_t low = 0, high = 0;
+  bool operator==(const CodeRange&) const = default;
+};
+
+// What a frame program changes as it runs.
+struct FrameState {
+  FrameRule rule;             // without its CFA
+  uint64_t cfa_register = 0;  // of CFA = register + offset
+  uint64_t cfa_offset = 0;
+  FrameRule cfa_expression;  // of any other CFA, where has_expression
+  bool has_expression = false;
+  bool moves_sp = false;  // the caller's sp is not the CFA
+};
+
+// What many functions have in common (common information entry).
+struct Cie {
+  uint64_t code_unit = 1, data_unit = 1;
+  uint8_t pointer_encoding = kAbsolute;
+  bool has_augmentation_data = false;
+  bool signal = false;
+  FrameState initial;
+};
+
+class CallFrames {
+ public:
+  struct Function {
+    CodeRange code;
+    const Cie* cie;
+    ByteReader program;
+  };
+
+  // Functions outside `code` are left out: the linker drops code, but not always what describes it.
+  CallFrames(ByteReader eh_frame, CodeRange code, const Machine& machine);
+  CallFrames(const CallFrames&) = delete;
+
+  // Sorted, none overlapping.
+  const std::vector<Function>& functions() const { return functions_; }
+  // (from which address on, what holds), ascending from the function's start; more than one for an
+  // address: the last counts.
+  using Rows = std::vector<std::pair<uint64_t, FrameRule>>;
+  void RowsOf(const Function& function, Rows& rows) const;
+
+ private:
+  void AddFunction(ByteReader entry, uint64_t cie_address);
+  const Cie* CieAt(uint64_t address);
+
+  const ByteReader section_;
+  const CodeRange code_;
+  const Machine& machine_;
+  std::unordered_map<uint64_t, Cie>
+      cies_;  // by address; one that cannot be read has pointer_encoding kOmitted
+  std::vector<Function> functions_;
+};
+
+}  // namespace jprof::unwind

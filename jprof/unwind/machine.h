@@ -1,0 +1,32 @@
+// What differs between processors: the numbers that DWARF gives to registers, and the frame that a
+// signal leaves.
+#pragma once
+
+#include <cstdint>
+
+namespace jprof::unwind {
+
+struct Machine {
+  uint64_t fp, sp, return_address;  // DWARF register numbers
+  // The kernel's signal trampoline has no complete unwind information: take the registers from the
+  // frame that the kernel pushed (AArch64; x86-64's trampoline, in libc, has).
+  bool kernel_signal_frame;
+};
+
+inline constexpr Machine kX86 = {6, 7, 16, false};
+inline constexpr Machine kAArch64 = {29, 31, 30, true};
+
+#if defined(__x86_64__)
+inline constexpr const Machine& kThisMachine = kX86;
+inline constexpr bool kHasLinkRegister = false;
+inline constexpr uint64_t kAddressBits = ~uint64_t{0};
+#elif defined(__aarch64__)
+inline constexpr const Machine& kThisMachine = kAArch64;
+inline constexpr bool kHasLinkRegister = true;
+// Above them a signed return address has its pointer authentication code.
+inline constexpr uint64_t kAddressBits = (uint64_t{1} << 48) - 1;
+#else
+#error "no unwinder for this processor"
+#endif
+
+}  // namespace jprof::unwind

@@ -1,0 +1,99 @@
+#include "jprof/unwind/modules.h"
+
+#include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+namespace jprof::unwind {
+namespace {
+
+using Segments = std::span<const ElfW(Phdr)>;
+
+std::string OwnPath() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return {path, static_cast<size_t>(std::max<ssize_t>(length, 0))};
+}
+
+CodeRange RangeOf(const ElfW(Phdr) & segment, uint64_t bias) {
+  const uint64_t low = bias + segment.p_vaddr;
+  return {low, low + segment.p_memsz};
+}
+
+// From `address` to the end of the readable segment that holds it.
+std::span<const uint8_t> BytesFrom(uint64_t address, Segments segments, uint64_t bias) {
+  for (const ElfW(Phdr) & segment : segments) {
+    const CodeRange range = RangeOf(segment, bias);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0) continue;
+    if (address >= range.low && address < range.high) {
+      return {reinterpret_cast<const uint8_t*>(address), range.high - address};
+    }
+  }
+  return {};
+}
+
+// LSB Core 10.6.2: version, three encodings, the address of .eh_frame.
+uint64_t EhFrameAddress(ByteReader index) {
+  const auto version = index.Fixed<uint8_t>();
+  const auto encoding = index.Fixed<uint8_t>();
+  index.Skip(2);
+  const uint64_t address = index.Pointer(encoding);
+  return version == 1 && index.ok() ? address : 0;
+}
+
+std::string PathOf(const dl_phdr_info& info, const CodeRange& span) {
+  const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+  if (vdso >= span.low && vdso < span.high) return "[vdso]";
+  return info.dlpi_name == nullptr || *info.dlpi_name == '\0' ? OwnPath() : info.dlpi_name;
+}
+
+Module ModuleOf(const dl_phdr_info& info) {
+  Module module;
+  module.bias = info.dlpi_addr;
+  module.span = {~uint64_t{0}, 0};
+  const Segments segments(info.dlpi_phdr, info.dlpi_phnum);
+  for (const ElfW(Phdr) & segment : segments) {
+    const CodeRange range = RangeOf(segment, module.bias);
+    if (segment.p_type == PT_GNU_EH_FRAME) {
+      const auto bytes = BytesFrom(range.low, segments, module.bias);
+      module.index = bytes.first(std::min<uint64_t>(bytes.size(), segment.p_memsz));
+    }
+    if (segment.p_type != PT_LOAD) continue;
+    module.span = {std::min(module.span.low, range.low), std::max(module.span.high, range.high)};
+    if ((segment.p_flags & PF_X) != 0) module.code.push_back(range);
+  }
+  const uint64_t frames =
+      EhFrameAddress({module.index, reinterpret_cast<uint64_t>(module.index.data())});
+  module.eh_frame = {BytesFrom(frames, segments, module.bias), frames};
+  module.path = PathOf(info, module.span);
+  return module;
+}
+
+struct Visit {
+  ModuleCounts& counts;
+  const std::function<void(const Module&)>& visit;
+  bool started = false;
+};
+
+int VisitModule(dl_phdr_info* info, size_t, void* data) {
+  auto& visit = *static_cast<Visit*>(data);
+  const ModuleCounts counts = {info->dlpi_adds, info->dlpi_subs};
+  if (!visit.started && counts == visit.counts) return 1;
+  visit.started = true;
+  visit.counts = counts;
+  visit.visit(ModuleOf(*info));
+  return 0;
+}
+
+}  // namespace
+
+bool ForEachModule(ModuleCounts& counts, const std::function<void(const Module&)>& visit) {
+  Visit state = {counts, visit};
+  dl_iterate_phdr(VisitModule, &state);
+  return state.started;
+}
+
+}  // namespace jprof::unwind

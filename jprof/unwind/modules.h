@@ -1,0 +1,34 @@
+// The modules that the dynamic linker has mapped, and where their exception frames lie in memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jprof/unwind/byte_reader.h"
+#include "jprof/unwind/call_frames.h"
+
+namespace jprof::unwind {
+
+struct Module {
+  std::string path;  // [vdso] for the kernel's
+  uint64_t bias = 0;
+  CodeRange span;                  // all segments, at run time
+  std::vector<CodeRange> code;     // the executable ones
+  std::span<const uint8_t> index;  // .eh_frame_hdr
+  ByteReader eh_frame;             // from .eh_frame to the end of its segment; empty: there is none
+};
+
+// How often modules came and went; unchanged: they are the same.
+struct ModuleCounts {
+  uint64_t added = 0, removed = 0;
+  bool operator==(const ModuleCounts&) const = default;
+};
+
+// Calls `visit` with each module, which cannot be unmapped until `visit` returns. Nothing to do,
+// and false, if the counts are still `counts`, which is set.
+bool ForEachModule(ModuleCounts& counts, const std::function<void(const Module&)>& visit);
+
+}  // namespace jprof::unwind

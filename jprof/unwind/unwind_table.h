@@ -1,0 +1,48 @@
+// The unwind table of one module: .eh_frame compiled into sorted rows. Pure: bytes in, rows out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jprof/unwind/byte_reader.h"
+#include "jprof/unwind/call_frames.h"
+#include "jprof/unwind/frame_rule.h"
+#include "jprof/unwind/machine.h"
+
+namespace jprof::unwind {
+
+class UnwindTable {
+ public:
+  // From this place on, up to the next row's.
+  struct Row {
+    uint32_t pc;
+    uint32_t rule : 31;  // in rules(), or kGap
+    uint32_t starts_function : 1;
+  };
+  static_assert(sizeof(Row) == 8);
+
+  static constexpr uint32_t kGap = (1u << 31) - 1;  // no function is here
+
+  UnwindTable() = default;
+  // Rows are distances from code.low. `eh_frame` may go on behind the section's end mark; its bytes
+  // may be anything.
+  UnwindTable(ByteReader eh_frame, CodeRange code, const Machine& machine);
+
+  // nullptr: below the first row.
+  const Row* Find(uint64_t pc) const;
+  const FrameRule& RuleOf(const Row& row) const { return rules_[row.rule == kGap ? 0 : row.rule]; }
+  // The row that starts the function in which `row` lies; nullptr: it lies between functions.
+  const Row* FunctionOf(const Row* row) const;
+
+  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<FrameRule>& rules() const { return rules_; }
+  uint64_t Bytes() const {
+    return rows_.capacity() * sizeof(Row) + rules_.capacity() * sizeof(FrameRule);
+  }
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<FrameRule> rules_;  // the first: nothing is known
+};
+
+}  // namespace jprof::unwind

@@ -1,0 +1,77 @@
+// The calling contexts of one profile or of two, aligned by the path of method names from the
+// thread down: one node a path, with what each profile has there. Threads are one; types do not
+// matter. Invariants: context 0 stands for the threads themselves; a context's parent stands before
+// it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reports/forest.h"
+
+namespace jprof::reports {
+
+// Of one profile, in the metric's unit; samples that are known to stand for time, in that.
+struct Amount {
+  double value = 0;
+  double samples = 0;  // behind the value, if it was sampled
+  double error = 0;    // about one standard deviation, if it was measured
+  Amount& operator+=(const Amount& other);
+};
+
+struct Context {
+  uint32_t name = 0;  // in JointTree::names
+  uint32_t parent = 0;
+  uint32_t level = 0;
+  uint32_t first_child = 0, next = 0;  // 0: none
+  std::array<Amount, 2> self, all;     // by profile; all: with what it called
+};
+
+struct JointMethod {
+  std::array<Amount, 2> self, all;  // all: of a recursion the outermost call only
+  uint32_t contexts = 0;
+  uint8_t in = 0;  // bit 0: the first profile has it, bit 1: the second
+};
+
+struct JointTree {
+  std::vector<std::string> names;
+  std::vector<Context> contexts = {Context{}};
+  std::vector<JointMethod> methods;  // by name
+  std::array<Amount, 2> folded =
+      {};  // what counts for the Java caller of the frames it was really in
+
+  // Callers first, without context 0.
+  std::vector<uint32_t> PathTo(uint32_t context) const;
+};
+
+class JointTreeBuilder {
+ public:
+  // `comparable`: only what two kinds of profile can both see is a context. Native, kernel and VM
+  // frames, and the Java frames that the VM makes up, are folded into the nearest caller; numbers
+  // that it makes up are taken out of names.
+  explicit JointTreeBuilder(bool comparable) : comparable_(comparable) {}
+
+  // The forest's first metric becomes the values of profile `side`, 0 or 1.
+  void Add(Forest& forest, size_t side);
+  JointTree Take();
+
+ private:
+  uint32_t NameOf(Forest& forest, uint32_t method);
+  uint32_t Child(uint32_t parent, uint32_t name);
+  void SumUp();
+  void SumMethods();
+
+  bool comparable_;
+  JointTree tree_;
+  std::unordered_map<std::string, uint32_t> names_;
+  std::unordered_map<uint64_t, uint32_t> children_;  // parent and name -> context
+  std::vector<uint32_t> name_of_;                    // of the methods of the forest being added
+};
+
+// A method's name without what the VM numbers anew in each run; empty for frames to fold away.
+std::string ComparableName(const profile::MethodName& parts, std::string_view name);
+
+}  // namespace jprof::reports

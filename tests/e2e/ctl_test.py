@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""jprof ctl with real JVMs: samples grow only while the recording is started, everyone but the owner is refused, and the
+program notices nothing.
+
+Usage: ctl_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--list]
+"""
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import jvms
+from lab import Lab
+
+CASES = {}
+NOBODY = 65534
+PATIENCE = 60  # seconds: what has not come by then never comes
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit("FAILED: " + message)
+
+
+def ctl(lab, *words, status=0, **more):
+    done = lab.cli("ctl", *words, **more)
+    check(done.returncode == status, f"jprof ctl {words}: exit status {done.returncode}, not {status}: {done}")
+    if status != 0:
+        check(len(done.stderr.splitlines()) == 1 and not done.stdout, f"jprof ctl {words}: not one line: {done}")
+    return done.stderr if status else done.stdout
+
+
+def facts(lab, pid):
+    pairs = (line.split(":", 1) for line in ctl(lab, pid, "status").splitlines())
+    return {key: value.strip() for key, value in pairs}
+
+
+def hears_as_nobody(path):
+    """What the socket says to another user. A fork: that user may not even be allowed to start this python."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(PATIENCE)
+            client.connect(path)
+            os.write(theirs, client.recv(9000))
+        os._exit(0)
+    os.close(theirs)
+    os.waitpid(child, 0)
+    with os.fdopen(ours, "rb") as heard:
+        return heard.read().decode()
+
+
+def samples(lab, pid):
+    return int(facts(lab, pid)["samples"])
+
+
+def until(condition, what):
+    """Waits until it holds; answers its value."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    sys.exit(f"FAILED: {what}: not within {PATIENCE} s")
+
+
+def listed(lab, out):
+    """The pid of the JVM that records into `out`, by the list of those that listen."""
+    for line in ctl(lab, "list").splitlines():
+        if f"out={os.path.realpath(out)}" in line.split():
+            return int(line.split()[0])
+    return None
+
+
+@contextlib.contextmanager
+def recording(lab, out, *options, program=("Marker",), flags=()):
+    """A JVM under `jprof scs`; its pid. It is killed at the end if it still runs."""
+    command = [lab.jprof, "scs", "--agent", lab.agent, *options, "-o", out, "--",
+               *lab.command(*program, flags=flags)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        pid = None
+        try:
+            until(lambda: listed(lab, out) or process.poll() is not None, "the JVM listens")
+            pid = listed(lab, out)
+            check(pid, f"the program ended with {process.poll()}, and nothing listened")
+            yield pid
+        finally:
+            if pid and process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            elif process.poll() is None:
+                process.kill()
+
+
+def sockets(lab):
+    folder = os.path.join(os.environ["XDG_RUNTIME_DIR"], f"jprof-{os.geteuid()}")
+    return folder, sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def grows(lab, pid, what):
+    before = samples(lab, pid)
+    until(lambda: samples(lab, pid) > before, f"{what}: more than {before} samples")
+
+
+def stands(lab, pid, what):
+    """After one tick that may have been under way."""
+    time.sleep(0.2)
+    before = samples(lab, pid)
+    time.sleep(0.5)
+    after = samples(lab, pid)
+    check(before == after, f"{what}: {before} samples, then {after}")
+    return after
+
+
+@case
+def samples_grow_only_while_started(lab):
+    with lab.folder() as folder:
+        out = f"{folder}/p"
+        with recording(lab, out, "--nostart") as pid:
+            first = facts(lab, pid)
+            check(first["mode"] == "scs" and first["recording"] == "no", f"{first}")
+            check(os.path.realpath(first["out"]) == os.path.realpath(out) and "threads" in first, f"{first}")
+            check(stands(lab, pid, "before start") == 0, "samples before start")
+            ctl(lab, pid, "start")
+            check(facts(lab, pid)["recording"] == "yes", "recording after start")
+            grows(lab, pid, "started")
+            ctl(lab, pid, "stop")
+            check(facts(lab, pid)["recording"] == "no", "recording after stop")
+            stopped = stands(lab, pid, "stopped")
+            check(stopped > 0, "stop keeps what was recorded")
+            ctl(lab, pid, "start")
+            grows(lab, pid, "started again")
+            check(samples(lab, pid) > stopped, "a second start goes on where the first was stopped")
+            ctl(lab, pid, "stop")
+            ctl(lab, pid, "reset")
+            check(stands(lab, pid, "reset") == 0, "samples after reset")
+            ctl(lab, pid, "start")
+            grows(lab, pid, "started after reset")
+
+
+@case
+def every_command_may_come_twice(lab):
+    with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
+        for command in ("stop", "start", "start", "flush", "flush", "stop", "stop", "reset", "reset", "start"):
+            done = lab.cli("ctl", pid, command)
+            check(done.returncode in (0, 1), f"{command}: {done}")  # 1: it is started already, say
+        grows(lab, pid, "after all of it")
+
+
+@case
+def a_report_after_flush(lab):
+    with lab.folder() as folder:
+        out = f"{folder}/p"
+        with recording(lab, out) as pid:
+            grows(lab, pid, "from the start")
+            ctl(lab, pid, "stop")
+            count = stands(lab, pid, "stopped")
+            ctl(lab, pid, "flush")
+            report = lab.cli("report", "scs", "--format", "json", out)
+            check(report.returncode == 0 and "Marker" in report.stdout, f"{count} samples: {report}")
+
+
+@case
+def wrong_words_and_random_bytes(lab):
+    with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
+        check("did you mean start?" in ctl(lab, pid, "strat", status=2), "the nearest command")
+        place, names = sockets(lab)
+        check(names == [f"{pid}.sock"], f"{place}: {names}")
+        path = os.path.join(place, names[0])
+        check(os.stat(path).st_mode & 0o7777 == 0o600, "the socket's mode")
+        check(os.stat(place).st_mode & 0o7777 == 0o700, "the folder's mode")
+        chance = random.Random(4)
+        for i in range(1000):
+            data = chance.randbytes(chance.randrange(1, 400)) + (b"\n" if i % 2 else b"")
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(PATIENCE)
+                client.connect(path)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
+                    client.sendall(data)
+                    client.shutdown(socket.SHUT_WR)
+                check(client.recv(9000).startswith(b"error "), f"random bytes {i}: {data!r}")
+        check(samples(lab, pid) == 0, "random bytes have started it")
+        ctl(lab, pid, "start")
+        grows(lab, pid, "after random bytes")
+
+
+@case
+def another_user(lab):
+    if os.geteuid() != 0:
+        return
+    with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
+        place, names = sockets(lab)
+        path = os.path.join(place, names[0])
+        os.chmod(folder, 0o755)
+        jprof = shutil.copy(lab.jprof, folder)
+        said = subprocess.run([jprof, "ctl", str(pid), "start"], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/",
+                              capture_output=True, text=True, timeout=PATIENCE)
+        check(said.returncode == 2 and "another user" in said.stderr, f"the command as nobody: {said}")
+        for reachable in (os.path.dirname(place), place, path):  # nothing but the agent itself refuses
+            os.chmod(reachable, 0o777)
+        said = hears_as_nobody(path)
+        check("another user" in said, f"the socket as nobody: {said}")
+        check(facts(lab, pid)["recording"] == "no", "another user has started it")
+
+
+@case
+def the_socket_goes_with_the_program(lab):
+    with lab.folder() as folder:
+        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--", *lab.command("Greeter", 0, "you"))
+        check(done.returncode == 0 and sockets(lab)[1] == [], f"after an end: {sockets(lab)}: {done.stderr}")
+        with recording(lab, f"{folder}/q", "--nostart") as killed:
+            os.kill(killed, signal.SIGKILL)
+        check(sockets(lab)[1] == [f"{killed}.sock"], f"after kill -9: {sockets(lab)}")
+        check(f"there is no process {killed}" in ctl(lab, killed, "status", status=2), "a killed JVM")
+        with recording(lab, f"{folder}/r", "--nostart") as pid:
+            check(sockets(lab)[1] == [f"{pid}.sock"], f"what a killed JVM left: {sockets(lab)}")
+
+
+@case
+def a_bad_folder_does_not_stop_the_program(lab):
+    with lab.folder() as folder:
+        runtime = os.path.join(folder, "runtime")
+        os.makedirs(runtime, mode=0o700)
+        os.symlink(folder, f"{runtime}/jprof-{os.geteuid()}")
+        plain = lab.run(lab.command("Greeter", 0, "you"))
+        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--", *lab.command("Greeter", 0, "you"),
+                       env=dict(os.environ, XDG_RUNTIME_DIR=runtime))
+        check((done.returncode, done.stdout) == (plain.returncode, plain.stdout), f"the program: {done}")
+        said = [line for line in done.stderr.splitlines() if f"jprof-{os.geteuid()} is not a folder" in line]
+        check(len(said) == 1, f"not one line that says why: {done.stderr}")
+
+
+@case
+def a_process_without_jprof(lab):
+    with subprocess.Popen(lab.command("Marker"), stdout=subprocess.DEVNULL) as java:
+        try:
+            check("has no jprof in it" in ctl(lab, java.pid, "status", status=2), "a JVM without the agent")
+        finally:
+            java.kill()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jprof", required=False)
+    parser.add_argument("--agent")
+    parser.add_argument("--programs")
+    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    parser.add_argument("--jdk", type=int)
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    if args.list:
+        print("\n".join(CASES))
+        return
+    for jdk in jvms.find_jdks():
+        if args.jdk not in (None, jdk.major):
+            continue
+        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent), os.path.abspath(args.programs), jdk)
+        for name in args.case or CASES:
+            with lab.folder() as runtime:  # sockets of this case alone
+                os.chmod(runtime, 0o700)
+                os.environ["XDG_RUNTIME_DIR"] = runtime
+                CASES[name](lab)
+            print(f"ok   {name} {jdk.name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * For events of callstack sampling: says what the JVM's own beans measured. Arguments: contention, allocation or idle; then
+ * how much (rounds, megabytes, milliseconds).
+ */
+public final class SampledEvents {
+  private static final com.sun.management.ThreadMXBean THREADS =
+      (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private interface Action {
+    void run() throws Exception;
+  }
+
+  private static Thread start(String name, Action action) {
+    final Thread thread =
+        new Thread(
+            () -> {
+              try {
+                action.run();
+              } catch (Exception e) {
+                throw new IllegalStateException(e);
+              }
+            },
+            name);
+    thread.start();
+    return thread;
+  }
+
+  public static void main(String[] args) throws Exception {
+    final int much = Integer.parseInt(args[1]);
+    switch (args[0]) {
+      case "contention" -> contention(much);
+      case "allocation" -> System.out.println("allocated " + allocation(much));
+      case "idle" -> idle(much);
+      default -> throw new IllegalArgumentException(args[0]);
+    }
+  }
+
+  private static void contention(int rounds) throws Exception {
+    THREADS.setThreadContentionMonitoringEnabled(true);
+    final Object lock = new Object();
+    final List<Thread> all = new ArrayList<>();
+    for (int i = 0; i < 4; ++i) all.add(start("contender-" + i, () -> contend(lock, rounds)));
+    for (Thread thread : all) thread.join();
+  }
+
+  private static void contend(Object lock, int rounds) throws Exception {
+    for (int i = 0; i < rounds; ++i) {
+      synchronized (lock) {
+        Thread.sleep(5);
+      }
+      Thread.sleep(1);
+    }
+    final var me = THREADS.getThreadInfo(Thread.currentThread().getId());
+    System.out.println("blocked " + me.getThreadName() + " " + me.getBlockedTime() + " " + me.getBlockedCount());
+  }
+
+  private static volatile Object sink;
+
+  /** A quarter each of objects, small arrays, arrays near a thread's buffer in size, and large arrays. */
+  private static long allocation(int megabytes) {
+    final long me = Thread.currentThread().getId();
+    final long before = THREADS.getThreadAllocatedBytes(me);
+    for (int i = 0; i < megabytes; ++i) {
+      for (int k = 0; k < 10_000; ++k) sink = new StringBuilder(0);
+      for (int k = 0; k < 1000; ++k) sink = new byte[240];
+      for (int k = 0; k < 10; ++k) sink = new long[3000];
+      if (i % 4 == 0) sink = new int[1 << 18];
+    }
+    return THREADS.getThreadAllocatedBytes(me) - before;
+  }
+
+  private static void idle(int milliseconds) throws Exception {
+    final Pipe pipe = Pipe.open();
+    final List<Thread> all = new ArrayList<>();
+    all.add(start("sleeper", () -> timed(() -> Thread.sleep(milliseconds))));
+    all.add(start("napper", () -> timed(() -> until(milliseconds, () -> Thread.sleep(50)))));
+    all.add(start("parker", () -> timed(() -> until(milliseconds, () -> LockSupport.parkNanos(200_000_000)))));
+    all.add(start("reader", () -> timed(() -> pipe.source().read(ByteBuffer.allocate(1)))));
+    all.add(start("runner", () -> timed(() -> until(milliseconds, () -> {}))));
+    all.add(start("mixed", () -> timed(() -> until(milliseconds, () -> {
+      until(100, () -> {});
+      Thread.sleep(100);
+    }))));
+    Thread.sleep(milliseconds);
+    pipe.sink().write(ByteBuffer.allocate(1));
+    for (Thread thread : all) thread.join();
+  }
+
+  private static void until(int milliseconds, Action action) throws Exception {
+    final long end = System.nanoTime() + milliseconds * 1_000_000L;
+    while (System.nanoTime() < end) action.run();
+  }
+
+  private static void timed(Action action) throws Exception {
+    final long start = System.nanoTime(), cpu = THREADS.getCurrentThreadCpuTime();
+    action.run();
+    final long ran = THREADS.getCurrentThreadCpuTime() - cpu;
+    System.out.println("thread " + Thread.currentThread().getName() + " " + (System.nanoTime() - start) + " " + ran);
+  }
+}

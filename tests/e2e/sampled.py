@@ -1,0 +1,157 @@
+"""What the tests and benchmarks of callstack sampling share: recording a program, and asking the tree of its samples."""
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import jvms
+import reports
+
+
+class Bad(Exception):
+    """What was expected did not come; the message says what did."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Bad(message)
+
+
+@dataclasses.dataclass
+class Lab:
+    """Where things are. `work`: a folder for profiles."""
+    jprof: str
+    agent: str
+    classes: str
+    native: str
+    work: str
+
+    def java(self, jdk, main, *arguments, jvm=()):
+        return [jdk.tool("java"), *jvm, "-cp", self.classes, main, *map(str, arguments)]
+
+    def record(self, options, command, out="profile", mode="scs", timeout=300, status=0):
+        """Runs a command under the profiler. Answers its output and the profile's folder."""
+        out = os.path.join(self.work, out)
+        shutil.rmtree(out, ignore_errors=True)
+        done = subprocess.run([self.jprof, mode, "--agent", self.agent, *options, "-o", out, "--", *command],
+                              capture_output=True, text=True, errors="replace", timeout=timeout, cwd=self.work)
+        check(done.returncode == status, f"{' '.join(command)[-300:]}: status {done.returncode}: {done.stdout[-300:]} {done.stderr[-2000:]}")
+        return done.stdout, out
+
+    def tree(self, directory, *options):
+        return Tree(json.loads(reports.run_report(self.jprof, "scs", directory, "--format", "json", *options)))
+
+
+class Tree:
+    """The samples of a profile. `metric`: the place of the metric that is asked for."""
+
+    def __init__(self, report, metric=0):
+        self.report, self.metric = report, metric
+        stacks = report["stacks"]
+        self.taken, self.unknown = stacks["taken"], stacks["unknown"]
+
+    def metrics(self):
+        return [m["name"] for m in self.report["metrics"]]
+
+    def period(self, metric):
+        return self.report["metrics"][self.metrics().index(metric)]["period"]
+
+    def rows(self, thread=None):
+        """(path of names with types, samples) of every node; a thread's name, or None for all."""
+        for each in self.report["threads"]:
+            if thread is not None and each["name"] != thread:
+                continue
+            paths = {}
+            for node in each["nodes"]:
+                path = paths.get(node["parent"], ()) + ((node["type"], node["name"]),)
+                paths[node["id"]] = path
+                yield path, node["samples"][self.metric]
+
+    def total(self, thread=None):
+        return sum(n for _, n in self.rows(thread))
+
+    def below(self, method, thread=None, leaf=None, types=None):
+        """Samples with `.method(` on the stack. `leaf`: and this text in the innermost frame's name; `types`: and a frame
+        of the method has one of these type letters."""
+        total = 0
+        for path, n in self.rows(thread):
+            found = [t for t, name in path if f".{method}(" in name or f".{method}" == name[-len(method) - 1:]]
+            if found and (leaf is None or leaf in path[-1][1]) and (types is None or any(t in types for t in found)):
+                total += n
+        return total
+
+    def deepest(self, method, thread=None):
+        """The most frames of one method on any sampled stack."""
+        return max((sum(f".{method}(" in name for _, name in path) for path, n in self.rows(thread) if n), default=0)
+
+    def unknown_percent(self):
+        return 100 * self.unknown / max(1, self.taken)
+
+
+# The program's own shares: "part NAME NANOSECONDS".
+def parts_of(output):
+    return {line.split()[1]: int(line.split()[2]) for line in output.splitlines() if line.startswith("part ")}
+
+
+PART_MODES = {
+    "default": [],
+    "int": ["-Xint"],
+    "c1": ["-XX:TieredStopAtLevel=1"],
+    "c2": ["-XX:-TieredCompilation"],
+}
+# Which of the methods at 1:2:4 the compilers inline. Not add: it makes Longs, and C2 of JDK 25 says of whatever it improves
+# after inlining Long.valueOf that it belongs to that call.
+PART_FLAGS = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,SampledParts::separate*",
+              "-XX:CompileCommand=dontinline,SampledParts::add",
+              "-XX:CompileCommand=inline,SampledParts::inlined*",
+              "-XX:CompileCommand=CompileThresholdScaling,SampledParts::partInlined,0.001"]
+
+
+def known_parts(lab, jdk, mode, seconds, rate=1000):
+    """Runs SampledParts. Answers [(name, true share, share of the samples)] in percent, and the tree."""
+    native = [f"-DSampledParts.library={lab.native}"] if lab.native else []
+    if native and jdk.major >= 22:
+        native.append("--enable-native-access=ALL-UNNAMED")
+    command = lab.java(jdk, "SampledParts", seconds, jvm=[*PART_MODES[mode], *PART_FLAGS, *native])
+    output, directory = lab.record(["--rate", str(rate)], command, timeout=60 + 3 * seconds)
+    tree = lab.tree(directory)
+    truth = parts_of(output)
+    whole = sum(ns for name, ns in truth.items() if name.startswith("part"))
+    found = {name: tree.below(name, "main") for name in truth}
+    samples = sum(n for name, n in found.items() if name.startswith("part"))
+    check(samples > 500 * seconds * rate / 1000, f"{samples} samples in {seconds} s of CPU time")
+    return [(name, 100 * truth[name] / whole, 100 * found[name] / samples) for name in truth], tree
+
+
+def print_parts(title, rows, tree):
+    worst = max(rows, key=lambda r: abs(r[1] - r[2]))
+    print(f"{title}: {tree.taken} samples, unknown {tree.unknown_percent():.2f} %, worst {worst[0]} {worst[2] - worst[1]:+.2f} points")
+    for name, true, sampled in rows:
+        print(f"    {name:<20} {true:6.2f} %  sampled {sampled:6.2f} %  {sampled - true:+6.2f}")
+
+
+def arguments(parser, build):
+    """The options of all that use this module."""
+    parser.add_argument("--jprof", default=os.path.join(build, "bin", "jprof"))
+    parser.add_argument("--agent", default=os.path.join(build, "lib", "libjprof.so"))
+    parser.add_argument("--programs", default=os.path.join(build, "tests", "e2e", "programs"),
+                        help="where the tests' programs are compiled")
+    parser.add_argument("--native", default=os.path.join(build, "tests", "e2e", "libsampled_parts.so"))
+    parser.add_argument("--jdk", type=int, action="append", help="only this JDK, e.g. 17; repeatable")
+
+
+def lab_of(options, work):
+    absolute = os.path.abspath
+    return Lab(absolute(options.jprof), absolute(options.agent), os.path.join(absolute(options.programs), "classes"),
+               absolute(options.native) if options.native and os.path.exists(options.native) else "", work)
+
+
+def jdks_of(options, least=0):
+    found = [j for j in jvms.find_jdks() if j.major >= least and (not options.jdk or j.major in options.jdk)]
+    return found
+
+
+def folder():
+    return tempfile.TemporaryDirectory(prefix="jprof-scs-", ignore_cleanup_errors=True)

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""The stack walker in running JVMs, on every JDK found: stacks of known shapes, AsyncGetCallTrace and JVMTI as oracles.
+
+    stack_walk_test.py --oracle LIB --programs DIR [--jdk N] [--millis N] [--rate N] [--verbose]
+
+Prints one line per JDK, mode and program: how many walks ended unknown or truncated, how many agree with the oracles,
+and the median time of a walk by depth (with the test's own load beside it).
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import jvms
+
+# Modes of the JVM: flags.
+MODES = {
+    "tiered": [],
+    "int": ["-Xint"],
+    "c1": ["-XX:TieredStopAtLevel=1"],
+    "c2": ["-XX:-TieredCompilation"],
+    "z": ["-XX:+UseZGC"],
+}
+
+# Own method (a pattern) -> the own methods it may be called from; classes between them are the JDK's.
+MAY_BE_CALLED_FROM = {
+    r"main|<clinit>|lambda\$main\$\d+": "",
+    r"(Odd|Even|S\d)\.<init>": r"<clinit>|Even\.<init>",
+    r"Shape\.<init>": r"S\d\.<init>",
+    "all": r"main|lambda\$main\$\d+",
+    "during": "all",
+    "deep|megamorphic|strings|lambdas|natives|exceptions|loop|allocation": "during",
+    "even": r"deep|Odd\.up",
+    r"(Odd|Even)\.go": "even",
+    r"Odd\.up": r"(Odd|Even)\.go",
+    "bottom": r"even|Odd\.up|(Odd|Even)\.go",
+    "callInterface|callVirtual": "megamorphic",
+    r"S\d\.area": "callInterface",
+    r"S\d\.grow": "callVirtual",
+    r"lambda\$lambdas\$\d+": "lambdas",
+    "step": r"lambdas|lambda\$lambdas\$\d+|back",
+    "odd": r"lambda\$lambdas\$\d+",
+    "nativeLoop": "natives",
+    "back": "nativeLoop",
+    "thrower": "exceptions|thrower",
+    "running": r"lambda\$main\$\d+",
+    "parking": "running|parking",
+    "work": "running|parking",
+}
+BOTTOMS = r"main|<clinit>|lambda\$main\$\d+"
+
+MOST_UNKNOWN = 0.02        # of the samples of one run; the aim, over all runs, is far below:
+MOST_UNKNOWN_OVERALL = 0.005
+MOST_WRONG = 0.001         # stacks that no run of the program can have; told whenever there is one
+LEAST_AGREEMENT = 0.85     # with AsyncGetCallTrace where both have frames; it is wrong itself at times
+LEAST_SAMPLES = 30         # of a program that runs as long as it is told
+
+
+class Findings:
+    """What the oracle wrote."""
+
+    def __init__(self, path):
+        self.maps = collections.defaultdict(dict)
+        self.differences = []
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) == 3 and fields[1].lstrip("-").isdigit():
+                    self.maps[fields[0]][fields[2]] = int(fields[1])
+                else:
+                    self.differences.append(line.rstrip("\n"))
+
+    def __getitem__(self, name):
+        return self.maps["number"][name]
+
+    def share(self, *names, of):
+        return sum(self[name] for name in names) / max(1, self[of])
+
+
+def own(name):
+    """StackShapes$Odd.go -> Odd.go, StackShapes.deep -> deep."""
+    return re.sub(r"^StackShapes(Virtual)?[$.]", "", name)
+
+
+def allowed(caller, callee):
+    for pattern, callers in MAY_BE_CALLED_FROM.items():
+        if re.fullmatch(pattern, own(callee)):
+            return re.fullmatch(callers, own(caller)) is not None
+    return False
+
+
+def wrong_shapes(findings):
+    for edge, count in findings.maps["edge"].items():
+        if not allowed(*edge.split(" ")):
+            yield count, f"{count} stacks say: {edge.replace(' ', ' calls ')}"
+    for bottom, count in findings.maps["bottom"].items():
+        if not re.fullmatch(BOTTOMS, own(bottom)):
+            yield count, f"{count} stacks begin with {bottom}"
+
+
+def complaints(findings, least_samples):
+    if findings["samples"] < least_samples:
+        yield f"only {findings['samples']} samples"
+    if findings.share("unknown", of="samples") > MOST_UNKNOWN:
+        yield f"{findings['unknown']} of {findings['samples']} walks ended unknown"
+    if findings["truncated"] > 0:
+        yield f"{findings['truncated']} walks were truncated"
+    if findings["equal_stacks"] != findings["stacks"]:
+        yield f"{findings['stacks'] - findings['equal_stacks']} of {findings['stacks']} stacks are not what JVMTI says"
+    if findings.share("same", "same_but_top", of="both") < LEAST_AGREEMENT:
+        yield f"only {findings.share('same', 'same_but_top', of='both'):.1%} agree with AsyncGetCallTrace"
+    if findings.share("only_theirs", of="java") > 0.02:
+        yield f"{findings['only_theirs']} walks have no Java frames where AsyncGetCallTrace has"
+    wrong = list(wrong_shapes(findings))
+    if sum(count for count, _ in wrong) > MOST_WRONG * findings["samples"] + 1:
+        yield from (text for _, text in wrong)
+
+
+def describe(findings):
+    def micros(name):
+        return f"{findings[name] / 1000:.1f}" if findings[name] >= 0 else "-"
+
+    return (
+        f"{findings['samples']:6d} {findings.share('unknown', of='samples'):8.2%} {findings['truncated']:5d} "
+        f"{findings.share('same', 'same_but_top', of='both'):7.1%} {findings.share('same', of='both'):7.1%} "
+        f"{findings.share('only_ours', of='java'):7.1%} {findings.share('in_heap', of='virtual'):6.1%} "
+        f"{findings['equal_stacks']:6d}/{findings['stacks']:<6d} "
+        f"{micros('ns_at_20'):>6} {micros('ns_at_200'):>6} {micros('ns_at_400'):>6}"
+    )
+
+
+HEADER = (
+    f"{'':31} samples unknown trunc  agrees   exact ours only heap  equals JVMTI  us at 20    200    400 frames"
+)
+
+
+def run(args, jdk, flags, program, arguments):
+    """The findings of one run, or what went wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "findings")
+        command = [
+            jdk.tool("java"), f"-agentpath:{args.oracle}={out},{args.rate}", f"-Dwalk.oracle={args.oracle}",
+            f"-Djava.library.path={os.path.dirname(args.oracle)}", *flags,
+            "-cp", os.path.join(args.programs, "classes"), program, *arguments,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+        if done.returncode != 0:
+            return None, f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        return Findings(out), None
+
+
+def plan(args):
+    for jdk in jvms.find_jdks():
+        if args.jdk and jdk.major != args.jdk:
+            continue
+        for mode, flags in MODES.items():
+            yield jdk, mode, flags, "StackShapes", [str(args.millis)]
+        if jdk.major >= 21:
+            for mode in ("tiered", "c1"):
+                yield jdk, mode, MODES[mode], "StackShapesVirtual", [str(args.millis)]
+        for program in ("Recursion", "Handles", "Rethrow", "Deopt"):
+            yield jdk, "tiered", [], program, []
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--oracle", required=True)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--jdk", type=int)
+    parser.add_argument("--millis", type=int, default=120, help="how long each shape runs")
+    parser.add_argument("--rate", type=int, default=2000, help="signals a second")
+    parser.add_argument("--verbose", action="store_true", help="where walks were lost and differ")
+    args = parser.parse_args()
+    args.oracle, args.programs = os.path.abspath(args.oracle), os.path.abspath(args.programs)
+    failed, samples, unknown = 0, 0, 0
+    print(HEADER)
+    for jdk, mode, flags, program, arguments in plan(args):
+        findings, error = run(args, jdk, flags, program, arguments)
+        found = [error] if error else list(complaints(findings, LEAST_SAMPLES if arguments else 1))
+        print(f"{jdk.name} {mode:6} {program:18} " + (describe(findings) if findings else "failed"), flush=True)
+        if findings:
+            samples += findings["samples"]
+            unknown += findings["unknown"]
+        shapes = [text for _, text in wrong_shapes(findings)] if findings else []
+        for text in found + [text for text in shapes if text not in found]:
+            print("    " + text)
+        if findings and (found or args.verbose):
+            for place, count in findings.maps["lost"].items():
+                print(f"    lost {count}: depth {place}")
+            print("\n".join("    " + line for line in findings.differences))
+        failed += bool(found)
+    print(f"{unknown} of {samples} walks ended unknown: {unknown / max(1, samples):.2%}")
+    if unknown > MOST_UNKNOWN_OVERALL * samples:
+        print("too many")
+        failed += 1
+    sys.exit(1 if failed else 0)
+
+
+main()

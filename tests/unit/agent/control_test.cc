@@ -1,0 +1,482 @@
+#include "jprof/agent/control.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <thread>
+
+namespace jprof::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLong = 30'000;  // ms: what never comes by then never comes
+constexpr uid_t kNobody = 65534;
+
+// A caller as slow or as rude as one likes.
+class Caller {
+ public:
+  explicit Caller(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address = {.sun_family = AF_UNIX};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected_ = connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    error_ = connected_ ? 0 : errno;
+  }
+  bool connected() const { return connected_; }
+  int error() const { return error_; }
+
+  void Say(std::string_view text) {
+    (void)!send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  void EndSaying() { shutdown(fd_.get(), SHUT_WR); }
+
+  // All until the other side closes; "(silence)" if it does not.
+  std::string Hear() {
+    std::string text;
+    for (;;) {
+      pollfd polled = {fd_.get(), POLLIN, 0};
+      if (poll(&polled, 1, kLong) == 0) return "(silence)";
+      char part[512];
+      const ssize_t got = recv(fd_.get(), part, sizeof part, 0);
+      if (got <= 0) return text;
+      text.append(part, static_cast<size_t>(got));
+    }
+  }
+  bool StillOpen() {
+    char c;
+    return recv(fd_.get(), &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+  }
+
+ private:
+  OwnedFd fd_;
+  bool connected_ = false;
+  int error_ = 0;
+};
+
+std::string Ask(const std::string& path, std::string_view line) {
+  Caller caller(path);
+  if (!caller.connected()) return "(nobody listens)";
+  caller.Say(line);
+  return caller.Hear();
+}
+
+class ControlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/jprof-control-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    base_ = name;
+    folder_ = base_ + "/jprof-0";
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  Control::Handlers Handlers() {
+    const auto say = [this](const char* what) {
+      return [this, what]() -> Result<std::string> { return ++done_, what; };
+    };
+    return {.start = say("started"),
+            .stop = say("stopped"),
+            .flush = [this]() -> Result<std::string> { return ++done_, Fail("the disk\nis full"); },
+            .reset = nullptr,
+            .status =
+                [] {
+                  return std::vector<control::Fact>{{"mode", "scs"}, {"out", "/a b"}};
+                }};
+  }
+  void Start(int64_t patience_ms = kLong) {
+    const auto started = control_.Start(Handlers(), folder_, patience_ms);
+    ASSERT_TRUE(started) << started.error().message;
+  }
+  std::string Problem() {
+    Control control;
+    const auto started = control.Start(Handlers(), folder_);
+    return started ? "none" : started.error().message;
+  }
+  std::string Ask(std::string_view line) { return agent::Ask(control_.path(), line); }
+
+  std::string base_, folder_;
+  std::atomic<int> done_ = 0;
+  Control control_;
+};
+
+TEST_F(ControlTest, AnswersEveryCommandWithOneLine) {
+  Start();
+  EXPECT_EQ(control_.path(), folder_ + "/" + std::to_string(getpid()) + ".sock");
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+  EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");
+  EXPECT_EQ(Ask("jprof 1 flush\n"), "error the disk?is full\n");
+  EXPECT_EQ(Ask("jprof 1 reset\n"), "error reset is not possible with this recording\n");
+  EXPECT_EQ(Ask("jprof 1 status\n"), "ok mode=scs out=/a%20b\n");
+  EXPECT_EQ(done_, 3);
+}
+
+TEST_F(ControlTest, AWrongCommandIsToldTheNearest) {
+  Start();
+  EXPECT_EQ(Ask("jprof 1 strat\n"), "error there is no command 'strat'; did you mean start?\n");
+  EXPECT_EQ(Ask("jprof 1 status"
+                "\nmore that nobody reads"),
+            "ok mode=scs out=/a%20b\n");
+  EXPECT_EQ(done_, 0);
+}
+
+TEST_F(ControlTest, ALineMayComeInPieces) {
+  Start();
+  Caller caller(control_.path());
+  for (const char* piece : {"jp", "rof 1 sta", "rt", "\n"}) {
+    caller.Say(piece);
+    EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");  // the piece was read by then
+  }
+  EXPECT_EQ(caller.Hear(), "ok started\n");
+}
+
+TEST_F(ControlTest, LinesWithoutAnEndAreRefused) {
+  Start();
+  EXPECT_EQ(Ask(std::string(control::kMaxRequest, 'x')), "error this is not a line of a command\n");
+  EXPECT_EQ(Ask(std::string(1 << 20, 'x')).substr(0, 6), "error ");
+  Caller caller(control_.path());
+  caller.Say("jprof 1 start");
+  caller.EndSaying();
+  EXPECT_EQ(caller.Hear(), "error this is not a line of a command\n");
+  EXPECT_EQ(done_, 0);
+}
+
+TEST_F(ControlTest, RandomBytesDoNothing) {
+  Start();
+  std::mt19937 chance(20240607);
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes(chance() % 400, '\0');
+    for (char& c : bytes) c = static_cast<char>(chance());
+    if (i % 4 == 0) bytes = "jprof 1 " + bytes;  // further in
+    if (i % 2 == 0) bytes += '\n';
+    Caller caller(control_.path());
+    ASSERT_TRUE(caller.connected()) << "at " << i;
+    caller.Say(bytes);
+    caller.EndSaying();
+    const std::string answer = caller.Hear();
+    EXPECT_TRUE(answer.starts_with("error ") || bytes.empty()) << i << ": " << answer;
+    EXPECT_LE(std::ranges::count(answer, '\n'), 1);
+  }
+  EXPECT_EQ(done_, 0);
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+}
+
+TEST_F(ControlTest, TheSocketIsTheUsersAlone) {
+  umask(0);
+  Start();
+  umask(022);
+  struct stat status;
+  ASSERT_EQ(stat(control_.path().c_str(), &status), 0);
+  EXPECT_TRUE(S_ISSOCK(status.st_mode));
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  EXPECT_EQ(status.st_uid, geteuid());
+  ASSERT_EQ(stat(folder_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0700u);
+}
+
+// What a child of another user is answered; its connect's error if it cannot connect.
+std::string AskAsNobody(const std::string& path) {
+  int out[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return "(no pipe)";
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0) {
+      _exit(1);
+    }
+    Caller caller(path);
+    caller.Say("jprof 1 start\n");
+    const std::string heard =
+        caller.connected() ? caller.Hear() : "errno " + std::to_string(caller.error());
+    (void)!write(out[1], heard.data(), heard.size());
+    _exit(0);
+  }
+  close(out[1]);
+  char text[512];
+  const ssize_t size = read(out[0], text, sizeof text);
+  close(out[0]);
+  waitpid(child, nullptr, 0);
+  return std::string(text, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+}
+
+TEST_F(ControlTest, AnotherUserCannotReachIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  Start();
+  chmod(base_.c_str(), 0755);
+  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
+  chmod(folder_.c_str(), 0755);  // now the socket's own mode
+  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
+  EXPECT_EQ(done_, 0);
+}
+
+TEST_F(ControlTest, AnotherUserWhoReachesItIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  Start();
+  for (const std::string& path : {base_, folder_, control_.path()}) chmod(path.c_str(), 0777);
+  EXPECT_EQ(AskAsNobody(control_.path()),
+            "error this JVM belongs to another user; only that user and root control it\n");
+  EXPECT_EQ(done_, 0);
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+}
+
+TEST_F(ControlTest, SlowClientsHinderNobody) {
+  Start();
+  std::vector<std::unique_ptr<Caller>> slow;
+  for (int i = 0; i < 20; ++i) {
+    slow.push_back(std::make_unique<Caller>(control_.path()));
+    ASSERT_TRUE(slow.back()->connected());
+    if (i % 2 == 0) slow.back()->Say("jprof 1 st");
+  }
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+  for (auto& caller : slow) EXPECT_TRUE(caller->StillOpen());
+  EXPECT_EQ(done_, 100);
+  slow.front()->Say("art\n");
+  EXPECT_EQ(slow.front()->Hear(), "ok started\n");
+}
+
+TEST_F(ControlTest, SilentClientsAreDropped) {
+  Start(200);
+  std::vector<std::unique_ptr<Caller>> silent;
+  for (int i = 0; i < 20; ++i) {
+    silent.push_back(std::make_unique<Caller>(control_.path()));
+    if (i % 2 == 0) silent.back()->Say("jprof 1 st");
+  }
+  for (auto& caller : silent) EXPECT_EQ(caller->Hear(), "");
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+}
+
+TEST_F(ControlTest, WithTooManyClientsTheOldestIsDropped) {
+  Start();
+  std::vector<std::unique_ptr<Caller>> many;
+  for (int i = 0; i < 200; ++i) {
+    many.push_back(std::make_unique<Caller>(control_.path()));
+    ASSERT_TRUE(many.back()->connected()) << i;
+  }
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+  for (size_t i = 0; i < 160; ++i) EXPECT_EQ(many[i]->Hear(), "") << i;
+  EXPECT_TRUE(many.back()->StillOpen());
+}
+
+TEST_F(ControlTest, ManyThreadsAskAtOnce) {
+  Start();
+  std::atomic<int> good = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) good += Ask("jprof 1 start\n") == "ok started\n";
+      });
+    }
+  }
+  EXPECT_EQ(good, 400);
+  EXPECT_EQ(done_, 400);
+}
+
+TEST_F(ControlTest, StopRemovesTheSocketAndRunsNoHandlerAfterwards) {
+  Start();
+  const std::string path = control_.path();
+  Caller waiting(path);
+  control_.Stop();
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_EQ(waiting.Hear(), "");
+  control_.Stop();
+  Start();  // again
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+  EXPECT_EQ(Problem(), "jprof ctl is listened to already");
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+}
+
+TEST_F(ControlTest, AHandlerThatThrowsIsAnError) {
+  auto handlers = Handlers();
+  handlers.start = []() -> Result<std::string> { throw std::runtime_error("no memory"); };
+  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  EXPECT_EQ(Ask("jprof 1 start\n"), "error no memory\n");
+  EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");
+}
+
+TEST_F(ControlTest, LongAnswersAreCut) {
+  auto handlers = Handlers();
+  handlers.start = []() -> Result<std::string> { return std::string(100'000, 'x'); };
+  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  const std::string answer = Ask("jprof 1 start\n");
+  EXPECT_EQ(answer.size(), control::kMaxAnswer);
+  EXPECT_TRUE(answer.ends_with("x\n"));
+}
+
+TEST_F(ControlTest, HandlersRunOnAThreadOfItsOwnWithoutSignals) {
+  auto handlers = Handlers();
+  handlers.start = []() -> Result<std::string> {
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    const bool all = sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGPROF) &&
+                     sigismember(&blocked, SIGQUIT) && sigismember(&blocked, SIGUSR2);
+    return std::string(name) + (all ? ": no signals" : ": signals");
+  };
+  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok jprof control: no signals\n");
+}
+
+// Refused folders.
+
+TEST_F(ControlTest, AFolderOthersMayWriteToIsRefused) {
+  mkdir(folder_.c_str(), 0700);
+  chmod(folder_.c_str(), 0770);
+  EXPECT_EQ(Problem(), "others may write to " + folder_ + "; chmod 700 it");
+  chmod(folder_.c_str(), 0702);
+  EXPECT_EQ(Problem(), "others may write to " + folder_ + "; chmod 700 it");
+  EXPECT_TRUE(fs::is_empty(folder_));
+  chmod(folder_.c_str(), 0700);
+  EXPECT_EQ(Problem(), "none");
+}
+
+TEST_F(ControlTest, ALinkOrAFileInThePlaceOfTheFolderIsRefused) {
+  const std::string elsewhere = base_ + "/elsewhere";
+  mkdir(elsewhere.c_str(), 0700);
+  fs::create_symlink(elsewhere, folder_);
+  EXPECT_EQ(Problem(), folder_ + " is not a folder; remove it");
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  fs::remove(folder_);
+  std::ofstream(folder_) << "x";
+  EXPECT_EQ(Problem(), folder_ + " is not a folder; remove it");
+}
+
+TEST_F(ControlTest, AnothersFolderIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make one";
+  mkdir(folder_.c_str(), 0700);
+  ASSERT_EQ(chown(folder_.c_str(), kNobody, kNobody), 0);
+  EXPECT_EQ(Problem(), folder_ + " belongs to user " + std::to_string(kNobody) +
+                           "; set XDG_RUNTIME_DIR to a folder of this user");
+}
+
+TEST_F(ControlTest, AFolderThatCannotBeMadeOrIsTooDeepIsAnError) {
+  folder_ = base_ + "/none/jprof-0";
+  EXPECT_EQ(Problem(), "cannot make the folder " + folder_ + ": No such file or directory");
+  folder_ = base_ + "/" + std::string(100, 'x');
+  EXPECT_EQ(Problem(), folder_ + "/" + std::to_string(getpid()) +
+                           ".sock is too long for a socket; set XDG_RUNTIME_DIR shorter");
+}
+
+TEST_F(ControlTest, TheRuntimeFolderIsUsedOnlyIfItIsTheUsers) {
+  const char* before = std::getenv("XDG_RUNTIME_DIR");
+  const std::string kept = before != nullptr ? before : "";
+  const std::string name = "/jprof-" + std::to_string(geteuid());
+  setenv("XDG_RUNTIME_DIR", base_.c_str(), 1);
+  EXPECT_EQ(control::OwnFolder(), base_ + name);
+  setenv("XDG_RUNTIME_DIR", (base_ + "/none").c_str(), 1);
+  EXPECT_EQ(control::OwnFolder(), "/tmp" + name);
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(control::OwnFolder(), "/tmp" + name);
+  if (before != nullptr) setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
+}
+
+// Processes that come and go.
+
+// Runs `f` in a child that then waits to be killed; answers its pid when `f` is done.
+template <typename F>
+pid_t Child(F f) {
+  int ready[2];
+  if (pipe2(ready, O_CLOEXEC) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    f();
+    (void)!write(ready[1], "x", 1);
+    for (;;) pause();
+  }
+  close(ready[1]);
+  char c;
+  (void)!read(ready[0], &c, 1);
+  close(ready[0]);
+  return child;
+}
+
+void Kill(pid_t pid) {
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
+
+// The path of a socket of the given process on which nobody listens.
+std::string Orphan(const std::string& folder, pid_t pid) {
+  const std::string path = folder + "/" + control::SocketName(pid);
+  const OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << path;
+  return path;
+}
+
+TEST_F(ControlTest, SocketsOfTheDeadAreRemovedAndOthersStay) {
+  mkdir(folder_.c_str(), 0700);
+  const pid_t living = Child([] {}), dead = Child([] {});
+  Kill(dead);
+  const std::string of_dead = Orphan(folder_, dead), of_living = Orphan(folder_, living);
+  const std::string of_us = Orphan(folder_, getpid());  // an earlier process had this pid
+  const std::string other = folder_ + "/notes.sock", number = folder_ + "/0.sock";
+  std::ofstream(other) << "x";
+  std::ofstream(number) << "x";
+  Start();
+  EXPECT_FALSE(fs::exists(of_dead));
+  for (const std::string& path : {of_living, other, number}) EXPECT_TRUE(fs::exists(path)) << path;
+  EXPECT_EQ(control_.path(), of_us);
+  EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
+  Kill(living);
+}
+
+TEST_F(ControlTest, AnotherThatListensByThisNameIsLeftAlone) {
+  mkdir(folder_.c_str(), 0700);
+  const OwnedFd other(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string path = folder_ + "/" + control::SocketName(getpid());
+  sockaddr_un address = {.sun_family = AF_UNIX};
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(other.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(other.get(), 1), 0);
+  EXPECT_EQ(Problem(), "no socket at " + path + ": Address already in use");
+  EXPECT_TRUE(fs::exists(path));
+}
+
+TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
+  // The JVM is a child, so that it can be killed; the descriptors are its own.
+  pid_t grandchild = 0;
+  int out[2];
+  ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
+  std::string path;
+  const pid_t jvm = Child([&] {
+    if (!control_.Start(Handlers(), folder_)) _exit(1);
+    Caller caller(control_.path());  // one is connected at the fork
+    agent::Ask(control_.path(), "jprof 1 status\n");
+    if (fork() != 0) return;
+    control_.Stop();  // as its exit would: does nothing here
+    const pid_t forked = getpid();
+    (void)!write(out[1], &forked, sizeof forked);
+    for (;;) pause();
+  });
+  ASSERT_EQ(read(out[0], &grandchild, sizeof grandchild), ssize_t{sizeof grandchild});
+  path = folder_ + "/" + control::SocketName(jvm);
+  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "ok started\n");  // the parent's goes on
+  Kill(jvm);
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "(nobody listens)");
+  EXPECT_EQ(kill(grandchild, 0), 0);
+  Start();  // and what the killed one left is removed
+  EXPECT_FALSE(fs::exists(path));
+  kill(grandchild, SIGKILL);
+  close(out[0]);
+  close(out[1]);
+}
+
+}  // namespace
+}  // namespace jprof::agent

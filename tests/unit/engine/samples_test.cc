@@ -1,0 +1,172 @@
+// Samples in the tree, against a map from paths to numbers.
+#include "jprof/engine/samples.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jprof/engine/session.h"
+
+namespace jprof::engine {
+namespace {
+
+using profile::MethodOf;
+using profile::Node;
+using profile::PackMethod;
+using profile::TypeOf;
+
+constexpr uint32_t kMetrics = 3;
+
+class Numbers : public MethodSource {  // the method's name is its number
+ public:
+  bool Describe(uint64_t method, MethodText* text) override {
+    *text = {"C", {}, "()V"};
+    const int length = std::snprintf(text->scratch, sizeof text->scratch, "m%u", static_cast<unsigned>(method));
+    text->name = {text->scratch, static_cast<size_t>(length)};
+    ++described;
+    return true;
+  }
+  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+  int described = 0;
+};
+
+using Path = std::vector<uint32_t>;  // words, outermost first
+
+class SamplesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/jprof-samples-XXXXXX";
+    directory_ = mkdtemp(name);
+  }
+  void TearDown() override {
+    session_.Detach();
+    std::filesystem::remove_all(directory_);
+  }
+  void Start(uint64_t tree_memory) {
+    SessionOptions options;
+    options.files = {.directory = directory_ + "/p", .tree_memory = tree_memory, .metric_count = kMetrics};
+    options.clock = false;
+    const auto started = session_.Start(std::move(options), &source_);
+    ASSERT_TRUE(started) << started.error().message;
+    thread_ = session_.Attach();
+    ASSERT_NE(thread_, nullptr);
+  }
+  uint32_t Word(MethodType type, uint64_t key) { return PackMethod(type, SampledMethod(*thread_, source_, key)); }
+
+  // What the tree holds, by path; only nodes with a value.
+  std::map<Path, std::array<int64_t, kMetrics>> Tree() {
+    std::map<Path, std::array<int64_t, kMetrics>> all;
+    const Node* nodes = session_.writer().nodes();
+    for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
+      if (nodes[i].word == 0 || TypeOf(nodes[i].word) == MethodType::kBlock) continue;
+      Path path;
+      for (uint32_t at = i; nodes[at].parent != 0; at = nodes[at].parent) path.insert(path.begin(), nodes[at].word);
+      const int64_t* extra = session_.writer().extra() + size_t{i} * (kMetrics - 1);
+      const std::array<int64_t, kMetrics> values = {nodes[i].self, extra[0], extra[1]};
+      if (values != std::array<int64_t, kMetrics>{}) all[path] = values;
+    }
+    return all;
+  }
+
+  std::string directory_;
+  Numbers source_;
+  Session session_;
+  Thread* thread_ = nullptr;
+};
+
+TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
+  Start(64 << 20);
+  std::mt19937 random(7);
+  std::map<Path, std::array<int64_t, kMetrics>> expected;
+  for (int i = 0; i < 20'000; ++i) {
+    Path path;
+    const int depth = std::uniform_int_distribution(0, 12)(random);
+    for (int d = 0; d < depth; ++d) {
+      const auto type = static_cast<MethodType>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
+      path.push_back(Word(type, 1 + std::uniform_int_distribution(0, 14)(random) / (d + 1)));
+    }
+    const uint32_t metric = i % kMetrics;
+    const int64_t value = std::uniform_int_distribution(1, 1000)(random);
+    const Path innermost_first(path.rbegin(), path.rend());
+    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), metric, value, kMetrics);
+    expected[path][metric] += value;
+  }
+  EXPECT_EQ(Tree(), expected);
+  EXPECT_EQ(thread_->record->overflow, 0u);
+}
+
+// A reader wants every node above its parent: also where the row was made after nodes of others.
+TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
+  Start(16 << 20);
+  const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
+  Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
+  Strand row;
+  ASSERT_TRUE(session_.AddRow("worker", &row));
+  EXPECT_STREQ(row.record->name, "worker");
+  for (uint32_t i = 0; i < 1000; ++i) {
+    const Path deep = {Word(MethodType::kJitted, 1 + i % 99), Word(MethodType::kJitted, 3 + i / 99)};
+    Strand& strand = i % 2 == 0 ? row : thread_->strand;
+    Charge(*thread_, ContextOf(*thread_, strand, deep), 1, 1, kMetrics);
+  }
+  const Node* nodes = session_.writer().nodes();
+  int64_t sums[2] = {};
+  for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
+    if (nodes[i].word == 0 || TypeOf(nodes[i].word) == MethodType::kBlock) continue;
+    EXPECT_LT(nodes[i].parent, i);
+    uint32_t root = i;
+    while (nodes[root].parent != 0) root = nodes[root].parent;
+    sums[root == row.record->root] += session_.writer().extra()[size_t{i} * (kMetrics - 1)];
+  }
+  EXPECT_EQ(sums[0], 500);
+  EXPECT_EQ(sums[1], 500);
+}
+
+TEST_F(SamplesTest, AMethodIsDescribedOnce) {
+  Start(1 << 20);
+  const uint32_t id = SampledMethod(*thread_, source_, 42);
+  EXPECT_EQ(SampledMethod(*thread_, source_, 42), id);
+  EXPECT_NE(SampledMethod(*thread_, source_, 43), id);
+  EXPECT_EQ(source_.described, 2);
+}
+
+TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
+  Start(1 << 20);
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < 50'000; ++i) {
+    const Path stack = {Word(MethodType::kJitted, 1 + i % 999), Word(MethodType::kJitted, 1 + i / 999), Word(MethodType::kJitted, 5000 + i % 7)};
+    Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
+    ++sum;
+  }
+  int64_t kept = 0;
+  for (const auto& [path, values] : Tree()) kept += values[0];
+  EXPECT_EQ(kept, sum);
+  EXPECT_GT(thread_->record->overflow, 0u);
+}
+
+TEST_F(SamplesTest, OnlyTheOutermostClaimHasTheTree) {
+  Start(1 << 20);
+  {
+    const TreeInUse first(*thread_);
+    EXPECT_TRUE(first.Outermost());
+    const TreeInUse second(*thread_);
+    EXPECT_FALSE(second.Outermost());
+  }
+  EXPECT_TRUE(TreeInUse(*thread_).Outermost());
+}
+
+TEST_F(SamplesTest, ForgottenMethodsAreDescribedAgain) {
+  Start(1 << 20);
+  SampledMethod(*thread_, source_, 42);
+  session_.ForgetMethods();
+  EXPECT_TRUE(session_.Heed(*thread_));
+  SampledMethod(*thread_, source_, 42);
+  EXPECT_EQ(source_.described, 2);
+}
+
+}  // namespace
+}  // namespace jprof::engine

@@ -1,0 +1,322 @@
+// compare: what is the same is called so, what was planted is found, what is noise is marked as
+// noise.
+#include "reports/compare.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "reports/html_page.h"
+#include "tests/unit/reports/sampled_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Directories that go with the test.
+class Compare : public testing::Test {
+ protected:
+  ~Compare() override {
+    for (const fs::path& directory : directories_) fs::remove_all(directory);
+  }
+
+  template <typename Profile>
+  Source Open(Profile profile, const std::string& name) {
+    const fs::path directory = fs::path(testing::TempDir()) /
+                               ("compare-" + name + "-" + std::to_string(getpid()) + ".jprof");
+    directories_.push_back(directory);
+    profile.Write(directory);
+    Result<profile::Reader> reader = profile::Reader::Open(directory.string());
+    EXPECT_TRUE(reader);
+    return {
+        .reader = std::move(*reader), .table = {}, .table_from = "table", .uncalibrated = "none"};
+  }
+
+  Result<Comparison> Two(auto a, auto b, const CompareOptions& options = {}) {
+    Source source_a = Open(std::move(a), "a"), source_b = Open(std::move(b), "b");
+    return CompareTwo(source_a, source_b, options);
+  }
+
+  std::vector<fs::path> directories_;
+};
+
+std::string Printed(void (*print)(const Comparison&, const CompareOptions&, Output&),
+                    const Comparison& what, const CompareOptions& options = {}) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = open_memstream(&text, &size);
+  Output out(file);
+  print(what, options, out);
+  EXPECT_TRUE(out.Finish());
+  std::fclose(file);
+  std::string printed(text, size);
+  std::free(text);
+  return printed;
+}
+
+// Samples of `weights`, each context's number drawn: what sampling the same program twice does.
+std::vector<int> Drawn(const std::vector<double>& weights, int samples, std::mt19937& random) {
+  std::discrete_distribution<size_t> pick(weights.begin(), weights.end());
+  std::vector<int> counts(weights.size());
+  for (int i = 0; i < samples; ++i) ++counts[pick(random)];
+  return counts;
+}
+
+std::vector<double> Weights(std::mt19937& random) {
+  std::vector<double> weights(60);
+  for (double& weight : weights) weight = 1 + random() % 100;
+  return weights;
+}
+
+TEST_F(Compare, AProfileWithItselfDoesNotDiffer) {
+  const auto same = Two(SpreadSamples({10, 0, 500, 3}), SpreadSamples({10, 0, 500, 3}));
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->contexts_beyond + same->methods_beyond, 0u);
+  EXPECT_EQ(same->top.both, 3u);
+  EXPECT_EQ(same->top.rank_either, 1);
+  EXPECT_NE(Printed(PrintText, *same).find("no differences"), std::string::npos);
+  const auto measured =
+      Two(RandomProfile(3, 2, 3000), RandomProfile(3, 2, 3000));  // measured, without any error
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->contexts_beyond + measured->methods_beyond, 0u);
+}
+
+TEST_F(Compare, NoiseIsMarkedAsNoise) {
+  std::mt19937 random(5);
+  size_t compared = 0, beyond = 0;
+  for (int round = 0; round < 10; ++round) {
+    const std::vector<double> weights = Weights(random);
+    const auto both = Two(SpreadSamples(Drawn(weights, 2000, random)),
+                          SpreadSamples(Drawn(weights, 5000, random)));
+    ASSERT_TRUE(both);
+    compared += both->contexts.size();
+    beyond += both->contexts_beyond;
+  }
+  EXPECT_GT(compared, 500u);
+  EXPECT_LT(static_cast<double>(beyond), 0.1 * static_cast<double>(compared));
+  EXPECT_GT(beyond, 0u) << "intervals of 95 % that always hold are too wide";
+}
+
+TEST_F(Compare, WhatWasPlantedStandsFirst) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<double> weights = Weights(random);
+    weights[7] = 150;
+    const auto before = Drawn(weights, 4000, random);
+    weights[7] *= 2;
+    const auto found = Two(SpreadSamples(before), SpreadSamples(Drawn(weights, 4000, random)));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(PathText(found->tree, found->contexts[0].id, 5), "C.m7()V < C.main");
+    EXPECT_EQ(found->tree.names[found->methods[0].id], "C.m7()V");
+    EXPECT_FALSE(found->contexts[0].within);
+    EXPECT_GT(found->contexts[0].change, 0);
+  }
+}
+
+TEST_F(Compare, NativeFramesCountForTheirCaller) {
+  const auto folded = Two(SpreadSamples({90, 30}), SpreadSamples({90, 30}, /*with_native=*/true));
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(folded->contexts_beyond, 0u);
+  EXPECT_EQ(folded->tree.folded[1].samples, 40);
+  EXPECT_EQ(folded->contexts.size(), 2u);
+}
+
+// The same methods at the same shares, once measured and once sampled.
+TEST_F(Compare, MeasuredAgainstSampled) {
+  profile::SyntheticProfile measured;
+  const uint32_t main = measured.AddMethod("C", "main", "()V");
+  const size_t thread = measured.AddThread("main", 1);
+  measured.Enter(thread, main, MethodType::kJitted, 0);
+  for (int i = 0; i < 4; ++i) {
+    measured.Enter(thread, measured.AddMethod("C", "m" + std::to_string(i), "()V"),
+                   MethodType::kInterpreted, 0);
+    measured.Exit(thread, (i + 1) * 100'000'000);
+  }
+  const auto agree = Two(measured, SpreadSamples({103, 196, 305, 398}));
+  ASSERT_TRUE(agree) << agree.error().message;
+  EXPECT_EQ(agree->contexts_beyond, 0u);
+  EXPECT_EQ(agree->top.both, 4u);
+  EXPECT_EQ(agree->top.rank_either, 1);
+  const auto absolute =
+      Two(measured, SpreadSamples({103, 196, 305, 800}), {.absolute = true});  // both are in ns
+  ASSERT_TRUE(absolute) << absolute.error().message;
+  EXPECT_EQ(absolute->contexts_beyond, 1u);
+  EXPECT_NEAR(absolute->contexts[0].change, 400e6, 1);
+}
+
+TEST_F(Compare, TextAndJsonAndHtmlOfAPage) {
+  const auto found = Two(SpreadSamples({100, 200, 0, 5}), SpreadSamples({250, 210, 40, 6}, true));
+  ASSERT_TRUE(found);
+  std::string text = Printed(PrintText, *found);
+  for (size_t side = 0; side < 2; ++side) {
+    const std::string directory = directories_[side].string();
+    for (size_t at; (at = text.find(directory)) != std::string::npos;)
+      text.replace(at, directory.size(), side == 0 ? "a.jprof" : "b.jprof");
+  }
+  const fs::path golden = fs::path(__FILE__).parent_path() / "../../golden/compare.txt";
+  if (std::getenv("JPROF_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+  std::ostringstream expected;
+  expected << std::ifstream(golden).rdbuf();
+  EXPECT_EQ(text, expected.str());
+
+  const json page = json::parse(Printed(PrintJson, *found));
+  EXPECT_EQ(page["contexts"].size(), 4u);
+  EXPECT_EQ(page["contexts"][0]["path"], json::parse(R"(["C.main()V","C.m1()V"])"));
+  EXPECT_FALSE(page["contexts"][0]["within_error"]);
+  EXPECT_EQ(page["profiles"][1]["in_methods"]["samples"], 506);
+  const double total = page["methods"][0]["cumulative"]["a"]["value"];
+  EXPECT_NEAR(total, 200.0 / 305, 1e-6);
+}
+
+TEST_F(Compare, NamesCannotBecomeMarkup) {
+  SampledProfile evil(kTimeMetrics, 1);
+  const uint32_t method = evil.made.AddMethod("</div><script>alert(1)</script>", "\"'&x", "()V");
+  evil.Sample(evil.made.AddThread("main", 1), {{method}}, {1});
+  const auto found = Two(evil, evil);
+  ASSERT_TRUE(found);
+  const std::string html = Printed(PrintHtml, *found);
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;.&quot;&#39;&amp;x"),
+            std::string::npos);
+  EXPECT_EQ(html.find("http://"), std::string::npos);
+  EXPECT_EQ(html.find("https://"), std::string::npos);
+}
+
+TEST_F(Compare, FlatAgainstContextual) {
+  SampledProfile made(kTimeMetrics, 1);
+  std::vector<uint32_t> ids;
+  for (const char* name : {"main", "a", "b", "hot", "trunk"})
+    ids.push_back(made.made.AddMethod("C", name, "()V"));
+  const size_t thread = made.made.AddThread("main", 1);
+  const auto take = [&](std::vector<Frame> stack, int count) {
+    for (int i = 0; i < count; ++i) made.Sample(thread, stack, {1});
+  };
+  take({{ids[0]}, {ids[4]}, {ids[1]}, {ids[3]}}, 300);
+  take({{ids[0]}, {ids[4]}, {ids[2]}, {ids[3]}}, 100);
+  take({{ids[0]}, {ids[4]}, {ids[2]}, {ids[3]}, {ids[2]}}, 50);  // recursion: b counts once
+  take({{ids[0]}}, 50);
+  Source source = Open(made, "flat");
+  const auto flat = CompareWithin(source, {});
+  ASSERT_TRUE(flat) << flat.error().message;
+  const HotMethod& hot = flat->by_self[0];
+  EXPECT_EQ(flat->tree.names[hot.name], "C.hot()V");
+  EXPECT_NEAR(hot.self.value, 0.8, 1e-12);
+  EXPECT_NEAR(hot.all.value, 0.9, 1e-12);
+  ASSERT_EQ(hot.parts.size(), 2u);
+  EXPECT_NEAR(hot.parts[0].share.value, 0.75, 1e-12);
+  EXPECT_TRUE(hot.parts[0].share.low < 0.75 && hot.parts[0].share.low > 0.70);
+  EXPECT_EQ(PathText(flat->tree, hot.parts[0].context, 5), "C.hot()V < C.a < C.trunk < C.main");
+  ASSERT_EQ(flat->hidden.size(),
+            2u);  // a has 60 % below it and nothing itself, as trunk has; main and b have some
+  EXPECT_EQ(flat->tree.names[flat->hidden[0].name], "C.trunk()V");
+  for (const HotMethod& method : flat->by_all) {
+    if (flat->tree.names[method.name] != "C.b()V") continue;
+    EXPECT_NEAR(method.all.value, 0.3, 1e-12);
+  }
+}
+
+TEST_F(Compare, WhatWeighsIsCountedByItsSamples) {
+  Source a = Open(DemoSamples(), "a"), b = Open(DemoSamples(), "b");
+  const auto bytes = CompareTwo(a, b, {.metric = "ALLOCATED_BYTES"});
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_EQ(bytes->sides[0].inside.samples, 3);
+  EXPECT_EQ(bytes->sides[0].inside.value, 1572864);
+  const Difference difference = bytes->Of(bytes->tree.contexts[bytes->contexts[0].id].self);
+  EXPECT_TRUE(difference.a.low < difference.a.value && difference.a.value < difference.a.high);
+}
+
+// The interval of a weighted share, when every sample weighs about the same: against drawing it
+// many times.
+TEST_F(Compare, WeightedSharesHoldTheTruth) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<double> weight(0.8, 1.2);
+  const Side side = {.sampled = true, .counted = true};
+  int held = 0;
+  for (int round = 0; round < 2000; ++round) {
+    Amount part, whole;
+    for (int i = 0; i < 500; ++i) {
+      const Amount one = {.value = weight(random), .samples = 1};
+      whole += one;
+      if (random() % 10 == 0) part += one;
+    }
+    held += ShareOf(side, part, whole).Holds(0.1);
+  }
+  EXPECT_GT(held, 1850);
+  EXPECT_LT(held, 1970);
+}
+
+TEST_F(Compare, WrongUseIsOneClearLine) {
+  const auto says = [](const auto& result, const std::string& words) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().exit_code, 2);
+    EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
+    EXPECT_EQ(result.error().message.find('\n'), std::string::npos);
+  };
+  says(Two(SpreadSamples({1}), SpreadSamples({1}), {.metric = "sample"}),
+       "did you mean 'samples'?");
+  says(Two(SpreadSamples({1}), SpreadSamples({})), "nothing of 'samples' was sampled");
+  says(Two(SpreadSamples({1}), DemoProfile()), "no method in common");
+  says(Two(SpreadSamples({1}), DemoSamples(), {.metric = "samples,ALLOCATED_BYTES"}),
+       "no method in common");
+  profile::SyntheticProfile counts = DemoProfile();
+  counts.meta = SampledMeta("", "calltree");
+  says(Two(counts, DemoProfile()), "has no metric");
+  Source empty = Open(SampledProfile(kTimeMetrics, 1), "empty");
+  says(CompareWithin(empty, {}), "nothing of 'samples'");
+}
+
+// Whatever a damaged profile has, compare ends with an answer. Worth most under asan-ubsan.
+TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
+  Source good = Open(DemoSamples(), "good");
+  Open(DemoSamples(), "damaged");
+  const fs::path directory = directories_.back();
+  std::mt19937 random(9);
+  int compared = 0;
+  for (int round = 0; round < 600; ++round) {
+    const char* const names[] = {profile::kControlFile, profile::kNodesFile, profile::kExtraFile,
+                                 profile::kMethodsFile, profile::kMetaFile};
+    const fs::path path = directory / names[random() % 5];
+    std::ifstream in(path, std::ios::binary);
+    const std::string before(std::istreambuf_iterator<char>(in), {});
+    std::string bytes = before;
+    for (int flips = 0; flips < 3; ++flips)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    if (random() % 10 == 0) bytes.resize(random() % bytes.size());
+    std::ofstream(path, std::ios::binary) << bytes;
+    if (Result<profile::Reader> reader = profile::Reader::Open(directory.string())) {
+      Source damaged{
+          .reader = std::move(*reader), .table = {}, .table_from = "", .uncalibrated = "none"};
+      const auto both = CompareTwo(good, damaged, {.absolute = round % 2 == 0});
+      const auto flat = CompareWithin(damaged, {});
+      compared += both.has_value();
+      if (both) {
+        EXPECT_TRUE(json::accept(Printed(PrintJson, *both)));
+        Printed(PrintText, *both);
+        Printed(PrintHtml, *both);
+      }
+    }
+    std::ofstream(path, std::ios::binary) << before;
+  }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(ComparableName, LosesWhatIsNumberedAnew) {
+  const auto of = [](std::string_view class_name, uint16_t flags = 0) {
+    return ComparableName({class_name, "m", "()V", flags}, std::string(class_name) + ".m()V");
+  };
+  EXPECT_EQ(of("a/B"), "a/B.m()V");
+  EXPECT_EQ(of("a/B$$Lambda$14/0x0000000800c03000"), "a/B$$Lambda.m()V");
+  EXPECT_EQ(of("a/B$$Lambda+0x0000000800c03000"), "a/B$$Lambda.m()V");
+  EXPECT_EQ(of("jdk/internal/reflect/GeneratedMethodAccessor12"),
+            "jdk/internal/reflect/GeneratedMethodAccessor.m()V");
+  EXPECT_EQ(of("java/lang/invoke/LambdaForm$MH/0x12"), "");
+  EXPECT_EQ(of("vmlinux", profile::kMethodKernel), "");
+}
+
+}  // namespace
+}  // namespace jprof::reports

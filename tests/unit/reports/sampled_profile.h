@@ -1,0 +1,130 @@
+// Sampled profiles without a JVM: stacks in, a profile directory out. For tests of scs and compare.
+#pragma once
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/reports/demo_profile.h"
+
+namespace jprof::reports {
+
+inline constexpr char kTimeMetrics[] =
+    R"({"name":"samples","unit":"samples","scale":1,"kind":"samples","period":1000000,"period_unit":"ns"})";
+inline constexpr char kBytesMetrics[] =
+    R"({"name":"ALLOCATED_BYTES","unit":"bytes","scale":1,"kind":"weighted","period":524288,"period_unit":"bytes"},
+       {"name":"ALLOCATED_BYTES.samples","unit":"samples","scale":1,"kind":"samples"})";
+
+inline std::string SampledMeta(const std::string& metrics, const std::string& mode = "scs") {
+  return R"({"format":1,"jprof":"0.1.0","mode":")" + mode +
+         R"(","pid":42,"command":["java","Demo"],"start":"2026-01-02T03:04:05Z","metrics":[)" +
+         metrics + R"(],"jvm":{"name":"Test VM","version":"17"}})";
+}
+
+// A frame: method id and type. Methods are made once by AddMethod of `made`.
+struct Frame {
+  uint32_t method;
+  MethodType type = MethodType::kRejitted;
+};
+
+class SampledProfile {
+ public:
+  explicit SampledProfile(const std::string& metrics, size_t metric_count)
+      : metrics_(metric_count) {
+    made.meta = SampledMeta(metrics);
+    made.header.metric_count = static_cast<uint32_t>(metric_count);
+  }
+
+  // `values`: one a metric, added to the leaf of the stack, which stands root first.
+  void Sample(size_t thread, const std::vector<Frame>& stack, const std::vector<int64_t>& values) {
+    uint32_t at = made.threads[thread].root;
+    for (const Frame& frame : stack) at = Child(at, frame);
+    std::vector<int64_t>& sums = values_[at];
+    sums.resize(metrics_);
+    for (size_t m = 0; m < metrics_; ++m) sums[m] += values[m];
+    ++made.threads[thread].samples;
+  }
+
+  void Write(const std::filesystem::path& directory) {
+    made.extra.assign(made.nodes.size() * (metrics_ - 1), 0);
+    for (const auto& [node, sums] : values_) {
+      made.nodes[node].self = sums[0];
+      for (size_t m = 1; m < metrics_; ++m) made.extra[node * (metrics_ - 1) + m - 1] = sums[m];
+    }
+    std::filesystem::remove_all(directory);
+    made.Write(directory);
+  }
+
+  profile::SyntheticProfile made;
+
+ private:
+  uint32_t Child(uint32_t parent, const Frame& frame) {
+    const auto [known, is_new] = children_.try_emplace({parent, frame.method}, 0);
+    if (is_new) known->second = made.AddNode(profile::PackMethod(frame.type, frame.method), parent);
+    return known->second;
+  }
+
+  size_t metrics_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> children_;
+  std::map<uint32_t, std::vector<int64_t>> values_;
+};
+
+// Every kind of frame: interpreted, C2, inlined, native method, native function, kernel, stub,
+// class of objects.
+inline SampledProfile DemoSamples() {
+  SampledProfile demo(std::string(kTimeMetrics) + "," + kBytesMetrics, 3);
+  profile::SyntheticProfile& made = demo.made;
+  const uint32_t main =
+      made.AddMethod("Demo", "main", "([Ljava/lang/String;)V", profile::kMethodStatic);
+  const uint32_t work = made.AddMethod("Demo", "work", "(I)I");
+  const uint32_t step = made.AddMethod("Demo", "step", "()V");
+  const uint32_t read =
+      made.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
+  const uint32_t code = made.AddMethod("/nowhere/libdemo.so", "0x1f40", "", profile::kMethodCode);
+  const uint32_t kernel = made.AddMethod("vmlinux", "ksys_read", "", profile::kMethodKernel);
+  const uint32_t stub = made.AddMethod("", "StubRoutines::arraycopy", "", profile::kMethodStub);
+  const uint32_t object = made.AddMethod("java/lang/String", "", "", profile::kMethodClass);
+  const size_t thread = made.AddThread("main", 100);
+  const size_t worker = made.AddThread("pool;1", 101);
+  const auto ticks = [&](size_t on, const std::vector<Frame>& stack, int count) {
+    for (int i = 0; i < count; ++i) demo.Sample(on, stack, {1, 0, 0});
+  };
+  using enum MethodType;
+  ticks(thread, {{main, kInterpreted}}, 3);
+  ticks(thread, {{main, kInterpreted}, {work}}, 20);
+  ticks(thread, {{main, kInterpreted}, {work}, {step, kInlined}}, 60);
+  ticks(thread, {{main, kInterpreted}, {work}, {stub, kOther}}, 2);
+  ticks(thread, {{main, kInterpreted}, {read, kNative}, {code, kFunction}, {kernel, kOther}}, 10);
+  ticks(worker, {{work}}, 5);
+  demo.Sample(thread, {{main, kInterpreted}, {work}, {object, kOther}}, {0, 1048576, 2});
+  demo.Sample(worker, {{work}, {step, kInlined}, {object, kOther}}, {0, 524288, 1});
+  made.threads[thread].samples_unknown = 1;
+  made.threads[thread].samples_truncated = 2;
+  made.threads[worker].samples_own = 3;
+  made.threads[worker].samples_lost = 4;
+  made.threads[thread].sampling_ns = 202'000;
+  return demo;
+}
+
+// The methods m0, m1, ... of class C in `leaves` contexts below main; context i gets counts[i]
+// samples.
+inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_native = false) {
+  SampledProfile spread(kTimeMetrics, 1);
+  const uint32_t main = spread.made.AddMethod("C", "main", "()V");
+  const uint32_t native =
+      spread.made.AddMethod("/nowhere/libx.so", "0x10", "", profile::kMethodCode);
+  const size_t thread = spread.made.AddThread("main", 100);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const uint32_t method = spread.made.AddMethod("C", "m" + std::to_string(i), "()V");
+    for (int n = 0; n < counts[i]; ++n) {
+      std::vector<Frame> stack = {{main}, {method}};
+      if (with_native && n % 3 == 0) stack.push_back({native, MethodType::kFunction});
+      spread.Sample(thread, stack, {1});
+    }
+  }
+  return spread;
+}
+
+}  // namespace jprof::reports
