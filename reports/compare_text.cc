@@ -9,6 +9,8 @@ namespace jprof::reports {
 namespace {
 
 constexpr size_t kCallers = 5;
+constexpr size_t kParts = 5;         // contexts of one method
+constexpr double kLeastPart = 0.05;  // of its own; below it a context is one of the others
 
 // A method without its signature, which is for the one the row is about.
 std::string_view Short(std::string_view name) {
@@ -33,15 +35,25 @@ std::string Interval(const Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
 }
 
+// A screen has room for the contexts that matter; json and html have them all.
 void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
+  size_t shown = 0;
+  size_t others = method.other_parts;
+  double other_share = method.other_share;
   for (const Part& part : method.parts) {
+    const bool shows = shown == 0 || (shown < kParts && part.share.value >= kLeastPart);
+    if (!shows) {
+      ++others;
+      other_share += part.share.value;
+      continue;
+    }
+    ++shown;
     const uint32_t caller = tree.contexts[part.context].parent;
     out.Print("        {:6.2f} % of it {:<16} < {}\n", 100 * part.share.value, Interval(part.share),
               caller == 0 ? "(the thread)" : PathText(tree, caller, kCallers));
   }
-  if (method.other_parts > 0) {
-    out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * method.other_share,
-              method.other_parts);
+  if (others > 0) {
+    out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * other_share, others);
   }
 }
 

@@ -27,6 +27,9 @@ struct SampledThread {
     engine::Strand strand;  // no record: there was no room
   };
   VirtualRow virtual_rows[kMostVirtualRows];
+  // By the time stamp counter: until then the timers' samples are put off; how many periods of each were.
+  int64_t rest_until = 0;
+  int64_t put_off[kMostTriggers] = {};
   // Triggers that count to N, or time something.
   uint64_t seen[kMostTriggers] = {};
   uint64_t since_ns[kMostTriggers] = {};

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "jprof/agent/frame_names.h"
 #include "jprof/agent/say.h"
@@ -110,6 +111,20 @@ Result<void> Install(int number, void (*handler)(int, siginfo_t*, void*)) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&action.sa_mask, fault);
   if (sigaction(number, &action, nullptr) != 0) return Fail("cannot handle signal {}: {}", number, std::strerror(errno));
   return {};
+}
+
+// A thread of the profiler's own, which no signal of the program's is for.
+bool StartThread(const char* name, void* (*run)(void*), void* argument) {
+  pthread_t thread;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(&thread, nullptr, run, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) return false;
+  pthread_setname_np(thread, name);
+  pthread_detach(thread);
+  return true;
 }
 
 SampledThread* Of(const engine::Thread& thread) { return static_cast<SampledThread*>(thread.sampling); }
@@ -253,9 +268,21 @@ void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
     if (in_tree_) {
       ChargeCurrent(*thread, trigger_of_timer_[i], periods, unwind::OfSignal(context).pc);
     } else {
-      TakeStack(*thread, trigger_of_timer_[i], periods, context, &sampled->timers[i]);
+      TakeTimed(*thread, i, periods, context);
     }
   }
+}
+
+// Where a walk takes longer than a period, the next signal waits when the handler returns, and the program would never get
+// on. So it gets as long as the last walk took; what falls due meanwhile is added to the sample after it.
+void Sampling::TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context) {
+  SampledThread& sampled = *Of(thread);
+  sampled.put_off[timer] += periods;
+  const int64_t begin = ptm::ReadTsc();
+  if (begin < sampled.rest_until) return;
+  TakeStack(thread, trigger_of_timer_[timer], std::exchange(sampled.put_off[timer], 0), context, &sampled.timers[timer]);
+  const int64_t end = ptm::ReadTsc();
+  sampled.rest_until = end + (end - begin);
 }
 
 // The time goes to the method that the recorded tree says is running; what the probes themselves took is dropped.
@@ -404,23 +431,18 @@ void Sampling::Reset() {
 
 void Sampling::Begin() {
   if (options_.start && options_.delay == 0) Start();
-  pthread_t thread;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal of the program's is for this thread
-  const auto run = [](void* self) -> void* { return static_cast<Sampling*>(self)->Loop(), nullptr; };
-  if (pthread_create(&thread, nullptr, run, this) != 0) {
-    Say("cannot start the sampling thread: no IDLE, WALL, DELAY, DURATION");
-  } else {
-    pthread_setname_np(thread, "jprof sampling");
-    pthread_detach(thread);
+  // The kernel's list of functions is long: half a second.
+  if (!options_.java_only && !in_tree_) {
+    StartThread("jprof kernel", [](void* self) -> void* { return static_cast<Sampling*>(self)->kernel_.Read(), nullptr; }, this);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const auto loop = [](void* self) -> void* { return static_cast<Sampling*>(self)->Loop(), nullptr; };
+  if (!StartThread("jprof sampling", loop, this)) {
+    Say("cannot start the sampling thread: no IDLE, WALL, DELAY, DURATION");
+  }
 }
 
 // Beside the sampled threads: idle ones are asked for their stacks, new modules' unwind tables are read.
 void Sampling::Loop() {
-  if (!options_.java_only && !in_tree_) kernel_.Read();
   struct Due {
     size_t index;
     bool also_running;

@@ -66,6 +66,7 @@ class Sampling {
   Sampling() = default;
   static void OnSignal(int number, siginfo_t* info, void* context);
   void Handle(int number, const siginfo_t& info, const void* context);
+  void TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context);
   void TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context, ptm::ThreadSampler* timer);
   void ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc);
   bool IsOwn(uint64_t pc) const { return pc >= own_start_ && pc < own_end_; }

@@ -214,6 +214,10 @@ class Walk {
   Outcome CompiledCaller(const CodeBlob& blob) {
     const auto words = static_cast<int32_t>(blob.frame_words);
     Caller caller;
+    const int32_t saved = is_top_ ? PushedBeforeSavedSp() : 0;
+    if (saved != 0 && At(Standing(words + saved), &caller) && MayReturnTo(caller.pc)) {
+      return Step(caller);
+    }
     if (At(is_top_ ? PlaceIn(blob) : Standing(words), &caller) && MayReturnTo(caller.pc)) {
       return Step(caller);
     }
@@ -223,6 +227,17 @@ class Walk {
       return Step(caller);
     }
     return Outcome::kLost;
+  }
+
+  // String.indexOf keeps the sp it began with on the stack: above it lies the frame. Words that
+  // were only made room for may hold old return addresses. 0: there is none.
+  int32_t PushedBeforeSavedSp() const {
+    for (int32_t i = 0; i < kMostPushed && OnStack(at_.sp + i * 8); ++i) {
+      const uint64_t words = (Word(at_.sp + i * 8) - at_.sp) / 8;
+      if (words > static_cast<uint64_t>(i) && words <= 2 * kMostPushed)
+        return static_cast<int32_t>(words);
+    }
+    return 0;
   }
 
   CallerPlace PlaceIn(const CodeBlob& blob) const {
