@@ -229,15 +229,11 @@ class Walk {
     return Outcome::kLost;
   }
 
-  // String.indexOf keeps the sp it began with on the stack: above it lies the frame. Words that
-  // were only made room for may hold old return addresses. 0: there is none.
+  // String.indexOf pushes the sp it began with, maybe above room for a short string, whose words may
+  // hold old return addresses. 0: that is not what was pushed last.
   int32_t PushedBeforeSavedSp() const {
-    for (int32_t i = 0; i < kMostPushed && OnStack(at_.sp + i * 8); ++i) {
-      const uint64_t words = (Word(at_.sp + i * 8) - at_.sp) / 8;
-      if (words > static_cast<uint64_t>(i) && words <= 2 * kMostPushed)
-        return static_cast<int32_t>(words);
-    }
-    return 0;
+    const uint64_t words = OnStack(at_.sp) ? (Word(at_.sp) - at_.sp) / 8 : 0;
+    return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;
   }
 
   CallerPlace PlaceIn(const CodeBlob& blob) const {

@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -17,6 +18,18 @@ class Bad(Exception):
 def check(condition, message):
     if not condition:
         raise Bad(message)
+
+
+def run(command, timeout, work):
+    """As subprocess.run, but what hangs is ended with all that it started."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=work,
+                          start_new_session=True) as child:
+        try:
+            stdout, stderr = child.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, stdout, stderr)
 
 
 @dataclasses.dataclass
@@ -35,8 +48,7 @@ class Lab:
         """Runs a command under the profiler. Answers its output and the profile's folder."""
         out = os.path.join(self.work, out)
         shutil.rmtree(out, ignore_errors=True)
-        done = subprocess.run([self.jprof, mode, "--agent", self.agent, *options, "-o", out, "--", *command],
-                              capture_output=True, text=True, errors="replace", timeout=timeout, cwd=self.work)
+        done = run([self.jprof, mode, "--agent", self.agent, *options, "-o", out, "--", *command], timeout, self.work)
         check(done.returncode == status, f"{' '.join(command)[-300:]}: status {done.returncode}: {done.stdout[-300:]} {done.stderr[-2000:]}")
         return done.stdout, out
 
@@ -138,7 +150,7 @@ def arguments(parser, build):
     parser.add_argument("--agent", default=os.path.join(build, "lib", "libjprof.so"))
     parser.add_argument("--programs", default=os.path.join(build, "tests", "e2e", "programs"),
                         help="where the tests' programs are compiled")
-    parser.add_argument("--native", default=os.path.join(build, "tests", "e2e", "libsampled_parts.so"))
+    parser.add_argument("--native", default=os.path.join(build, "lib", "libsampled_parts.so"))
     parser.add_argument("--jdk", type=int, action="append", help="only this JDK, e.g. 17; repeatable")
 
 
@@ -155,3 +167,39 @@ def jdks_of(options, least=0):
 
 def folder():
     return tempfile.TemporaryDirectory(prefix="jprof-scs-", ignore_cleanup_errors=True)
+
+
+# What the storm is run under: options of jprof scs, or of calltree.
+STORMS = {
+    "time": ["--rate", "10000"],
+    "bytes": ["--event", "ALLOCATED_BYTES=4096", "--objects"],
+    "allocations": ["--event", "ALLOCATIONS=10", "--objects"],
+    "monitors": [t for e in ("MONITOR_WAIT", "MONITOR_WAITED", "MONITOR_CONTENDED_ENTER", "MONITOR_CONTENDED_ENTERED")
+                 for t in ("--event", e)],
+    "classes": ["--event", "CLASS_LOAD", "--objects"],
+    "idle": ["--event", "IDLE=1"],
+    "wall": ["--event", "WALL=1"],
+    "all": ["--rate", "10000", "--objects"] + [t for e in ("TIME", "ALLOCATED_BYTES=16384", "MONITOR_WAITED", "CLASS_LOAD",
+                                                          "IDLE=1") for t in ("--event", e)],
+    "calltree": ["--sample", "10000"],
+}
+
+
+def storm(lab, jdk, name, seconds, flags=(), threads=200):
+    """Runs SampledStorm under one of STORMS. Raises Bad when it crashes, hangs or prints other than it does alone; answers
+    the tree (none of calltree)."""
+    library = [f"-DSampledStorm.library={lab.native}"] if lab.native else []
+    command = lambda s: lab.java(jdk, "SampledStorm", s, threads, jvm=[
+        "-Xmx512m", *flags, *library, *(["--enable-native-access=ALL-UNNAMED"] if jdk.major >= 22 else [])])
+    alone = subprocess.run(command(0), capture_output=True, text=True, check=True, cwd=lab.work).stdout
+    mode = "calltree" if name == "calltree" else "scs"
+    out = f"storm-{jdk.name}-{name}"
+    try:
+        output, directory = lab.record(STORMS[name], command(seconds), out, mode, timeout=60 + 5 * seconds)
+    except subprocess.TimeoutExpired as e:
+        raise Bad(f"{jdk.name} {name}: hangs: no end {e.timeout} s after its start") from e
+    finally:
+        for crash in [f for f in os.listdir(lab.work) if f.startswith("hs_err") or f.startswith("core")]:
+            print(f"    a crash: {os.path.join(lab.work, crash)}")
+    check(output == alone, f"{jdk.name} {name}: the output differs: {output[-500:]!r} instead of {alone[-500:]!r}")
+    return lab.tree(directory, "--threads", "merged") if mode == "scs" else reports.log_rt(lab.jprof, directory, "--depth", "3")

@@ -123,15 +123,39 @@ def idle(lab, jdks):
         for events in (["WALL=10"], ["TIME", "IDLE=10"]):
             options = [text for event in events for text in ("--event", event)]
             output, directory = lab.record(["--rate", "1000", *options], lab.java(jdk, "SampledEvents", "idle", 1500))
+            trees = [of_metric(lab, directory, event) for event in lab.tree(directory).metrics()]
             for _, name, elapsed, ran in [line.split() for line in output.splitlines() if line.startswith("thread ")]:
-                sums = []
-                for metric, (key, scale) in enumerate(zip(events, (1, 1))):
-                    tree = lab.tree(directory)
-                    tree.metric = metric
-                    sums.append(tree.below("timed", name) * tree.report["metrics"][metric]["period"] * scale)
+                sums = [t.below("timed", name) * t.report["metrics"][t.metric]["period"] for t in trees]
                 ratio = sum(sums) / int(elapsed)
                 print(f"{jdk.name} {'+'.join(events)} {name:<8} elapsed {int(elapsed) / 1e6:.0f} ms, ran {int(ran) / 1e6:.0f} ms, "
                       f"sampled {' + '.join(f'{s / 1e6:.0f}' for s in sums)} ms: {100 * ratio:.1f} %")
+                # What passes between a thread's last tick and its end is not seen.
+                check(0.94 < ratio < 1.06, f"{name}: {100 * ratio:.1f} % of its time")
+
+
+def storms(lab, jdks, names):
+    for i, jdk in enumerate(jdks):
+        for k, name in enumerate(names):
+            flags = ["-XX:+UseZGC"] if (i + k) % 2 else []
+            tree = sampled.storm(lab, jdk, name, 5, flags)
+            if name == "calltree":
+                print(f"{jdk.name} {name} {flags}: fine")
+                continue
+            print(f"{jdk.name} {name} {flags}: {tree.taken} samples, unknown {tree.unknown_percent():.3f} %")
+            check(tree.taken > 1000, f"{tree.taken} samples")
+            check(tree.unknown_percent() < 1, f"{tree.unknown_percent():.2f} % unknown")
+
+
+@case
+def storm_time(lab, jdks):
+    """200 threads of all kinds at 10 kHz, walking stacks, and charging calltree's nodes."""
+    storms(lab, jdks, ["time", "calltree"])
+
+
+@case
+def storm_events(lab, jdks):
+    """The same at several events at once."""
+    storms(lab, jdks, ["all"])
 
 
 def main():

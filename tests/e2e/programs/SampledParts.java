@@ -11,7 +11,8 @@ import java.util.stream.LongStream;
 
 /**
  * For callstack sampling: parts of all kinds, each measured by the thread's CPU clock. Prints "part NAME NANOSECONDS".
- * Arguments: seconds of CPU time, part names (default: all). The native part wants SampledParts.library.
+ * Arguments: seconds of CPU time, part names (default: all); or -ROUNDS and PART=AMOUNT, for always the same work. The native
+ * part wants SampledParts.library.
  */
 public final class SampledParts {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -40,23 +41,28 @@ public final class SampledParts {
     PARTS.put("partCopies", SampledParts::partCopies);
     PARTS.put("partLambdas", SampledParts::partLambdas);
     PARTS.put("partStreams", SampledParts::partStreams);
-    if (args.length > 1) PARTS.keySet().retainAll(List.of(args).subList(1, args.length));
-    final long end = now() + (long) (Double.parseDouble(args[0]) * 1e9);
     final Map<String, Long> amounts = new LinkedHashMap<>();
-    while (now() < end) {
-      for (Map.Entry<String, Part> part : PARTS.entrySet()) turn(part.getKey(), part.getValue(), amounts);
+    for (int i = 1; i < args.length; ++i) {
+      final String[] words = args[i].split("=");
+      amounts.put(words[0], words.length > 1 ? Long.parseLong(words[1]) : 1L);
+    }
+    if (!amounts.isEmpty()) PARTS.keySet().retainAll(amounts.keySet());
+    final double much = Double.parseDouble(args[0]);
+    final long end = now() + (long) (much * 1e9);
+    for (int round = 0; much < 0 ? round < -much : now() < end; ++round) {
+      for (Map.Entry<String, Part> part : PARTS.entrySet()) turn(part.getKey(), part.getValue(), amounts, much > 0);
     }
     TIMES.forEach((name, ns) -> System.out.println("part " + name + " " + ns));
     if (result == 42) System.out.println("never");
   }
 
-  /** One part's turn. Its amount of work is brought to where a turn takes TURN_NS. */
-  private static void turn(String name, Part part, Map<String, Long> amounts) {
+  /** One part's turn. `adapt`: its amount of work is brought to where a turn takes TURN_NS. */
+  private static void turn(String name, Part part, Map<String, Long> amounts, boolean adapt) {
     final long n = amounts.getOrDefault(name, 1L);
     final long before = now();
     result += part.run(n);
     final long took = add(name, before) - before;
-    amounts.put(name, Math.max(1, took < TURN_NS / 8 ? 2 * n : n * TURN_NS / took));
+    if (adapt) amounts.put(name, Math.max(1, took < TURN_NS / 8 ? 2 * n : n * TURN_NS / took));
   }
 
   private static long now() {
@@ -105,32 +111,32 @@ public final class SampledParts {
 
   // The same in one compiled method.
   static long partInlined(long n) {
-    long t = now(), x = n;
-    for (long i = 0; i < n; ++i) x = inlinedOne(x);
+    long t = now();
+    long sum = inlinedOne(20 * n);
     t = add("inlinedOne", t);
-    for (long i = 0; i < 2 * n; ++i) x = inlinedTwo(x);
+    sum += inlinedTwo(40 * n);
     t = add("inlinedTwo", t);
-    for (long i = 0; i < 4 * n; ++i) x = inlinedFour(x);
+    sum += inlinedFour(80 * n);
     add("inlinedFour", t);
+    return sum;
+  }
+
+  private static long inlinedOne(long n) {
+    long x = 7;
+    for (long i = 0; i < n; ++i) x = x * 31 + (x >>> 9);
     return x;
   }
 
-  private static long inlinedOne(long x) {
-    return inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(x))))))));
+  private static long inlinedTwo(long n) {
+    long x = 9;
+    for (long i = 0; i < n; ++i) x = x * 37 + (x >>> 8);
+    return x;
   }
 
-  private static long inlinedTwo(long x) {
-    return inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(x + 1))))))));
-  }
-
-  private static long inlinedFour(long x) {
-    return inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(inlinedMix(x + 2))))))));
-  }
-
-  private static long inlinedMix(long x) {
-    x ^= x << 13;
-    x ^= x >>> 7;
-    return x ^ (x << 17);
+  private static long inlinedFour(long n) {
+    long x = 11;
+    for (long i = 0; i < n; ++i) x = x * 41 + (x >>> 7);
+    return x;
   }
 
   static long partDown400(long n) {

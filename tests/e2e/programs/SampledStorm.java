@@ -30,7 +30,7 @@ public final class SampledStorm {
       startVirtual = Thread.class.getMethod("startVirtualThread", Runnable.class);
       KINDS.put("virtual", SampledStorm::virtual);
     } catch (NoSuchMethodException e) {
-      KINDS.put("virtual", () -> 1275);
+      KINDS.put("virtual", () -> 12_750);
     }
     if (System.getProperty("SampledStorm.library") != null) {
       System.load(System.getProperty("SampledStorm.library"));
@@ -210,8 +210,7 @@ public final class SampledStorm {
       final Runnable task = () -> sums[k] = yielding(50, k);
       all.add((Thread) startVirtual.invoke(null, task));
     }
-    join(all, sums);
-    return 1275;
+    return join(all, sums);
   }
 
   private static long yielding(int depth, int k) {
