@@ -22,19 +22,24 @@ struct KnownTrigger {
   std::string_view help;
 };
 constexpr KnownTrigger kTriggers[] = {
-    {TriggerKind::kTime, "TIME", "", 0, "ns", "CPU time of each thread (the default; see the rate)"},
+    {TriggerKind::kTime, "TIME", "", 0, "ns",
+     "CPU time of each thread (the default; see the rate)"},
     {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
      "an object about every N allocated bytes; estimates bytes"},
-    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events", "each N-th allocated object (slow: the VM tells of all)"},
+    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
+     "each N-th allocated object (slow: the VM tells of all)"},
     {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "each N-th call of Object.wait"},
-    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events", "its end, with the time waited"},
+    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events",
+     "its end, with the time waited"},
     {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
      "each N-th monitor that another thread held"},
     {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
      "its being entered at last, with the time waited"},
     {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "each N-th class loaded"},
-    {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of each thread that does not run, every N ms"},
-    {TriggerKind::kWall, "WALL", "", 10, "ms", "the stack of each thread, running or not, every N ms"},
+    {TriggerKind::kIdle, "IDLE", "", 10, "ms",
+     "the stack of each thread that does not run, every N ms"},
+    {TriggerKind::kWall, "WALL", "", 10, "ms",
+     "the stack of each thread, running or not, every N ms"},
 };
 
 const KnownTrigger& Known(TriggerKind kind) {
@@ -49,7 +54,9 @@ Result<Trigger> ParseTrigger(std::string_view text) {
     trigger = {TriggerKind::kEvent, 0, std::string(name)};
   } else {
     const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
-    const auto same = [&](const KnownTrigger& t) { return std::ranges::equal(t.name, name, {}, upper, upper); };
+    const auto same = [&](const KnownTrigger& t) {
+      return std::ranges::equal(t.name, name, {}, upper, upper);
+    };
     const auto known = std::ranges::find_if(kTriggers, same);
     if (known == std::end(kTriggers)) {
       std::vector<std::string_view> names;
@@ -62,11 +69,13 @@ Result<Trigger> ParseTrigger(std::string_view text) {
     trigger = {known->kind, known->every, ""};
   }
   if (equals == std::string_view::npos) {
-    if (trigger.kind == TriggerKind::kEvent) return WrongUse("SCS: an event needs a period: EVENT=N");
+    if (trigger.kind == TriggerKind::kEvent)
+      return WrongUse("SCS: an event needs a period: EVENT=N");
     return trigger;
   }
   const std::string_view number = text.substr(equals + 1);
-  const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), trigger.every);
+  const auto [end, problem] =
+      std::from_chars(number.data(), number.data() + number.size(), trigger.every);
   if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
       trigger.every > uint64_t{1} << 40) {
     return WrongUse("SCS: '{}' is no number of 1 or more: {}=N", number, name);
@@ -82,10 +91,14 @@ Result<std::vector<Trigger>> ParseTriggers(std::string_view text) {
   for (const auto part : std::views::split(text, '+')) {
     auto trigger = ParseTrigger(std::string_view(part));
     if (!trigger) return std::unexpected(trigger.error());
-    const auto same = [&](const Trigger& t) { return t.kind == trigger->kind && t.event == trigger->event; };
-    if (std::ranges::any_of(triggers, same)) return WrongUse("SCS: '{}' is named twice", std::string_view(part));
+    const auto same = [&](const Trigger& t) {
+      return t.kind == trigger->kind && t.event == trigger->event;
+    };
+    if (std::ranges::any_of(triggers, same))
+      return WrongUse("SCS: '{}' is named twice", std::string_view(part));
     metrics += MetricsOf(*trigger).size();
-    if (metrics > kMostMetrics) return WrongUse("SCS: these events make more than {} metrics", kMostMetrics);
+    if (metrics > kMostMetrics)
+      return WrongUse("SCS: these events make more than {} metrics", kMostMetrics);
     triggers.push_back(*std::move(trigger));
   }
   return triggers;
@@ -104,14 +117,16 @@ std::string ToString(std::span<const Trigger> triggers) {
 std::string TriggerHelp() {
   std::string text;
   for (const KnownTrigger& t : kTriggers) {
-    const std::string name = t.every != 0 ? fmt::format("{}[={}]", t.name, t.every) : std::string(t.name);
+    const std::string name =
+        t.every != 0 ? fmt::format("{}[={}]", t.name, t.every) : std::string(t.name);
     text += fmt::format("  {:<30} {}\n", name, t.help);
   }
   return text;
 }
 
 std::vector<SampledMetric> MetricsOf(const Trigger& trigger) {
-  if (trigger.kind == TriggerKind::kTime) return {{"samples", "samples", false, trigger.every, "ns"}};
+  if (trigger.kind == TriggerKind::kTime)
+    return {{"samples", "samples", false, trigger.every, "ns"}};
   if (trigger.kind == TriggerKind::kEvent) {
     size_t at = 0;  // the name is what follows the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
@@ -123,12 +138,14 @@ std::vector<SampledMetric> MetricsOf(const Trigger& trigger) {
   const std::string_view unit = elapsed ? "ns" : known.period_unit;
   const std::string name(known.name);
   if (known.unit.empty()) return {{name, "samples", false, period, unit}};
-  return {{name, known.unit, true, period, unit}, {name + ".samples", "samples", false, period, unit}};
+  return {{name, known.unit, true, period, unit},
+          {name + ".samples", "samples", false, period, unit}};
 }
 
 std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers) {
   std::vector<SampledMetric> all;
-  for (const Trigger& trigger : triggers) std::ranges::move(MetricsOf(trigger), std::back_inserter(all));
+  for (const Trigger& trigger : triggers)
+    std::ranges::move(MetricsOf(trigger), std::back_inserter(all));
   return all;
 }
 

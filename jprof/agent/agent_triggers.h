@@ -1,4 +1,5 @@
-// What makes a sample be taken (SCS=event[=N]+...), and the metrics of the profile that come of it. Pure.
+// What makes a sample be taken (SCS=event[=N]+...), and the metrics of the profile that come of it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace jprof::agent {
 
 enum class TriggerKind : uint8_t {
-  kTime,                     // CPU time of the thread
-  kEvent,                    // a perf event of the thread
-  kAllocatedBytes,           // the rest: see kTriggers in the source
+  kTime,            // CPU time of the thread
+  kEvent,           // a perf event of the thread
+  kAllocatedBytes,  // the rest: see kTriggers in the source
   kAllocations,
   kMonitorWait,
   kMonitorWaited,
@@ -27,13 +28,15 @@ enum class TriggerKind : uint8_t {
 
 struct Trigger {
   TriggerKind kind = TriggerKind::kTime;
-  // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle, kWall).
+  // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle,
+  // kWall).
   uint64_t every = 0;
   std::string event;  // kEvent: as EncodeMetric of ptm/event_spec.h writes it
   bool operator==(const Trigger&) const = default;
 };
 
-// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (exit code 2): an unknown or repeated event, a bad number, too many.
+// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (exit code 2): an unknown or repeated event, a
+// bad number, too many.
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
 std::string ToString(std::span<const Trigger> triggers);
 // The events by name, each with a line of help: for --help.
@@ -43,7 +46,8 @@ std::string TriggerHelp();
 struct SampledMetric {
   std::string name;
   std::string_view unit;
-  bool weighted = false;  // the value is what the samples stand for; their number is the next metric
+  bool weighted =
+      false;  // the value is what the samples stand for; their number is the next metric
   uint64_t period = 0;
   std::string_view period_unit;
 };

@@ -16,7 +16,8 @@ class NativeFunctions : public engine::MethodSource {
   explicit NativeFunctions(const unwind::Unwinder& unwinder) : unwinder_(unwinder) {}
   bool Describe(uint64_t address, MethodText* text) override {
     unwind::Function function;
-    if (!unwinder_.FunctionAt(address, &function)) {  // hand-written code without exception frames, or no module's
+    if (!unwinder_.FunctionAt(
+            address, &function)) {  // hand-written code without exception frames, or no module's
       text->class_name = function.module;
       text->name = "(native code)";
       text->flags = profile::kMethodStub;
@@ -24,7 +25,8 @@ class NativeFunctions : public engine::MethodSource {
     }
     text->class_name = function.module;
     std::memcpy(text->scratch, "0x", 2);
-    const auto end = std::to_chars(text->scratch + 2, std::end(text->scratch), function.link_address, 16).ptr;
+    const auto end =
+        std::to_chars(text->scratch + 2, std::end(text->scratch), function.link_address, 16).ptr;
     text->name = {text->scratch, static_cast<size_t>(end - text->scratch)};
     text->flags = profile::kMethodCode;
     return true;
@@ -55,10 +57,11 @@ class Known : public engine::MethodSource {
 
 }  // namespace
 
-uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder,
-                   const hotspot::StackFrame& frame) {
+uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java,
+                   const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame) {
   if (!IsJava(frame.type) && frame.type != MethodType::kFunction) {
-    return NoteWord(thread, reinterpret_cast<const char*>(frame.method));  // the VM's stubs have literals, too
+    return NoteWord(
+        thread, reinterpret_cast<const char*>(frame.method));  // the VM's stubs have literals, too
   }
   NativeFunctions native(unwinder);
   engine::MethodSource& source = IsJava(frame.type) ? java : native;
@@ -67,14 +70,17 @@ uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java, const unw
 
 uint32_t NoteWord(engine::Thread& thread, const char* text) {
   Known source("", text, profile::kMethodStub);
-  return profile::PackMethod(MethodType::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
+  return profile::PackMethod(
+      MethodType::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
 }
 
-uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel, uint64_t address) {
+uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                    uint64_t address) {
   const auto function = kernel.At(address);
   if (function.start == 0) return 0;
   Known source(function.module, function.name, profile::kMethodKernel);
-  return profile::PackMethod(MethodType::kFunction, engine::SampledMethod(thread, source, function.start));
+  return profile::PackMethod(MethodType::kFunction,
+                             engine::SampledMethod(thread, source, function.start));
 }
 
 uint32_t ClassWord(engine::Thread& thread, const char* signature) {

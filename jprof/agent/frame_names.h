@@ -1,6 +1,7 @@
-// From what a walk found to the words of tree nodes: Java methods, native functions, the VM's stubs, kernel functions
-// and classes of objects become methods of the profile when they are first seen. Callable in a signal handler: see
-// engine/samples.h. Names are kept as they can be had without work (a module and an address); reports resolve them.
+// From what a walk found to the words of tree nodes: Java methods, native functions, the VM's
+// stubs, kernel functions and classes of objects become methods of the profile when they are first
+// seen. Callable in a signal handler: see engine/samples.h. Names are kept as they can be had
+// without work (a module and an address); reports resolve them.
 #pragma once
 
 #include "jprof/engine/samples.h"
@@ -15,10 +16,11 @@ constexpr bool IsJava(MethodType type) {
 }
 
 // Words as in profile::Node.
-uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder,
-                   const hotspot::StackFrame& frame);
+uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java,
+                   const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
 // 0: the kernel's functions are not known.
-uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel, uint64_t address);
+uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                    uint64_t address);
 // `signature` as the VM gives it: Ljava/lang/String; or [I.
 uint32_t ClassWord(engine::Thread& thread, const char* signature);
 

@@ -1,5 +1,6 @@
-// What callstack sampling keeps for one thread: its timers, where its stack lies, room for one walk.
-// Owner: the thread. `cpu_ns` and `owed_ns` belong to the sampling thread, which adds to `due`, too.
+// What callstack sampling keeps for one thread: its timers, where its stack lies, room for one
+// walk. Owner: the thread. `cpu_ns` and `owed_ns` belong to the sampling thread, which adds to
+// `due`, too.
 #pragma once
 
 #include <atomic>
@@ -20,14 +21,16 @@ inline constexpr size_t kMostVirtualRows = 64;
 struct SampledThread {
   ptm::ThreadSampler timers[kMostTriggers];
   unwind::StackBounds stack;
-  // Rows of virtual threads that run on it, by name (null: those without); the last takes what finds no room.
+  // Rows of virtual threads that run on it, by name (null: those without); the last takes what
+  // finds no room.
   struct VirtualRow {
     const char* name = nullptr;
     bool used = false;
     engine::Strand strand;  // no record: there was no room
   };
   VirtualRow virtual_rows[kMostVirtualRows];
-  // By the time stamp counter: until then the timers' samples are put off; how many periods of each were.
+  // By the time stamp counter: until then the timers' samples are put off; how many periods of each
+  // were.
   int64_t rest_until = 0;
   int64_t put_off[kMostTriggers] = {};
   // Triggers that count to N, or time something.

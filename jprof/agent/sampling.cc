@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "jprof/agent/frame_names.h"
-#include "jprof/agent/say.h"
 #include "jprof/agent/sampled_thread.h"
+#include "jprof/agent/say.h"
 #include "jprof/engine/samples.h"
 #include "ptm/sampler.h"
 
@@ -24,9 +24,9 @@ namespace jprof::agent {
 namespace {
 
 constexpr int kTimerSignal = SIGPROF;
-constexpr int kAskSignal = SIGVTALRM;         // sent by the sampling thread
-constexpr uint32_t kMostAskedATick = 32;      // so that many idle threads do not cost more than few
-constexpr int kTickMs = 10;                   // of the sampling thread, when nothing asks for a shorter one
+constexpr int kAskSignal = SIGVTALRM;     // sent by the sampling thread
+constexpr uint32_t kMostAskedATick = 32;  // so that many idle threads do not cost more than few
+constexpr int kTickMs = 10;  // of the sampling thread, when nothing asks for a shorter one
 constexpr uint64_t kRefreshNs = 200'000'000;  // new modules are looked for at most so often
 
 Sampling* sampling = nullptr;
@@ -102,14 +102,18 @@ class NoSamples {
 Result<void> Install(int number, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction old = {}, action = {};
   sigaction(number, nullptr, &old);
-  if ((old.sa_flags & SA_SIGINFO) != 0 || (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN)) {
-    return Fail("something else in this process uses signal {} already: only one profiler can", number);
+  if ((old.sa_flags & SA_SIGINFO) != 0 ||
+      (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN)) {
+    return Fail("something else in this process uses signal {} already: only one profiler can",
+                number);
   }
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigfillset(&action.sa_mask);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&action.sa_mask, fault);
-  if (sigaction(number, &action, nullptr) != 0) return Fail("cannot handle signal {}: {}", number, std::strerror(errno));
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP})
+    sigdelset(&action.sa_mask, fault);
+  if (sigaction(number, &action, nullptr) != 0)
+    return Fail("cannot handle signal {}: {}", number, std::strerror(errno));
   return {};
 }
 
@@ -127,7 +131,9 @@ bool StartThread(const char* name, void* (*run)(void*), void* argument) {
   return true;
 }
 
-SampledThread* Of(const engine::Thread& thread) { return static_cast<SampledThread*>(thread.sampling); }
+SampledThread* Of(const engine::Thread& thread) {
+  return static_cast<SampledThread*>(thread.sampling);
+}
 
 }  // namespace
 
@@ -143,7 +149,8 @@ Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmS
     made->metric_of_.push_back(made->metric_count_);
     made->weighted_.push_back(metrics.front().weighted);
     made->metric_count_ += static_cast<uint32_t>(metrics.size());
-    ptm::ThreadSampling timer = {ptm::CpuClock(), trigger.every, kTimerSignal, !options.java_only && !made->in_tree_};
+    ptm::ThreadSampling timer = {ptm::CpuClock(), trigger.every, kTimerSignal,
+                                 !options.java_only && !made->in_tree_};
     if (trigger.kind == TriggerKind::kEvent) {
       auto event = ptm::DecodeMetric(trigger.event);
       if (!event) return std::unexpected(event.error());
@@ -154,7 +161,8 @@ Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmS
     made->trigger_of_timer_.push_back(static_cast<uint32_t>(made->metric_of_.size() - 1));
     made->timers_.push_back(std::move(timer));
   }
-  if (auto read = made->unwinder_.Refresh(); !read && !options.java_only) return std::unexpected(read.error());
+  if (auto read = made->unwinder_.Refresh(); !read && !options.java_only)
+    return std::unexpected(read.error());
   auto walker = hotspot::StackWalker::Open(structs, made->unwinder_);
   if (!walker) return std::unexpected(walker.error());
   made->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
@@ -162,7 +170,8 @@ Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmS
   made->own_start_ = own.start;
   made->own_end_ = own.end;
   for (const int number : {kTimerSignal, kAskSignal}) {
-    if (auto installed = Install(number, OnSignal); !installed) return std::unexpected(installed.error());
+    if (auto installed = Install(number, OnSignal); !installed)
+      return std::unexpected(installed.error());
   }
   sampling = made;
   return made;
@@ -241,7 +250,8 @@ void Sampling::Stop() {
 uint64_t Sampling::samples() const {
   uint64_t sum = 0;
   const profile::ControlHeader* header = session_->writer().header();
-  for (uint32_t i = 0; i < header->thread_count; ++i) sum += session_->writer().ThreadAt(i)->samples;
+  for (uint32_t i = 0; i < header->thread_count; ++i)
+    sum += session_->writer().ThreadAt(i)->samples;
   return sum;
 }
 
@@ -258,7 +268,8 @@ void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
   if (number == kAskSignal) {
     if (info.si_code != SI_QUEUE || !running()) return;
     for (size_t i = 0; i < triggers_.size(); ++i) {
-      if (const uint32_t due = sampled->due[i].exchange(0)) TakeStack(*thread, i, due, context, nullptr);
+      if (const uint32_t due = sampled->due[i].exchange(0))
+        TakeStack(*thread, i, due, context, nullptr);
     }
     return;
   }
@@ -273,19 +284,23 @@ void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
   }
 }
 
-// Where a walk takes longer than a period, the next signal waits when the handler returns, and the program would never get
-// on. So it gets as long as the last walk took; what falls due meanwhile is added to the sample after it.
-void Sampling::TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context) {
+// Where a walk takes longer than a period, the next signal waits when the handler returns, and the
+// program would never get on. So it gets as long as the last walk took; what falls due meanwhile is
+// added to the sample after it.
+void Sampling::TakeTimed(engine::Thread& thread, size_t timer, int64_t periods,
+                         const void* context) {
   SampledThread& sampled = *Of(thread);
   sampled.put_off[timer] += periods;
   const int64_t begin = ptm::ReadTsc();
   if (begin < sampled.rest_until) return;
-  TakeStack(thread, trigger_of_timer_[timer], std::exchange(sampled.put_off[timer], 0), context, &sampled.timers[timer]);
+  TakeStack(thread, trigger_of_timer_[timer], std::exchange(sampled.put_off[timer], 0), context,
+            &sampled.timers[timer]);
   const int64_t end = ptm::ReadTsc();
   sampled.rest_until = end + (end - begin);
 }
 
-// The time goes to the method that the recorded tree says is running; what the probes themselves took is dropped.
+// The time goes to the method that the recorded tree says is running; what the probes themselves
+// took is dropped.
 void Sampling::ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc) {
   if (IsOwn(pc) || thread.top == nullptr) {
     thread.record->samples_own += weight;
@@ -312,8 +327,10 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
   size_t used = 0;
   if (timer != nullptr && !options_.java_only) {
     const size_t frames = timer->KernelFrames(sampled.kernel, kMostKernelFrames);
+    if (frames != 0) kernel_wanted_.store(true, std::memory_order_relaxed);
     for (size_t i = 0; i < frames; ++i) {
-      if (const uint32_t word = KernelWord(thread, kernel_, sampled.kernel[i]); word != 0) sampled.words[used++] = word;
+      if (const uint32_t word = KernelWord(thread, kernel_, sampled.kernel[i]); word != 0)
+        sampled.words[used++] = word;
     }
   }
   const hotspot::StackWalk walk =
@@ -334,17 +351,21 @@ void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signatur
   Add(*thread, walk, used, index, weight);
 }
 
-// The row of the virtual thread that is mounted: of its name, shared by all that have it and ran here.
+// The row of the virtual thread that is mounted: of its name, shared by all that have it and ran
+// here.
 engine::Strand& Sampling::VirtualRow(engine::Thread& thread) {
   const char* name = virtual_names_.Of(session_->source().VirtualThreadId(thread.vm_thread));
   SampledThread& sampled = *Of(thread);
   size_t at = 0;
-  while (at + 1 < kMostVirtualRows && sampled.virtual_rows[at].used && sampled.virtual_rows[at].name != name) ++at;
+  while (at + 1 < kMostVirtualRows && sampled.virtual_rows[at].used &&
+         sampled.virtual_rows[at].name != name)
+    ++at;
   SampledThread::VirtualRow& row = sampled.virtual_rows[at];
   if (!row.used) {
     row.used = true;
     row.name = at + 1 < kMostVirtualRows ? name : nullptr;
-    if (!session_->AddRow(row.name != nullptr ? row.name : "virtual threads", &row.strand)) row.strand.record = nullptr;
+    if (!session_->AddRow(row.name != nullptr ? row.name : "virtual threads", &row.strand))
+      row.strand.record = nullptr;
   }
   return row.strand.record != nullptr ? row.strand : thread.strand;
 }
@@ -362,7 +383,8 @@ void Sampling::VirtualThreadEnded() {
 }
 
 // `used`: words that stand before the walked frames.
-void Sampling::Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used, size_t index, int64_t weight) {
+void Sampling::Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used,
+                   size_t index, int64_t weight) {
   SampledThread& sampled = *Of(thread);
   engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
   for (uint32_t i = 0; i < walk.depth; ++i) {
@@ -370,7 +392,9 @@ void Sampling::Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_
     if (options_.java_only && !IsJava(sampled.frames[i].type)) continue;
     sampled.words[used++] = word;
   }
-  if (walk.in_heap) sampled.words[used++] = NoteWord(thread, "(outer frames of the virtual thread are still in the heap)");
+  if (walk.in_heap)
+    sampled.words[used++] =
+        NoteWord(thread, "(outer frames of the virtual thread are still in the heap)");
   profile::Node* node = engine::ContextOf(thread, strand, {sampled.words, used});
   engine::Charge(thread, node, metric_of_[index], weight, metric_count_);
   if (weighted_[index]) engine::Charge(thread, node, metric_of_[index] + 1, 1, metric_count_);
@@ -431,17 +455,16 @@ void Sampling::Reset() {
 
 void Sampling::Begin() {
   if (options_.start && options_.delay == 0) Start();
-  // The kernel's list of functions is long: half a second.
-  if (!options_.java_only && !in_tree_) {
-    StartThread("jprof kernel", [](void* self) -> void* { return static_cast<Sampling*>(self)->kernel_.Read(), nullptr; }, this);
-  }
-  const auto loop = [](void* self) -> void* { return static_cast<Sampling*>(self)->Loop(), nullptr; };
+  const auto loop = [](void* self) -> void* {
+    return static_cast<Sampling*>(self)->Loop(), nullptr;
+  };
   if (!StartThread("jprof sampling", loop, this)) {
     Say("cannot start the sampling thread: no IDLE, WALL, DELAY, DURATION");
   }
 }
 
-// Beside the sampled threads: idle ones are asked for their stacks, new modules' unwind tables are read.
+// Beside the sampled threads: idle ones are asked for their stacks, new modules' unwind tables are
+// read.
 void Sampling::Loop() {
   struct Due {
     size_t index;
@@ -455,8 +478,10 @@ void Sampling::Loop() {
     if (kind != TriggerKind::kIdle && kind != TriggerKind::kWall) continue;
     asks.push_back({i, kind == TriggerKind::kWall, triggers_[i].every * 1'000'000, begin});
   }
-  uint64_t starts = options_.start && options_.delay != 0 ? begin + options_.delay * kSecond : kNever;
+  uint64_t starts =
+      options_.start && options_.delay != 0 ? begin + options_.delay * kSecond : kNever;
   uint64_t ends = kNever, refreshed = begin;
+  bool kernel_read = false;
   for (;;) {
     uint64_t next = Nanos(CLOCK_MONOTONIC) + kTickMs * 1'000'000;
     for (const Due& due : asks) next = std::min(next, due.at);
@@ -466,11 +491,20 @@ void Sampling::Loop() {
       starts = kNever;
       Start();
     }
-    if (running() && ends == kNever && options_.duration != 0) ends = now + options_.duration * kSecond;
+    if (running() && ends == kNever && options_.duration != 0)
+      ends = now + options_.duration * kSecond;
     if (now >= ends) {
       ends = kNever;
       options_.duration = 0;
       Stop();
+    }
+    if (!kernel_read &&
+        kernel_wanted_.load(std::memory_order_relaxed)) {  // a long list: not for nothing
+      kernel_read = true;
+      const auto read = [](void* self) -> void* {
+        return static_cast<Sampling*>(self)->kernel_.Read(), nullptr;
+      };
+      StartThread("jprof kernel", read, this);
     }
     if (now >= refreshed + kRefreshNs && !options_.java_only && !in_tree_ && unwinder_.Stale()) {
       refreshed = now;
@@ -485,8 +519,9 @@ void Sampling::Loop() {
   }
 }
 
-// Every thread owes its ticks, for IDLE less its CPU time; a few at a time, in turn, are asked to pay, for IDLE those that
-// look idle. What a sample stands for is kept beside the signal: signals that meet on their way become one.
+// Every thread owes its ticks, for IDLE less its CPU time; a few at a time, in turn, are asked to
+// pay, for IDLE those that look idle. What a sample stands for is kept beside the signal: signals
+// that meet on their way become one.
 void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
   const pid_t pid = getpid();
   const uint64_t period_ns = triggers_[index].every * 1'000'000, passed_ns = ticks * period_ns;
@@ -500,7 +535,8 @@ void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
     sampled->cpu_ns[index] = cpu_ns;
     sampled->owed_ns[index] += passed_ns - ran_ns;
     const uint64_t due = sampled->owed_ns[index] / period_ns;
-    if (place++ < next_asked_ || asked == kMostAskedATick || due == 0 || ran_ns > passed_ns / 2) return;
+    if (place++ < next_asked_ || asked == kMostAskedATick || due == 0 || ran_ns > passed_ns / 2)
+      return;
     sampled->owed_ns[index] -= due * period_ns;
     sampled->due[index] += static_cast<uint32_t>(due);
     siginfo_t info = {};

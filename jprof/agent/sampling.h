@@ -1,9 +1,11 @@
-// Callstack sampling: takes the stacks of Java threads when their timers or events say so (signals to the thread
-// itself), when a callback of the VM asks for it (triggers.h), or for idle threads when a thread of its own does, and
-// adds them to the threads' call trees. With calltree recording no stack is walked: the current node is charged.
+// Callstack sampling: takes the stacks of Java threads when their timers or events say so (signals
+// to the thread itself), when a callback of the VM asks for it (triggers.h), or for idle threads
+// when a thread of its own does, and adds them to the threads' call trees. With calltree recording
+// no stack is walked: the current node is charged.
 //
-// A sample is a signal handler on the sampled thread: no lock that it may hold, no allocation but of tree nodes from
-// the thread's own chunk, no VM call. What cannot be taken is counted in the thread's record.
+// A sample is a signal handler on the sampled thread: no lock that it may hold, no allocation but
+// of tree nodes from the thread's own chunk, no VM call. What cannot be taken is counted in the
+// thread's record.
 #pragma once
 
 #include <jvmti.h>
@@ -30,8 +32,8 @@ struct SampledThread;  // what is kept for each thread
 
 class Sampling {
  public:
-  // In Agent_OnLoad, once; lives as long as the process. `session` gets started before the first AddThread. Error: what
-  // this VM or machine lacks.
+  // In Agent_OnLoad, once; lives as long as the process. `session` gets started before the first
+  // AddThread. Error: what this VM or machine lacks.
   static Result<Sampling*> Open(const AgentOptions& options, const hotspot::VmStructs& structs,
                                 engine::Session* session);
 
@@ -51,8 +53,9 @@ class Sampling {
   bool running() const { return running_.load(std::memory_order_relaxed); }
   uint64_t samples() const;  // in the trees now
 
-  // In a callback of the VM on the calling thread: adds its Java stack to trigger `index`'s metrics, with the class of
-  // an object (its signature, null: none) as a leaf. `weight`: what the sample stands for, if the metric is weighted.
+  // In a callback of the VM on the calling thread: adds its Java stack to trigger `index`'s
+  // metrics, with the class of an object (its signature, null: none) as a leaf. `weight`: what the
+  // sample stands for, if the metric is weighted.
   void TakeHere(size_t index, int64_t weight, const char* class_signature);
   // For triggers that count and time: null where the calling thread is not sampled.
   SampledThread* Here() const;
@@ -67,23 +70,25 @@ class Sampling {
   static void OnSignal(int number, siginfo_t* info, void* context);
   void Handle(int number, const siginfo_t& info, const void* context);
   void TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context);
-  void TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context, ptm::ThreadSampler* timer);
+  void TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context,
+                 ptm::ThreadSampler* timer);
   void ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc);
   bool IsOwn(uint64_t pc) const { return pc >= own_start_ && pc < own_end_; }
   engine::Strand& VirtualRow(engine::Thread& thread);
-  void Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used, size_t index, int64_t weight);
+  void Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used, size_t index,
+           int64_t weight);
   bool OpenTimers(SampledThread& sampled);
   void Loop();
   void AskThreads(size_t index, bool also_running, uint32_t ticks);
 
   AgentOptions options_;
   std::vector<Trigger> triggers_;
-  std::vector<uint32_t> metric_of_;    // the first of each trigger
-  std::vector<bool> weighted_;         // that first one
+  std::vector<uint32_t> metric_of_;          // the first of each trigger
+  std::vector<bool> weighted_;               // that first one
   std::vector<ptm::ThreadSampling> timers_;  // of the triggers that have one
   std::vector<uint32_t> trigger_of_timer_;
   uint32_t metric_count_ = 0;
-  bool in_tree_ = false;               // charge the current node
+  bool in_tree_ = false;  // charge the current node
   unwind::Unwinder unwinder_;
   unwind::KernelFunctions kernel_;
   std::unique_ptr<hotspot::StackWalker> walker_;
@@ -91,6 +96,7 @@ class Sampling {
   VirtualNames virtual_names_;
   uint64_t own_start_ = 0, own_end_ = 0;  // the agent's code
   std::atomic<bool> running_ = false;
+  std::atomic<bool> kernel_wanted_ = false;  // a stack had frames of the kernel
   std::atomic<bool> timers_failed_ = false;
   uint32_t next_asked_ = 0, last_asked_ = 0;  // places in the list of threads
 };

@@ -35,33 +35,37 @@ bool Turn(SampledThread& here, int place) {
 }
 
 // `object` null, or its class is not asked for: no leaf.
-void Take(jvmtiEnv* jvmti, JNIEnv* jni, int place, int64_t weight, jobject object, jclass its_class = nullptr) {
+void Take(jvmtiEnv* jvmti, JNIEnv* jni, int place, int64_t weight, jobject object,
+          jclass its_class = nullptr) {
   char* signature = nullptr;
   if (with_class && (object != nullptr || its_class != nullptr)) {
     const jclass known = its_class != nullptr ? its_class : jni->GetObjectClass(object);
-    if (jvmti->GetClassSignature(known, &signature, nullptr) != JVMTI_ERROR_NONE) signature = nullptr;
+    if (jvmti->GetClassSignature(known, &signature, nullptr) != JVMTI_ERROR_NONE)
+      signature = nullptr;
     if (its_class == nullptr) jni->DeleteLocalRef(known);
   }
   sampling->TakeHere(static_cast<size_t>(place), weight, signature);
   if (signature != nullptr) jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
 }
 
-void CountOne(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object, jclass its_class = nullptr) {
+void CountOne(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object,
+              jclass its_class = nullptr) {
   SampledThread* here = sampling->Here();
   const int place = PlaceOf(kind);
   if (here == nullptr || place < 0 || !sampling->running() || !Turn(*here, place)) return;
   Take(jvmti, jni, place, 1, object, its_class);
 }
 
-// The VM picks an object about every N bytes, by chance with a constant rate per byte (JEP 331). An object of `size`
-// bytes is picked with probability 1 - exp(-size / N), so it stands for size / (1 - exp(-size / N)) bytes: the
-// Horvitz-Thompson estimator.
+// The VM picks an object about every N bytes, by chance with a constant rate per byte (JEP 331). An
+// object of `size` bytes is picked with probability 1 - exp(-size / N), so it stands for size / (1
+// - exp(-size / N)) bytes: the Horvitz-Thompson estimator.
 int64_t BytesFor(jlong size, uint64_t interval) {
   const double part = static_cast<double>(size) / static_cast<double>(interval);
   return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
 }
 
-void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass its_class, jlong size) {
+void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass its_class,
+                          jlong size) {
   SampledThread* here = sampling->Here();
   if (here == nullptr || !sampling->running()) return;
   if (const int place = PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
@@ -137,9 +141,12 @@ Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* the_sampling, bool objec
     const int place = PlaceOf(TriggerKind::kAllocatedBytes);
     const bool all = PlaceOf(TriggerKind::kAllocations) >= 0;
     if (all && place >= 0) {
-      return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
+      return WrongUse(
+          "SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
     }
-    jvmti->SetHeapSamplingInterval(all ? 0 : static_cast<jint>(std::min<uint64_t>(sampling->triggers()[place].every, 1 << 30)));
+    jvmti->SetHeapSamplingInterval(
+        all ? 0
+            : static_cast<jint>(std::min<uint64_t>(sampling->triggers()[place].every, 1 << 30)));
   }
   callbacks->SampledObjectAlloc = OnAllocation;
   callbacks->MonitorContendedEnter = OnContendedEnter;

@@ -30,7 +30,8 @@ void VirtualNames::Ended(uint64_t id) {
 const char* VirtualNames::Of(uint64_t id) const {
   for (size_t probe = 0; id != 0 && probe < kProbes; ++probe) {
     const Slot& slot = slots_[Place(id, probe)];
-    if (slot.id.load(std::memory_order_acquire) == id) return slot.name.load(std::memory_order_relaxed);
+    if (slot.id.load(std::memory_order_acquire) == id)
+      return slot.name.load(std::memory_order_relaxed);
   }
   return nullptr;
 }

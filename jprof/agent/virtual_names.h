@@ -1,6 +1,7 @@
-// The names of the virtual threads that live now, by the VM's id of each (JDK 24 and later). Told by the VM's events;
-// asked in signal handlers: no lock, no allocation there. Names are kept for ever, at most kMostNames different ones;
-// virtual threads beyond, and those without a name, have none.
+// The names of the virtual threads that live now, by the VM's id of each (JDK 24 and later). Told
+// by the VM's events; asked in signal handlers: no lock, no allocation there. Names are kept for
+// ever, at most kMostNames different ones; virtual threads beyond, and those without a name, have
+// none.
 #pragma once
 
 #include <array>
@@ -30,7 +31,9 @@ class VirtualNames {
     std::atomic<uint64_t> id = 0;
     std::atomic<const char*> name = nullptr;
   };
-  static size_t Place(uint64_t id, size_t probe) { return ((id * 0x9e3779b97f4a7c15ull >> 50) + probe) & (kSlots - 1); }
+  static size_t Place(uint64_t id, size_t probe) {
+    return ((id * 0x9e3779b97f4a7c15ull >> 50) + probe) & (kSlots - 1);
+  }
 
   std::mutex lock_;  // of writers
   std::set<std::string, std::less<>> names_;

@@ -13,9 +13,11 @@ uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
 }
 
-profile::Node* ContextOf(Thread& thread, Strand& strand, std::span<const uint32_t> innermost_first) {
+profile::Node* ContextOf(Thread& thread, Strand& strand,
+                         std::span<const uint32_t> innermost_first) {
   const bool foreign = &strand != &thread.strand;
-  if (foreign) std::swap(thread.strand, strand);  // nodes come from the chunk of the strand that is on
+  if (foreign)
+    std::swap(thread.strand, strand);  // nodes come from the chunk of the strand that is on
   profile::Node* node = thread.nodes + thread.strand.record->root;
   for (const uint32_t word : innermost_first | std::views::reverse) {
     node = FindOrAddChild(thread, node, word, word).node;

@@ -1,6 +1,7 @@
-// Samples in the call tree: a stack is added as the path of its frames, or the current node of a recorded call tree is
-// charged. Owner: the sampled thread. Callable in a signal handler of that thread and in callbacks of the VM on it; a
-// handler that finds the thread busy with its own tree must leave it alone: see TreeInUse.
+// Samples in the call tree: a stack is added as the path of its frames, or the current node of a
+// recorded call tree is charged. Owner: the sampled thread. Callable in a signal handler of that
+// thread and in callbacks of the VM on it; a handler that finds the thread busy with its own tree
+// must leave it alone: see TreeInUse.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@
 
 namespace jprof::engine {
 
-// Claims the thread's tree for the time of a sample, or of whatever else changes it and may be interrupted by one.
+// Claims the thread's tree for the time of a sample, or of whatever else changes it and may be
+// interrupted by one.
 class TreeInUse {
  public:
   explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(thread.busy == 0) {
@@ -31,20 +33,24 @@ class TreeInUse {
   const bool outermost_;
 };
 
-// The id of what runs in a sampled frame; `key`: the VM's method or a function's address, and `source` says which.
+// The id of what runs in a sampled frame; `key`: the VM's method or a function's address, and
+// `source` says which.
 uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
-// The context of a stack in the tree of `strand`: the thread's own, or one of Session::AddRow. Words as in a node,
-// innermost first. Never null: what finds no room is charged to an overflow node, as entries are. A method that is
-// interpreted here and compiled there has a node of each type.
+// The context of a stack in the tree of `strand`: the thread's own, or one of Session::AddRow.
+// Words as in a node, innermost first. Never null: what finds no room is charged to an overflow
+// node, as entries are. A method that is interpreted here and compiled there has a node of each
+// type.
 profile::Node* ContextOf(Thread& thread, Strand& strand, std::span<const uint32_t> innermost_first);
 
 // Adds to a metric of the profile.
-inline void Charge(Thread& thread, profile::Node* node, uint32_t metric, int64_t value, uint32_t metric_count) {
+inline void Charge(Thread& thread, profile::Node* node, uint32_t metric, int64_t value,
+                   uint32_t metric_count) {
   if (metric == 0) {
     node->self += value;
   } else {
-    thread.extra[static_cast<size_t>(node - thread.nodes) * (metric_count - 1) + metric - 1] += value;
+    thread.extra[static_cast<size_t>(node - thread.nodes) * (metric_count - 1) + metric - 1] +=
+        value;
   }
 }
 

@@ -229,8 +229,8 @@ class Walk {
     return Outcome::kLost;
   }
 
-  // String.indexOf pushes the sp it began with, maybe above room for a short string, whose words may
-  // hold old return addresses. 0: that is not what was pushed last.
+  // String.indexOf pushes the sp it began with, maybe above room for a short string, whose words
+  // may hold old return addresses. 0: that is not what was pushed last.
   int32_t PushedBeforeSavedSp() const {
     const uint64_t words = OnStack(at_.sp) ? (Word(at_.sp) - at_.sp) / 8 : 0;
     return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;

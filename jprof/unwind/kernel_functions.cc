@@ -36,7 +36,8 @@ bool KernelFunctions::Read(const char* path) {
     }
     functions_.push_back({start, static_cast<uint32_t>(text_.size()), module_at});
     text_.append(name).push_back('\0');
-    module = here.empty() ? std::string_view() : std::string_view(text_).substr(module_at, here.size());
+    module =
+        here.empty() ? std::string_view() : std::string_view(text_).substr(module_at, here.size());
   }
   std::fclose(file);
   std::ranges::stable_sort(functions_, {}, &Entry::start);

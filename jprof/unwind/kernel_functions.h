@@ -1,5 +1,5 @@
-// The kernel's functions by address, for the kernel's part of sampled stacks. Read by one thread; asked by all, also in
-// signal handlers, before, while and after it is read.
+// The kernel's functions by address, for the kernel's part of sampled stacks. Read by one thread;
+// asked by all, also in signal handlers, before, while and after it is read.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace jprof::unwind {
 class KernelFunctions {
  public:
   struct Function {
-    uint64_t start = 0;  // 0: none
+    uint64_t start = 0;             // 0: none
     std::string_view name, module;  // "vmlinux", "[ext4]"; they live as long as this object
   };
 

@@ -23,10 +23,12 @@ TEST(AgentTriggers, ReadsNamesNumbersAndDefaults) {
 }
 
 TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
-  const auto metrics = MetricsOf(*ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
+  const auto metrics = MetricsOf(
+      *ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
   std::string text;
   for (const SampledMetric& m : metrics) {
-    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.weighted ? " weighted" : "", m.period, m.period_unit);
+    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.weighted ? " weighted" : "", m.period,
+                        m.period_unit);
   }
   EXPECT_EQ(text,
             "samples samples 10000000 ns\n"
@@ -38,15 +40,20 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
 }
 
 TEST(AgentTriggers, NamesWhatIsWrong) {
-  EXPECT_EQ(Problem("ALOCATED_BYTES"), "SCS: there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
+  EXPECT_EQ(Problem("ALOCATED_BYTES"),
+            "SCS: there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
   EXPECT_EQ(Problem("IDLE=0"), "SCS: '0' is no number of 1 or more: IDLE=N");
   EXPECT_EQ(Problem("IDLE=10x"), "SCS: '10x' is no number of 1 or more: IDLE=N");
   EXPECT_EQ(Problem("IDLE+idle=3"), "SCS: 'idle=3' is named twice");
   EXPECT_EQ(Problem("raw:1:2:0:0:0:X"), "SCS: an event needs a period: EVENT=N");
-  EXPECT_EQ(Problem("TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
-            "SCS: these events make more than 8 metrics");
-  EXPECT_EQ(Problem("TIME+"), "SCS: there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
-                              "MONITOR_WAITED, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, CLASS_LOAD, IDLE, WALL");
+  EXPECT_EQ(
+      Problem(
+          "TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
+      "SCS: these events make more than 8 metrics");
+  EXPECT_EQ(
+      Problem("TIME+"),
+      "SCS: there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
+      "MONITOR_WAITED, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, CLASS_LOAD, IDLE, WALL");
 }
 
 }  // namespace

@@ -25,10 +25,12 @@ TEST(VirtualNames, KnowsThoseThatLive) {
 
 TEST(VirtualNames, BeyondItsRoomThereAreNone) {
   const auto names = std::make_unique<VirtualNames>();
-  for (uint64_t id = 1; id <= 2 * VirtualNames::kMostNames; ++id) names->Started(id, "w" + std::to_string(id));
+  for (uint64_t id = 1; id <= 2 * VirtualNames::kMostNames; ++id)
+    names->Started(id, "w" + std::to_string(id));
   EXPECT_STREQ(names->Of(1), "w1");
   EXPECT_EQ(names->Of(2 * VirtualNames::kMostNames), nullptr);
-  for (uint64_t id = 1; id <= 200'000; ++id) names->Started(id, "w1");  // more than slots: some have none, all are safe
+  for (uint64_t id = 1; id <= 200'000; ++id)
+    names->Started(id, "w1");  // more than slots: some have none, all are safe
   size_t known = 0;
   for (uint64_t id = 1; id <= 200'000; ++id) known += names->Of(id) != nullptr;
   EXPECT_GT(known, 10'000u);
@@ -44,7 +46,8 @@ TEST(VirtualNames, IsAskedWhileItIsTold) {
   });
   for (uint64_t id = 1; id <= 100'000; ++id) {
     const char* name = names->Of(id);
-    EXPECT_TRUE(name == nullptr || std::string_view(name) == "even" || std::string_view(name) == "odd");
+    EXPECT_TRUE(name == nullptr || std::string_view(name) == "even" ||
+                std::string_view(name) == "odd");
   }
 }
 

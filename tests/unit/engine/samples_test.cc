@@ -26,7 +26,8 @@ class Numbers : public MethodSource {  // the method's name is its number
  public:
   bool Describe(uint64_t method, MethodText* text) override {
     *text = {"C", {}, "()V"};
-    const int length = std::snprintf(text->scratch, sizeof text->scratch, "m%u", static_cast<unsigned>(method));
+    const int length =
+        std::snprintf(text->scratch, sizeof text->scratch, "m%u", static_cast<unsigned>(method));
     text->name = {text->scratch, static_cast<size_t>(length)};
     ++described;
     return true;
@@ -49,14 +50,17 @@ class SamplesTest : public testing::Test {
   }
   void Start(uint64_t tree_memory) {
     SessionOptions options;
-    options.files = {.directory = directory_ + "/p", .tree_memory = tree_memory, .metric_count = kMetrics};
+    options.files = {
+        .directory = directory_ + "/p", .tree_memory = tree_memory, .metric_count = kMetrics};
     options.clock = false;
     const auto started = session_.Start(std::move(options), &source_);
     ASSERT_TRUE(started) << started.error().message;
     thread_ = session_.Attach();
     ASSERT_NE(thread_, nullptr);
   }
-  uint32_t Word(MethodType type, uint64_t key) { return PackMethod(type, SampledMethod(*thread_, source_, key)); }
+  uint32_t Word(MethodType type, uint64_t key) {
+    return PackMethod(type, SampledMethod(*thread_, source_, key));
+  }
 
   // What the tree holds, by path; only nodes with a value.
   std::map<Path, std::array<int64_t, kMetrics>> Tree() {
@@ -65,7 +69,8 @@ class SamplesTest : public testing::Test {
     for (uint32_t i = 1; i < session_.writer().header()->node_count; ++i) {
       if (nodes[i].word == 0 || TypeOf(nodes[i].word) == MethodType::kBlock) continue;
       Path path;
-      for (uint32_t at = i; nodes[at].parent != 0; at = nodes[at].parent) path.insert(path.begin(), nodes[at].word);
+      for (uint32_t at = i; nodes[at].parent != 0; at = nodes[at].parent)
+        path.insert(path.begin(), nodes[at].word);
       const int64_t* extra = session_.writer().extra() + size_t{i} * (kMetrics - 1);
       const std::array<int64_t, kMetrics> values = {nodes[i].self, extra[0], extra[1]};
       if (values != std::array<int64_t, kMetrics>{}) all[path] = values;
@@ -87,13 +92,15 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
     Path path;
     const int depth = std::uniform_int_distribution(0, 12)(random);
     for (int d = 0; d < depth; ++d) {
-      const auto type = static_cast<MethodType>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
+      const auto type =
+          static_cast<MethodType>(std::uniform_int_distribution(1, 5)(random) % 3 + 1);
       path.push_back(Word(type, 1 + std::uniform_int_distribution(0, 14)(random) / (d + 1)));
     }
     const uint32_t metric = i % kMetrics;
     const int64_t value = std::uniform_int_distribution(1, 1000)(random);
     const Path innermost_first(path.rbegin(), path.rend());
-    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), metric, value, kMetrics);
+    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), metric, value,
+           kMetrics);
     expected[path][metric] += value;
   }
   EXPECT_EQ(Tree(), expected);
@@ -109,7 +116,8 @@ TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   ASSERT_TRUE(session_.AddRow("worker", &row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
-    const Path deep = {Word(MethodType::kJitted, 1 + i % 99), Word(MethodType::kJitted, 3 + i / 99)};
+    const Path deep = {Word(MethodType::kJitted, 1 + i % 99),
+                       Word(MethodType::kJitted, 3 + i / 99)};
     Strand& strand = i % 2 == 0 ? row : thread_->strand;
     Charge(*thread_, ContextOf(*thread_, strand, deep), 1, 1, kMetrics);
   }
@@ -138,7 +146,9 @@ TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
   Start(1 << 20);
   int64_t sum = 0;
   for (uint32_t i = 0; i < 50'000; ++i) {
-    const Path stack = {Word(MethodType::kJitted, 1 + i % 999), Word(MethodType::kJitted, 1 + i / 999), Word(MethodType::kJitted, 5000 + i % 7)};
+    const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
+                        Word(MethodType::kJitted, 1 + i / 999),
+                        Word(MethodType::kJitted, 5000 + i % 7)};
     Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
     ++sum;
   }

@@ -1,7 +1,7 @@
 #include "ptm/thread_sampler.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -26,7 +26,8 @@ void OnSignal(int, siginfo_t* info, void*) {
   taken = taken + current->Take(*info);
   uint64_t frames[64];
   const size_t count = current->KernelFrames(frames, 64);
-  for (size_t i = 0; i < count; ++i) kernel_frames = kernel_frames + (frames[i] >> 63 != 0 ? 1 : -1'000'000);
+  for (size_t i = 0; i < count; ++i)
+    kernel_frames = kernel_frames + (frames[i] >> 63 != 0 ? 1 : -1'000'000);
   taken_on = static_cast<pid_t>(syscall(SYS_gettid));
 }
 
@@ -114,7 +115,8 @@ TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
     close(fd);
   }
   sampler_.Stop();
-  EXPECT_GT(kernel_frames, 500);  // of about 2,000 samples, most in the kernel and several frames deep
+  EXPECT_GT(kernel_frames,
+            500);  // of about 2,000 samples, most in the kernel and several frames deep
 }
 
 TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
@@ -123,8 +125,8 @@ TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
   if (!Open(faults, 10)) GTEST_SKIP() << skipped_;
   sampler_.Start();
   constexpr size_t kPages = 1000;
-  auto* memory = static_cast<volatile char*>(mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE,
-                                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* memory = static_cast<volatile char*>(
+      mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   madvise(const_cast<char*>(memory), kPages * 4096, MADV_NOHUGEPAGE);
   for (size_t i = 0; i < kPages; ++i) memory[i * 4096] = 1;
   munmap(const_cast<char*>(memory), kPages * 4096);
