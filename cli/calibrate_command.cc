@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/installation.h"
 #include "cli/java_command.h"
+#include "ptm/names/event_name.h"
 
 namespace jprof::cli {
 namespace {
@@ -43,6 +44,22 @@ Result<fs::path> FindBuilt(const fs::path& relative) {
   if (fs::exists(path)) return path;
   return Fail("{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
               path.string());
+}
+
+// The names of events are known on this side only: "time+PAPI_TOT_INS" as the agent takes it.
+Result<std::string> MetricsOf(const std::string& typed) {
+  std::vector<std::string> names(1);
+  for (const char c : typed) {
+    if (c == '+') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  const auto metrics = ptm::MetricsForAgent(names);
+  if (!metrics) return std::unexpected(metrics.error());
+  for (const std::string& note : metrics->notes) fmt::print(stderr, "jprof: {}\n", note);
+  return fmt::format("{}", fmt::join(metrics->names, "+"));
 }
 
 // A directory for the trainers' profiles; removed at the end unless the user named it.
@@ -108,6 +125,8 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
 }
 
 Result<void> Calibrate(const Options& options) {
+  const auto metrics = MetricsOf(options.metrics);
+  if (!metrics) return std::unexpected(metrics.error());
   const auto java = FindJava(options.java);
   if (!java) return std::unexpected(java.error());
   const auto agent = FindAgent(options.agent);
@@ -124,7 +143,7 @@ Result<void> Calibrate(const Options& options) {
                                          .trainers = *trainers,
                                          .natives = *natives,
                                          .work = work.path(),
-                                         .metrics = options.metrics,
+                                         .metrics = *metrics,
                                          .quick = options.quick,
                                          .progress = ShowProgress});
   EndProgress();

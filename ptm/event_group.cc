@@ -1,6 +1,5 @@
 #include "ptm/event_group.h"
 
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,7 +36,9 @@ int64_t Unread(EventSlot& slot) {
   return slot.multiplexed ? slot.scaled : static_cast<int64_t>(slot.last.count);
 }
 
-perf_event_attr Attributes(const EventSpec& event, bool leads) {
+// Not disabled, not even a leader: the Arm driver leaves disabled events out when it checks whether
+// a group fits its counters, and a group with one event too many would be accepted and never count.
+perf_event_attr Attributes(const EventSpec& event) {
   perf_event_attr attr = {};
   attr.size = sizeof(attr);
   attr.type = event.type;
@@ -51,7 +52,6 @@ perf_event_attr Attributes(const EventSpec& event, bool leads) {
   attr.exclude_guest = (event.exclude & kExcludeGuest) != 0;
   attr.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  attr.disabled = leads;
   if (!IsSoftware(event)) attr.config1 |= arch::kUserAccess;
   return attr;
 }
@@ -121,21 +121,17 @@ OpenFailure EventGroup::Open(std::span<const EventSpec> events) {
     by_call_ += slot.page == nullptr;
     ++size_;
   }
-  for (int i = 0; i < size_; ++i) {
-    if (slots_[i].fd == slots_[i].leader)
-      ioctl(slots_[i].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-  }
   return {};
 }
 
 // In the group of `leader` if it fits there, else as the leader of a new one. Returns an errno.
 int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
   slot = {};
-  perf_event_attr attr = Attributes(event, leader < 0);
+  perf_event_attr attr = Attributes(event);
   slot.fd = OpenAllowed(event, attr, leader);
   if (slot.fd < 0 && leader >= 0 && errno == EINVAL) {
     leader = -1;
-    attr = Attributes(event, true);
+    attr = Attributes(event);
     slot.fd = OpenAllowed(event, attr, leader);
   }
   if (slot.fd < 0 && arch::kUserAccess != 0 && !IsSoftware(event)) {

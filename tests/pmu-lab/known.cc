@@ -1,0 +1,24 @@
+// The natives of Known.java: the calling thread's own instructions.
+#include <jni.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/pmu-lab/loop.h"
+
+namespace {
+
+jprof::ptm::EventGroup group;  // of the one thread that asks
+
+}  // namespace
+
+extern "C" JNIEXPORT void JNICALL Java_jprof_lab_Known_open(JNIEnv*, jclass) {
+  if (group.Open({&jprof::pmu_lab::kInstructions, 1}).Failed()) {
+    fputs("known: no instruction counter\n", stderr);
+    exit(1);
+  }
+}
+
+extern "C" JNIEXPORT jlong JNICALL Java_jprof_lab_Known_count(JNIEnv*, jclass) {
+  return jprof::ptm::Read(group.slot(0));
+}
