@@ -18,7 +18,10 @@ inline constexpr uint32_t kMostKernelFrames = 128;
 inline constexpr size_t kMostTriggers = 8;
 inline constexpr size_t kMostVirtualRows = 64;
 
+// Made in zeroed pages; `frames` is not touched before there is a walk that needs it.
 struct SampledThread {
+  SampledThread() {}
+
   ptm::ThreadSampler timers[kMostTriggers];
   unwind::StackBounds stack;
   // Rows of virtual threads that run on it, by name (null: those without); the last takes what
@@ -43,7 +46,9 @@ struct SampledThread {
   // One walk.
   uint32_t words[kMostFrames + kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];
-  hotspot::StackFrame frames[kMostFrames];
+  union {
+    hotspot::StackFrame frames[kMostFrames];
+  };
 };
 
 }  // namespace jprof::agent

@@ -189,8 +189,10 @@ def storm(lab, jdk, name, seconds, flags=(), threads=200):
     """Runs SampledStorm under one of STORMS. Raises Bad when it crashes, hangs or prints other than it does alone; answers
     the tree (none of calltree)."""
     library = [f"-DSampledStorm.library={lab.native}"] if lab.native else []
+    # Up to 21 a thread that finds the heap full while others hold arrays in JNI gives up after few tries.
+    patience = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:GCLockerRetryAllocationCount=1000"]
     command = lambda s: lab.java(jdk, "SampledStorm", s, threads, jvm=[
-        "-Xmx512m", *flags, *library, *(["--enable-native-access=ALL-UNNAMED"] if jdk.major >= 22 else [])])
+        "-Xmx512m", *patience, *flags, *library, *(["--enable-native-access=ALL-UNNAMED"] if jdk.major >= 22 else [])])
     alone = subprocess.run(command(0), capture_output=True, text=True, check=True, cwd=lab.work).stdout
     mode = "calltree" if name == "calltree" else "scs"
     out = f"storm-{jdk.name}-{name}"
