@@ -123,7 +123,7 @@ PART_FLAGS = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Sampled
 
 def known_parts(lab, jdk, mode, seconds, rate=1000):
     """Runs SampledParts. Answers [(name, true share, share of the samples)] in percent, and the tree."""
-    native = [f"-DSampledParts.library={lab.native}"] if lab.native else []
+    native = [f"-DSampledParts.natives={lab.native}"] if lab.native else []
     if native and jdk.major >= 22:
         native.append("--enable-native-access=ALL-UNNAMED")
     command = lab.java(jdk, "SampledParts", seconds, jvm=[*PART_MODES[mode], *PART_FLAGS, *native])
@@ -188,7 +188,7 @@ STORMS = {
 def storm(lab, jdk, name, seconds, flags=(), threads=200):
     """Runs SampledStorm under one of STORMS. Raises Bad when it crashes, hangs or prints other than it does alone; answers
     the tree (none of calltree)."""
-    library = [f"-DSampledStorm.library={lab.native}"] if lab.native else []
+    library = [f"-DSampledStorm.natives={lab.native}"] if lab.native else []
     # Up to 21 a thread that finds the heap full while others hold arrays in JNI gives up after few tries.
     patience = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:GCLockerRetryAllocationCount=1000"]
     command = lambda s: lab.java(jdk, "SampledStorm", s, threads, jvm=[

@@ -143,8 +143,7 @@ def run(args, jdk, flags, program, arguments):
         out = os.path.join(folder, "findings")
         command = [
             jdk.tool("java"), f"-agentpath:{args.oracle}={out},{args.rate}", f"-Dwalk.oracle={args.oracle}",
-            f"-Djava.library.path={os.path.dirname(args.oracle)}", *flags,
-            "-cp", os.path.join(args.programs, "classes"), program, *arguments,
+            *flags, "-cp", os.path.join(args.programs, "classes"), program, *arguments,
         ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
         if done.returncode != 0:

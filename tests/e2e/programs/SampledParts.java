@@ -12,7 +12,7 @@ import java.util.stream.LongStream;
 /**
  * For callstack sampling: parts of all kinds, each measured by the thread's CPU clock. Prints "part NAME NANOSECONDS".
  * Arguments: seconds of CPU time, part names (default: all); or -ROUNDS and PART=AMOUNT, for always the same work. The native
- * part wants SampledParts.library.
+ * part wants SampledParts.natives.
  */
 public final class SampledParts {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -26,8 +26,8 @@ public final class SampledParts {
   }
 
   public static void main(String[] args) {
-    if (System.getProperty("SampledParts.library") != null) {
-      System.load(System.getProperty("SampledParts.library"));
+    if (System.getProperty("SampledParts.natives") != null) {
+      System.load(System.getProperty("SampledParts.natives"));
       PARTS.put("partNative", SampledParts::partNative);
     }
     PARTS.put("partSeparate", SampledParts::partSeparate);

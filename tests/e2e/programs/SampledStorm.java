@@ -32,8 +32,8 @@ public final class SampledStorm {
     } catch (NoSuchMethodException e) {
       KINDS.put("virtual", () -> 12_750);
     }
-    if (System.getProperty("SampledStorm.library") != null) {
-      System.load(System.getProperty("SampledStorm.library"));
+    if (System.getProperty("SampledStorm.natives") != null) {
+      System.load(System.getProperty("SampledStorm.natives"));
       KINDS.put("critical", SampledStorm::criticals);
     }
     for (int i = 0; i < LOCKS.length; ++i) LOCKS[i] = new Object();
