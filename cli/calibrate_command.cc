@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/installation.h"
 #include "cli/java_command.h"
+#include "cli/record_options.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {
@@ -48,15 +49,7 @@ Result<fs::path> FindBuilt(const fs::path& relative) {
 
 // The names of events are known on this side only: "time+PAPI_TOT_INS" as the agent takes it.
 Result<std::string> MetricsOf(const std::string& typed) {
-  std::vector<std::string> names(1);
-  for (const char c : typed) {
-    if (c == '+') {
-      names.emplace_back();
-    } else {
-      names.back() += c;
-    }
-  }
-  const auto metrics = ptm::MetricsForAgent(names);
+  const auto metrics = ptm::MetricsForAgent(SplitMetrics(typed));
   if (!metrics) return std::unexpected(metrics.error());
   for (const std::string& note : metrics->notes) fmt::print(stderr, "jprof: {}\n", note);
   return fmt::format("{}", fmt::join(metrics->names, "+"));

@@ -78,11 +78,6 @@ Result<void> Run(Arguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
   if (arguments.options.top == 0) return WrongUse("--top 0 would print nothing; 1 is the least");
-  if (arguments.a.empty()) {
-    Result<std::string> newest = NewestProfile();
-    if (!newest) return std::unexpected(newest.error());
-    arguments.a = *newest;
-  }
   Result<reports::Source> a = OpenSource(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {

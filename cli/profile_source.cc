@@ -94,8 +94,6 @@ Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
   return {};
 }
 
-}  // namespace
-
 // The newest profile in the working directory.
 Result<std::string> NewestProfile() {
   std::error_code error;
@@ -117,7 +115,12 @@ Result<std::string> NewestProfile() {
   return newest;
 }
 
-Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice) {
+}  // namespace
+
+Result<reports::Source> OpenSource(const std::string& named, const TableChoice& choice) {
+  const Result<std::string> chosen = named.empty() ? NewestProfile() : named;
+  if (!chosen) return std::unexpected(chosen.error());
+  const std::string& directory = *chosen;
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) {
     std::error_code error;

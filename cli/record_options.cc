@@ -45,30 +45,20 @@ Result<std::string> Word(const Passed& passed, const std::string& value) {
   return WrongUse("{}{}", passed.option, named ? message.substr(name.size()) : ": " + message);
 }
 
-std::vector<std::string> SplitMetrics(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of("+,"), text.size());
-    names.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return names;
-}
-
 // The agent's word for what --event names: an event of the JVM as it is, one of the processor or the kernel by the
 // name that PAPI or perf has for it, which only this side knows.
 Result<std::string> SampledEvent(const std::string& typed, std::vector<std::string>& notes) {
-  if (const auto known = agent::ParseTriggers(typed)) return agent::ToString(*known);
+  const auto known = agent::ParseTriggers(typed);
+  if (known) return agent::ToString(*known);
   const size_t equals = typed.find('=');
-  const auto wrong = agent::ParseTriggers(typed).error().message;
-  if (agent::ParseTriggers(typed.substr(0, equals))) return WrongUse("--event{}", wrong.substr(3));
   const std::string names[] = {typed.substr(0, equals)};
+  if (agent::ParseTriggers(names[0])) return WrongUse("--event{}", known.error().message.substr(3));
   auto event = ptm::MetricsForAgent(names);
   if (!event) return WrongUse("{}; events of the JVM: jprof scs --help", event.error().message);
   std::ranges::move(event->notes, std::back_inserter(notes));
   const std::string period = equals != std::string::npos ? typed.substr(equals) : "=1000000";
   const std::string encoded = event->names.front() + period;
-  if (const auto known = agent::ParseTriggers(encoded); !known) return WrongUse("--event {}: {}", typed, known.error().message);
+  if (const auto good = agent::ParseTriggers(encoded); !good) return WrongUse("--event {}: {}", typed, good.error().message);
   return encoded;
 }
 
@@ -89,6 +79,16 @@ void AddSamplingOptions(CLI::App& sub, RecordOptions& options) {
 }
 
 }  // namespace
+
+std::vector<std::string> SplitMetrics(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("+,"), text.size());
+    names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
 
 void AddOptions(CLI::App& sub, RecordOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {

@@ -27,6 +27,9 @@ struct RecordOptions {
 // Declares the options that the mode has. `options` outlives `sub`.
 void AddOptions(CLI::App& sub, RecordOptions& options);
 
+// The names in A+B or A,B.
+std::vector<std::string> SplitMetrics(std::string_view text);
+
 // Without `out`. `notes`: lines the user should see about the metrics. Errors are exit code 2 and
 // name the option.
 struct Understood {

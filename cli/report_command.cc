@@ -87,11 +87,6 @@ Result<void> Run(Arguments arguments) {
     if (const auto report = ChooseReport(arguments.report); !report) return std::unexpected(report.error());
   }
   if (auto understood = Understand(arguments); !understood) return understood;
-  if (arguments.directory.empty()) {
-    Result<std::string> newest = NewestProfile();
-    if (!newest) return std::unexpected(newest.error());
-    arguments.directory = *newest;
-  }
   Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";

@@ -108,6 +108,10 @@ VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
 
 int64_t VirtualClock::CpuNanos() { return Nanos(CLOCK_THREAD_CPUTIME_ID); }
 
+int64_t VirtualClock::CpuNanosOf(uint32_t tid) {
+  return Nanos(static_cast<clockid_t>((~tid << 3) | 6));  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
+}
+
 double MeasureTicksPerSecond(int milliseconds) {
   const Pair begin = ReadTogether(CLOCK_MONOTONIC_RAW, 20);
   timespec pause = {0, milliseconds * 1'000'000L};

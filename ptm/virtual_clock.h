@@ -51,6 +51,7 @@ class VirtualClock {
 
   // The kernel's CPU time of the calling thread, ns.
   static int64_t CpuNanos();
+  static int64_t CpuNanosOf(uint32_t tid);  // of any thread of this process; 0: it is gone
 
  private:
   // Both clocks read with no dispatch between; also moves the anchor there. Answers the TSC just

@@ -76,6 +76,11 @@ size_t CountsOf(const std::vector<profile::MetricInfo>& infos, size_t m) {
   return counted ? m + 1 : Column::kNoCounts;
 }
 
+// One standard deviation of what `samples` samples come to, for Poisson's distribution of their number.
+double SamplingError(double value, double samples) {
+  return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
+}
+
 std::vector<Column> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
                                 const std::vector<profile::MetricInfo>& infos,
                                 const std::vector<calibrate::Correction>& corrections) {
@@ -114,8 +119,7 @@ void AddUp(Forest& forest) {
   }
   for (Column& column : forest.columns) {
     if (column.counts == Column::kNoCounts) continue;
-    const double samples = forest.columns[column.counts].raw;
-    if (samples > 0) column.error = std::abs(column.raw) / std::sqrt(samples);
+    column.error = SamplingError(column.raw, forest.columns[column.counts].raw);
   }
 }
 
@@ -145,8 +149,7 @@ void Order(Forest& forest, const Options& options) {
 void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells) {
   for (size_t m = 0; m < columns.size(); ++m) {
     if (columns[m].counts == Column::kNoCounts) continue;
-    const double samples = static_cast<double>(cells[columns[m].counts].raw);
-    cells[m].error = samples > 0 ? static_cast<float>(std::abs(static_cast<double>(cells[m].raw)) / std::sqrt(samples)) : 0;
+    cells[m].error = static_cast<float>(SamplingError(cells[m].raw, cells[columns[m].counts].raw));
   }
 }
 

@@ -6,17 +6,6 @@
 namespace jprof::reports {
 namespace {
 
-// [v,v,...] of one value a metric.
-template <typename Value>
-void JsonArray(Output& out, const std::vector<Column>& columns, const Value& value) {
-  out.Text("[");
-  for (size_t m = 0; m < columns.size(); ++m) {
-    if (m > 0) out.Text(",");
-    out.Number(InUnit(columns[m], value(m)));
-  }
-  out.Text("]");
-}
-
 void PrintJsonNode(RtTree& tree, const ShownRow& row, Output& out) {
   const std::vector<Column>& columns = tree.forest.columns;
   out.Text("\n{\"id\":");
@@ -55,25 +44,8 @@ void PrintJson(RtTree& tree, Output& out) {
   JsonLosses(tree.source, out);
   out.Text(",");
   JsonRun(tree.source, "log-rt", out);
-  out.Text(",\"threads\":[");
-  Walk walk(tree.forest, tree.options);
-  const char* thread_comma = "";
-  for (const uint32_t root : tree.forest.rows.roots) {
-    const profile::Thread& thread = tree.ThreadOf(root);
-    out.Print("{}\n{{\"tid\":{},\"name\":", thread_comma, tree.merged() ? 0 : thread.record.tid);
-    out.JsonString(tree.merged() ? "(all threads)" : thread.name);
-    out.Text(",\"nodes\":[");
-    const char* comma = "";
-    walk.Thread(root, [&](const ShownRow& row) {
-      out.Text(comma);
-      comma = ",";
-      PrintJsonNode(tree, row, out);
-      return out.ok();
-    });
-    out.Text("]}");
-    thread_comma = ",";
-  }
-  out.Text("]}\n");
+  JsonThreads(tree, out, [&](const ShownRow& row) { PrintJsonNode(tree, row, out); });
+  out.Text("}\n");
 }
 
 void PrintCsv(RtTree& tree, Output& out) {

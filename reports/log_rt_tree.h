@@ -2,6 +2,8 @@
 // log_rt_text.cc; nobody else includes it.
 #pragma once
 
+#include <utility>
+
 #include "reports/forest.h"
 #include "reports/output.h"
 #include "reports/walk.h"
@@ -48,6 +50,39 @@ class RtTree {
 
 // A raw value in the metric's unit.
 inline double InUnit(const Column& column, double raw) { return raw * column.info.scale; }
+
+// ,"threads":[{"tid","name","nodes":[...]}...]: `print` prints the node of a row.
+template <typename Print>
+void JsonThreads(RtTree& tree, Output& out, const Print& print) {
+  out.Text(",\"threads\":[");
+  Walk walk(tree.forest, tree.options);
+  const char* thread_comma = "";
+  for (const uint32_t root : tree.forest.rows.roots) {
+    const profile::Thread& thread = tree.ThreadOf(root);
+    out.Print("{}\n{{\"tid\":{},\"name\":", std::exchange(thread_comma, ","), tree.merged() ? 0 : thread.record.tid);
+    out.JsonString(tree.merged() ? "(all threads)" : thread.name);
+    out.Text(",\"nodes\":[");
+    const char* comma = "";
+    walk.Thread(root, [&](const ShownRow& row) {
+      out.Text(std::exchange(comma, ","));
+      print(row);
+      return out.ok();
+    });
+    out.Text("]}");
+  }
+  out.Text("]");
+}
+
+// [v,v,...] of one value a metric, in its unit.
+template <typename Value>
+void JsonArray(Output& out, const std::vector<Column>& columns, const Value& value) {
+  out.Text("[");
+  for (size_t m = 0; m < columns.size(); ++m) {
+    if (m > 0) out.Text(",");
+    out.Number(InUnit(columns[m], value(m)));
+  }
+  out.Text("]");
+}
 
 void PrintLogRtText(RtTree& tree, Output& out);
 

@@ -88,28 +88,18 @@ void PrintText(RtTree& tree, Output& out) {
   }
 }
 
-template <typename Value>
-void JsonArray(const RtTree& tree, Output& out, const Value& value) {
-  out.Text("[");
-  for (size_t m = 0; m < tree.forest.columns.size(); ++m) {
-    if (m > 0) out.Text(",");
-    out.Number(InUnit(tree.forest.columns[m], value(m)));
-  }
-  out.Text("]");
-}
-
 void PrintJsonNode(RtTree& tree, const ShownRow& row, Output& out) {
   out.Print("\n{{\"id\":{},\"parent\":", row.id);
   row.level == 0 ? out.Text("null") : out.Integer(row.parent);
   out.Print(",\"level\":{},\"type\":\"{}\",\"name\":", row.level, tree.Type(row));
   out.JsonString(tree.Name(row));
   out.Text(",\"samples\":");
-  JsonArray(tree, out, [&](size_t m) { return row.cells[m].base(); });
+  JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cells[m].base(); });
   out.Text(",\"error\":");
-  JsonArray(tree, out, [&](size_t m) { return row.cells[m].error; });
+  JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cells[m].error; });
   if (row.cumulative != nullptr) {
     out.Text(",\"cumulative\":");
-    JsonArray(tree, out, [&](size_t m) { return row.cumulative[m]; });
+    JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cumulative[m]; });
   }
   if (tree.forest.calls > 0) out.Print(",\"calls\":{}", row.calls);
   out.Text("}");
@@ -122,24 +112,8 @@ void PrintJson(RtTree& tree, Output& out) {
   JsonStacks(tree.source, out);
   out.Text(",");
   JsonRun(tree.source, "scs", out);
-  out.Text(",\"threads\":[");
-  Walk walk(tree.forest, tree.options);
-  const char* thread_comma = "";
-  for (const uint32_t root : tree.forest.rows.roots) {
-    const profile::Thread& thread = tree.ThreadOf(root);
-    out.Print("{}\n{{\"tid\":{},\"name\":", std::exchange(thread_comma, ","),
-              tree.merged() ? 0 : thread.record.tid);
-    out.JsonString(tree.merged() ? "(all threads)" : thread.name);
-    out.Text(",\"nodes\":[");
-    const char* comma = "";
-    walk.Thread(root, [&](const ShownRow& row) {
-      out.Text(std::exchange(comma, ","));
-      PrintJsonNode(tree, row, out);
-      return out.ok();
-    });
-    out.Text("]}");
-  }
-  out.Text("]}\n");
+  JsonThreads(tree, out, [&](const ShownRow& row) { PrintJsonNode(tree, row, out); });
+  out.Text("}\n");
 }
 
 void CsvHeading(const RtTree& tree, Output& out) {

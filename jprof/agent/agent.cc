@@ -166,13 +166,9 @@ Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opt
   return {};
 }
 
-// SCS: stacks, and no probe. The compilers are asked to describe all places in their code, not only where the VM may stop.
-Result<hotspot::Vm> FindHotspot(const hotspot::VmStructs& structs) {
-  auto vm = hotspot::Vm::Open(structs);
-  if (uint8_t* everywhere = hotspot::Vm::Flag(structs, "DebugNonSafepoints"); vm && everywhere != nullptr) {
-    *everywhere = 1;
-  }
-  return vm;
+// The compilers are asked to describe all places in their code, not only those where the VM may stop.
+void DescribeAllCode(const hotspot::VmStructs& structs) {
+  if (uint8_t* everywhere = hotspot::Vm::Flag(structs, "DebugNonSafepoints")) *everywhere = 1;
 }
 
 // `jprof ctl`. Without it the program is sampled all the same.
@@ -186,10 +182,11 @@ Control* ListenFor(Sampling& sampling, const std::string& directory) {
   return control;
 }
 
+// SCS: stacks, and no probe.
 Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const std::string& directory) {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return WrongUse("SCS needs HotSpot, and this JVM is not");
-  auto vm = FindHotspot(*structs);
+  auto vm = hotspot::Vm::Open(*structs);
   if (!vm) return std::unexpected(vm.error());
   auto* session = new engine::Session;
   auto sampling = Sampling::Open(options, *structs, session);
@@ -201,6 +198,7 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, session, {"none", "", ""}))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
+  DescribeAllCode(*structs);
   Control* control = ListenFor(**sampling, directory);
   PrepareLifecycle(jvmti, session, {.sampling = *sampling, .control = control}, &callbacks);
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
@@ -270,7 +268,9 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
     if (!opened) return std::unexpected(opened.error());
     sampling = *opened;
   }
-  PrepareLifecycle(jvmti, session, {.jvmti_probe = probe == nullptr, .sampling = sampling}, &callbacks);
+  Control* control = sampling != nullptr ? ListenFor(*sampling, directory) : nullptr;
+  PrepareLifecycle(jvmti, session,
+                   {.jvmti_probe = probe == nullptr, .sampling = sampling, .control = control}, &callbacks);
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   StartLifecycle(jvmti);
   if (probe != nullptr) {

@@ -31,9 +31,9 @@ constexpr uint64_t kRefreshNs = 200'000'000;  // new modules are looked for at m
 
 Sampling* sampling = nullptr;
 
-uint64_t Nanos(clockid_t clock) {
+uint64_t Now() {
   timespec now = {};
-  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
@@ -44,9 +44,7 @@ void SleepUntil(uint64_t ns) {
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }
-void Sleep(uint64_t milliseconds) { SleepUntil(Nanos(CLOCK_MONOTONIC) + milliseconds * 1'000'000); }
-
-uint64_t CpuNanosOf(uint32_t tid) { return Nanos(static_cast<clockid_t>((~tid << 3) | 6)); }
+void Sleep(uint64_t milliseconds) { SleepUntil(Now() + milliseconds * 1'000'000); }
 
 unwind::StackBounds StackOfThisThread() {
   pthread_attr_t attributes;
@@ -196,7 +194,7 @@ void Sampling::AddThread(JNIEnv* jni) {
   sampled->stack = StackOfThisThread();
   thread->vm_thread = walker_->VmThreadOf(jni);
   if (!OpenTimers(*sampled)) ++thread->record->samples_lost;
-  __atomic_store_n(&thread->sampling, sampled, __ATOMIC_RELEASE);
+  session_->Locked([&] { thread->sampling = sampled; });  // Start sees it, or we see that it began
   if (!running()) return;
   for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
 }
@@ -220,7 +218,7 @@ void Sampling::RemoveThread() {
   if (thread == nullptr || thread->sampling == nullptr) return;
   const NoSamples guard;
   SampledThread* sampled = Of(*thread);
-  session_->Locked([&] { __atomic_store_n(&thread->sampling, nullptr, __ATOMIC_RELEASE); });
+  session_->Locked([&] { thread->sampling = nullptr; });
   for (const SampledThread::VirtualRow& row : sampled->virtual_rows) {
     if (row.strand.record != nullptr) row.strand.record->state = profile::kThreadEnded;
   }
@@ -229,13 +227,12 @@ void Sampling::RemoveThread() {
 }
 
 void Sampling::Start() {
+  running_ = true;  // first: a thread that comes now starts its own timers
   session_->ForEachThread([&](engine::Thread& thread) {
-    running_ = true;  // under the lock, like all that looks at it to start timers
     if (SampledThread* sampled = Of(thread)) {
       for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
     }
   });
-  running_ = true;
 }
 
 void Sampling::Stop() {
@@ -472,7 +469,7 @@ void Sampling::Loop() {
     uint64_t period_ns, at;
   };
   std::vector<Due> asks;
-  const uint64_t begin = Nanos(CLOCK_MONOTONIC);
+  const uint64_t begin = Now();
   for (size_t i = 0; i < triggers_.size(); ++i) {
     const TriggerKind kind = triggers_[i].kind;
     if (kind != TriggerKind::kIdle && kind != TriggerKind::kWall) continue;
@@ -483,10 +480,10 @@ void Sampling::Loop() {
   uint64_t ends = kNever, refreshed = begin;
   bool kernel_read = false;
   for (;;) {
-    uint64_t next = Nanos(CLOCK_MONOTONIC) + kTickMs * 1'000'000;
+    uint64_t next = Now() + kTickMs * 1'000'000;
     for (const Due& due : asks) next = std::min(next, due.at);
     SleepUntil(next);
-    const uint64_t now = Nanos(CLOCK_MONOTONIC);
+    const uint64_t now = Now();
     if (now >= starts) {
       starts = kNever;
       Start();
@@ -530,7 +527,7 @@ void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
     SampledThread* sampled = Of(thread);
     if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
     ++count;
-    const uint64_t cpu_ns = CpuNanosOf(thread.record->tid);
+    const auto cpu_ns = static_cast<uint64_t>(ptm::VirtualClock::CpuNanosOf(thread.record->tid));
     const uint64_t ran_ns = also_running ? 0 : std::min(cpu_ns - sampled->cpu_ns[index], passed_ns);
     sampled->cpu_ns[index] = cpu_ns;
     sampled->owed_ns[index] += passed_ns - ran_ns;

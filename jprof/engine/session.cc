@@ -58,14 +58,6 @@ void Load(Thread& thread, const Strand& strand) {
   thread.trace_end = strand.trace_end;
 }
 
-int64_t CpuNanosOf(uint32_t tid) {
-  const auto clock =
-      static_cast<clockid_t>((~tid << 3) | 6);  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
-  timespec t = {};
-  clock_gettime(clock, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 }  // namespace
 
 Result<void> Session::Start(SessionOptions options, MethodSource* source) {
@@ -258,7 +250,7 @@ void Session::Finish() {
   const uint64_t end = ptm::ReadTsc();
   ForEachThread([&](Thread& thread) {
     thread.record->end_ticks = end;
-    thread.record->cpu_ns_end = CpuNanosOf(thread.record->tid);
+    thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
   });
   FinishTrace();
   writer_.Finish(end);

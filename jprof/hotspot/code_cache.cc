@@ -31,21 +31,8 @@ CodeBlob::Kind KindOf(const char* name) {
 
 }  // namespace
 
-const char* CodeCache::Open(const VmStructs& s) {
-  const char* missing = nullptr;
-  const auto field = [&](const char* type, const char* name) {
-    const int64_t offset = s.Offset(type, name);
-    if (offset < 0 && missing == nullptr) missing = name;
-    return offset;
-  };
-  const auto address = [&](const char* name) {
-    void* at = s.Static("CodeCache", name);
-    if (at == nullptr && missing == nullptr) missing = name;
-    return reinterpret_cast<uint64_t>(at);
-  };
-  heaps_ = address("_heaps");
-  low_bound_ = address("_low_bound");
-  high_bound_ = address("_high_bound");
+void CodeHeaps::Open(Fields& field) {
+  heaps_ = reinterpret_cast<uint64_t>(field.Address("CodeCache", "_heaps"));
   array_length_ = field("GrowableArrayBase", "_len");
   array_data_ = field("GrowableArray<int>", "_data");
   heap_memory_ = field("CodeHeap", "_memory");
@@ -54,7 +41,14 @@ const char* CodeCache::Open(const VmStructs& s) {
   space_low_ = field("VirtualSpace", "_low");
   space_high_ = field("VirtualSpace", "_high");
   header_used_ = field("HeapBlock::Header", "_used");
-  header_bytes_ = static_cast<int64_t>(s.SizeOf("HeapBlock"));
+  header_bytes_ = field.Size("HeapBlock");
+}
+
+const char* CodeCache::Open(const VmStructs& s) {
+  Fields field(s);
+  heaps_.Open(field);
+  low_bound_ = reinterpret_cast<uint64_t>(field.Address("CodeCache", "_low_bound"));
+  high_bound_ = reinterpret_cast<uint64_t>(field.Address("CodeCache", "_high_bound"));
   blob_name_ = field("CodeBlob", "_name");
   blob_size_ = field("CodeBlob", "_size");
   blob_frame_size_ = field("CodeBlob", "_frame_size");
@@ -63,7 +57,7 @@ const char* CodeCache::Open(const VmStructs& s) {
   code_offset_ = s.Offset("CodeBlob", "_code_offset");
   code_begin_ = code_offset_ < 0 ? field("CodeBlob", "_code_begin") : -1;
   code_end_ = code_offset_ < 0 ? field("CodeBlob", "_code_end") : -1;
-  return missing;
+  return field.missing();
 }
 
 bool CodeCache::Holds(uint64_t address) const {
@@ -72,7 +66,7 @@ bool CodeCache::Holds(uint64_t address) const {
 
 // By the heap's segment map: each byte says how many segments back (at least) the block begins; 0:
 // here.
-uint64_t CodeCache::HeaderAt(uint64_t address) const {
+uint64_t CodeHeaps::BlobAround(uint64_t address) const {
   const auto heaps = LoadAt<uint64_t>(heaps_);
   const auto count = LoadAt<int32_t>(heaps + array_length_);
   const auto data = LoadAt<uint64_t>(heaps + array_data_);
@@ -95,7 +89,7 @@ uint64_t CodeCache::HeaderAt(uint64_t address) const {
 
 CodeBlob CodeCache::BlobAt(uint64_t address) const {
   CodeBlob blob;
-  const uint64_t header = HeaderAt(address);
+  const uint64_t header = heaps_.BlobAround(address);
   if (header == 0) return blob;
   blob.name = LoadAt<const char*>(header + blob_name_);
   if (blob.name == nullptr) return blob;  // being made

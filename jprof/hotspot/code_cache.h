@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "jprof/hotspot/vm_structs.h"
+#include "jprof/hotspot/fields.h"
 
 namespace jprof::hotspot {
 
@@ -24,6 +24,21 @@ struct CodeBlob {
   bool Holds(uint64_t pc) const { return pc >= begin && pc < end; }
 };
 
+// The memory that code blobs stand in. Loads only; any address may be asked for.
+class CodeHeaps {
+ public:
+  // What this VM does not tell is remembered by `field`.
+  void Open(Fields& field);
+  // The CodeBlob around an address; 0: none.
+  uint64_t BlobAround(uint64_t address) const;
+
+ private:
+  uint64_t heaps_ = 0;  // address of CodeCache::_heaps
+  int64_t array_length_, array_data_, heap_memory_, heap_segments_, heap_log2_, space_low_,
+      space_high_;
+  int64_t header_used_, header_bytes_;
+};
+
 class CodeCache {
  public:
   // Null, or the name of what this VM does not tell.
@@ -34,12 +49,8 @@ class CodeCache {
   CodeBlob BlobAt(uint64_t address) const;
 
  private:
-  uint64_t HeaderAt(uint64_t address) const;
-
-  uint64_t low_bound_ = 0, high_bound_ = 0, heaps_ = 0;  // addresses of the statics
-  int64_t array_length_, array_data_, heap_memory_, heap_segments_, heap_log2_, space_low_,
-      space_high_;
-  int64_t header_used_, header_bytes_;
+  CodeHeaps heaps_;
+  uint64_t low_bound_ = 0, high_bound_ = 0;  // addresses of the statics
   int64_t blob_name_, blob_size_, blob_frame_size_, blob_complete_, blob_data_;
   int64_t code_begin_, code_end_;  // addresses in the header, up to JDK 22
   int64_t code_offset_;            // from 23 on; the code ends at the data

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "jprof/hotspot/load.h"
+
 namespace jprof::hotspot {
 namespace {
 
@@ -11,9 +13,7 @@ constexpr int kFirstC2Level = 4;
 
 template <typename T>
 T Load(uint64_t base, int64_t offset) {
-  T value;
-  std::memcpy(&value, reinterpret_cast<const void*>(base + offset), sizeof value);
-  return value;
+  return LoadAt<T>(base + offset);
 }
 template <typename T>
 T Load(const char* base, int64_t offset) {
@@ -24,25 +24,15 @@ T Load(const char* base, int64_t offset) {
 
 Result<Vm> Vm::Open(const VmStructs& s) {
   Vm vm;
-  const char* missing = nullptr;
-  const auto field = [&](const char* type, const char* name) {
-    const int64_t offset = s.Offset(type, name);
-    if (offset < 0 && missing == nullptr) missing = name;
-    return offset;
-  };
-  const auto size = [&](const char* type) {
-    const uint64_t bytes = s.SizeOf(type);
-    if (bytes == 0 && missing == nullptr) missing = type;
-    return static_cast<int64_t>(bytes);
-  };
+  Fields field(s);
   vm.const_method_ = field("Method", "_constMethod");
   vm.access_flags_ = field("Method", "_access_flags");
-  vm.access_bytes_ = size("AccessFlags");
+  vm.access_bytes_ = field.Size("AccessFlags");
   vm.constants_ = field("ConstMethod", "_constants");
   vm.name_index_ = field("ConstMethod", "_name_index");
   vm.signature_index_ = field("ConstMethod", "_signature_index");
   vm.pool_holder_ = field("ConstantPool", "_pool_holder");
-  vm.pool_bytes_ = size("ConstantPool");
+  vm.pool_bytes_ = field.Size("ConstantPool");
   vm.klass_name_ = field("Klass", "_name");
   vm.symbol_length_ = field("Symbol", "_length");
   vm.symbol_body_ = field("Symbol", "_body");
@@ -51,18 +41,10 @@ Result<Vm> Vm::Open(const VmStructs& s) {
   const uint64_t level_bytes =
       s.SizeOf("CompLevel");  // a type of its own from 21 on; an int before
   vm.comp_level_bytes_ = level_bytes == 1 ? 1 : 4;
-  vm.heaps_ = static_cast<const char* const*>(s.Static("CodeCache", "_heaps"));
-  if (vm.heaps_ == nullptr && missing == nullptr) missing = "CodeCache::_heaps";
-  vm.array_length_ = field("GrowableArrayBase", "_len");
-  vm.array_data_ = field("GrowableArray<int>", "_data");
-  vm.heap_memory_ = field("CodeHeap", "_memory");
-  vm.heap_segments_ = field("CodeHeap", "_segmap");
-  vm.heap_log2_ = field("CodeHeap", "_log2_segment_size");
-  vm.space_low_ = field("VirtualSpace", "_low");
-  vm.space_high_ = field("VirtualSpace", "_high");
-  vm.header_used_ = field("HeapBlock::Header", "_used");
-  vm.header_bytes_ = size("HeapBlock");
-  if (missing != nullptr) return Fail("this JVM does not say where its {} is", missing);
+  vm.heaps_.Open(field);
+  if (field.missing() != nullptr) {
+    return Fail("this JVM does not say where its {} is", field.missing());
+  }
   vm.continuation_ = s.Offset("JavaThread", "_cont_entry");
   vm.owner_ = s.Offset("JavaThread", "_monitor_owner_id");
   if (vm.owner_ < 0) vm.continuation_ = -1;
@@ -93,30 +75,9 @@ bool Vm::Describe(uint64_t method, engine::MethodText* text) {
   return true;
 }
 
-// The code blob around an address, by the heap's segment map: each byte says how many segments back
-// (at least) the block begins, 0 = here, 255 = free.
-const char* Vm::BlobOf(uint64_t address) const {
-  const char* heaps = *heaps_;
-  const auto count = Load<int32_t>(heaps, array_length_);
-  const auto* data = Load<const char* const*>(heaps, array_data_);
-  for (int i = 0; i < count; ++i) {
-    const char* heap = data[i];
-    const auto low = Load<uint64_t>(heap, heap_memory_ + space_low_);
-    if (address < low || address >= Load<uint64_t>(heap, heap_memory_ + space_high_)) continue;
-    const auto log2 = Load<int32_t>(heap, heap_log2_);
-    const auto* segments = Load<const uint8_t*>(heap, heap_segments_ + space_low_);
-    uint64_t segment = (address - low) >> log2;
-    if (segments[segment] == 0xff) return nullptr;
-    while (segments[segment] > 0) segment -= segments[segment];
-    const char* block = reinterpret_cast<const char*>(low + (segment << log2));
-    return Load<uint8_t>(block, header_used_) != 0 ? block + header_bytes_ : nullptr;
-  }
-  return nullptr;
-}
-
 MethodType Vm::Classify(uint64_t return_address) {
-  const char* blob = BlobOf(return_address);
-  if (blob == nullptr) return MethodType::kOther;
+  const uint64_t blob = heaps_.BlobAround(return_address);
+  if (blob == 0) return MethodType::kOther;
   const char* name = Load<const char*>(blob, blob_name_);
   if (std::strcmp(name, "nmethod") == 0) {
     const int level =

@@ -9,6 +9,7 @@
 
 #include "common/result.h"
 #include "jprof/engine/method_table.h"
+#include "jprof/hotspot/code_cache.h"
 #include "jprof/hotspot/vm_structs.h"
 
 namespace jprof::hotspot {
@@ -30,15 +31,11 @@ class Vm : public engine::MethodSource {
   static uint8_t* Flag(const VmStructs& structs, const char* name);
 
  private:
-  const char* BlobOf(uint64_t address) const;
-
   int64_t const_method_, access_flags_, access_bytes_;
   int64_t constants_, name_index_, signature_index_, pool_holder_, klass_name_, symbol_length_,
       symbol_body_, pool_bytes_;
   int64_t blob_name_, comp_level_, comp_level_bytes_;
-  const char* const* heaps_;  // CodeCache::_heaps
-  int64_t array_length_, array_data_, heap_memory_, heap_segments_, heap_log2_, space_low_,
-      space_high_, header_used_, header_bytes_;
+  CodeHeaps heaps_;
   int64_t continuation_, owner_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +11,7 @@ namespace jprof::a2n {
 namespace {
 
 std::string Write(const std::string& bytes) {
-  const std::string path = testing::TempDir() + "a2n_jit_file";
+  const std::string path = testing::TempDir() + "a2n_jit_file-" + std::to_string(getpid());
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   return path;
 }
@@ -51,7 +52,7 @@ TEST(PerfMapTest, DamageIsNamed) {
 }
 
 TEST(PerfMapTest, APipeInItsPlaceIsNotWaitedFor) {
-  const std::string path = testing::TempDir() + "a2n_pipe";
+  const std::string path = testing::TempDir() + "a2n_pipe-" + std::to_string(getpid());
   std::filesystem::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_FALSE(ReadPerfMap(path).has_value());
