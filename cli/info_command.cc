@@ -115,6 +115,10 @@ ordered_json Describe(profile::Reader& reader) {
           {"exits", exits},
           {"trace_events", trace_events},
           {"methods", reader.RecordedMethods()},
+          {"focus",
+           {{"probed", header.focus_probed},
+            {"unprobed", header.focus_unprobed},
+            {"undecided", header.focus_undecided}}},
           {"jitted", std::move(jitted)},
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
@@ -135,6 +139,14 @@ std::string MetricsText(const ordered_json& metrics) {
                         metric["unit"].get<std::string>());
   }
   return text.empty() ? "none: counts only" : text;
+}
+
+std::string FocusText(const ordered_json& focus) {
+  const auto count = [&](const char* name) { return focus[name].get<uint32_t>(); };
+  if (count("probed") + count("unprobed") + count("undecided") == 0) return "";
+  const std::string undecided =
+      count("undecided") == 0 ? "" : fmt::format(", {} with probes because they could not be read", count("undecided"));
+  return fmt::format("{} methods were compiled with probes, {} without{}", count("probed"), count("unprobed"), undecided);
 }
 
 void PrintThreads(const ordered_json& threads) {
@@ -172,6 +184,7 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   line("calibrated", info["calibrated"].get<bool>() ? "yes: the profile has its table" : "no");
   for (const auto& [part, value] : info["fingerprint"].items()) line(("  " + part).c_str(), value);
   line("methods", fmt::format("{}", info["methods"].get<uint64_t>()));
+  line("focus", FocusText(info["focus"]));
   line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
   line("calls",
        fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));

@@ -16,6 +16,7 @@ struct Passed {
 constexpr Passed kPassed[] = {
     {&RecordOptions::threads, "--threads", "THREADS"},
     {&RecordOptions::methods, "--methods", "CLASSMETHODS"},
+    {&RecordOptions::focus, "--focus", "FOCUS"},
     {&RecordOptions::tree_memory, "--tree-memory", "TREE_MEMORY"},
     {&RecordOptions::trace_mode, "--mode", "TRACE_MODE"},
     {&RecordOptions::trace_memory, "--trace-memory", "TRACE_MEMORY"},
@@ -25,6 +26,12 @@ constexpr Passed kPassed[] = {
     {&RecordOptions::delay, "--delay", "SCS,DELAY"},
     {&RecordOptions::duration, "--duration", "SCS,DURATION"},
 };
+
+// Patterns are joined by commas for people, by + for the agent.
+std::string WithPluses(std::string text) {
+  std::ranges::replace(text, ',', '+');
+  return text;
+}
 
 // A comma would end the value.
 std::string WithoutCommas(std::string_view value) {
@@ -109,6 +116,7 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
       "threads to record: +name or -name, trailing * for any rest");
   if (options.mode != agent::Mode::kScs) {
     add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
+    add("--focus", options.focus, "P,P", "probe only these, all else runs at full speed: com.acme.*,-com.acme.util.*, or app");
   }
   if (options.mode == agent::Mode::kTrace) {
     add("--mode", options.trace_mode, "M",
@@ -133,8 +141,9 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
 Result<Understood> Understand(const RecordOptions& typed) {
   std::string text;
   for (const Passed& passed : kPassed) {
-    const std::string& value = typed.*passed.value;
-    if (value.empty()) continue;
+    if ((typed.*passed.value).empty()) continue;
+    const bool patterns = passed.value == &RecordOptions::focus;
+    const std::string value = patterns ? WithPluses(typed.focus) : typed.*passed.value;
     const auto word = Word(passed, value);
     if (!word) return std::unexpected(word.error());
     text += *word + ",";

@@ -15,7 +15,7 @@ namespace jprof::cli {
 // As typed; empty = not given.
 struct RecordOptions {
   agent::Mode mode = agent::Mode::kCallflow;
-  std::string out, metrics, threads, methods, tree_memory, trace_mode, trace_memory, probe, agent;
+  std::string out, metrics, threads, methods, focus, tree_memory, trace_mode, trace_memory, probe, agent;
   std::vector<std::string> events;                  // scs: NAME[=N] each
   std::string rate, sample, delay, duration;
   bool objects = false, java_only = false, nostart = false;

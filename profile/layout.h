@@ -145,6 +145,8 @@ struct ControlHeader {
   // scaled.
   uint32_t least_running_permille[9] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
   uint32_t filtered_methods = 0;  // of method_count: seen, but excluded by the method filter
+  // Focus: methods that were compiled, with probes, without, and those that could not be read (they have probes).
+  uint32_t focus_probed = 0, focus_unprobed = 0, focus_undecided = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

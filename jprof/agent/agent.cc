@@ -14,6 +14,7 @@
 #include <string>
 
 #include "jprof/agent/agent_options.h"
+#include "jprof/agent/focus.h"
 #include "jprof/agent/jit_log.h"
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/lifecycle.h"
@@ -116,12 +117,7 @@ engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metri
       return filter.AcceptsThread(name);
     };
   }
-  if (!options.methods.Empty()) {
-    session.method_filter = [filter = options.methods](std::string_view class_name,
-                                                       std::string_view name) {
-      return filter.AcceptsMethod(class_name, name);
-    };
-  }
+  session.method_filter = MethodFilter(options);
   return session;
 }
 
@@ -131,6 +127,7 @@ struct HotspotProbe {
   hotspot::Vm vm;
   hotspot::ProbeTargets targets;
   std::string build_id;
+  Result<hotspot::Focus*> focus;
 };
 
 Result<HotspotProbe> FindHotspotProbe() {
@@ -142,7 +139,7 @@ Result<HotspotProbe> FindHotspotProbe() {
   if (!image) return std::unexpected(image.error());
   const auto targets = hotspot::FindTargets(*image);
   if (!targets) return std::unexpected(targets.error());
-  return HotspotProbe{*structs, *vm, *targets, image->BuildId()};
+  return HotspotProbe{*structs, *vm, *targets, image->BuildId(), hotspot::Focus::Find(*image, *structs)};
 }
 
 // TPROF alone: a directory with meta.json and the log, and no probe.
@@ -209,6 +206,15 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   return {};
 }
 
+// Whether only what is in focus will be compiled with probes.
+bool Focused(HotspotProbe& probe, const AgentOptions& options, engine::Session* session) {
+  if (options.focus.Empty()) return false;
+  const auto installed =
+      probe.focus ? InstallFocus(*probe.focus, probe.targets, &probe.vm, options, session) : std::unexpected(probe.focus.error());
+  if (!installed) Say("out of focus nothing is recorded, but runs with probes all the same: " + installed.error().message);
+  return installed.has_value();
+}
+
 Result<void> Start(JavaVM* java, const AgentOptions& options) {
   const auto metrics = MetricsOf(options);
   if (!metrics) return std::unexpected(metrics.error());
@@ -270,12 +276,16 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   }
   Control* control = sampling != nullptr ? ListenFor(*sampling, directory) : nullptr;
   PrepareLifecycle(jvmti, session,
-                   {.jvmti_probe = probe == nullptr, .sampling = sampling, .control = control}, &callbacks);
+                   {.jvmti_probe = probe == nullptr,
+                    .sampling = sampling,
+                    .control = control,
+                    .at_vm_start = options.focus.Empty() ? nullptr : StartFocus},
+                   &callbacks);
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   StartLifecycle(jvmti);
   if (probe != nullptr) {
-    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording);
-        !installed) {
+    const bool focused = Focused(*probe, options, session);
+    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording, focused); !installed) {
       return installed;
     }
   }

@@ -6,6 +6,8 @@
 namespace jprof::agent {
 namespace {
 
+constexpr std::string_view kApplication = "app";
+
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   c = static_cast<char>(c | 0x20);
@@ -71,14 +73,15 @@ bool Filter::AcceptsThread(std::string_view name) const {
 }
 
 // Without allocation: it may run inside a probe, the first time a method is met.
-bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name) const {
+bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name, bool of_application) const {
   const auto full = [=](size_t i) {
     if (i < class_name.size()) return class_name[i];
     return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];
   };
   const auto class_only = [=](size_t i) { return class_name[i]; };
   return Accepts(items, [&](const FilterItem& item) {
-    return Fits(item, class_name.size(), class_only) ||
+    return (of_application && !item.prefix && item.text == kApplication) ||
+           Fits(item, class_name.size(), class_only) ||
            Fits(item, class_name.size() + 1 + method_name.size(), full);
   });
 }

@@ -32,7 +32,8 @@ struct Filter {
   std::vector<FilterItem> items;
   bool Empty() const { return items.empty(); }
   bool AcceptsThread(std::string_view name) const;
-  bool AcceptsMethod(std::string_view class_name, std::string_view method_name) const;
+  // `of_application`: what the item "app" stands for.
+  bool AcceptsMethod(std::string_view class_name, std::string_view method_name, bool of_application = false) const;
 };
 
 struct AgentOptions {
@@ -43,6 +44,7 @@ struct AgentOptions {
                                         // none in calltree; 8 at most
   Filter threads;                       // THREADS=
   Filter methods;                       // CLASSMETHODS= (or METHODS=)
+  Filter focus;                         // FOCUS=: only these are compiled with probes; `app` is one of its words
   uint64_t tree_memory = 512ull << 20;  // TREE_MEMORY=512M (K, M, G); at least 1M
   bool fold_recursion = false;          // FOLD_RECURSION
   TraceMode trace_mode = TraceMode::kNormal;  // TRACE_MODE=normal|wrap|continuous

@@ -65,6 +65,7 @@ void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
 }
 
 void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
+  if (sources.at_vm_start != nullptr) sources.at_vm_start(jni);
   engine::Thread* thread = engine::current_thread;
   if (thread == nullptr && sources.sampling != nullptr) thread = session->Attach();
   if (thread != nullptr) session->Name(thread, NameOf(jvmti, main));

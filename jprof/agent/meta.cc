@@ -146,6 +146,7 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"tree_memory", options.tree_memory},
         {"threads", TextOf(options.threads)},
         {"methods", TextOf(options.methods)},
+        {"focus", TextOf(options.focus)},
         {"trace_mode", TraceModeName(options.trace_mode)},
         {"trace_memory", options.trace_memory},
         {"train", options.train},

@@ -319,6 +319,15 @@ template <class Recording>
 
 }  // namespace internal
 
+// Whether it is known that the calling thread does not record this method: then there is nothing to do.
+[[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
+  const Thread* thread = current_thread;
+  if (thread == nullptr || thread->attention != 0 || continuation != thread->continuation) [[unlikely]]
+    return false;
+  const CachedMethod* cached = FindCached(*thread, method);
+  return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
+}
+
 // A method was entered. Inlined into the probe.
 template <class Recording>
 [[gnu::always_inline]] inline int Enter(uint64_t method, uint64_t sp, uint64_t return_address,

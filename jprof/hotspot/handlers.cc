@@ -5,64 +5,97 @@
 namespace jprof::hotspot {
 namespace {
 
-int64_t continuation_offset = 0;
+ThreadMarks marks;
 
-template <bool kVirtualThreads>
+// Changes when another virtual thread is mounted. The place of the continuation's entry on the stack
+// is often the same for the next one: enough where the scheduler's own methods, run without a
+// continuation between the two, are recorded.
+template <bool kVirtualThreads, bool kFocused>
 uint64_t Continuation(const char* java_thread) {
   if constexpr (!kVirtualThreads) return 0;
-  return *reinterpret_cast<const uint64_t*>(java_thread + continuation_offset);
+  const auto entry = *reinterpret_cast<const uint64_t*>(java_thread + marks.continuation);
+  if constexpr (!kFocused) return entry;
+  return entry != 0 ? *reinterpret_cast<const uint64_t*>(java_thread + marks.identity) : 0;
+}
+
+uint64_t interpreter_begin = 0, interpreter_bytes = 0;
+
+// Compiled code calls us for methods in focus only; the interpreter for all.
+template <bool kFocused>
+[[gnu::always_inline]] inline bool OutOfFocus(void* method, uint64_t return_address, uint64_t continuation) {
+  if constexpr (!kFocused) return false;
+  return return_address - interpreter_begin < interpreter_bytes &&
+         engine::IsIgnored(reinterpret_cast<uint64_t>(method), continuation);
 }
 
 // The return address lies in the code that was compiled for the method; the stack pointer before
 // the call in its frame. Both cost nothing to know.
-template <class R, bool kVirtualThreads>
+template <class R, bool kVirtualThreads, bool kFocused>
 int OnEntry(char* java_thread, void* method) {
+  const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
+  const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
+  if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
   return engine::Enter<R>(
       reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-      reinterpret_cast<uint64_t>(__builtin_return_address(0)),
-      Continuation<kVirtualThreads>(java_thread), reinterpret_cast<uint64_t>(java_thread));
+      return_address, continuation, reinterpret_cast<uint64_t>(java_thread));
 }
 
-template <class R, bool kVirtualThreads>
+template <class R, bool kVirtualThreads, bool kFocused>
 int OnExit(char* java_thread, void* method) {
+  const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
+  const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
+  if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
   return engine::Leave<R>(
       reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-      reinterpret_cast<uint64_t>(__builtin_return_address(0)),
-      Continuation<kVirtualThreads>(java_thread), reinterpret_cast<uint64_t>(java_thread));
+      return_address, continuation, reinterpret_cast<uint64_t>(java_thread));
 }
 
+template <class R, bool kFocused>
+Handlers ChooseThreads(bool virtual_threads) {
+  if (virtual_threads) return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
+  return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
+}
+
+struct Kind {
+  bool virtual_threads, focused;
+};
 template <class R>
-Handlers Choose(bool virtual_threads) {
-  if (virtual_threads) return {OnEntry<R, true>, OnExit<R, true>};
-  return {OnEntry<R, false>, OnExit<R, false>};
+Handlers Choose(Kind kind) {
+  return kind.focused ? ChooseThreads<R, true>(kind.virtual_threads)
+                      : ChooseThreads<R, false>(kind.virtual_threads);
 }
 
 }  // namespace
 
-Handlers HandlersFor(Recording recording, int64_t offset) {
-  continuation_offset = offset;
-  const bool virtual_threads = offset >= 0;
+void SetInterpreter(uint64_t begin, uint64_t bytes) {
+  interpreter_begin = begin;
+  interpreter_bytes = bytes;
+}
+
+Handlers HandlersFor(Recording recording, ThreadMarks thread_marks, bool focused) {
+  marks = thread_marks;
+  const Kind kind = {marks.continuation >= 0, focused};
   switch (recording) {
     case Recording::kCounts:
-      return Choose<engine::CountTree>(virtual_threads);
+      return Choose<engine::CountTree>(kind);
     case Recording::kTrain:
-      return Choose<engine::TrainTree>(virtual_threads);
+      return Choose<engine::TrainTree>(kind);
     case Recording::kTrace:
-      return Choose<engine::TimeTrace>(virtual_threads);
+      return Choose<engine::TimeTrace>(kind);
     case Recording::kOneCounter:
-      return Choose<engine::OneCounter>(virtual_threads);
+      return Choose<engine::OneCounter>(kind);
     case Recording::kTwoCounters:
-      return Choose<engine::TwoCounters>(virtual_threads);
+      return Choose<engine::TwoCounters>(kind);
     case Recording::kManyCounters:
-      return Choose<engine::ManyCounters>(virtual_threads);
+      return Choose<engine::ManyCounters>(kind);
     case Recording::kTimeAndOneCounter:
-      return Choose<engine::TimeAndOneCounter>(virtual_threads);
+      return Choose<engine::TimeAndOneCounter>(kind);
     case Recording::kTimeAndCounters:
-      return Choose<engine::TimeAndCounters>(virtual_threads);
+      return Choose<engine::TimeAndCounters>(kind);
     case Recording::kTime:
       break;
   }
-  return Choose<engine::TimeTree>(virtual_threads);
+  return Choose<engine::TimeTree>(kind);
 }
 
 }  // namespace jprof::hotspot

@@ -1,5 +1,5 @@
 // What the probes jump to: the engine's fast path, once per kind of recording, with and without the
-// check for virtual threads. tests/e2e checks what the compiler made of them.
+// check for virtual threads, and with and without an early way out for what is not recorded. tests/e2e checks what the compiler made of them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,10 @@ struct Handlers {
   Handler exit;
 };
 
-// `continuation_offset`: Vm::continuation_offset(); -1 = no virtual threads to tell apart.
-Handlers HandlersFor(Recording recording, int64_t continuation_offset);
+// `focused`: most interpreted methods are not recorded.
+Handlers HandlersFor(Recording recording, ThreadMarks marks, bool focused);
+
+// Where the interpreter is, once there is one: only from there focused handlers take the early way out.
+void SetInterpreter(uint64_t begin, uint64_t bytes);
 
 }  // namespace jprof::hotspot

@@ -95,18 +95,20 @@ std::string_view LibjvmImage::Bytes(const Section& section) const {
   return Part(file_, section.offset, section.size);
 }
 
-uint64_t LibjvmImage::Symbol(std::string_view prefix) const {
+Function LibjvmImage::Symbol(std::string_view prefix) const {
   const Section* table = Find(".symtab");
-  if (table == nullptr || table->link >= sections_.size()) return 0;
+  if (table == nullptr || table->link >= sections_.size()) return {};
   const std::string_view names = Bytes(sections_[table->link]);
   const std::string_view symbols = Bytes(*table);
   for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
     const auto symbol = Read<Elf64_Sym>(symbols, at);
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_value == 0) continue;
     const std::string_view name = Text(names, symbol.st_name);
-    if (name.starts_with(prefix) && !name.ends_with(".cold")) return bias_ + symbol.st_value;
+    if (name.starts_with(prefix) && !name.ends_with(".cold")) {
+      return {bias_ + symbol.st_value, symbol.st_size};
+    }
   }
-  return 0;
+  return {};
 }
 
 uint64_t LibjvmImage::FunctionWithProbe(std::string_view wanted) const {

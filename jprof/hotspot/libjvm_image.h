@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "jprof/hotspot/code_patch.h"
 
 namespace jprof::hotspot {
 
@@ -15,8 +16,8 @@ class LibjvmImage {
  public:
   static Result<LibjvmImage> Open();
 
-  // Run-time address of the function whose mangled name begins with `prefix`; 0: not in .symtab.
-  uint64_t Symbol(std::string_view prefix) const;
+  // The loaded function whose mangled name begins with `prefix`; begin 0: not in .symtab.
+  Function Symbol(std::string_view prefix) const;
   // Run-time start of the function in which the USDT probe hotspot:`name` lies; 0: no such probe.
   uint64_t FunctionWithProbe(std::string_view name) const;
 

@@ -36,8 +36,9 @@ enum class Recording {
   kTimeAndCounters,
 };
 
-// Sets the flags and writes the jumps. Nothing is changed if an error is returned.
+// Sets the flags and writes the jumps. Nothing is changed if an error is returned. `focused`: a Focus
+// decides what is compiled with probes, and inlining stays on.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording);
+                          Recording recording, bool focused);
 
 }  // namespace jprof::hotspot

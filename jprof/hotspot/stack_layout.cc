@@ -30,6 +30,13 @@ const char* InterpreterEntries::Open(const VmStructs& s) {
   return field.missing();
 }
 
+InterpreterEntries::Range InterpreterEntries::Code() const {
+  const auto queue = LoadAt<uint64_t>(queue_);
+  if (queue == 0) return {0, 0};
+  const auto buffer = LoadAt<uint64_t>(queue + buffer_);
+  return {buffer, buffer + LoadAt<int32_t>(queue + limit_)};
+}
+
 void InterpreterEntries::Find() {
   const auto queue = LoadAt<uint64_t>(queue_);
   if (queue == 0) return;

@@ -35,6 +35,11 @@ class KnownGood {
 class InterpreterEntries {
  public:
   const char* Open(const VmStructs& structs);
+  // All of the interpreter's code: [begin, end). Zeroes: there is none yet.
+  struct Range {
+    uint64_t begin, end;
+  };
+  Range Code() const;
   // Null: pc is in no method entry. Else from which address on fp is the frame's; 0: never.
   const uint64_t* FrameFrom(uint64_t pc);
 

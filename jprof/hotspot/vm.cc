@@ -45,9 +45,8 @@ Result<Vm> Vm::Open(const VmStructs& s) {
   if (field.missing() != nullptr) {
     return Fail("this JVM does not say where its {} is", field.missing());
   }
-  vm.continuation_ = s.Offset("JavaThread", "_cont_entry");
-  vm.owner_ = s.Offset("JavaThread", "_monitor_owner_id");
-  if (vm.owner_ < 0) vm.continuation_ = -1;
+  vm.marks_ = {s.Offset("JavaThread", "_cont_entry"), s.Offset("JavaThread", "_monitor_owner_id")};
+  if (vm.marks_.identity < 0) vm.marks_.continuation = -1;
   return vm;
 }
 
@@ -90,7 +89,7 @@ MethodType Vm::Classify(uint64_t return_address) {
 }
 
 uint64_t Vm::VirtualThreadId(uint64_t vm_thread) {
-  return owner_ >= 0 ? Load<uint64_t>(vm_thread, owner_) : 0;
+  return marks_.identity >= 0 ? Load<uint64_t>(vm_thread, marks_.identity) : 0;
 }
 
 uint8_t* Vm::Flag(const VmStructs& s, const char* name) {

@@ -14,6 +14,13 @@
 
 namespace jprof::hotspot {
 
+// Offsets in a JavaThread; -1: this VM has no virtual threads (before 21), or no identity for them
+// (before 24).
+struct ThreadMarks {
+  int64_t continuation = -1;  // of the entry of the mounted continuation; holds 0 without one
+  int64_t identity = -1;      // of the number of the mounted virtual thread, or of the carrier
+};
+
 class Vm : public engine::MethodSource {
  public:
   // An error says what this VM lacks.
@@ -23,9 +30,7 @@ class Vm : public engine::MethodSource {
   MethodType Classify(uint64_t return_address) override;
   uint64_t VirtualThreadId(uint64_t vm_thread) override;
 
-  // Offset in a JavaThread of the mark that changes when a virtual thread is mounted or unmounted;
-  // -1: this VM has none (before 21), or no identity for virtual threads (before 24).
-  int64_t continuation_offset() const { return continuation_; }
+  ThreadMarks thread_marks() const { return marks_; }
 
   // Where a boolean VM flag is kept; null: no such flag.
   static uint8_t* Flag(const VmStructs& structs, const char* name);
@@ -36,7 +41,7 @@ class Vm : public engine::MethodSource {
       symbol_body_, pool_bytes_;
   int64_t blob_name_, comp_level_, comp_level_bytes_;
   CodeHeaps heaps_;
-  int64_t continuation_, owner_;
+  ThreadMarks marks_;
 };
 
 }  // namespace jprof::hotspot

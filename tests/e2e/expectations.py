@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 SEPARATOR = " > "
+JDK = ("java.", "jdk.", "sun.", "com.sun.")  # packages of the JDK
 
 
 @dataclasses.dataclass
@@ -16,6 +17,15 @@ class Expectation:
     def __str__(self):
         where = f" on '{self.thread}'" if self.thread else ""
         return f"{self.method}{where}"
+
+    def of_jdk(self):
+        """Not among what FOCUS=app records."""
+        return self.method.split(SEPARATOR)[-1].startswith(JDK)
+
+    def without_jdk(self):
+        """The same where the JDK's methods are not recorded: they are missing from paths."""
+        kept = [m for m in self.method.split(SEPARATOR) if not m.startswith(JDK)]
+        return dataclasses.replace(self, method=SEPARATOR.join(kept))
 
 
 def parse(stdout):

@@ -35,8 +35,13 @@ class Case:
         return f"{self.program.name} {self.jdk.name} {self.mode} {self.agent}"
 
 
-def cases_of(program, jdk):
+def cases_of(program, jdk, focus):
     if jdk.major < program.jdk:
+        return
+    if focus:
+        for mode in jvms.MODES:
+            yield Case(program, jdk, mode, "callflow,focus=app")
+        yield Case(program, jdk, "tiered", "calltree,focus=app")
         return
     for mode in jvms.MODES:
         yield Case(program, jdk, mode, "callflow")
@@ -122,6 +127,8 @@ class Runner:
         failures, stdout = self.run_java(
             case, f"{self.args.agent}={case.agent},out={directory}", os.path.dirname(directory))
         expected = expectations.parse(stdout)
+        if "focus" in case.agent:
+            expected = [e.without_jdk() for e in expected if not e.of_jdk()]
         folded = "fold_recursion" in case.agent
         kinds = ("calls", "thread") if folded else ("calls", "thread", "path")
         allow = case.program.allow
@@ -168,6 +175,7 @@ def main():
     parser.add_argument("--programs", required=True, help="what programs.py --out made")
     parser.add_argument("--native", required=True, help="folder of libe2e_native.so")
     parser.add_argument("--oracle", help="libentry_oracle.so: check the expectations, not the profiler")
+    parser.add_argument("--focus", action="store_true", help="only the program's own classes are probed")
     parser.add_argument("--raw-only", action="store_true", help="read the files only, run no report")
     parser.add_argument("--no-agent", action="store_true", help="only run the programs, unprofiled")
     parser.add_argument("--group")
@@ -187,7 +195,7 @@ def main():
     jdks = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
     chosen = [p for p in programs.load_all()
               if args.group in (None, p.group) and args.program in (None, p.name)]
-    cases = [c for p in chosen for j in jdks for c in cases_of(p, j)
+    cases = [c for p in chosen for j in jdks for c in cases_of(p, j, args.focus)
              if args.mode in (None, c.mode) and args.options in (None, c.agent)]
     if args.oracle:
         cases = [c for c in cases if c.mode == "int" and c.agent == "callflow" and not c.flags]

@@ -1,0 +1,37 @@
+#include "jprof/agent/focus.h"
+
+#include "jprof/agent/jdk_packages.h"
+#include "jprof/agent/say.h"
+#include "jprof/hotspot/handlers.h"
+#include "jprof/hotspot/stack_layout.h"
+
+namespace jprof::agent {
+namespace {
+
+JdkPackages packages;
+
+}  // namespace
+
+engine::MethodTable::Filter MethodFilter(const AgentOptions& options) {
+  if (options.methods.Empty() && options.focus.Empty()) return {};
+  return [methods = options.methods, focus = options.focus](std::string_view class_name, std::string_view name) {
+    return (methods.Empty() || methods.AcceptsMethod(class_name, name)) &&
+           (focus.Empty() || focus.AcceptsMethod(class_name, name, packages.OfApplication(class_name)));
+  };
+}
+
+Result<void> InstallFocus(hotspot::Focus* focus, const hotspot::ProbeTargets& targets, hotspot::Vm* vm,
+                          const AgentOptions& options, engine::Session* session) {
+  return focus->Install(targets, vm, MethodFilter(options), session->writer().header());
+}
+
+void StartFocus(JNIEnv* jni) {
+  if (!packages.Read(jni)) Say("the JVM does not tell its packages: FOCUS=app finds nothing");
+  const auto structs = hotspot::VmStructs::Load();
+  hotspot::InterpreterEntries interpreter;
+  if (!structs || interpreter.Open(*structs) != nullptr) return;
+  const auto [begin, end] = interpreter.Code();
+  hotspot::SetInterpreter(begin, end - begin);
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,185 @@
+#include "jprof/hotspot/focus.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "jprof/hotspot/fields.h"
+#include "jprof/hotspot/load.h"
+
+namespace jprof::hotspot {
+namespace {
+
+constexpr char kProbeEntry[] = "_ZN13SharedRuntime19dtrace_method_entryE";
+constexpr uint64_t kJumpAlignment = 16;
+
+enum Which { kCacheFlags, kStateChanged, kShouldNotInline };
+struct Names {
+  const char* caller;
+  const char* callee;
+};
+constexpr Names kNames[] = {
+    {"_ZN13CompileBroker25invoke_compiler_on_methodE", "_ZN5ciEnv18cache_dtrace_flagsE"},
+    {"_ZN5ciEnv15register_methodE", "_ZNK5ciEnv19jvmti_state_changedE"},
+    {"_ZN12DirectiveSet17should_not_inlineE", "_ZN14CompilerOracle17should_not_inlineE"},
+};
+
+Focus* focus = nullptr;
+
+// The calling compiler thread compiles a method in focus.
+__thread bool compiling_in_focus __attribute__((tls_model("initial-exec"))) = false;
+
+template <typename F>
+F* Original(uint64_t callee) {
+  return reinterpret_cast<F*>(callee);
+}
+
+// Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go on
+// with it: its event is where the engine learns that. Not recorded for that.
+bool TellsOfUnmount(const engine::MethodText& text) {
+  return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
+}
+
+uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
+  auto found = std::make_unique<Focus>();
+  Fields field(structs);
+  found->task_ = field("ciEnv", "_task");
+  found->method_ = field("CompileTask", "_method");
+  const auto env_bytes = static_cast<uint64_t>(field.Size("ciEnv"));
+  if (field.missing() != nullptr) return Fail("this JVM does not say where its {} is", field.missing());
+  if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler"); jvmci != nullptr && *jvmci != 0) {
+    return Fail("a JVMCI compiler is in use");
+  }
+  const uint64_t hooks[] = {reinterpret_cast<uint64_t>(&OnCacheFlags), reinterpret_cast<uint64_t>(&OnStateChanged),
+                            reinterpret_cast<uint64_t>(&OnShouldNotInline)};
+  for (int i = 0; i < kCalls; ++i) {
+    const Function caller = image.Symbol(kNames[i].caller), callee = image.Symbol(kNames[i].callee);
+    if (caller.begin == 0 || callee.begin == 0) {
+      return Fail("{} has no symbol {}", image.path(), caller.begin == 0 ? kNames[i].caller : kNames[i].callee);
+    }
+    found->calls_[i] = {CallsOf(caller, callee.begin), callee.begin, hooks[i]};
+    if (found->calls_[i].sites.empty()) {
+      return Fail("{} does not call {}", kNames[i].caller, kNames[i].callee);
+    }
+  }
+  found->room_bytes_ = image.Symbol(kProbeEntry).bytes;
+  uint8_t* flag = Vm::Flag(structs, "DTraceMethodProbes");
+  if (flag == nullptr || !found->FindProbesByte(flag, env_bytes)) {
+    return Fail("where the compilers keep DTraceMethodProbes is not where it was");
+  }
+  return found.release();
+}
+
+// Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows it.
+bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
+  constexpr uint64_t kMargin = 4096;
+  const auto copy = Original<void(char*)>(calls_[kCacheFlags].callee);
+  std::vector<char> off(env_bytes + kMargin), on(env_bytes + kMargin);
+  const uint8_t before = *flag;
+  *flag = 0;
+  copy(off.data());
+  *flag = 1;
+  copy(on.data());
+  *flag = before;
+  int followers = 0;
+  for (size_t i = 0; i < on.size(); ++i) {
+    if (on[i] == off[i]) continue;
+    ++followers;
+    probes_byte_ = on[i] == 1 && off[i] == 0 && i < env_bytes ? static_cast<int64_t>(i) : -1;
+  }
+  return followers == 1 && probes_byte_ >= 0;
+}
+
+Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
+                            profile::ControlHeader* header) {
+  uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
+  if (jump + kCalls * kJumpAlignment > targets.entry + room_bytes_) return Fail("no room for its jumps");
+  void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (seen == MAP_FAILED) return Fail("no memory: {}", std::strerror(errno));
+  seen_ = static_cast<uint64_t*>(seen);
+  vm_ = vm;
+  predicate_ = std::move(in_focus);
+  header_ = header;
+
+  std::vector<std::unique_ptr<WritableCode>> writable;
+  writable.push_back(std::make_unique<WritableCode>(targets.entry, room_bytes_));
+  for (const Call& call : calls_) {
+    for (const uint64_t site : call.sites) {
+      if (!Reaches(site, jump + kCalls * kJumpAlignment)) return Fail("its code is too far apart");
+      writable.push_back(std::make_unique<WritableCode>(site, kJumpBytes));
+    }
+  }
+  for (const auto& code : writable) {
+    if (!*code) return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
+  }
+  focus = this;
+  for (const Call& call : calls_) {
+    WriteJump(jump, call.hook);
+    for (const uint64_t site : call.sites) RedirectCall(site, jump);
+    jump += kJumpAlignment;
+  }
+  return {};
+}
+
+// A ciEnv without a task is the compiler's own, at its start.
+bool Focus::Decide(const char* env) {
+  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + task_);
+  const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
+  engine::MethodText text;
+  if (method == 0 || !vm_->Describe(method, &text)) {
+    if (task != 0) __atomic_fetch_add(&header_->focus_undecided, 1, __ATOMIC_RELAXED);
+    return true;
+  }
+  if (TellsOfUnmount(text)) return true;
+  const bool chosen = predicate_(text.class_name, text.name);
+  Count(text, chosen ? &header_->focus_probed : &header_->focus_unprobed);
+  return chosen;
+}
+
+// A method may be compiled often.
+void Focus::Count(const engine::MethodText& text, uint32_t* counter) {
+  const std::hash<std::string_view> hash;
+  const uint64_t key =
+      ((hash(text.class_name) * 31 + hash(text.name)) * 31 + hash(text.signature)) | 1;
+  std::lock_guard guard(lock_);
+  uint32_t at = key % kSeenSlots;
+  for (uint32_t tries = 0; tries < kSeenSlots / 2; ++tries, at = (at + 1) % kSeenSlots) {
+    if (seen_[at] == key) return;
+    if (seen_[at] != 0) continue;
+    seen_[at] = key;
+    ++*counter;
+    return;
+  }
+}
+
+bool Focus::InFocus(uint64_t method) {
+  engine::MethodText text;
+  return vm_->Describe(method, &text) &&
+         (TellsOfUnmount(text) || predicate_(text.class_name, text.name));
+}
+
+void Focus::OnCacheFlags(char* env) {
+  Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
+  compiling_in_focus = focus->Decide(env);
+  env[focus->probes_byte_] = compiling_in_focus;
+}
+
+bool Focus::OnStateChanged(char* env) {
+  env[focus->probes_byte_] = 1;
+  return Original<bool(char*)>(focus->calls_[kStateChanged].callee)(env);
+}
+
+bool Focus::OnShouldNotInline(const uint64_t* method_handle) {
+  return compiling_in_focus || focus->InFocus(method_handle[0]) ||
+         Original<bool(const uint64_t*)>(focus->calls_[kShouldNotInline].callee)(method_handle);
+}
+
+}  // namespace jprof::hotspot
