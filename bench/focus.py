@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""What focus costs, side by side: untraced, one package or the application in focus, everything probed, and sampled.
+
+    bench/focus.py [--rounds 3] [--jdk 17] [--part programs|kernels|times]...
+
+programs  CPU time of whole processes: javac with its own package `comp` in focus (bound: 1.15 of untraced), H2, Groovy
+          and Jython with a package and with the application in focus
+kernels   CPU time of one turn of code that lives from the JDK's intrinsics, its own class in focus (bound: 1.5)
+times     calibrated cumulative time of methods of some milliseconds, in focus, against the thread's CPU time round the
+          same calls untraced (bound: 0.9 to 1.1); needs jprof calibrate for each JVM
+
+Exit status 1 if a bound is broken.
+"""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import javac_side_by_side as javac
+import measure
+import real_programs
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FULL, SAMPLED = "callflow", "scs"
+
+
+def agent(args, words, profile):
+    shutil.rmtree(profile, ignore_errors=True)
+    return f"-agentpath:{os.path.abspath(args.agent)}={words},out={profile}" if words else None
+
+
+class Table:
+    """Rows of what was measured, one column a configuration, as a ratio to the first."""
+
+    def __init__(self, columns, first):
+        self.columns, self.broken = columns, 0
+        print(f"{first:18}" + "".join(f"{c:>22}" for c in columns), flush=True)
+
+    def row(self, name, values, unit, bounds):
+        cells = ""
+        for column in self.columns:
+            value = values.get(column)
+            if value is None:
+                cells += f"{'-':>22}"
+                continue
+            ratio = value / values[self.columns[0]]
+            over = ratio > bounds.get(column, float("inf"))
+            self.broken += over
+            cells += f"{value:13.3f} {unit} {ratio:5.2f}{'!' if over else ' '}"
+        print(f"{name:18}{cells}", flush=True)
+
+
+def javac_row(args, jdk, table):
+    archive = javac.source_zip(jdk)
+    if archive is None:
+        return print(f"javac              skipped: no src.zip of JDK {jdk.version}")
+    words = {"untraced": None, "package": "callflow,focus=com.sun.tools.javac.comp.*",
+             "application": "callflow,focus=com.sun.tools.javac.*", "everything": FULL, "sampled": SAMPLED}
+    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+        javac.CONFIGURATIONS = {n: ([], w, None) for n, w in words.items()}
+        args.tree_memory = "2G"
+        compilation = javac.Compilation(args, jdk, work, javac.unpack(archive, work, args.files))
+        names = [n for n in words if n in table.columns]
+        results = measure.interleaved(names, args.rounds, compilation.once)
+    table.row("javac", {n: measure.median(r) for n, r in results.items()}, "s", {"package": 1.15})
+
+
+def real_row(args, jdk, name, package, table):
+    if not os.path.exists(real_programs.PROGRAMS[name][0]):
+        return print(f"{name:18} skipped: {real_programs.PROGRAMS[name][0]} is not installed")
+    words = {"untraced": None, "package": f"callflow,focus={package}", "application": "callflow,focus=app",
+             "everything": FULL, "sampled": SAMPLED}
+    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+
+        def once(kind):
+            flag = agent(args, words[kind], os.path.join(work, "profile"))
+            flags = ([flag] if flag else []) + [f"-Dpython.cachedir={work}/cache-{kind}"]
+            return measure.run(real_programs.command(jdk, name, work, flags), cwd=work)
+
+        first = once("untraced")
+        if first.status != 0:
+            return print(f"{name:18} does not run on JDK {jdk.major}")
+        results = measure.interleaved([n for n in words if n in table.columns], args.rounds, once)
+    for kind, runs in results.items():
+        if any(r.status != 0 or r.stdout != first.stdout for r in runs):
+            raise SystemExit(f"{name}: another output under {kind}")
+    table.row(name, {n: measure.median(r) for n, r in results.items()}, "s", {})
+
+
+def programs(args, jdk):
+    print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians of {args.rounds} interleaved runs")
+    table = Table([c for c in ("untraced", "package", "application", "everything", "sampled")
+                   if c != "everything" or not args.quick], "")
+    javac_row(args, jdk, table)
+    real_row(args, jdk, "h2", "org.h2.command.*", table)
+    real_row(args, jdk, "groovy", "groovy.lang.*", table)
+    real_row(args, jdk, "jython", "org.python.core.*", table)
+    return table.broken
+
+
+def compiled(jdk, work, name):
+    subprocess.run([jdk.tool("javac"), "-d", work, os.path.join(HERE, "java", name + ".java")], check=True)
+
+
+def lines_of(done):
+    if done.status != 0:
+        raise SystemExit(f"status {done.status}")
+    return [line.split() for line in done.stdout.decode().splitlines()]
+
+
+def kernels(args, jdk):
+    print(f"\nJDK {jdk.version}: CPU microseconds of one turn, the kernels' own class in focus; medians of {args.rounds}")
+    words = {"untraced": None, "focus": "callflow,focus=Kernels*", "focus, counts": "calltree,focus=Kernels*",
+             "everything": FULL, "sampled": SAMPLED}
+    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+        compiled(jdk, work, "Kernels")
+
+        def once(kind):
+            flag = agent(args, words[kind], os.path.join(work, "profile"))
+            return dict(lines_of(measure.run(
+                [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "Kernels", str(args.seconds)])))
+
+        results = measure.interleaved([w for w in words if w != "everything" or not args.quick], args.rounds, once)
+    table = Table(list(results), "")
+    for kernel in results["untraced"][0]:
+        bound = {"focus": 1.5, "focus, counts": 1.5} if not kernel.startswith("own") else {}
+        table.row(kernel, {n: statistics.median(int(r[kernel]) for r in runs) / 1e3 for n, runs in results.items()},
+                  "us", bound)
+    return table.broken
+
+
+def cumulative(args, profile, methods):
+    """method -> (calls, calibrated nanoseconds with all it called) below FocusTimes.measured."""
+    done = subprocess.run([args.jprof, "report", "log-rt", profile, "--cumulative", "--threads", "merged", "--format", "json"],
+                          capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    if not report["metrics"][0]["calibrated"]:
+        raise SystemExit("not calibrated: run jprof calibrate --java for this JVM")
+    found = {m: [0, 0.0] for m in methods}
+    for thread in report["threads"]:
+        path = []
+        for node in thread["nodes"]:
+            name = node["name"].split("(")[0]
+            del path[node["level"]:]
+            path.append(name)
+            method = name.removeprefix("FocusTimes.")
+            if "FocusTimes.measured" in path and "FocusTimes.warm" not in path and method in found \
+                    and path.count(name) == 1 and "timed" in " ".join(path):
+                found[method][0] += node["calls"]
+                found[method][1] += node["cumulative"][0]
+    return found
+
+
+def times(args, jdk):
+    print(f"\nJDK {jdk.version}: milliseconds of one call, CPU time round it untraced, and calibrated in focus; medians of {args.rounds}")
+    print(f"{'':18}{'untraced':>12}{'traced':>12}{'calibrated':>12}{'ratio':>8}")
+    broken = 0
+    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+        compiled(jdk, work, "FocusTimes")
+        profile = os.path.join(work, "profile")
+
+        def once(kind):
+            flag = agent(args, "callflow,focus=FocusTimes*" if kind == "focus" else None, profile)
+            done = measure.run([jdk.tool("java"), *([flag] if flag else []), "-cp", work, "FocusTimes"])
+            told = {name: int(nanos) / int(calls) / 1e6 for name, calls, nanos in lines_of(done)}
+            if not flag:
+                return told, None
+            seen = cumulative(args, profile, told)
+            return told, {m: ns / max(calls, 1) / 1e6 for m, (calls, ns) in seen.items()}
+
+        results = measure.interleaved(["untraced", "focus"], args.rounds, once)
+    for method in results["untraced"][0][0]:
+        untraced = statistics.median(told[method] for told, _ in results["untraced"])
+        traced = statistics.median(told[method] for told, _ in results["focus"])
+        calibrated = statistics.median(seen[method] for _, seen in results["focus"])
+        ratio = calibrated / untraced
+        over = not 0.9 <= ratio <= 1.1
+        broken += over
+        print(f"{method:18}{untraced:12.3f}{traced:12.3f}{calibrated:12.3f}{ratio:8.3f}{'!' if over else ''}", flush=True)
+    return broken
+
+
+PARTS = {"programs": programs, "kernels": kernels, "times": times}
+
+
+def main():
+    parser = measure.arguments(__doc__)
+    parser.set_defaults(rounds=3)
+    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--files", type=int, default=400, help="that javac compiles (400)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of warming and of measuring, a kernel (1)")
+    parser.add_argument("--quick", action="store_true", help="without the column in which everything is probed")
+    args = parser.parse_args()
+    broken = sum(PARTS[part](args, jdk) for jdk in measure.jdks_of(args) for part in args.part or PARTS)
+    print(f"\n{broken} figures over their bound (marked !)" if broken else "\nall bounds hold")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
