@@ -117,6 +117,7 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   if (options.mode != agent::Mode::kScs) {
     add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
     add("--focus", options.focus, "P,P", "probe only these, all else runs at full speed: com.acme.*,-com.acme.util.*, or app");
+    sub.add_flag("--keep-intrinsics", options.keep_intrinsics, "with --focus: inlining and intrinsics also inside these methods");
   }
   if (options.mode == agent::Mode::kTrace) {
     add("--mode", options.trace_mode, "M",
@@ -164,6 +165,7 @@ Result<Understood> Understand(const RecordOptions& typed) {
   options->object_info = typed.objects;
   options->java_only = typed.java_only;
   options->start = !typed.nostart;
+  options->keep_intrinsics = typed.keep_intrinsics;
   options->fold_recursion = typed.fold_recursion;
   options->children = typed.children;
   if (typed.metrics.empty()) return Understood{*std::move(options), std::move(notes)};

@@ -19,7 +19,7 @@ struct RecordOptions {
   std::vector<std::string> events;                  // scs: NAME[=N] each
   std::string rate, sample, delay, duration;
   bool objects = false, java_only = false, nostart = false;
-  bool fold_recursion = false;
+  bool keep_intrinsics = false, fold_recursion = false;
   bool children = false;
   bool force = false;
 };

@@ -160,6 +160,8 @@ constexpr Word kWords[] = {
      [](AgentOptions& o, std::string_view v) {
        return Store(ParseFilter("FOCUS", v, Names::kMethods), o.focus);
      }},
+    {"KEEP_INTRINSICS", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.keep_intrinsics = true, Done(); }},
     {"TREE_MEMORY", Value::kWanted,
      [](AgentOptions& o, std::string_view v) {
        return SetSize("TREE_MEMORY", v, kLeastTree, kMostTree, o.tree_memory);
@@ -240,6 +242,7 @@ Done Check(const AgentOptions& o) {
     return WrongUse("{}: only sampling starts and stops; use SCS", !o.start ? "NOSTART" : o.delay != 0 ? "DELAY" : "DURATION");
   }
   if (o.object_info && o.mode != Mode::kScs) return WrongUse("OBJECTINFO: only samples have it; use SCS");
+  if (o.keep_intrinsics && o.focus.Empty()) return WrongUse("KEEP_INTRINSICS: only with FOCUS");
   if (o.mode == Mode::kScs && (!o.metrics.empty() || !o.methods.Empty() || !o.focus.Empty() || o.train)) {
     return WrongUse("{}: SCS takes whole stacks, at events; leave it out", !o.metrics.empty() ? "METRICS" : o.train ? "TRAIN" : !o.focus.Empty() ? "FOCUS" : "CLASSMETHODS");
   }
@@ -293,6 +296,7 @@ std::string ToString(const AgentOptions& o) {
   add(!o.threads.Empty(), "THREADS", ToString(o.threads));
   add(!o.methods.Empty(), "CLASSMETHODS", ToString(o.methods));
   add(!o.focus.Empty(), "FOCUS", ToString(o.focus));
+  add(o.keep_intrinsics, "KEEP_INTRINSICS");
   add(o.tree_memory != defaults.tree_memory, "TREE_MEMORY", SizeText(o.tree_memory));
   add(o.fold_recursion, "FOLD_RECURSION");
   add(o.trace_mode != defaults.trace_mode, "TRACE_MODE",
@@ -327,6 +331,7 @@ std::string_view AgentHelp() {
   THREADS=F           threads to record: +name or -name, a trailing * matches any rest
   CLASSMETHODS=F      methods to record: +pkg/Class.method or -pkg/Class*; also METHODS=
   FOCUS=F             only these are compiled with probes, the rest runs at full speed; app: all but the JDK
+  KEEP_INTRINSICS     with FOCUS: C2 inlines the rest into these and uses intrinsics there
   TREE_MEMORY=N       cap of the tree (default 512M)
   FOLD_RECURSION      a method already on the path returns to that node
   TRACE_MODE=M        normal (stop when full), wrap (keep the last) or continuous

@@ -45,6 +45,7 @@ struct AgentOptions {
   Filter threads;                       // THREADS=
   Filter methods;                       // CLASSMETHODS= (or METHODS=)
   Filter focus;                         // FOCUS=: only these are compiled with probes; `app` is one of its words
+  bool keep_intrinsics = false;         // KEEP_INTRINSICS: C2 inlines into methods in focus, and uses intrinsics there
   uint64_t tree_memory = 512ull << 20;  // TREE_MEMORY=512M (K, M, G); at least 1M
   bool fold_recursion = false;          // FOLD_RECURSION
   TraceMode trace_mode = TraceMode::kNormal;  // TRACE_MODE=normal|wrap|continuous

@@ -27,7 +27,7 @@ engine::MethodTable::Filter MethodFilter(const AgentOptions& options) {
 
 Result<void> InstallFocus(hotspot::Focus* focus, const hotspot::ProbeTargets& targets, hotspot::Vm* vm,
                           const AgentOptions& options, engine::Session* session) {
-  return focus->Install(targets, vm, MethodFilter(options), session->writer().header());
+  return focus->Install(targets, vm, MethodFilter(options), options.keep_intrinsics, session->writer().header());
 }
 
 void StartFocus(JNIEnv* jni) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "jprof/hotspot/fields.h"
 #include "jprof/hotspot/load.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr char kProbeEntry[] = "_ZN13SharedRuntime19dtrace_method_entryE";
 constexpr uint64_t kJumpAlignment = 16;
 
-enum Which { kCacheFlags, kStateChanged, kShouldNotInline };
+enum Which { kCacheFlags, kStateChanged, kShouldNotInline, kParse, kCallGenerator };
 struct Names {
   const char* caller;
   const char* callee;
@@ -25,12 +26,32 @@ constexpr Names kNames[] = {
     {"_ZN13CompileBroker25invoke_compiler_on_methodE", "_ZN5ciEnv18cache_dtrace_flagsE"},
     {"_ZN5ciEnv15register_methodE", "_ZNK5ciEnv19jvmti_state_changedE"},
     {"_ZN12DirectiveSet17should_not_inlineE", "_ZN14CompilerOracle17should_not_inlineE"},
+    {"_ZN14ParseGenerator8generateE", "_ZN5ParseC1EP8JVMStateP8ciMethodf"},
+    {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
 Focus* focus = nullptr;
 
-// The calling compiler thread compiles a method in focus.
-__thread bool compiling_in_focus __attribute__((tls_model("initial-exec"))) = false;
+constexpr int kFirstC2Level = 4;
+
+// What the calling compiler thread is at.
+struct Compilation {
+  char* probes = nullptr;      // the byte in its ciEnv
+  const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
+  bool inline_nothing = false;
+  bool parse_probes = false;   // C2: the root's parser is to see the byte set
+};
+__thread Compilation current __attribute__((tls_model("initial-exec")));
+
+// The byte of the current compilation, until the end of the scope.
+class ProbesByte {
+ public:
+  explicit ProbesByte(char value) : before_(*current.probes) { *current.probes = value; }
+  ~ProbesByte() { *current.probes = before_; }
+
+ private:
+  const char before_;
+};
 
 template <typename F>
 F* Original(uint64_t callee) {
@@ -52,20 +73,22 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
   Fields field(structs);
   found->task_ = field("ciEnv", "_task");
   found->method_ = field("CompileTask", "_method");
+  found->level_ = field("CompileTask", "_comp_level");
   const auto env_bytes = static_cast<uint64_t>(field.Size("ciEnv"));
   if (field.missing() != nullptr) return Fail("this JVM does not say where its {} is", field.missing());
   if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler"); jvmci != nullptr && *jvmci != 0) {
     return Fail("a JVMCI compiler is in use");
   }
   const uint64_t hooks[] = {reinterpret_cast<uint64_t>(&OnCacheFlags), reinterpret_cast<uint64_t>(&OnStateChanged),
-                            reinterpret_cast<uint64_t>(&OnShouldNotInline)};
+                            reinterpret_cast<uint64_t>(&OnShouldNotInline), reinterpret_cast<uint64_t>(&OnParse),
+                            reinterpret_cast<uint64_t>(&OnCallGenerator)};
   for (int i = 0; i < kCalls; ++i) {
     const Function caller = image.Symbol(kNames[i].caller), callee = image.Symbol(kNames[i].callee);
-    if (caller.begin == 0 || callee.begin == 0) {
+    if (i < kAlways && caller.begin == 0 || callee.begin == 0) {
       return Fail("{} has no symbol {}", image.path(), caller.begin == 0 ? kNames[i].caller : kNames[i].callee);
     }
     found->calls_[i] = {CallsOf(caller, callee.begin), callee.begin, hooks[i]};
-    if (found->calls_[i].sites.empty()) {
+    if (i < kAlways && found->calls_[i].sites.empty()) {
       return Fail("{} does not call {}", kNames[i].caller, kNames[i].callee);
     }
   }
@@ -98,7 +121,11 @@ bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
 }
 
 Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
-                            profile::ControlHeader* header) {
+                            bool keep_intrinsics, profile::ControlHeader* header) {
+  const std::span calls(calls_, keep_intrinsics ? kCalls : kAlways);
+  for (const Call& call : calls) {
+    if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
+  }
   uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
   if (jump + kCalls * kJumpAlignment > targets.entry + room_bytes_) return Fail("no room for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
@@ -106,12 +133,13 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
   if (seen == MAP_FAILED) return Fail("no memory: {}", std::strerror(errno));
   seen_ = static_cast<uint64_t*>(seen);
   vm_ = vm;
+  keep_intrinsics_ = keep_intrinsics;
   predicate_ = std::move(in_focus);
   header_ = header;
 
   std::vector<std::unique_ptr<WritableCode>> writable;
   writable.push_back(std::make_unique<WritableCode>(targets.entry, room_bytes_));
-  for (const Call& call : calls_) {
+  for (const Call& call : calls) {
     for (const uint64_t site : call.sites) {
       if (!Reaches(site, jump + kCalls * kJumpAlignment)) return Fail("its code is too far apart");
       writable.push_back(std::make_unique<WritableCode>(site, kJumpBytes));
@@ -121,7 +149,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
     if (!*code) return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
   }
   focus = this;
-  for (const Call& call : calls_) {
+  for (const Call& call : calls) {
     WriteJump(jump, call.hook);
     for (const uint64_t site : call.sites) RedirectCall(site, jump);
     jump += kJumpAlignment;
@@ -168,8 +196,28 @@ bool Focus::InFocus(uint64_t method) {
 
 void Focus::OnCacheFlags(char* env) {
   Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
-  compiling_in_focus = focus->Decide(env);
-  env[focus->probes_byte_] = compiling_in_focus;
+  const bool in_focus = focus->Decide(env);
+  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
+  const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= kFirstC2Level;
+  const bool keep = in_focus && c2 && focus->keep_intrinsics_;
+  current = {.probes = env + focus->probes_byte_, .inline_nothing = in_focus && !keep, .parse_probes = keep};
+  *current.probes = in_focus && !keep;
+}
+
+// The first method that is parsed is the one that is compiled; nothing in focus is ever inlined.
+void Focus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
+  if (current.root == nullptr) current.root = method;
+  const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
+  Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(parse, caller, method, expected_uses);
+}
+
+// With the byte set C2 would inline nothing.
+void* Focus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches, void* caller,
+                             bool allow_inline, float factor, void* receiver, bool allow_intrinsics) {
+  const ProbesByte probes(current.parse_probes ? 0 : *current.probes);
+  return Original<void*(void*, void*, int, bool, void*, bool, float, void*, bool)>(
+      focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller, allow_inline, factor,
+                                            receiver, allow_intrinsics);
 }
 
 bool Focus::OnStateChanged(char* env) {
@@ -178,7 +226,7 @@ bool Focus::OnStateChanged(char* env) {
 }
 
 bool Focus::OnShouldNotInline(const uint64_t* method_handle) {
-  return compiling_in_focus || focus->InFocus(method_handle[0]) ||
+  return current.inline_nothing || focus->InFocus(method_handle[0]) ||
          Original<bool(const uint64_t*)>(focus->calls_[kShouldNotInline].callee)(method_handle);
 }
 

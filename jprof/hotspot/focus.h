@@ -8,6 +8,10 @@
 //    nothing where there are probes);
 //  - ciEnv::register_method -> ciEnv::jvmti_state_changed: the last call before a compilation without
 //    probes would be thrown away, because the flag is set.
+// Where intrinsics are kept, C2 compiles methods in focus, too, as if nobody looked, but for the probes
+// of the method itself: two more calls (ParseGenerator::generate -> Parse::Parse, Parse::do_call ->
+// Compile::call_generator) let its parser see the flag only in the places that emit those.
+//
 // The flag stays set for the interpreter and the wrappers of native methods: the handlers drop what
 // is out of focus there.
 #pragma once
@@ -37,23 +41,27 @@ class Focus {
   // build of the VM lacks.
   static Result<Focus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
-  // Redirects the three calls; `targets` have been replaced by the probe, and what is left of the first
+  // Redirects the calls; `targets` have been replaced by the probe, and what is left of the first
   // one's code gives room for jumps. All calls are redirected or, with an error, none. Counts into
   // `header`. The object lives as long as the process from then on.
-  Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus, profile::ControlHeader* header);
+  Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus, bool keep_intrinsics,
+                       profile::ControlHeader* header);
 
  private:
-  // What the three calls come to.
+  // What the calls come to.
   static void OnCacheFlags(char* env);
   static bool OnStateChanged(char* env);
   static bool OnShouldNotInline(const uint64_t* method_handle);
+  static void OnParse(void* parse, void* caller, const void* method, float expected_uses);
+  static void* OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches, void* caller,
+                               bool allow_inline, float factor, void* receiver, bool allow_intrinsics);
 
   bool FindProbesByte(uint8_t* flag, uint64_t env_bytes);
   bool InFocus(uint64_t method);
   bool Decide(const char* env);
   void Count(const engine::MethodText& text, uint32_t* counter);
 
-  static constexpr int kCalls = 3;
+  static constexpr int kCalls = 5, kAlways = 3;  // the others where intrinsics are kept
   static constexpr uint32_t kSeenSlots = 1 << 17;
   struct Call {
     std::vector<uint64_t> sites;
@@ -62,7 +70,8 @@ class Focus {
   };
   Call calls_[kCalls];
   uint64_t room_bytes_ = 0;  // of the first replaced function
-  int64_t task_ = -1, method_ = -1;  // ciEnv -> CompileTask -> Method
+  int64_t task_ = -1, method_ = -1, level_ = -1;  // ciEnv -> CompileTask -> Method
+  bool keep_intrinsics_ = false;
   int64_t probes_byte_ = -1;         // in a ciEnv
   Vm* vm_ = nullptr;
   Predicate predicate_;

@@ -41,6 +41,8 @@ def cases_of(program, jdk, focus):
     if focus:
         for mode in jvms.MODES:
             yield Case(program, jdk, mode, "callflow,focus=app")
+            if mode in ("tiered", "c2", "comp"):
+                yield Case(program, jdk, mode, "callflow,focus=app,keep_intrinsics")
         yield Case(program, jdk, "tiered", "calltree,focus=app")
         return
     for mode in jvms.MODES:
