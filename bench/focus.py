@@ -58,7 +58,8 @@ def javac_row(args, jdk, table):
     if archive is None:
         return print(f"javac              skipped: no src.zip of JDK {jdk.version}")
     words = {"untraced": None, "package": "callflow,focus=com.sun.tools.javac.comp.*",
-             "application": "callflow,focus=com.sun.tools.javac.*", "everything": FULL, "sampled": SAMPLED}
+             "package kept": "callflow,focus=com.sun.tools.javac.comp.*,keep_intrinsics",
+             "application": "callflow,focus=com.sun.tools.javac.*", "application kept": "callflow,focus=com.sun.tools.javac.*,keep_intrinsics", "everything": FULL, "sampled": SAMPLED}
     with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
         javac.CONFIGURATIONS = {n: ([], w, None) for n, w in words.items()}
         args.tree_memory = "2G"
@@ -71,7 +72,8 @@ def javac_row(args, jdk, table):
 def real_row(args, jdk, name, package, table):
     if not os.path.exists(real_programs.PROGRAMS[name][0]):
         return print(f"{name:18} skipped: {real_programs.PROGRAMS[name][0]} is not installed")
-    words = {"untraced": None, "package": f"callflow,focus={package}", "application": "callflow,focus=app",
+    words = {"untraced": None, "package": f"callflow,focus={package}", "package kept": f"callflow,focus={package},keep_intrinsics",
+             "application": "callflow,focus=app", "application kept": "callflow,focus=app,keep_intrinsics",
              "everything": FULL, "sampled": SAMPLED}
     with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
 
@@ -92,7 +94,7 @@ def real_row(args, jdk, name, package, table):
 
 def programs(args, jdk):
     print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians of {args.rounds} interleaved runs")
-    table = Table([c for c in ("untraced", "package", "application", "everything", "sampled")
+    table = Table([c for c in ("untraced", "package", "package kept", "application", "application kept", "everything", "sampled")
                    if c != "everything" or not args.quick], "")
     javac_row(args, jdk, table)
     real_row(args, jdk, "h2", "org.h2.command.*", table)
@@ -113,7 +115,7 @@ def lines_of(done):
 
 def kernels(args, jdk):
     print(f"\nJDK {jdk.version}: CPU microseconds of one turn, the kernels' own class in focus; medians of {args.rounds}")
-    words = {"untraced": None, "focus": "callflow,focus=Kernels*", "focus, counts": "calltree,focus=Kernels*",
+    words = {"untraced": None, "focus": "callflow,focus=Kernels*", "focus kept": "callflow,focus=Kernels*,keep_intrinsics", "focus counts": "calltree,focus=Kernels*",
              "everything": FULL, "sampled": SAMPLED}
     with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
         compiled(jdk, work, "Kernels")
@@ -126,7 +128,7 @@ def kernels(args, jdk):
         results = measure.interleaved([w for w in words if w != "everything" or not args.quick], args.rounds, once)
     table = Table(list(results), "")
     for kernel in results["untraced"][0]:
-        bound = {"focus": 1.5, "focus, counts": 1.5} if not kernel.startswith("own") else {}
+        bound = {"focus": 1.5, "focus kept": 1.5, "focus counts": 1.5} if not kernel.startswith("own") else {}
         table.row(kernel, {n: statistics.median(int(r[kernel]) for r in runs) / 1e3 for n, runs in results.items()},
                   "us", bound)
     return table.broken
@@ -163,7 +165,7 @@ def times(args, jdk):
         profile = os.path.join(work, "profile")
 
         def once(kind):
-            flag = agent(args, "callflow,focus=FocusTimes*" if kind == "focus" else None, profile)
+            flag = agent(args, "callflow,focus=FocusTimes*,keep_intrinsics" if kind == "focus" else None, profile)
             done = measure.run([jdk.tool("java"), *([flag] if flag else []), "-cp", work, "FocusTimes"])
             told = {name: int(nanos) / int(calls) / 1e6 for name, calls, nanos in lines_of(done)}
             if not flag:

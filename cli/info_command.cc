@@ -68,6 +68,16 @@ std::string JittedText(const ordered_json& jitted) {
                      jitted["unloaded"].get<uint64_t>(), jitted["stubs"].get<uint64_t>());
 }
 
+ordered_json MethodsWith(profile::Reader& reader, uint16_t flag) {
+  ordered_json names = ordered_json::array();
+  const profile::Methods methods = reader.ReadMethods();
+  for (uint32_t id = 2; id <= reader.header().method_count; ++id) {
+    const profile::MethodName method = methods[id];
+    if ((method.flags & flag) != 0) names.push_back(fmt::format("{}.{}{}", method.class_name, method.name, method.signature));
+  }
+  return names;
+}
+
 // Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
 ordered_json Describe(profile::Reader& reader) {
   const profile::CallTree tree = reader.ReadTree();
@@ -118,7 +128,8 @@ ordered_json Describe(profile::Reader& reader) {
           {"focus",
            {{"probed", header.focus_probed},
             {"unprobed", header.focus_unprobed},
-            {"undecided", header.focus_undecided}}},
+            {"undecided", header.focus_undecided},
+            {"intrinsics", MethodsWith(reader, profile::kMethodIntrinsic)}}},
           {"jitted", std::move(jitted)},
           {"bytes", BytesOf(reader.directory())},
           {"losses", std::move(losses)},
@@ -185,6 +196,9 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
   for (const auto& [part, value] : info["fingerprint"].items()) line(("  " + part).c_str(), value);
   line("methods", fmt::format("{}", info["methods"].get<uint64_t>()));
   line("focus", FocusText(info["focus"]));
+  for (const auto& name : info["focus"]["intrinsics"]) {
+    line("", fmt::format("calls may be missing: {}, an intrinsic", name.get<std::string>()));
+  }
   line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
   line("calls",
        fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));

@@ -156,6 +156,7 @@ enum MethodFlags : uint16_t {
   kMethodStatic = 1,
   kMethodNative = 2,
   kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
+  kMethodIntrinsic = 128,  // in focus, but the JVM has code of its own for it: unprobed callers may use that
   // Of sampled stacks, what is no Java method:
   kMethodCode = 8,     // a native function: class = path of its module, name = 0x and its link address in hex
   kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol

@@ -118,6 +118,7 @@ engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metri
     };
   }
   session.method_filter = MethodFilter(options);
+  session.some_unprobed = !options.focus.Empty();
   return session;
 }
 

@@ -35,7 +35,8 @@ MethodTable::~MethodTable() {
   if (slots_ != nullptr) munmap(slots_, capacity_ * sizeof(Slot));
 }
 
-bool MethodTable::Open(profile::Writer* writer, Filter filter) {
+bool MethodTable::Open(profile::Writer* writer, Filter filter, bool some_unprobed) {
+  some_unprobed_ = some_unprobed;
   writer_ = writer;
   filter_ = std::move(filter);
   slots_ = static_cast<Slot*>(Map(kFirstCapacity * sizeof(Slot)));
@@ -87,7 +88,8 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   const bool accepted = !filter_ || text.flags != 0 || filter_(text.class_name, text.name);
   const uint16_t flags = text.flags | (text.is_static ? profile::kMethodStatic : 0) |
                          (text.is_native ? profile::kMethodNative : 0) |
-                         (accepted ? 0 : profile::kMethodFiltered);
+                         (accepted ? 0 : profile::kMethodFiltered) |
+                         (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
   Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
   slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
   if (slot.id == 0) {  // no room on the disk: the events are kept under one name

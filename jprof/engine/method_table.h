@@ -21,6 +21,7 @@ struct MethodText {
   std::string_view signature;
   bool is_static = false;
   bool is_native = false;
+  bool is_intrinsic = false;  // the VM has code of its own for it
   uint16_t flags = 0;     // MethodFlags of what is no Java method
   char scratch[24] = {};  // where a source may make `name`
 };
@@ -49,7 +50,8 @@ class MethodTable {
   MethodTable() = default;
   ~MethodTable();
   // Once, before the first Find. An empty filter accepts everything.
-  bool Open(profile::Writer* writer, Filter filter);
+  // `some_unprobed`: callers may be compiled without probes.
+  bool Open(profile::Writer* writer, Filter filter, bool some_unprobed = false);
 
   struct Id {
     uint32_t id;
@@ -69,6 +71,7 @@ class MethodTable {
   SpinLock lock_;
   profile::Writer* writer_ = nullptr;
   Filter filter_;
+  bool some_unprobed_ = false;
   Slot* slots_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;

@@ -84,7 +84,7 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
                             reinterpret_cast<uint64_t>(&OnCallGenerator)};
   for (int i = 0; i < kCalls; ++i) {
     const Function caller = image.Symbol(kNames[i].caller), callee = image.Symbol(kNames[i].callee);
-    if (i < kAlways && caller.begin == 0 || callee.begin == 0) {
+    if (i < kAlways && (caller.begin == 0 || callee.begin == 0)) {
       return Fail("{} has no symbol {}", image.path(), caller.begin == 0 ? kNames[i].caller : kNames[i].callee);
     }
     found->calls_[i] = {CallsOf(caller, callee.begin), callee.begin, hooks[i]};

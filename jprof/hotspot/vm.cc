@@ -28,6 +28,7 @@ Result<Vm> Vm::Open(const VmStructs& s) {
   vm.const_method_ = field("Method", "_constMethod");
   vm.access_flags_ = field("Method", "_access_flags");
   vm.access_bytes_ = field.Size("AccessFlags");
+  vm.intrinsic_id_ = s.Offset("Method", "_intrinsic_id");
   vm.constants_ = field("ConstMethod", "_constants");
   vm.name_index_ = field("ConstMethod", "_name_index");
   vm.signature_index_ = field("ConstMethod", "_signature_index");
@@ -71,6 +72,7 @@ bool Vm::Describe(uint64_t method, engine::MethodText* text) {
                                             : Load<uint32_t>(method, access_flags_);
   text->is_static = (flags & kAccStatic) != 0;
   text->is_native = (flags & kAccNative) != 0;
+  text->is_intrinsic = intrinsic_id_ >= 0 && Load<uint16_t>(method, intrinsic_id_) != 0;
   return true;
 }
 

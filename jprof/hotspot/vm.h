@@ -39,6 +39,7 @@ class Vm : public engine::MethodSource {
   int64_t const_method_, access_flags_, access_bytes_;
   int64_t constants_, name_index_, signature_index_, pool_holder_, klass_name_, symbol_length_,
       symbol_body_, pool_bytes_;
+  int64_t intrinsic_id_;  // -1: not told
   int64_t blob_name_, comp_level_, comp_level_bytes_;
   CodeHeaps heaps_;
   ThreadMarks marks_;

@@ -7,6 +7,7 @@ In every case the program's own output and exit status must be what they are wit
 """
 import argparse
 import collections
+import json
 import os
 import shutil
 import signal
@@ -521,6 +522,41 @@ def filters(lab):
             kept = [n for n in by_method if expectations.glob_to_regex(absent).match(n)]
             if kept:
                 failures.append(f"{option} {value}: kept {kept[:3]}")
+    return failures
+
+
+@case
+def focus(lab):
+    """--focus records what it names, wherever the decision is made; the rest is compiled without probes."""
+    failures = []
+    wanted = {"Explosive.left(I)I": 2 ** 10, "Explosive.right(I)I": 2 ** 10 - 1}
+    with lab.folder() as folder:
+        program = lab.command("Explosive", 10)
+        plain = lab.run(program)
+        for focused, more, present in (("Explosive.left,Explosive.right", [], True), ("app", [], True),
+                                       ("app", ["--keep-intrinsics"], True), ("app", ["--probe", "jvmti"], True),
+                                       ("Explosive*,-Explosive.left,-Explosive.right", [], False)):
+            out, what = f"{folder}/p", f"--focus {focused} {' '.join(more)}"
+            shutil.rmtree(out, ignore_errors=True)
+            done = lab.cli("callflow", "-o", out, "--focus", focused, *more, "--", *program)
+            failures += unchanged(done, plain, what)
+            by_method = reports.calls_of(reports.log_rt(lab.jprof, out)).by_method
+            for name, count in wanted.items():
+                if by_method[name] != (count if present else 0):
+                    failures.append(f"{what}: {name}: {by_method[name]} calls")
+            if any(n.startswith("java/") for n in by_method):
+                failures.append(f"{what}: has methods of the JDK")
+            told = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
+            if (told["unprobed"] > 0) != (not more or "jvmti" not in more):
+                failures.append(f"{what}: info says {told}")
+        done = lab.cli("callflow", "-o", f"{folder}/none", "--focus", "no.such.*", "--", *program)
+        if done.stdout != plain.stdout or done.returncode != 2 or "--focus no.such.*" not in done.stderr:
+            failures.append(f"a focus on nothing: status {done.returncode}: {done.stderr[-300:]!r}")
+        out = f"{folder}/intrinsics"
+        lab.cli("callflow", "-o", out, "--focus", "java.lang.String.*", "--", *lab.command("Explosive", 5))
+        named = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]["intrinsics"]
+        if not any("java/lang/String.equals" in n for n in named):
+            failures.append(f"intrinsics in focus are not named: {named}")
     return failures
 
 

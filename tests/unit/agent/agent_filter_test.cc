@@ -54,6 +54,15 @@ TEST(AgentFilter, LaterItemsWin) {
   EXPECT_TRUE(Threads("-w*+w1").AcceptsThread("w1"));
 }
 
+TEST(AgentFilter, AppIsWhatTheJdkDoesNotOwn) {
+  EXPECT_TRUE(Methods("app").AcceptsMethod("com/acme/Main", "main", true));
+  EXPECT_FALSE(Methods("app").AcceptsMethod("java/lang/String", "length", false));
+  EXPECT_FALSE(Methods("app-com.acme.util.*").AcceptsMethod("com/acme/util/X", "x", true));
+  EXPECT_TRUE(Methods("app-com.acme.util.*").AcceptsMethod("com/acme/Main", "x", true));
+  EXPECT_TRUE(Methods("app+java.util.*").AcceptsMethod("java/util/Map", "get", false));
+  EXPECT_FALSE(Methods("ap*").AcceptsMethod("com/acme/Main", "main", true)) << "a prefix is no word";
+}
+
 TEST(AgentFilter, MethodPatternsMatchAClassOrAMethodOfIt) {
   EXPECT_TRUE(Methods("a/B").AcceptsMethod("a/B", "c"));
   EXPECT_TRUE(Methods("a/B.c").AcceptsMethod("a/B", "c"));

@@ -157,6 +157,19 @@ TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
   EXPECT_EQ(Problem("tprof=1"), "TPROF takes no value; leave '=1' out");
 }
 
+TEST(AgentOptions, Focus) {
+  const AgentOptions o = Parse("callflow,focus=com.acme.*-com.acme.util.*,keep_intrinsics");
+  EXPECT_EQ(o.focus.items.size(), 2u);
+  EXPECT_TRUE(o.keep_intrinsics);
+  EXPECT_EQ(ToString(o), "CALLFLOW,FOCUS=+com.acme.*+-com.acme.util.*,KEEP_INTRINSICS");
+  EXPECT_EQ(Parse(ToString(o)).focus.items[1].include, false);
+  EXPECT_TRUE(Parse("callflow").focus.Empty());
+  EXPECT_EQ(Problem("callflow,keep_intrinsics"), "KEEP_INTRINSICS: only with FOCUS");
+  EXPECT_EQ(Problem("tprof,focus=app"), "FOCUS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("scs,focus=app"), "FOCUS: SCS takes whole stacks, at events; leave it out");
+  EXPECT_EQ(Problem("focus"), "FOCUS needs a value: FOCUS=...");
+}
+
 TEST(AgentOptions, ToStringOfTprof) {
   EXPECT_EQ(ToString(AgentOptions{.mode = Mode::kTprof, .jit_log = true}), "TPROF");
   EXPECT_EQ(ToString(AgentOptions{.mode = Mode::kTprof}), "TPROF");

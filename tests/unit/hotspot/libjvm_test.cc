@@ -11,6 +11,7 @@
 #include <string>
 
 #include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/focus.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
 #include "jprof/hotspot/vm_structs.h"
@@ -61,13 +62,13 @@ TEST(LibjvmTest, SymbolsAndUsdtNotesNameTheSameProbes) {
   InEach([]() -> std::string {
     const auto image = LibjvmImage::Open();
     if (!image) return image.error().message;
-    const uint64_t entry = image->Symbol("_ZN13SharedRuntime19dtrace_method_entryE");
-    const uint64_t exit = image->Symbol("_ZN13SharedRuntime18dtrace_method_exitE");
+    const uint64_t entry = image->Symbol("_ZN13SharedRuntime19dtrace_method_entryE").begin;
+    const uint64_t exit = image->Symbol("_ZN13SharedRuntime18dtrace_method_exitE").begin;
     if (entry == 0 || exit == 0) return "no symbols";
     if (image->FunctionWithProbe("method__entry") != entry) return "entry differs";
     if (image->FunctionWithProbe("method__return") != exit) return "exit differs";
     if (image->FunctionWithProbe("no__such") != 0) return "found a probe that does not exist";
-    if (image->Symbol("_ZN13SharedRuntime_no_such") != 0)
+    if (image->Symbol("_ZN13SharedRuntime_no_such").begin != 0)
       return "found a symbol that does not exist";
     if (image->BuildId().size() != 40) return "build id: " + image->BuildId();
     return "good";
@@ -93,6 +94,39 @@ TEST(LibjvmTest, EntryAndExitProbesAreTwoFunctions) {
     const auto targets = FindTargets(*image);
     if (!targets) return targets.error().message;
     return targets->entry != targets->exit ? "good" : "one function for both";
+  });
+}
+
+TEST(LibjvmTest, FocusFindsItsCallsAndTheByteThatFollowsTheFlag) {
+  InEach([]() -> std::string {
+    const auto image = LibjvmImage::Open();
+    const auto structs = VmStructs::Load();
+    const uint8_t* flag = Vm::Flag(*structs, "DTraceMethodProbes");
+    const auto focus = Focus::Find(*image, *structs);
+    if (!focus) return focus.error().message;
+    return *flag == 0 ? "good" : "the flag was left set";
+  });
+}
+
+TEST(LibjvmTest, FocusIsInstalledAsAWhole) {
+  InEach([]() -> std::string {
+    const auto image = LibjvmImage::Open();
+    const auto structs = VmStructs::Load();
+    auto vm = Vm::Open(*structs);
+    const auto targets = FindTargets(*image);
+    const Function caller = image->Symbol("_ZN5ciEnv15register_methodE"), parser = image->Symbol("_ZN5Parse7do_callEv");
+    const uint64_t callee = image->Symbol("_ZNK5ciEnv19jvmti_state_changedE").begin;
+    const uint64_t generator = image->Symbol("_ZN7Compile14call_generatorE").begin;
+    if (CallsOf(caller, callee).size() != 1 || CallsOf(parser, generator).empty()) return "calls are not as expected";
+    profile::ControlHeader header;
+    const auto everything = [](std::string_view, std::string_view) { return true; };
+    const auto no_room = (*Focus::Find(*image, *structs))->Install({caller.begin + (1ull << 40), 0}, &*vm, everything, true, &header);
+    if (no_room || CallsOf(caller, callee).size() != 1) return "installed where it cannot reach";
+    const auto installed = (*Focus::Find(*image, *structs))->Install(*targets, &*vm, everything, false, &header);
+    if (!installed) return installed.error().message;
+    if (!CallsOf(caller, callee).empty()) return "a call was not redirected";
+    if (CallsOf(parser, generator).empty()) return "C2's parser was redirected without being asked to";
+    return Focus::Find(*image, *structs) ? "found a second time" : "good";
   });
 }
 
