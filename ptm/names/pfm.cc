@@ -109,6 +109,24 @@ std::vector<std::string> Modifiers(const std::string& name) {
   return modifiers;
 }
 
+// The event's words and, of the unit masks named behind it, theirs.
+std::string Description(const std::string& name) {
+  if (!Start()) return "";
+  const std::string event_name = WithoutModifiers(name);
+  const int event = pfm_find_event(event_name.c_str());
+  pfm_event_info_t info = {};
+  info.size = sizeof(info);
+  if (event < 0 || pfm_get_event_info(event, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) return "";
+  std::string words = info.desc != nullptr ? info.desc : "";
+  ForEachAttribute(event, [&](const pfm_event_attr_info_t& attribute) {
+    const bool named = (name + ":").find(fmt::format(":{}:", attribute.name), event_name.size()) !=
+                       std::string::npos;
+    if (attribute.type == PFM_ATTR_UMASK && named && attribute.desc != nullptr)
+      words += fmt::format("; {}", attribute.desc);
+  });
+  return words;
+}
+
 std::vector<std::string> EventNames() {
   std::vector<std::string> names;
   if (!Start()) return names;
