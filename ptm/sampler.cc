@@ -332,6 +332,8 @@ int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused
   for (const EventSpec& event : events) {
     perf_event_attr attr = AttributesOf(event);
     attr.read_format = kReadFormat;
+    attr.use_clockid = 1;  // one group, one clock
+    attr.clockid = CLOCK_MONOTONIC;
     const int descriptor = OpenEvent(attr, -1, ring.cpu, ring.descriptors.front());
     refused = ring.counted.size();
     if (descriptor < 0) return errno;
@@ -355,6 +357,10 @@ std::unexpected<Error> NotCounted(const EventSpec& event, size_t place, int erro
 
 EventSpec CpuClock() {
   return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
+}
+
+EventSpec TaskClock() {
+  return {.name = "time", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
 }
 
 Sampler::Sampler(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -20,6 +20,8 @@ namespace jprof::ptm {
 
 // The event that samples by time: the CPU clock, which also runs while a CPU idles.
 EventSpec CpuClock();
+// A thread's own on-CPU time, in ns, as an event to count.
+EventSpec TaskClock();
 
 struct SamplerOptions {
   EventSpec event = CpuClock();

@@ -214,9 +214,8 @@ std::vector<std::string> OtherNames(std::string_view name) {
   const auto event = ResolveEvent(name);
   if (!event) return names;
   if (Upper(name).starts_with("PAPI_")) {
-    names.push_back(event->native);
     const std::string generic(papi::GenericEvent(Upper(name)));
-    if (!generic.empty() && !event->native.starts_with(generic)) names.push_back(generic);
+    if (!generic.empty()) names.push_back(generic);
     return names;
   }
   for (const std::string& preset : papi::PresetNames()) {
