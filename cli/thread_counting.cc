@@ -179,7 +179,7 @@ CountTable ThreadCounting::Table() const {
     const ptm::ThreadAccount& before = i < before_.size() ? before_[i] : nothing;
     if (!now.family || now.nanos == before.nanos) continue;
     CountRow row = {.pid = now.pid, .tid = now.tid, .name = Printable(now.name)};
-    row.ended = now.ended;
+    row.ended = now.ended != 0;
     row.counts = CountsOf(now, before);
     ++table.total.threads;
     for (size_t k = 0; k < row.counts.size(); ++k) table.total.counts[k] += row.counts[k];

@@ -35,10 +35,14 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A thread may have run on another CPU, whose records came first: then it has an account.
+// A thread may have run, and ended, on another CPU, whose records came first: then it has an account. An end before
+// this is that of an earlier thread with the same number.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
-  if (known != by_tid_.end() && threads_[known->second].ended) by_tid_.erase(known);
+  if (known != by_tid_.end()) {
+    const uint64_t ended = threads_[known->second].ended;
+    if (ended != 0 && ended < record.time) by_tid_.erase(known);
+  }
   const size_t child = AccountOf(record.pid, record.tid);
   const auto parent = by_tid_.find(record.parent_tid);
   if (parent == by_tid_.end()) return;
@@ -54,6 +58,7 @@ void DispatchAccounts::Add(const SampleRecord& record) {
       return Sample(cpu, record);
     case SampleRecord::Kind::kSwitch:
       cpu.running = AccountOf(record.pid, record.tid);
+      cpu.since = record.time - cpu.offset;
       return;
     case SampleRecord::Kind::kFork:
       return Fork(record);
@@ -61,25 +66,41 @@ void DispatchAccounts::Add(const SampleRecord& record) {
       threads_[AccountOf(record.pid, record.tid)].name = record.text;
       return;
     case SampleRecord::Kind::kExit:
-      threads_[AccountOf(record.pid, record.tid)].ended = true;
+      threads_[AccountOf(record.pid, record.tid)].ended = record.time;
+      return;
+    case SampleRecord::Kind::kLost:
+      cpu.has_lost = true;
       return;
     default:
-      return;  // lost records show as dispatches without a sample
+      return;
   }
 }
 
 void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
   const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
-  const uint64_t dispatches = record.counted.values[0] - cpu.last.values[0];
-  const bool known = dispatches == 1 && told != kNobodyKnown;
-  Charge(cpu, record.counted, known ? threads_[told] : lost_);
-  cpu.running = kNobodyKnown;
+  Charge(cpu, record.counted, 1, told);
+  cpu.running = kNobody;
+  cpu.has_lost = false;
+  cpu.offset = record.time - record.counted.enabled;
 }
 
-void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, ThreadAccount& account) {
+// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). One dispatch more is
+// the idle task's, which went before it unseen.
+void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
+  const uint64_t dispatches = now.values[0] - cpu.last.values[0];
+  const bool idled = dispatches == left + 1 && cpu.running == who;
+  const bool known = who != kNobody && !cpu.has_lost && (dispatches == left || idled);
+  ThreadAccount& account = known ? threads_[who] : lost_;
+  if (known && idled) {
+    ThreadAccount& idle = threads_[AccountOf(0, 0)];
+    const uint64_t came = std::clamp(cpu.since, cpu.last.enabled, now.enabled);
+    idle.nanos += came - cpu.last.enabled;
+    ++idle.dispatches;
+    cpu.last.enabled = came;
+  }
   account.nanos += now.enabled - cpu.last.enabled;
-  account.dispatches += now.values[0] - cpu.last.values[0];
+  account.dispatches += known ? left : dispatches;
   for (size_t i = 1; i < now.size; ++i) account.counts[i - 1] += now.values[i] - cpu.last.values[i];
   cpu.last = now;
 }
@@ -91,8 +112,7 @@ void DispatchAccounts::AddReading(const SampleRecord& record) {
 }
 
 void DispatchAccounts::SettleReading(Cpu& cpu) {
-  const bool told = cpu.running != kNobodyKnown && cpu.reading.values[0] == cpu.last.values[0];
-  Charge(cpu, cpu.reading, told ? threads_[cpu.running] : lost_);
+  Charge(cpu, cpu.reading, 0, cpu.running != kNobody ? cpu.running : AccountOf(0, 0));
   cpu.has_reading = false;
 }
 

@@ -2,7 +2,8 @@
 // sample at each dispatch (SamplerOptions: event DispatchEvent(), counted, switches). What a CPU counted between two
 // of them belongs to the one thread that ran. Pure: records in, sums out; no thread is too short to be seen.
 //
-// What cannot be told (samples of a full ring are lost) goes to lost(), so that totals add up.
+// The kernel does not always tell when an idle CPU's idling ends, only who comes then; the time of the newcomer's record
+// divides the two. What cannot be told (samples of a full ring are lost) goes to lost(), so that totals add up.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct ThreadAccount {
   uint32_t pid = 0, tid = 0;  // 0, 0: nobody, a CPU that idles
   std::string name;
   bool family = false;  // the process asked for, or what it started
-  bool ended = false;
+  uint64_t ended = 0;  // when; 0: it lives
   uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and other switches together
   uint64_t nanos = 0;       // on a CPU
   std::array<uint64_t, kMaxCounted> counts = {};
@@ -50,14 +51,17 @@ class DispatchAccounts {
   struct Cpu {
     CountedValues last, reading;
     bool has_reading = false;
-    size_t running = kNobodyKnown;  // its account, told at the last dispatch
+    bool has_lost = false;     // records, since the last sample
+    uint64_t offset = 0;       // CLOCK_MONOTONIC of enabled 0
+    size_t running = kNobody;  // the account of who came since the last sample
+    uint64_t since = 0;        // enabled
   };
-  static constexpr size_t kNobodyKnown = ~size_t{0};
+  static constexpr size_t kNobody = ~size_t{0};
 
   size_t AccountOf(uint32_t pid, uint32_t tid);
   void Fork(const SampleRecord& record);
   void Sample(Cpu& cpu, const SampleRecord& record);
-  void Charge(Cpu& cpu, const CountedValues& now, ThreadAccount& account);
+  void Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who);
   void SettleReading(Cpu& cpu);
 
   std::deque<ThreadAccount> threads_;

@@ -190,7 +190,12 @@ struct Sampler::State {
     const auto left = bytes.left();
     if (left.size() < kSampleIdBytes) return;
     Bytes id(left.last(kSampleIdBytes));
-    id.Take<uint64_t>();
+    const auto pid = id.Take<uint32_t>();
+    const auto tid = id.Take<uint32_t>();
+    if (record.kind == SampleRecord::Kind::kSwitch) {
+      record.pid = pid;
+      record.tid = tid;
+    }
     record.time = id.Take<uint64_t>();
     record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
   }
@@ -244,9 +249,7 @@ struct Sampler::State {
         break;
       case PERF_RECORD_SWITCH_CPU_WIDE:  // one as a thread leaves and one as the next comes
         record.kind = SampleRecord::Kind::kSwitch;
-        wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-        record.pid = bytes.Take<uint32_t>();
-        record.tid = bytes.Take<uint32_t>();
+        wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0;
         break;
       case PERF_RECORD_LOST:
         bytes.Take<uint64_t>();
