@@ -132,11 +132,11 @@ Result<int> Ptt(const PttArguments& arguments, const std::vector<std::string>& c
   if (auto opened = out.Open(arguments.out, command.empty() ? stdout : stderr); !opened)
     return std::unexpected(opened.error());
   metrics->notes.push_back("no INTR column: interrupts per thread have no source in this version");
-  for (const std::string& note : metrics->notes) PrintError(note);
 
   const Interruption guard;
   auto counting = ThreadCounting::Start(metrics->metrics);
   if (!counting) return std::unexpected(counting.error());
+  for (const std::string& note : metrics->notes) PrintError(note);
   std::optional<HeldProgram> program;
   if (command.empty()) {
     counting->AddExisting(arguments.pid);

@@ -119,13 +119,13 @@ Result<int> Stat(const StatArguments& arguments, const std::vector<std::string>&
     metrics->notes.push_back("threads are not told apart: " + permission.advice);
   CountOutput out;
   if (auto opened = out.Open(arguments.out, stderr); !opened) return std::unexpected(opened.error());
-  for (const std::string& note : metrics->notes) PrintError(note);
 
   const Interruption guard;
   const Launch launch = {*program, command, std::nullopt};
   auto counted =
       permission.whole_machine ? CountThreads(launch, *metrics) : CountSum(launch, *metrics);
   if (!counted) return std::unexpected(counted.error());
+  for (const std::string& note : metrics->notes) PrintError(note);
   counted->table.command = fmt::format("{}", fmt::join(command, " "));
   counted->table.notes = metrics->notes;
   if (arguments.by_name) {

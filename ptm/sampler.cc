@@ -448,8 +448,13 @@ Permission SamplingPermission() {
     return descriptor >= 0;
   };
   permission.kernel = can(0);
+  const int error = errno;
   permission.whole_machine = can(-1);
   if (permission.whole_machine && permission.kernel) return permission;
+  if (!permission.kernel && error != EACCES) {
+    permission.advice = Explain(CpuClock(), error, ReadMachine());
+    return permission;
+  }
   permission.advice = fmt::format(
       "perf_event_paranoid is {}; run as root, give jprof CAP_PERFMON, or as root: sysctl "
       "kernel.perf_event_paranoid={}",
