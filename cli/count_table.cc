@@ -108,8 +108,10 @@ void PrintAligned(const std::vector<Line>& lines, reports::Output& out) {
 }
 
 void PrintText(const CountTable& table, reports::Output& out) {
-  out.Print("{}: {:.3f} s, {} thread{}\n\n", table.command, table.seconds, table.total.threads,
-            table.total.threads == 1 ? "" : "s");
+  out.Print("{}: {:.3f} s", table.command, table.seconds);
+  if (table.total.threads != 0)
+    out.Print(", {} thread{}", table.total.threads, table.total.threads == 1 ? "" : "s");
+  out.Text("\n\n");
   const auto ratios = RatiosOf(table);
   std::vector<Line> lines = {Titles(table, ratios)};
   const auto first = [&](const CountRow& row) {

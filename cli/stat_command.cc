@@ -97,7 +97,7 @@ Result<Counted> CountSum(const Launch& launch, const ptm::CheckedMetrics& metric
   std::vector<int64_t> values(events.size());
   group.ReadAll(values.data());
   CountTable table = {.seconds = seconds.count(), .metrics = metrics.metrics};
-  table.total.name = "(all)";
+  table.total = {.name = "(all)", .threads = 0};
   size_t event = 0;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {
     table.total.counts.push_back(metric.name == "dispatches" ? DispatchesOfChildren()

@@ -45,7 +45,7 @@ constexpr uint64_t kReadFormat =
 perf_event_attr AttributesOf(const SamplerOptions& options) {
   perf_event_attr attr = AttributesOf(options.event);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  if (!options.counted.empty()) {
+  if (options.switches) {
     attr.sample_type |= PERF_SAMPLE_READ;
     attr.read_format = kReadFormat;
   }
@@ -57,7 +57,7 @@ perf_event_attr AttributesOf(const SamplerOptions& options) {
     attr.sample_period = options.period;
   }
   // Counted beside, it must never make room for another user's events.
-  attr.pinned = !options.counted.empty();
+  attr.pinned = options.switches;
   attr.disabled = 1;
   attr.inherit = !options.pids.empty();
   attr.enable_on_exec = options.on_exec;
@@ -374,7 +374,7 @@ Sampler::~Sampler() = default;
 Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   auto state = std::make_unique<State>();
   state->chains = options.chains;
-  state->counts = !options.counted.empty();
+  state->counts = options.switches;
   state->ring_pages = options.ring_pages;
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;

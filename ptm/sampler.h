@@ -31,10 +31,10 @@ struct SamplerOptions {
   std::vector<uint32_t> pids;  // these processes and what they start; empty: the whole machine
   bool on_exec = false;        // starts counting when the (single) process executes
   bool maps = true;            // with the mappings of code
-  // Counted beside `event` on the same CPU and read with each sample (whole machine only): all of
-  // them at once, or Open fails.
+  // Tell of each dispatch, and with each sample what the CPU has counted (whole machine only): `event` and, beside
+  // it, these, all of them at once, or Open fails.
+  bool switches = false;
   std::vector<EventSpec> counted;
-  bool switches = false;  // tell of each dispatch (whole machine only)
   size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
 };
 
@@ -61,7 +61,7 @@ struct SampleRecord {
   uint64_t lost = 0;                           // kLost: samples or records
   std::string_view text;                       // kMap: path; kComm: name; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
-  CountedValues counted;            // kSample, where events are counted beside
+  CountedValues counted;            // kSample, with switches
 };
 
 class Sampler {

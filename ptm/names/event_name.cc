@@ -121,7 +121,8 @@ std::string Instead() {
   for (const char* name : {"PAPI_TOT_CYC", "page-faults"}) {
     if (Opens(name)) work.emplace_back(name);
   }
-  return fmt::format("{} work{} here", Join(work, " and "), work.size() == 1 ? "s" : "");
+  if (work.size() == 1) return "only time works here, as wall clock";
+  return Join(work, " and ") + " work here";
 }
 
 }  // namespace
