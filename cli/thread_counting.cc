@@ -145,6 +145,7 @@ void ThreadCounting::Drain() {
 }
 
 void ThreadCounting::Sync() {
+  now_ = Now();
   sampler_.ReadCounted([this](const ptm::SampleRecord& record) { accounts_.AddReading(record); });
   Drain();
   accounts_.SettleReadings();
@@ -153,7 +154,7 @@ void ThreadCounting::Sync() {
 void ThreadCounting::StartTable() {
   before_.assign(accounts_.threads().begin(), accounts_.threads().end());
   lost_before_ = accounts_.lost();
-  start_ = Now();
+  start_ = now_;
 }
 
 std::vector<double> ThreadCounting::CountsOf(const ptm::ThreadAccount& now,
@@ -171,7 +172,7 @@ std::vector<double> ThreadCounting::CountsOf(const ptm::ThreadAccount& now,
 }
 
 CountTable ThreadCounting::Table() const {
-  CountTable table = {.seconds = static_cast<double>(Now() - start_) / 1e9, .metrics = metrics_};
+  CountTable table = {.seconds = static_cast<double>(now_ - start_) / 1e9, .metrics = metrics_};
   table.total = {.name = "(all)", .threads = 0, .counts = std::vector<double>(metrics_.size(), 0)};
   const ptm::ThreadAccount nothing;
   for (size_t i = 0; i < accounts_.threads().size(); ++i) {

@@ -31,9 +31,9 @@ class ThreadCounting {
 
   void Drain();  // every 50 ms at least
   void Sync();   // drains, and the sums reach to this moment
-  void StartTable();  // what was counted so far is not in the tables to come
+  void StartTable();  // what was counted up to the last Sync is not in the tables to come
 
-  // The family's threads that have run since the start or StartTable.
+  // The family's threads that have run, from the start or StartTable to the last Sync.
   CountTable Table() const;
 
  private:
@@ -44,7 +44,7 @@ class ThreadCounting {
   std::vector<ptm::CheckedMetric> metrics_;
   ptm::Sampler sampler_;
   ptm::DispatchAccounts accounts_;
-  uint64_t start_;
+  uint64_t start_, now_ = 0;  // of the table; of the last Sync
   std::vector<ptm::ThreadAccount> before_;  // of the first threads, when the table was started
   ptm::ThreadAccount lost_before_;
 };

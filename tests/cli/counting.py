@@ -172,7 +172,7 @@ class Ptt(Counting):
         self.assertEqual(table["rows"][0]["counts"]["dispatches"], after - before)
 
     def test_the_whole_machine_adds_up(self):
-        done = jprof("ptt", "--all", "--interval", "0.5", "--count", "2", "--format", "json", "-e", "time")
+        done = jprof("ptt", "--all", "--interval", "1", "--count", "2", "--format", "json", "-e", "time")
         self.assertEqual(done.returncode, 0, done)
         tables = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(tables), 2)
