@@ -178,7 +178,8 @@ void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& 
       ->check(CLI::Range(0.01, 1e6));
   sub->add_option("--count", a.count, "So many tables")->check(CLI::PositiveNumber);
   sub->add_option("-e,--events", a.events,
-                  "What to count: A,B (8 at most), see `jprof events`; repeatable");
+                  "What to count: A,B (8 at most), see `jprof events`; repeatable")
+      ->allow_extra_args(false);
   sub->add_option("--format", a.format, "text (default), json (one line a table) or csv");
   sub->add_option("-o,--output", a.out, "A file for the tables, - for standard output");
   sub->callback([arguments, &command, &exit_code] {

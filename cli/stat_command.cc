@@ -144,7 +144,8 @@ void AddStatCommand(CLI::App& app, const std::vector<std::string>& command, int&
   CLI::App* sub = app.add_subcommand("stat", "Runs a command and counts, thread by thread");
   sub->footer(kFooter);
   sub->add_option("-e,--events", arguments->events,
-                  "What to count: A,B (8 at most), see `jprof events`; repeatable");
+                  "What to count: A,B (8 at most), see `jprof events`; repeatable")
+      ->allow_extra_args(false);
   sub->add_flag("--by-name", arguments->by_name, "Sum up the threads of one name");
   sub->add_option("--format", arguments->format, "text (default), json or csv");
   sub->add_option("-o,--output", arguments->out, "A file for the table, - for standard output");
