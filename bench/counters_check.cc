@@ -1,10 +1,12 @@
-// Virtual time, dispatches and software events against the kernel's own figures, thread by thread: 8 threads on 2
-// CPUs that spin, sleep, yield, touch new pages and change CPUs, for --seconds (60).
+// Virtual time, dispatches and software events against the kernel's own figures, thread by thread:
+// 8 threads on 2 CPUs that spin, sleep, yield, touch new pages and change CPUs, for --seconds (60).
 //   time         against CLOCK_THREAD_CPUTIME_ID: within 0.5 %
-//   dispatches   against voluntary_ctxt_switches + nonvoluntary_ctxt_switches of /proc/self/task/TID/status: equal
-//   page-faults, context-switches   against /proc/self/task/TID/{stat,status}: equal
-//   cpu-migrations   against /proc/self/task/TID/sched: not more, for the event counts threads that come to run on
-//                    another CPU, and a waiting thread may be moved twice; equal for the first row, a thread that hops
+//   dispatches   against voluntary_ctxt_switches + nonvoluntary_ctxt_switches of
+//   /proc/self/task/TID/status: equal page-faults, context-switches   against
+//   /proc/self/task/TID/{stat,status}: equal cpu-migrations   against /proc/self/task/TID/sched:
+//   not more, for the event counts threads that come to run on
+//                    another CPU, and a waiting thread may be moved twice; equal for the first row,
+//                    a thread that hops
 // Exit status 1 if one is not.
 #include <jprof_counters.h>
 #include <sched.h>
@@ -78,7 +80,8 @@ bool Same(const Figures& a, const Figures& b) {
   return true;
 }
 
-// Both at one moment: again if something happened between. The last try stands: reading is work, too.
+// Both at one moment: again if something happened between. The last try stands: reading is work,
+// too.
 void ReadBoth(jprof_thread_counters* counters, Figures& ours, Figures& kernel) {
   for (int tries = 0; tries < 200; ++tries) {
     kernel = Kernel();
@@ -172,12 +175,16 @@ bool Judge(const Outcome& outcome, bool hops) {
   for (int i = 0; i < kMetrics; ++i) {
     const auto ours = outcome.ours.values[i], kernel = outcome.kernel.values[i];
     const bool known = i != 4 || Field("sched", "se.nr_migrations") >= 0;
-    const double off = kernel == 0 ? 0 : static_cast<double>(ours - kernel) / static_cast<double>(kernel);
-    const bool holds = !known || (i == 1                ? hops || std::abs(off) <= kTimeBound
+    const double off =
+        kernel == 0 ? 0 : static_cast<double>(ours - kernel) / static_cast<double>(kernel);
+    const bool holds = !known || (i == 1            ? hops || std::abs(off) <= kTimeBound
                                   : i == 4 && !hops ? ours <= kernel
                                                     : ours == kernel);
     std::printf("%7ld  %-16s %14ld %14ld  %+8.4f %%  %s\n", outcome.tid, kNames[i], ours, kernel,
-                100 * off, !known ? "not in /proc" : holds ? "holds" : "FAILS");
+                100 * off,
+                !known  ? "not in /proc"
+                : holds ? "holds"
+                        : "FAILS");
     good &= holds;
   }
   return good;
@@ -186,7 +193,8 @@ bool Judge(const Outcome& outcome, bool hops) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double seconds = argc == 3 && std::strcmp(argv[1], "--seconds") == 0 ? std::atof(argv[2]) : 60;
+  const double seconds =
+      argc == 3 && std::strcmp(argv[1], "--seconds") == 0 ? std::atof(argv[2]) : 60;
   jprof_counters* set = nullptr;
   if (jprof_counters_init(&set, kNames, kMetrics) != 0) {
     std::printf("skipped: %s\n", jprof_counters_error());

@@ -23,7 +23,9 @@ int StatusOf(const Result<int>& result) {
 }
 
 Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {
-  std::FILE* file = path.empty() ? otherwise : path == "-" ? stdout : std::fopen(path.c_str(), "we");
+  std::FILE* file = path.empty()  ? otherwise
+                    : path == "-" ? stdout
+                                  : std::fopen(path.c_str(), "we");
   if (file == nullptr) return WrongUse("cannot write {}: {}", path, std::strerror(errno));
   file_.reset(file);
   return {};

@@ -19,9 +19,14 @@ struct Ratio {
 const std::vector<Ratio>& KnownRatios() {
   static const std::vector<Ratio> ratios = {
       {"CPI", 1, {"PAPI_TOT_CYC", "CYCLES", "CPU-CYCLES"}, {"PAPI_TOT_INS", "INSTRUCTIONS"}},
-      {"L1D miss%", 100, {"PAPI_L1_DCM", "L1-DCACHE-LOAD-MISSES"}, {"PAPI_L1_DCA", "L1-DCACHE-LOADS"}},
+      {"L1D miss%",
+       100,
+       {"PAPI_L1_DCM", "L1-DCACHE-LOAD-MISSES"},
+       {"PAPI_L1_DCA", "L1-DCACHE-LOADS"}},
       {"LLC miss%", 100, {"PAPI_L3_TCM", "CACHE-MISSES"}, {"PAPI_L3_TCA", "CACHE-REFERENCES"}},
-      {"branch miss%", 100, {"PAPI_BR_MSP", "BRANCH-MISSES"},
+      {"branch miss%",
+       100,
+       {"PAPI_BR_MSP", "BRANCH-MISSES"},
        {"PAPI_BR_INS", "PAPI_BR_CN", "BRANCH-INSTRUCTIONS", "BRANCHES"}},
   };
   return ratios;
@@ -133,16 +138,18 @@ void JsonCounts(const CountTable& table, const std::vector<double>& counts, repo
   for (size_t i = 0; i < counts.size(); ++i) {
     if (i > 0) out.Text(",");
     out.JsonString(table.metrics[i].name);
-    if (counts[i] < 0) out.Text(":null");
-    else out.Print(":{:.0f}", counts[i]);
+    out.Text(counts[i] < 0 ? ":null" : fmt::format(":{:.0f}", counts[i]));
   }
   out.Text("}");
 }
 
 void JsonRow(const CountTable& table, const std::vector<RatioColumn>& ratios, const CountRow& row,
              reports::Output& out) {
-  if (table.by_name) out.Print("{{\"threads\":{}", row.threads);
-  else out.Print("{{\"pid\":{},\"tid\":{},\"ended\":{}", row.pid, row.tid, row.ended);
+  if (table.by_name) {
+    out.Print("{{\"threads\":{}", row.threads);
+  } else {
+    out.Print("{{\"pid\":{},\"tid\":{},\"ended\":{}", row.pid, row.tid, row.ended);
+  }
   out.Text(",\"name\":");
   out.JsonString(row.name);
   out.Text(",\"counts\":");
@@ -150,8 +157,8 @@ void JsonRow(const CountTable& table, const std::vector<RatioColumn>& ratios, co
   for (const RatioColumn& ratio : ratios) {
     out.Text(",");
     out.JsonString(ratio.title);
-    if (const auto value = ratio.Of(row)) out.Print(":{:.6f}", *value);
-    else out.Text(":null");
+    const auto value = ratio.Of(row);
+    out.Text(value ? fmt::format(":{:.6f}", *value) : ":null");
   }
   out.Text("}");
 }
@@ -193,13 +200,10 @@ void PrintCsv(const CountTable& table, bool header, reports::Output& out) {
     out.Text("\n");
   }
   for (const CountRow& row : table.rows) {
-    if (table.by_name) out.Print("{},", row.threads);
-    else out.Print("{},{},", row.pid, row.tid);
+    out.Text(table.by_name ? fmt::format("{},", row.threads)
+                           : fmt::format("{},{},", row.pid, row.tid));
     out.CsvField(row.name);
-    for (const double count : row.counts) {
-      if (count < 0) out.Text(",");
-      else out.Print(",{:.0f}", count);
-    }
+    for (const double count : row.counts) out.Text(count < 0 ? "," : fmt::format(",{:.0f}", count));
     for (const RatioColumn& ratio : ratios) {
       const auto value = ratio.Of(row);
       out.Text(value ? fmt::format(",{:.6f}", *value) : ",");

@@ -1,4 +1,5 @@
-// `jprof cpi`: instructions, cycles and cycles per instruction of a command, a process or the machine.
+// `jprof cpi`: instructions, cycles and cycles per instruction of a command, a process or the
+// machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -83,13 +84,15 @@ void Print(const std::vector<double>& sums, double seconds, reports::Format form
            std::FILE* file) {
   const double cpi = sums[0] > 0 ? sums[1] / sums[0] : 0;
   if (format == reports::Format::kJson) {
-    fmt::print(file, "{{\"seconds\":{:.6f},\"instructions\":{:.0f},\"cycles\":{:.0f},\"cpi\":{:.6f}}}\n",
+    fmt::print(file,
+               "{{\"seconds\":{:.6f},\"instructions\":{:.0f},\"cycles\":{:.0f},\"cpi\":{:.6f}}}\n",
                seconds, sums[0], sums[1], cpi);
   } else if (format == reports::Format::kCsv) {
     if (first) fmt::print(file, "seconds,instructions,cycles,cpi\n");
     fmt::print(file, "{:.6f},{:.0f},{:.0f},{:.6f}\n", seconds, sums[0], sums[1], cpi);
   } else {
-    if (first) fmt::print(file, "{:>10} {:>18} {:>18} {:>8}\n", "SECONDS", "INSTRUCTIONS", "CYCLES", "CPI");
+    if (first)
+      fmt::print(file, "{:>10} {:>18} {:>18} {:>8}\n", "SECONDS", "INSTRUCTIONS", "CYCLES", "CPI");
     fmt::print(file, "{:>10.3f} {:>18.0f} {:>18.0f} {:>8.2f}\n", seconds, sums[0], sums[1], cpi);
   }
   std::fflush(file);
@@ -153,7 +156,8 @@ Result<int> Cpi(const CpiArguments& arguments, const std::vector<std::string>& c
   CountOutput out;
   if (auto opened = out.Open(arguments.out, command.empty() ? stdout : stderr); !opened)
     return std::unexpected(opened.error());
-  const std::vector<ptm::EventSpec> events = {*metrics->metrics[0].event, *metrics->metrics[1].event};
+  const std::vector<ptm::EventSpec> events = {*metrics->metrics[0].event,
+                                              *metrics->metrics[1].event};
   return command.empty() ? OfIntervals(events, arguments, *format, out.file())
                          : OfCommand(events, command, *format, out.file());
 }
@@ -171,9 +175,8 @@ void AddCpiCommand(CLI::App& app, const std::vector<std::string>& command, int& 
   sub->add_option("--count", a.count, "So many intervals (1)")->check(CLI::PositiveNumber);
   sub->add_option("--format", a.format, "text (default), json or csv");
   sub->add_option("-o,--output", a.out, "A file for the figures, - for standard output");
-  sub->callback([arguments, &command, &exit_code] {
-    exit_code = StatusOf(Cpi(*arguments, command));
-  });
+  sub->callback(
+      [arguments, &command, &exit_code] { exit_code = StatusOf(Cpi(*arguments, command)); });
 }
 
 }  // namespace jprof::cli

@@ -1,4 +1,5 @@
-// `jprof events`: what can be counted: list, search, describe; which events fit together; names on both sides.
+// `jprof events`: what can be counted: list, search, describe; which events fit together; names on
+// both sides.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -92,7 +93,9 @@ Result<int> Search(const EventsArguments& arguments, reports::Format format) {
     if (one.lack.empty()) continue;
     if (lacks++ == 0) lacking = &one;
   }
-  if (lacks > 0) PrintError(fmt::format("{} of {} cannot be counted, e.g. {}", lacks, listed.size(), lacking->lack));
+  if (lacks > 0)
+    PrintError(
+        fmt::format("{} of {} cannot be counted, e.g. {}", lacks, listed.size(), lacking->lack));
   return 0;
 }
 
@@ -138,8 +141,9 @@ Result<int> Together(const std::string& list) {
   }
   std::vector<std::string> names;
   for (const size_t i : apart) names.push_back(events[i].name);
-  fmt::print("they do not fit on this CPU's counters together: {} must take turns with those before\n",
-             fmt::join(names, ", "));
+  fmt::print(
+      "they do not fit on this CPU's counters together: {} must take turns with those before\n",
+      fmt::join(names, ", "));
   return 1;
 }
 
@@ -147,8 +151,9 @@ Result<int> Events(const EventsArguments& arguments) {
   const auto format = Choose("--format", arguments.format, {"text", "json"});
   if (!format) return std::unexpected(format.error());
   if (!arguments.together.empty()) return Together(arguments.together);
-  const bool exact = !arguments.pattern.empty() && (ptm::IsBuiltInMetric(arguments.pattern) ||
-                                                    ptm::ResolveEvent(arguments.pattern).has_value());
+  const bool exact =
+      !arguments.pattern.empty() &&
+      (ptm::IsBuiltInMetric(arguments.pattern) || ptm::ResolveEvent(arguments.pattern).has_value());
   const auto as = static_cast<reports::Format>(*format);
   return exact ? Result<int>(Describe(arguments.pattern, as)) : Search(arguments, as);
 }

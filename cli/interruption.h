@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM as something that a loop asks for. While an Interruption lives, they do not end this program.
+// SIGINT and SIGTERM as something that a loop asks for. While an Interruption lives, they do not
+// end this program.
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-// `jprof ptt`: the threads of a process tree or of the machine with what they count, live or at the end.
+// `jprof ptt`: the threads of a process tree or of the machine with what they count, live or at the
+// end.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -69,8 +70,11 @@ class Watch {
       if (seconds > 0 && left <= 0) break;
       const int pause = seconds > 0 ? std::min(kDrainMilliseconds, static_cast<int>(left * 1e3) + 1)
                                     : kDrainMilliseconds;
-      if (program_ != nullptr) program_->AwaitEnd(pause);
-      else poll(nullptr, 0, pause);
+      if (program_ != nullptr) {
+        program_->AwaitEnd(pause);
+      } else {
+        poll(nullptr, 0, pause);
+      }
       counting_.Drain();
       if (Over()) return true;
     }
@@ -174,7 +178,8 @@ void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& 
   PttArguments& a = *arguments;
   sub->add_option("PID", a.pid, "This process and what it started")->check(CLI::PositiveNumber);
   sub->add_flag("-a,--all", a.all, "The whole machine");
-  sub->add_option("--interval", a.interval, "A table every so many seconds; default: one at the end")
+  sub->add_option("--interval", a.interval,
+                  "A table every so many seconds; default: one at the end")
       ->check(CLI::Range(0.01, 1e6));
   sub->add_option("--count", a.count, "So many tables")->check(CLI::PositiveNumber);
   sub->add_option("-e,--events", a.events,
@@ -182,9 +187,8 @@ void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& 
       ->allow_extra_args(false);
   sub->add_option("--format", a.format, "text (default), json (one line a table) or csv");
   sub->add_option("-o,--output", a.out, "A file for the tables, - for standard output");
-  sub->callback([arguments, &command, &exit_code] {
-    exit_code = StatusOf(Ptt(*arguments, command));
-  });
+  sub->callback(
+      [arguments, &command, &exit_code] { exit_code = StatusOf(Ptt(*arguments, command)); });
 }
 
 }  // namespace jprof::cli

@@ -13,7 +13,6 @@
 #include "cli/count_output.h"
 #include "cli/interruption.h"
 #include "cli/launcher.h"
-#include "cli/record_options.h"
 #include "cli/thread_counting.h"
 #include "cli/wrong_words.h"
 #include "ptm/event_group.h"
@@ -78,8 +77,8 @@ double DispatchesOfChildren() {
 Result<Counted> CountSum(const Launch& launch, const ptm::CheckedMetrics& metrics) {
   std::vector<ptm::EventSpec> events;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {
-    if (metric.event) events.push_back(*metric.event);
-    else if (metric.name == "time") events.push_back(ptm::TaskClock());
+    if (metric.name != "dispatches")
+      events.push_back(metric.event ? *metric.event : ptm::TaskClock());
   }
   ptm::EventGroup group;
   if (const auto failure = group.Open(events, {.inherit = true, .on_exec = true});
@@ -100,8 +99,9 @@ Result<Counted> CountSum(const Launch& launch, const ptm::CheckedMetrics& metric
   table.total = {.name = "(all)", .threads = 0};
   size_t event = 0;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {
-    table.total.counts.push_back(metric.name == "dispatches" ? DispatchesOfChildren()
-                                                             : static_cast<double>(values[event++]));
+    table.total.counts.push_back(metric.name == "dispatches"
+                                     ? DispatchesOfChildren()
+                                     : static_cast<double>(values[event++]));
   }
   return Counted{std::move(table), outcome.ExitCode()};
 }
@@ -118,7 +118,8 @@ Result<int> Stat(const StatArguments& arguments, const std::vector<std::string>&
   if (!permission.whole_machine)
     metrics->notes.push_back("threads are not told apart: " + permission.advice);
   CountOutput out;
-  if (auto opened = out.Open(arguments.out, stderr); !opened) return std::unexpected(opened.error());
+  if (auto opened = out.Open(arguments.out, stderr); !opened)
+    return std::unexpected(opened.error());
 
   const Interruption guard;
   const Launch launch = {*program, command, std::nullopt};
@@ -149,9 +150,8 @@ void AddStatCommand(CLI::App& app, const std::vector<std::string>& command, int&
   sub->add_flag("--by-name", arguments->by_name, "Sum up the threads of one name");
   sub->add_option("--format", arguments->format, "text (default), json or csv");
   sub->add_option("-o,--output", arguments->out, "A file for the table, - for standard output");
-  sub->callback([arguments, &command, &exit_code] {
-    exit_code = StatusOf(Stat(*arguments, command));
-  });
+  sub->callback(
+      [arguments, &command, &exit_code] { exit_code = StatusOf(Stat(*arguments, command)); });
 }
 
 }  // namespace jprof::cli

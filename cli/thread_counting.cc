@@ -54,8 +54,8 @@ std::set<uint32_t> TreeOf(uint32_t root) {
   return tree;
 }
 
-// Visits each CPU: whoever runs there is dispatched, which tells who it is. Without that a thread that has its
-// CPU for itself would be nobody until it sleeps.
+// Visits each CPU: whoever runs there is dispatched, which tells who it is. Without that a thread
+// that has its CPU for itself would be nobody until it sleeps.
 void VisitCpus() {
   cpu_set_t before;
   if (sched_getaffinity(0, sizeof(before), &before) != 0) return;
@@ -162,7 +162,7 @@ std::vector<double> ThreadCounting::CountsOf(const ptm::ThreadAccount& now,
   std::vector<double> counts;
   size_t event = 0;
   for (const ptm::CheckedMetric& metric : metrics_) {
-    const uint64_t count = metric.event ? now.counts[event] - before.counts[event]
+    const uint64_t count = metric.event            ? now.counts[event] - before.counts[event]
                            : metric.name == "time" ? now.nanos - before.nanos
                                                    : now.dispatches - before.dispatches;
     event += metric.event.has_value();

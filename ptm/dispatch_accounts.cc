@@ -12,9 +12,8 @@ constexpr uint32_t kDead = ~0u;  // what the kernel calls a thread that is being
 }  // namespace
 
 EventSpec DispatchEvent() {
-  return {.name = "dispatches",
-          .type = PERF_TYPE_SOFTWARE,
-          .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+  return {
+      .name = "dispatches", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
 }
 
 void ThreadAccount::Add(const ThreadAccount& other) {
@@ -35,8 +34,8 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A thread may have run, and ended, on another CPU, whose records came first: then it has an account. An end before
-// this is that of an earlier thread with the same number.
+// A thread may have run, and ended, on another CPU, whose records came first: then it has an
+// account. An end before this is that of an earlier thread with the same number.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
   if (known != by_tid_.end()) {
@@ -85,8 +84,8 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   cpu.offset = record.time - record.counted.enabled;
 }
 
-// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). One dispatch more is
-// the idle task's, which went before it unseen.
+// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). One
+// dispatch more is the idle task's, which went before it unseen.
 void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
   const uint64_t dispatches = now.values[0] - cpu.last.values[0];
   const bool idled = dispatches == left + 1 && cpu.running == who;

@@ -1,9 +1,11 @@
-// Whose is what a CPU counted: the accounts of all threads of a machine, kept from the sampler's records of one
-// sample at each dispatch (SamplerOptions: event DispatchEvent(), counted, switches). What a CPU counted between two
-// of them belongs to the one thread that ran. Pure: records in, sums out; no thread is too short to be seen.
+// Whose is what a CPU counted: the accounts of all threads of a machine, kept from the sampler's
+// records of one sample at each dispatch (SamplerOptions: event DispatchEvent(), counted,
+// switches). What a CPU counted between two of them belongs to the one thread that ran. Pure:
+// records in, sums out; no thread is too short to be seen.
 //
-// The kernel does not always tell when an idle CPU's idling ends, only who comes then; the time of the newcomer's record
-// divides the two. What cannot be told (samples of a full ring are lost) goes to lost(), so that totals add up.
+// The kernel does not always tell when an idle CPU's idling ends, only who comes then; the time of
+// the newcomer's record divides the two. What cannot be told (samples of a full ring are lost) goes
+// to lost(), so that totals add up.
 #pragma once
 
 #include <array>
@@ -25,8 +27,8 @@ EventSpec DispatchEvent();
 struct ThreadAccount {
   uint32_t pid = 0, tid = 0;  // 0, 0: nobody, a CPU that idles
   std::string name;
-  bool family = false;  // the process asked for, or what it started
-  uint64_t ended = 0;  // when; 0: it lives
+  bool family = false;      // the process asked for, or what it started
+  uint64_t ended = 0;       // when; 0: it lives
   uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and other switches together
   uint64_t nanos = 0;       // on a CPU
   std::array<uint64_t, kMaxCounted> counts = {};
@@ -39,8 +41,8 @@ class DispatchAccounts {
   // A thread that is there already. Call before records that came after it are added.
   void AddThread(uint32_t pid, uint32_t tid, std::string name, bool family);
   void Add(const SampleRecord& record);
-  // What Sampler::ReadCounted tells, added before the records that are drained after it: takes its place among
-  // them. SettleReadings after those: then every thread's sums reach to the reading.
+  // What Sampler::ReadCounted tells, added before the records that are drained after it: takes its
+  // place among them. SettleReadings after those: then every thread's sums reach to the reading.
   void AddReading(const SampleRecord& record);
   void SettleReadings();
 

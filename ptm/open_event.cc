@@ -16,8 +16,8 @@ bool HappensInKernelOnly(const EventSpec& event) {
 }
 
 int OpenEvent(perf_event_attr& attr, const Target& target, int leader) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, target.tid, target.cpu, leader,
-                                  PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, target.tid, target.cpu, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How every part of ptm/ asks the kernel for an event: the attributes that an EventSpec means, whom it is to
-// count, and what to leave out where the kernel's part is not permitted.
+// How every part of ptm/ asks the kernel for an event: the attributes that an EventSpec means, whom
+// it is to count, and what to leave out where the kernel's part is not permitted.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -23,8 +23,8 @@ struct Target {
 // Counts at once, reads a single value.
 perf_event_attr AttributesOf(const EventSpec& event);
 
-// A descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where the kernel's part is not permitted
-// it is left out, and `attr` says so.
+// A descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where the kernel's part is
+// not permitted it is left out, and `attr` says so.
 int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& target, int leader);
 
 std::vector<int> OnlineCpus();

@@ -1,14 +1,18 @@
-/* Counters for programs that measure themselves: what the calling thread has counted, in named metrics.
+/* Counters for programs that measure themselves: what the calling thread has counted, in named
+ * metrics.
  *
- * A set of metrics is made once (jprof_counters_init); each thread that wants to count starts it for itself and reads
- * where it counts: start, reads and stop belong to one thread. Values are counted since that start and never fall.
+ * A set of metrics is made once (jprof_counters_init); each thread that wants to count starts it
+ * for itself and reads where it counts: start, reads and stop belong to one thread. Values are
+ * counted since that start and never fall.
  *
- * Names are those of `jprof events`: "time" (on-CPU nanoseconds), "dispatches", PAPI presets ("PAPI_TOT_INS"), perf and
- * native events ("perf::CYCLES", "page-faults"). A hardware event is read in user space, without a system call, where
- * the kernel allows that and the event is on a counter; time, where the thread was not dispatched since its last
- * read. Everything else is a system call for a read.
+ * Names are those of `jprof events`: "time" (on-CPU nanoseconds), "dispatches", PAPI presets
+ * ("PAPI_TOT_INS"), perf and native events ("perf::CYCLES", "page-faults"). A hardware event is
+ * read in user space, without a system call, where the kernel allows that and the event is on a
+ * counter; time, where the thread was not dispatched since its last read. Everything else is a
+ * system call for a read.
  *
- * Nothing here ends the program, prints, or raises an exception. Link with -ljprof-ptm. See docs/COUNTERS.md. */
+ * Nothing here ends the program, prints, or raises an exception. Link with -ljprof-ptm. See
+ * docs/COUNTERS.md. */
 #ifndef JPROF_COUNTERS_H
 #define JPROF_COUNTERS_H
 
@@ -23,11 +27,13 @@ extern "C" {
 typedef struct jprof_counters jprof_counters;               /* a set of metrics */
 typedef struct jprof_thread_counters jprof_thread_counters; /* the same, counting on one thread */
 
-/* Looks the names up (1 to 8, none twice) and makes sure that each can be counted here. 0, or -1 and
- * jprof_counters_error says in one line which cannot, why, and what would help. Not from two threads at once. */
+/* Looks the names up (1 to 8, none twice) and makes sure that each can be counted here. 0, or -1
+ * and jprof_counters_error says in one line which cannot, why, and what would help. Not from two
+ * threads at once. */
 int jprof_counters_init(jprof_counters** set, const char* const* names, int count);
 
-/* What the calling thread's last failed call was about; "" if none failed. Valid until the next call. */
+/* What the calling thread's last failed call was about; "" if none failed. Valid until the next
+ * call. */
 const char* jprof_counters_error(void);
 
 /* Counts on the calling thread from now on. NULL and an error text if the kernel refuses. */
@@ -39,7 +45,8 @@ void jprof_read_two(jprof_thread_counters* thread, int64_t values[2]);
 void jprof_read_all(jprof_thread_counters* thread, int64_t* values);
 
 typedef struct {
-  double running;        /* part of the time it was on a counter; below 1: the value is scaled, an estimate */
+  double
+      running; /* part of the time it was on a counter; below 1: the value is scaled, an estimate */
   int user_only;         /* 1: the kernel's part is missing: not permitted */
   int by_call;           /* 1: each read is a system call */
   uint32_t failed_reads; /* answered with the value before */

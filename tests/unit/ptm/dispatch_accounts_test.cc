@@ -8,7 +8,8 @@ namespace {
 using Kind = SampleRecord::Kind;
 constexpr uint64_t kStart = 1000;  // CLOCK_MONOTONIC when counting began
 
-// A thread leaves its CPU at `at` (ns since the start), after `switches` of this CPU and so many events.
+// A thread leaves its CPU at `at` (ns since the start), after `switches` of this CPU and so many
+// events.
 SampleRecord Leaves(uint16_t cpu, uint32_t tid, uint64_t at, uint64_t switches, uint64_t events) {
   SampleRecord record = {.cpu = cpu, .pid = tid, .tid = tid, .time = kStart + at};
   record.counted = {.enabled = at, .running = at, .size = 2, .values = {switches, events}};
@@ -20,7 +21,11 @@ SampleRecord Comes(uint16_t cpu, uint32_t tid, uint64_t at) {
 }
 
 SampleRecord Forks(uint32_t parent, uint32_t tid, uint64_t at) {
-  return {.kind = Kind::kFork, .pid = tid, .tid = tid, .parent_pid = parent, .parent_tid = parent,
+  return {.kind = Kind::kFork,
+          .pid = tid,
+          .tid = tid,
+          .parent_pid = parent,
+          .parent_tid = parent,
           .time = kStart + at};
 }
 
@@ -118,7 +123,8 @@ TEST(DispatchAccounts, FamilyAndNamesGoToChildren) {
   EXPECT_EQ(Find(accounts, 21)->name, "other");
 }
 
-// Rings are read one after the other: the end may come before the start, and a number may come again.
+// Rings are read one after the other: the end may come before the start, and a number may come
+// again.
 TEST(DispatchAccounts, AnEndIsOfTheThreadThatStartedBefore) {
   DispatchAccounts accounts;
   accounts.AddThread(10, 10, "parent", true);

@@ -13,12 +13,12 @@
 
 static int failures = 0;
 
-#define CHECK(what)                                              \
-  do {                                                           \
-    if (!(what)) {                                               \
-      printf("FAILED line %d: %s\n", __LINE__, #what);           \
-      ++failures;                                                \
-    }                                                            \
+#define CHECK(what)                                    \
+  do {                                                 \
+    if (!(what)) {                                     \
+      printf("FAILED line %d: %s\n", __LINE__, #what); \
+      ++failures;                                      \
+    }                                                  \
   } while (0)
 
 static int64_t Faults(void) {
@@ -41,7 +41,8 @@ static int64_t CpuNanos(void) {
 
 static void Touch(int pages) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  char* memory = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* memory =
+      mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise(memory, pages * page, MADV_NOHUGEPAGE);
   for (int i = 0; i < pages; ++i) memory[i * page] = 1;
   munmap(memory, pages * page);
