@@ -220,10 +220,12 @@ std::vector<std::string> OtherNames(std::string_view name) {
     return names;
   }
   for (const std::string& preset : papi::PresetNames()) {
-    const auto other = ResolveEvent(preset);
-    const bool same = other && IsSameEvent(other->spec, event->spec);
-    if (same || Upper(event->native).starts_with(Upper(papi::GenericEvent(preset)) + ":"))
-      names.push_back(preset);
+    const std::string_view generic = papi::GenericEvent(preset);
+    const auto is_it = [&](std::string_view other_name) {
+      const auto other = ResolveEvent(other_name);
+      return other && IsSameEvent(other->spec, event->spec);
+    };
+    if (is_it(preset) || (!generic.empty() && is_it(generic))) names.push_back(preset);
   }
   return names;
 }
