@@ -1,7 +1,9 @@
 #include "cli/launcher.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +153,13 @@ std::optional<Outcome> HeldProgram::Ended() {
   reaped_ = true;
   if (WIFSIGNALED(status)) return Outcome{.signal = WTERMSIG(status)};
   return Outcome{.status = WEXITSTATUS(status)};
+}
+
+void HeldProgram::AwaitEnd(int milliseconds) const {
+  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+  pollfd end = {descriptor, POLLIN, 0};
+  poll(&end, 1, milliseconds);  // a kernel without pidfds: a plain pause
+  if (descriptor >= 0) close(descriptor);
 }
 
 void HeldProgram::Signal(int number) const {

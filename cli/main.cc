@@ -41,6 +41,10 @@ int main(int argc, char** argv) {
   AddCompareCommand(app, exit_code);
   AddInfoCommand(app, exit_code);
   AddCtlCommand(app, exit_code);
+  AddStatCommand(app, command, exit_code);
+  AddPttCommand(app, command, exit_code);
+  AddCpiCommand(app, command, exit_code);
+  AddEventsCommand(app, exit_code);
   AddMetricsCommand(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,5 @@
 #include "cli/tprof_record.h"
 
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/interruption.h"
 #include "cli/launcher.h"
 #include "profile/sample_log.h"
 
@@ -22,8 +22,6 @@ using profile::SampleKind;
 using ptm::SampleRecord;
 
 constexpr int kDrainMilliseconds = 200;
-
-volatile sig_atomic_t interrupted = 0;
 
 uint64_t Now(clockid_t clock) {
   timespec now;
@@ -76,6 +74,8 @@ class Recorder {
         record.kind = SampleKind::kLost;
         record.address = from.lost;
         break;
+      case SampleRecord::Kind::kSwitch:  // not asked for
+        return;
     }
     if (from.kind == SampleRecord::Kind::kMap) NoteJitDump(from.text);
     writer_.Add({record, from.text, {}, from.chain});
@@ -195,7 +195,7 @@ void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder,
   const uint64_t end = plan.duration > 0
                            ? Now(CLOCK_MONOTONIC) + static_cast<uint64_t>(plan.duration * 1e9)
                            : ~uint64_t{0};
-  while (!interrupted && !outcome) {
+  while (Interruption::Number() == 0 && !outcome) {
     const uint64_t now = Now(CLOCK_MONOTONIC);
     if (now >= end) break;
     const auto left =
@@ -209,27 +209,9 @@ void Pause(double seconds) {
   timespec time = {
       static_cast<time_t>(seconds),
       static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
-  while (!interrupted && nanosleep(&time, &time) != 0) {
+  while (Interruption::Number() == 0 && nanosleep(&time, &time) != 0) {
   }
 }
-
-class Interruptible {
- public:
-  Interruptible() {
-    interrupted = 0;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    sigaction(SIGINT, &action, &before_int_);
-    sigaction(SIGTERM, &action, &before_term_);
-  }
-  ~Interruptible() {
-    sigaction(SIGINT, &before_int_, nullptr);
-    sigaction(SIGTERM, &before_term_, nullptr);
-  }
-
- private:
-  struct sigaction before_int_ = {}, before_term_ = {};
-};
 
 }  // namespace
 
@@ -247,7 +229,7 @@ std::vector<uint32_t> NumbersIn(const fs::path& directory) {
 }
 
 Result<int> RecordTprof(const TprofPlan& plan) {
-  const Interruptible guard;
+  const Interruption guard;
   AllowManyFiles();
   std::optional<HeldProgram> program;
   ptm::SamplerOptions sampling = plan.sampling;
@@ -296,12 +278,12 @@ Result<int> RecordTprof(const TprofPlan& plan) {
   const uint64_t end = Now(CLOCK_MONOTONIC);
   sampler->Drain(0, [&recorder](const SampleRecord& record) { recorder.Add(record); });
   KeepForeignJit(recorder, plan.out);
-  if (program && !outcome && interrupted) {  // the terminal sent it the signal, too; a kill did not
+  if (program && !outcome && Interruption::Number() != 0) {  // the terminal sent it the signal, too; a kill did not
     program->Signal(SIGTERM);
     for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
   }
   if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
-  return outcome && !interrupted ? outcome->ExitCode() : 0;
+  return outcome && Interruption::Number() == 0 ? outcome->ExitCode() : 0;
 }
 
 }  // namespace jprof::cli

@@ -15,6 +15,8 @@ namespace {
 
 const EventSpec kInstructions{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0,
                               kExcludeKernel};
+const EventSpec kCycles{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, 0,
+                        kExcludeKernel};
 const EventSpec kPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
 const EventSpec kUserPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0,
                                 kExcludeKernel};
@@ -93,13 +95,37 @@ Capability PageLockDispatches(const Machine& machine) {
   return dispatches;
 }
 
+// Some emulated and virtual PMUs open what they do not count.
+bool Counts(const EventSpec& event, int& error) {
+  EventGroup group;
+  error = group.Open({&event, 1}).error;
+  if (error != 0) return false;
+  const int64_t before = ReadByCall(group.slot(0));
+  volatile int turns = 100'000;
+  while (turns > 0) turns = turns - 1;
+  return ReadByCall(group.slot(0)) > before;
+}
+
+std::string NotCounted(const EventSpec& event, int error, const Machine& machine) {
+  return error != 0 ? Explain(event, error, machine) : "this PMU takes them and counts 0";
+}
+
 Capability HardwareCounters(const Machine& machine) {
   Capability hardware{.name = "hardware", .detail = "instructions, cycles, misses"};
   if (!machine.pmu.empty()) hardware.detail += fmt::format(" (PMU: {})", machine.pmu);
-  EventGroup group;
-  const OpenFailure failure = group.Open({&kInstructions, 1});
-  hardware.available = !failure.Failed();
-  if (failure.Failed()) hardware.lack = Explain(kInstructions, failure.error, machine);
+  int no_instructions = 0;
+  int no_cycles = 0;
+  const bool instructions = Counts(kInstructions, no_instructions);
+  const bool cycles = Counts(kCycles, no_cycles);
+  hardware.available = instructions || cycles;
+  if (!instructions && !cycles) {
+    hardware.lack = NotCounted(kInstructions, no_instructions, machine);
+  } else if (!instructions) {
+    hardware.lack = "cycles work, instructions do not: " +
+                    NotCounted(kInstructions, no_instructions, machine);
+  } else if (!cycles) {
+    hardware.lack = "instructions work, cycles do not: " + NotCounted(kCycles, no_cycles, machine);
+  }
   return hardware;
 }
 
@@ -118,7 +144,7 @@ std::string WhyNoUserRead(const Machine& machine) {
 Capability UserSpaceRead(const Machine& machine) {
   Capability read{.name = "user-read", .detail = "hardware counters read without a system call"};
   EventGroup group;
-  if (group.Open({&kInstructions, 1}).Failed()) {
+  if (group.Open({&kInstructions, 1}).Failed() && group.Open({&kCycles, 1}).Failed()) {
     read.lack = "needs hardware counters";
     return read;
   }

@@ -1,7 +1,6 @@
 #include "ptm/event_group.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,45 +37,15 @@ int64_t Unread(EventSlot& slot) {
 
 // Not disabled, not even a leader: the Arm driver leaves disabled events out when it checks whether
 // a group fits its counters, and a group with one event too many would be accepted and never count.
-perf_event_attr Attributes(const EventSpec& event) {
-  perf_event_attr attr = {};
-  attr.size = sizeof(attr);
-  attr.type = event.type;
-  attr.config = event.config;
-  attr.config1 = event.config1;
-  attr.config2 = event.config2;
-  attr.exclude_user = (event.exclude & kExcludeUser) != 0;
-  attr.exclude_kernel = (event.exclude & kExcludeKernel) != 0;
-  attr.exclude_hv = (event.exclude & kExcludeHypervisor) != 0;
-  attr.exclude_host = (event.exclude & kExcludeHost) != 0;
-  attr.exclude_guest = (event.exclude & kExcludeGuest) != 0;
+// Where counting must wait for an exec, there are no groups.
+perf_event_attr GroupAttributes(const EventSpec& event, const Target& target) {
+  perf_event_attr attr = AttributesOf(event);
   attr.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  if (!IsSoftware(event)) attr.config1 |= arch::kUserAccess;
+  attr.inherit = target.inherit;
+  attr.disabled = attr.enable_on_exec = target.on_exec;
+  if (!IsSoftware(event) && target.IsCaller()) attr.config1 |= arch::kUserAccess;
   return attr;
-}
-
-// The kernel makes these two itself: counted in user mode only they would always be 0.
-bool HappensInKernelOnly(const EventSpec& event) {
-  return IsSoftware(event) && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-                               event.config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
-int OpenEvent(perf_event_attr& attr, int leader) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
-}
-
-// Opens for the calling thread; without the kernel's part where that is not permitted.
-int OpenAllowed(const EventSpec& event, perf_event_attr& attr, int leader) {
-  int fd = OpenEvent(attr, leader);
-  if (fd >= 0 || (errno != EACCES && errno != EPERM)) return fd;
-  if (attr.exclude_kernel || attr.exclude_user || HappensInKernelOnly(event)) return fd;
-  const int error = errno;
-  attr.exclude_kernel = 1;
-  attr.exclude_hv = 1;
-  fd = OpenEvent(attr, leader);
-  if (fd < 0) errno = error;
-  return fd;
 }
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
@@ -104,8 +73,9 @@ int64_t ReadByCall(EventSlot& slot) {
   return Settle(slot, EventReading(group, slot));
 }
 
-OpenFailure EventGroup::Open(std::span<const EventSpec> events) {
+OpenFailure EventGroup::Open(std::span<const EventSpec> events, const Target& target) {
   Close();
+  target_ = target;
   if (events.size() > kMaxEvents) return {kMaxEvents, E2BIG};
   int software_leader = -1;
   int hardware_leader = -1;
@@ -127,16 +97,17 @@ OpenFailure EventGroup::Open(std::span<const EventSpec> events) {
 // In the group of `leader` if it fits there, else as the leader of a new one. Returns an errno.
 int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
   slot = {};
-  perf_event_attr attr = Attributes(event);
-  slot.fd = OpenAllowed(event, attr, leader);
+  if (target_.on_exec) leader = -1;
+  perf_event_attr attr = GroupAttributes(event, target_);
+  slot.fd = OpenAllowed(event, attr, target_, leader);
   if (slot.fd < 0 && leader >= 0 && errno == EINVAL) {
     leader = -1;
-    attr = Attributes(event);
-    slot.fd = OpenAllowed(event, attr, leader);
+    attr = GroupAttributes(event, target_);
+    slot.fd = OpenAllowed(event, attr, target_, leader);
   }
   if (slot.fd < 0 && arch::kUserAccess != 0 && !IsSoftware(event)) {
     attr.config1 = event.config1;  // a PMU or kernel that knows no user access
-    slot.fd = OpenAllowed(event, attr, leader);
+    slot.fd = OpenAllowed(event, attr, target_, leader);
   }
   if (slot.fd < 0) return errno;
   if (leader < 0) leader = slot.fd;
@@ -153,7 +124,7 @@ int EventGroup::PositionInGroup(int leader) const {
 
 // A page that cannot be had (locked-memory limit) leaves the event to be read by call.
 void EventGroup::Map(const EventSpec& event, EventSlot& slot) {
-  if (IsSoftware(event)) return;
+  if (IsSoftware(event) || !target_.IsCaller()) return;
   void* page = mmap(nullptr, PageBytes(), PROT_READ, MAP_SHARED, slot.fd, 0);
   if (page != MAP_FAILED) slot.page = static_cast<const volatile perf_event_mmap_page*>(page);
 }

@@ -1,4 +1,5 @@
-// The events one thread counts: up to 8 per-thread perf events, read by that thread.
+// The events one thread counts: up to 8 per-thread perf events, read by that thread. (Tools may
+// name another target: another thread, a CPU, a family; then every read is by call.)
 //
 // Open, Read, ReadAll, Status and Close belong to the thread that opened the group: a counter is
 // read where it counts. Nothing throws; nothing allocates after the constructor. Values are events
@@ -19,6 +20,7 @@
 #include <span>
 
 #include "ptm/event_spec.h"
+#include "ptm/open_event.h"
 #if defined(__x86_64__)
 #include "ptm/arch_x86_64.h"
 #elif defined(__aarch64__)
@@ -111,8 +113,8 @@ class EventGroup {
   EventGroup(const EventGroup&) = delete;
   EventGroup& operator=(const EventGroup&) = delete;
 
-  // Starts counting `events` (8 at most) on the calling thread; all of them or none.
-  OpenFailure Open(std::span<const EventSpec> events);
+  // Starts counting `events` (8 at most) on the calling thread (or `target`); all of them or none.
+  OpenFailure Open(std::span<const EventSpec> events, const Target& target = {});
   void Close();
 
   int size() const { return size_; }
@@ -143,6 +145,7 @@ class EventGroup {
   void Map(const EventSpec& event, EventSlot& slot);
   [[gnu::cold]] void ReadAllByCall(int64_t* out);
 
+  Target target_;
   int size_ = 0;
   int by_call_ = 0;  // events without a page
   EventSlot slots_[kMaxEvents];

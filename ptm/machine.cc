@@ -63,11 +63,11 @@ void ReadCapabilities(const std::string& root, Machine& machine) {
   machine.may_load_bpf = (has(CAP_BPF) && has(CAP_PERFMON)) || has(CAP_SYS_ADMIN);
 }
 
-std::string NotPermitted(const Machine& machine) {
-  if (machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
+// kernel.perf_event_paranoid answers EACCES, a seccomp filter usually EPERM.
+std::string NotPermitted(int error, const Machine& machine) {
+  if (error == EPERM || machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
     return "the system forbids it (a container's or sandbox's rule against perf_event_open); allow "
-           "that "
-           "call, e.g. with a seccomp profile that has it";
+           "that call, e.g. with a seccomp profile that has it (Docker: --cap-add PERFMON)";
   }
   const int needed = *machine.paranoid > 2 ? 2 : 1;
   return fmt::format(
@@ -119,7 +119,7 @@ std::string Explain(const EventSpec& event, int error, const Machine& machine) {
              "count";
     case EACCES:
     case EPERM:
-      return NotPermitted(machine);
+      return NotPermitted(error, machine);
     case ENOSYS:
       return "there is no perf_event_open here (a kernel without CONFIG_PERF_EVENTS, an emulator "
              "or a sandbox)";

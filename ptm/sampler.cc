@@ -10,15 +10,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "ptm/machine.h"
+#include "ptm/open_event.h"
+
 namespace jprof::ptm {
 namespace {
 
-constexpr size_t kRingPages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
 constexpr uint64_t kMaxChain = 1024;
 
 int ParanoidLevel() {
@@ -31,21 +34,21 @@ int ParanoidLevel() {
   return level;
 }
 
-int OpenEvent(perf_event_attr& attr, int pid, int cpu) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+int OpenEvent(perf_event_attr& attr, int pid, int cpu, int leader = -1) {
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
+constexpr uint64_t kReadFormat =
+    PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+
 perf_event_attr AttributesOf(const SamplerOptions& options) {
-  perf_event_attr attr = {};
-  attr.size = sizeof(attr);
-  attr.type = options.event.type;
-  attr.config = options.event.config;
-  attr.config1 = options.event.config1;
-  attr.config2 = options.event.config2;
-  attr.exclude_user = (options.event.exclude & kExcludeUser) != 0;
-  attr.exclude_kernel = (options.event.exclude & kExcludeKernel) != 0;
-  attr.exclude_hv = (options.event.exclude & kExcludeHypervisor) != 0;
+  perf_event_attr attr = AttributesOf(options.event);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  if (options.switches) {
+    attr.sample_type |= PERF_SAMPLE_READ;
+    attr.read_format = kReadFormat;
+  }
   if (options.chains) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
   attr.freq = options.rate != 0;
   if (options.rate != 0) {
@@ -53,37 +56,23 @@ perf_event_attr AttributesOf(const SamplerOptions& options) {
   } else {
     attr.sample_period = options.period;
   }
+  // Counted beside, it must never make room for another user's events.
+  attr.pinned = options.switches;
   attr.disabled = 1;
   attr.inherit = !options.pids.empty();
   attr.enable_on_exec = options.on_exec;
   // No build_id: Linux (6.18 still) then marks other tools' records of the same mapping as if
   // theirs had one, too, and perf 6.1 crashes on that.
-  attr.mmap = attr.mmap2 = 1;
+  attr.mmap = attr.mmap2 = options.maps;
+  attr.context_switch = options.switches;
   attr.comm = attr.comm_exec = 1;
   attr.task = 1;
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
-  attr.wakeup_watermark = kRingPages * 4096 / 4;
+  attr.wakeup_watermark = static_cast<uint32_t>(options.ring_pages * 4096 / 4);
   return attr;
-}
-
-std::vector<int> OnlineCpus() {
-  std::vector<int> cpus;
-  const long configured = sysconf(_SC_NPROCESSORS_CONF);
-  for (int cpu = 0; cpu < configured; ++cpu) {
-    char path[64];
-    std::snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-    std::FILE* file = std::fopen(path, "re");
-    int online = 1;  // the first CPU has no such file
-    if (file != nullptr) {
-      if (std::fscanf(file, "%d", &online) != 1) online = 1;
-      std::fclose(file);
-    }
-    if (online) cpus.push_back(cpu);
-  }
-  return cpus;
 }
 
 std::vector<uint32_t> ThreadsOf(uint32_t pid) {
@@ -136,6 +125,8 @@ constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
 struct Ring {
   perf_event_mmap_page* page = nullptr;
   std::vector<int> descriptors;  // the first owns the mapping, the others write into it
+  std::vector<int> counted;      // in the group of the first
+  int cpu = 0;
 };
 
 }  // namespace
@@ -145,11 +136,14 @@ struct Sampler::State {
   std::vector<std::byte> copy;  // of a record that wraps round the end
   std::vector<uint64_t> chain;
   bool chains = false;
+  bool counts = false;
+  size_t ring_pages = 0;
   std::string note;
 
   ~State() {
     for (Ring& ring : rings) {
-      if (ring.page != nullptr) munmap(ring.page, (kRingPages + 1) * 4096);
+      if (ring.page != nullptr) munmap(ring.page, (ring_pages + 1) * 4096);
+      for (const int descriptor : ring.counted) close(descriptor);
       for (const int descriptor : ring.descriptors) close(descriptor);
     }
   }
@@ -158,6 +152,16 @@ struct Sampler::State {
     for (Ring& ring : rings) {
       for (const int descriptor : ring.descriptors) ioctl(descriptor, request, 0);
     }
+  }
+
+  static CountedValues Values(Bytes& bytes) {
+    CountedValues read;
+    const auto events = bytes.Take<uint64_t>();
+    read.enabled = bytes.Take<uint64_t>();
+    read.running = bytes.Take<uint64_t>();
+    read.size = std::min<size_t>(events, CountedValues::kMost);
+    for (size_t i = 0; i < read.size; ++i) read.values[i] = bytes.Take<uint64_t>();
+    return read;
   }
 
   void Sample(const perf_event_header& header, Bytes bytes, SampleRecord& record) {
@@ -170,6 +174,7 @@ struct Sampler::State {
     record.time = bytes.Take<uint64_t>();
     record.cpu = static_cast<uint16_t>(bytes.Take<uint32_t>());
     bytes.Take<uint32_t>();
+    if (counts) record.counted = Values(bytes);
     if (!chains) return;
     chain.clear();
     const uint64_t count = std::min(bytes.Take<uint64_t>(), kMaxChain);
@@ -185,7 +190,12 @@ struct Sampler::State {
     const auto left = bytes.left();
     if (left.size() < kSampleIdBytes) return;
     Bytes id(left.last(kSampleIdBytes));
-    id.Take<uint64_t>();
+    const auto pid = id.Take<uint32_t>();
+    const auto tid = id.Take<uint32_t>();
+    if (record.kind == SampleRecord::Kind::kSwitch) {
+      record.pid = pid;
+      record.tid = tid;
+    }
     record.time = id.Take<uint64_t>();
     record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
   }
@@ -235,7 +245,11 @@ struct Sampler::State {
         record.pid = bytes.Take<uint32_t>();
         record.parent_pid = bytes.Take<uint32_t>();
         record.tid = bytes.Take<uint32_t>();
-        bytes.Take<uint32_t>();
+        record.parent_tid = bytes.Take<uint32_t>();
+        break;
+      case PERF_RECORD_SWITCH_CPU_WIDE:  // one as a thread leaves and one as the next comes
+        record.kind = SampleRecord::Kind::kSwitch;
+        wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0;
         break;
       case PERF_RECORD_LOST:
         bytes.Take<uint64_t>();
@@ -253,20 +267,20 @@ struct Sampler::State {
   }
 
   void DrainRing(Ring& ring, const std::function<void(const SampleRecord&)>& visit) {
-    constexpr uint64_t kBytes = kRingPages * 4096;
+    const uint64_t size = ring_pages * 4096;
     const auto* data = reinterpret_cast<const std::byte*>(ring.page) + 4096;
     const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);
     uint64_t tail = ring.page->data_tail;
     while (tail < head) {
-      const uint64_t at = tail % kBytes;
+      const uint64_t at = tail % size;
       perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
       std::memcpy(&header, data + at, sizeof(header));
       if (header.size < sizeof(header)) break;
-      if (at + header.size <= kBytes) {
+      if (at + header.size <= size) {
         Record({data + at, header.size}, visit);
       } else {
-        copy.assign(data + at, data + kBytes);
-        copy.insert(copy.end(), data, data + (header.size - (kBytes - at)));
+        copy.assign(data + at, data + size);
+        copy.insert(copy.end(), data, data + (header.size - (size - at)));
         Record(copy, visit);
       }
       tail += header.size;
@@ -298,7 +312,7 @@ std::unexpected<Error> Refused(int error, const SamplerOptions& options) {
 }
 
 // Opens the event on this CPU for one thread (-1: all) and lets it write into the CPU's ring.
-int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu) {
+int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages) {
   int descriptor = OpenEvent(attr, tid, cpu);
   if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
     attr.exclude_kernel = attr.exclude_hv = 1;
@@ -310,16 +324,46 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu) {
     return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, ring.descriptors.front()) == 0 ? 0 : errno;
   }
   void* page =
-      mmap(nullptr, (kRingPages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      mmap(nullptr, (ring_pages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (page == MAP_FAILED) return errno;
   ring.page = static_cast<perf_event_mmap_page*>(page);
   return 0;
+}
+
+// The events counted beside, in the group of the ring's own. An errno; `refused`: the event's place.
+int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused) {
+  for (const EventSpec& event : events) {
+    perf_event_attr attr = AttributesOf(event);
+    attr.read_format = kReadFormat;
+    attr.use_clockid = 1;  // one group, one clock
+    attr.clockid = CLOCK_MONOTONIC;
+    const int descriptor = OpenEvent(attr, -1, ring.cpu, ring.descriptors.front());
+    refused = ring.counted.size();
+    if (descriptor < 0) return errno;
+    ring.counted.push_back(descriptor);
+  }
+  return 0;
+}
+
+std::unexpected<Error> NotCounted(const EventSpec& event, size_t place, int error) {
+  if (error == EINVAL && place > 0) {
+    return WrongUse(
+        "'{}' does not fit on this CPU's counters together with the {} before it; ask for fewer "
+        "(`jprof events --together A,B,C` says what fits)",
+        event.name, place == 1 ? "one" : fmt::format("{}", place));
+  }
+  return WrongUse("metric '{}' cannot be counted: {}", event.name,
+                  Explain(event, error, ReadMachine()));
 }
 
 }  // namespace
 
 EventSpec CpuClock() {
   return {.name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
+}
+
+EventSpec TaskClock() {
+  return {.name = "time", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
 }
 
 Sampler::Sampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -330,6 +374,8 @@ Sampler::~Sampler() = default;
 Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   auto state = std::make_unique<State>();
   state->chains = options.chains;
+  state->counts = options.switches;
+  state->ring_pages = options.ring_pages;
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;
@@ -340,15 +386,20 @@ Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   if (targets.empty()) return Refused(ESRCH, options);
   for (const int cpu : OnlineCpus()) {
     Ring ring;
+    ring.cpu = cpu;
     for (const int target : targets) {
-      const int error = AddTo(ring, attr, target, cpu);
+      const int error = AddTo(ring, attr, target, cpu, options.ring_pages);
       if (error == ESRCH && targets.size() > 1) continue;  // a thread ended meanwhile
       if (error != 0) {
         state->rings.push_back(std::move(ring));  // closes what was opened
         return Refused(error, options);
       }
     }
-    if (ring.page != nullptr) state->rings.push_back(std::move(ring));
+    if (ring.page == nullptr) continue;
+    state->rings.push_back(std::move(ring));
+    size_t refused = 0;
+    if (const int error = AddCounted(state->rings.back(), options.counted, refused))
+      return NotCounted(options.counted[refused], refused, error);
   }
   if (state->rings.empty()) return Refused(ESRCH, options);
   if (wanted_kernel && attr.exclude_kernel) {
@@ -373,20 +424,37 @@ void Sampler::Drain(int milliseconds, const std::function<void(const SampleRecor
   for (Ring& ring : state_->rings) state_->DrainRing(ring, visit);
 }
 
+void Sampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit) {
+  for (const Ring& ring : state_->rings) {
+    std::array<std::byte, (3 + CountedValues::kMost) * sizeof(uint64_t)> raw;
+    const ssize_t got = read(ring.descriptors.front(), raw.data(), raw.size());
+    if (got <= 0) continue;
+    Bytes bytes({raw.data(), static_cast<size_t>(got)});
+    SampleRecord record = {.cpu = static_cast<uint16_t>(ring.cpu)};
+    record.counted = State::Values(bytes);
+    visit(record);
+  }
+}
+
 const std::string& Sampler::note() const { return state_->note; }
 uint32_t Sampler::cpus() const { return static_cast<uint32_t>(state_->rings.size()); }
 
 Permission SamplingPermission() {
   Permission permission;
-  perf_event_attr attr = AttributesOf({});
+  perf_event_attr attr = AttributesOf(SamplerOptions());
   const auto can = [&attr](int pid) {
     const int descriptor = OpenEvent(attr, pid, pid < 0 ? 0 : -1);
     if (descriptor >= 0) close(descriptor);
     return descriptor >= 0;
   };
   permission.kernel = can(0);
+  const int error = errno;
   permission.whole_machine = can(-1);
   if (permission.whole_machine && permission.kernel) return permission;
+  if (!permission.kernel && error != EACCES) {
+    permission.advice = Explain(CpuClock(), error, ReadMachine());
+    return permission;
+  }
   permission.advice = fmt::format(
       "perf_event_paranoid is {}; run as root, give jprof CAP_PERFMON, or as root: sysctl "
       "kernel.perf_event_paranoid={}",

@@ -20,6 +20,8 @@ namespace jprof::ptm {
 
 // The event that samples by time: the CPU clock, which also runs while a CPU idles.
 EventSpec CpuClock();
+// A thread's own on-CPU time, in ns, as an event to count.
+EventSpec TaskClock();
 
 struct SamplerOptions {
   EventSpec event = CpuClock();
@@ -28,23 +30,38 @@ struct SamplerOptions {
   bool chains = false;         // frame-pointer call chains
   std::vector<uint32_t> pids;  // these processes and what they start; empty: the whole machine
   bool on_exec = false;        // starts counting when the (single) process executes
+  bool maps = true;            // with the mappings of code
+  // Tell of each dispatch, and with each sample what the CPU has counted (whole machine only): `event` and, beside
+  // it, these, all of them at once, or Open fails.
+  bool switches = false;
+  std::vector<EventSpec> counted;
+  size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
+};
+
+// One reading of `counted`, with the sample's own event first. `enabled`: ns since the start.
+struct CountedValues {
+  static constexpr size_t kMost = 9;
+  uint64_t enabled = 0, running = 0;
+  size_t size = 0;
+  uint64_t values[kMost] = {};
 };
 
 // What the kernel reports; only the fields that a kind names are set.
 struct SampleRecord {
-  enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost };
+  enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
   Kind kind = Kind::kSample;
   bool kernel = false;  // kSample: the address is the kernel's
   bool exec = false;    // kComm: by an exec, which has emptied the process
   uint16_t cpu = 0;
-  uint32_t pid = 0, tid = 0;
-  uint32_t parent_pid = 0;  // kFork
+  uint32_t pid = 0, tid = 0;  // kSwitch: of the thread that is dispatched
+  uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
   uint64_t address = 0;                        // kSample: instruction; kMap: start
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;                           // kLost: samples
+  uint64_t lost = 0;                           // kLost: samples or records
   std::string_view text;                       // kMap: path; kComm: name; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
+  CountedValues counted;            // kSample, with switches
 };
 
 class Sampler {
@@ -61,6 +78,10 @@ class Sampler {
   void Stop();
   // Waits for records up to `milliseconds` (or until a signal), then hands on all that there are.
   void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
+
+  // What is counted on each CPU at this moment, between two samples (kSample records with a CPU and
+  // values, nothing else).
+  void ReadCounted(const std::function<void(const SampleRecord&)>& visit);
 
   const std::string& note() const;
   uint32_t cpus() const;

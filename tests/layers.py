@@ -14,6 +14,7 @@ MAY_INCLUDE = {
     "profile": ["common"],
     "ptm": ["common"],
     "ptm/names": ["common", "ptm"],
+    "ptm/library": ["common", "ptm", "ptm/names"],
     "a2n": ["common"],
     "calibrate/model": ["common"],
     "calibrate/train": ["common", "profile", "calibrate/model"],

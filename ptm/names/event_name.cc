@@ -83,6 +83,48 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
                   machine.pmu.empty() ? WhyNoPmu(machine) : "PAPI does not offer it on this CPU");
 }
 
+// What moves in any loop; a count of 0 there means that the counter does not work.
+constexpr std::string_view kAlwaysMove[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_INS",
+                                            "perf::INSTRUCTIONS", "perf::CYCLES",
+                                            "perf::BRANCH-INSTRUCTIONS"};
+
+bool IsSameEvent(const EventSpec& a, const EventSpec& b) {
+  return a.type == b.type && a.config == b.config && a.config1 == b.config1 &&
+         a.config2 == b.config2;
+}
+
+bool AlwaysMoves(const EventSpec& event) {
+  if ((event.exclude & kExcludeUser) != 0) return false;
+  return std::ranges::any_of(kAlwaysMove, [&](std::string_view name) {
+    const auto known = ResolveEvent(name);
+    return known && IsSameEvent(known->spec, event);
+  });
+}
+
+bool Moves(EventSlot& slot) {
+  const int64_t before = ReadByCall(slot);
+  volatile int turns = 100'000;
+  while (turns > 0) turns = turns - 1;
+  return ReadByCall(slot) > before;
+}
+
+bool Opens(std::string_view name) {
+  const auto event = ResolveEvent(name);
+  EventGroup group;
+  return event && !group.Open({&event->spec, 1}).Failed() &&
+         (!AlwaysMoves(event->spec) || Moves(group.slot(0)));
+}
+
+// What to count instead of a hardware event that cannot be.
+std::string Instead() {
+  std::vector<std::string> work = {"time"};
+  for (const char* name : {"PAPI_TOT_CYC", "page-faults"}) {
+    if (Opens(name)) work.emplace_back(name);
+  }
+  if (work.size() == 1) return "only time works here, as wall clock";
+  return Join(work, " and ") + " work here";
+}
+
 }  // namespace
 
 bool IsBuiltInMetric(std::string_view name) {
@@ -103,8 +145,15 @@ Result<NamedEvent> CheckEvent(std::string_view name) {
   EventGroup group;
   const OpenFailure failure = group.Open({&event->spec, 1});
   if (failure.Failed()) {
-    return WrongUse("metric '{}' cannot be counted: {}", name,
-                    Explain(event->spec, failure.error, ReadMachine()));
+    return WrongUse("metric '{}' cannot be counted: {}{}", name,
+                    Explain(event->spec, failure.error, ReadMachine()),
+                    IsSoftware(event->spec) ? "" : "; " + Instead());
+  }
+  if (AlwaysMoves(event->spec) && !Moves(group.slot(0))) {
+    return WrongUse(
+        "metric '{}' cannot be counted: this machine's PMU takes it and counts 0 over a loop "
+        "(an emulator or a partial virtual PMU); {}",
+        name, Instead());
   }
   if (group.slot(0).user_only) {
     event->spec.exclude |= kExcludeKernel | kExcludeHypervisor;
@@ -114,24 +163,36 @@ Result<NamedEvent> CheckEvent(std::string_view name) {
   return event;
 }
 
-Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names) {
+Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names) {
   if (names.size() > kMaxEvents)
     return WrongUse("{} metrics; {} at most", names.size(), kMaxEvents);
-  AgentMetrics metrics;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string& name = names[i];
-    if (std::find(names.begin(), names.begin() + i, name) != names.begin() + i) {
-      return WrongUse("metric '{}' is named twice", name);
+  CheckedMetrics checked;
+  for (const std::string& name : names) {
+    CheckedMetric metric = {.name = name};
+    if (!IsBuiltInMetric(name)) {
+      auto event = CheckEvent(name);
+      if (!event) return std::unexpected(event.error());
+      metric.event = std::move(event->spec);
+      if (!event->note.empty()) checked.notes.push_back(event->note);
     }
-    if (IsBuiltInMetric(name)) {
-      metrics.names.push_back(name);
-      continue;
+    for (const CheckedMetric& other : checked.metrics) {
+      if (Upper(other.name) == Upper(name)) return WrongUse("metric '{}' is named twice", name);
+      if (other.event && metric.event && IsSameEvent(*other.event, *metric.event) &&
+          other.event->exclude == metric.event->exclude) {
+        return WrongUse("metric '{}' is named twice: '{}' is the same event", name, other.name);
+      }
     }
-    auto event = CheckEvent(name);
-    if (!event) return std::unexpected(event.error());
-    metrics.names.push_back(EncodeMetric(event->spec));
-    if (!event->note.empty()) metrics.notes.push_back(event->note);
+    checked.metrics.push_back(std::move(metric));
   }
+  return checked;
+}
+
+Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names) {
+  auto checked = CheckMetrics(names);
+  if (!checked) return std::unexpected(checked.error());
+  AgentMetrics metrics = {.names = {}, .notes = std::move(checked->notes)};
+  for (const CheckedMetric& metric : checked->metrics)
+    metrics.names.push_back(metric.event ? EncodeMetric(*metric.event) : metric.name);
   return metrics;
 }
 
@@ -140,6 +201,46 @@ std::vector<std::string> KnownEvents() {
   std::ranges::move(pfm::EventNames(), std::back_inserter(names));
   std::ranges::sort(names);
   return names;
+}
+
+std::string DescribeEvent(std::string_view name) {
+  if (name == "time") return "On-CPU time of the thread";
+  if (name == "dispatches") return "Times the thread was put on a CPU";
+  if (Upper(name).starts_with("PAPI_")) return papi::Description(Upper(name));
+  return pfm::Description(std::string(name));
+}
+
+std::vector<std::string> OtherNames(std::string_view name) {
+  std::vector<std::string> names;
+  const auto event = ResolveEvent(name);
+  if (!event) return names;
+  if (Upper(name).starts_with("PAPI_")) {
+    const std::string generic(papi::GenericEvent(Upper(name)));
+    if (!generic.empty()) names.push_back(generic);
+    return names;
+  }
+  for (const std::string& preset : papi::PresetNames()) {
+    const std::string_view generic = papi::GenericEvent(preset);
+    const auto is_it = [&](std::string_view other_name) {
+      const auto other = ResolveEvent(other_name);
+      return other && IsSameEvent(other->spec, event->spec);
+    };
+    if (is_it(preset) || (!generic.empty() && is_it(generic))) names.push_back(preset);
+  }
+  return names;
+}
+
+std::vector<size_t> DoNotFit(std::span<const EventSpec> events) {
+  std::vector<size_t> apart;
+  EventGroup group;
+  if (group.Open(events).Failed()) return apart;
+  bool first = true;
+  for (int i = 0; i < group.size(); ++i) {
+    if (IsSoftware(events[i]) || group.slot(i).leader != group.slot(i).fd) continue;
+    if (!first) apart.push_back(i);
+    first = false;
+  }
+  return apart;
 }
 
 std::string PapiVersion() { return papi::Version(); }

@@ -51,6 +51,16 @@ std::string_view GenericEvent(std::string_view name) {
   return "";
 }
 
+std::string Description(const std::string& name) {
+  const std::string preset = name.substr(0, name.find(':'));
+  int code = 0;
+  PAPI_event_info_t info = {};
+  if (Start() != 0 || PAPI_event_name_to_code(preset.c_str(), &code) != PAPI_OK ||
+      PAPI_get_event_info(code, &info) != PAPI_OK)
+    return "";
+  return info.long_descr;
+}
+
 std::vector<std::string> PresetNames() {
   std::vector<std::string> names;
   if (Start() != 0) {

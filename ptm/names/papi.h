@@ -21,6 +21,7 @@ Result<Preset> FindPreset(const std::string& name);
 // CPUs and machines where PAPI offers none; empty: there is none.
 std::string_view GenericEvent(std::string_view name);
 
+std::string Description(const std::string& name);  // empty: PAPI does not know it
 std::vector<std::string> PresetNames();
 std::string Version();
 

@@ -109,6 +109,50 @@ std::vector<std::string> Modifiers(const std::string& name) {
   return modifiers;
 }
 
+// libpfm4 has no words for what the kernel keeps.
+std::string_view SoftwareWords(uint64_t config) {
+  switch (config) {
+    case PERF_COUNT_SW_CPU_CLOCK:
+      return "Time by the CPU's clock, ns";
+    case PERF_COUNT_SW_TASK_CLOCK:
+      return "On-CPU time of the thread, ns";
+    case PERF_COUNT_SW_PAGE_FAULTS:
+      return "Page faults";
+    case PERF_COUNT_SW_CONTEXT_SWITCHES:
+      return "Times the thread left a CPU";
+    case PERF_COUNT_SW_CPU_MIGRATIONS:
+      return "Times the thread came to another CPU";
+    case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+      return "Page faults without a disk access";
+    case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+      return "Page faults with a disk access";
+    default:
+      return "";
+  }
+}
+
+// The event's words and, of the unit masks named behind it, theirs.
+std::string Description(const std::string& name) {
+  if (!Start()) return "";
+  const std::string event_name = WithoutModifiers(name);
+  const int event = pfm_find_event(event_name.c_str());
+  pfm_event_info_t info = {};
+  info.size = sizeof(info);
+  if (event < 0 || pfm_get_event_info(event, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) return "";
+  std::string words = info.desc != nullptr ? info.desc : "";
+  const Encoded encoded = Encode(event_name);
+  if (encoded.answer == Answer::kFound && encoded.spec.type == PERF_TYPE_SOFTWARE &&
+      !SoftwareWords(encoded.spec.config).empty())
+    return std::string(SoftwareWords(encoded.spec.config));
+  ForEachAttribute(event, [&](const pfm_event_attr_info_t& attribute) {
+    const bool named = (name + ":").find(fmt::format(":{}:", attribute.name), event_name.size()) !=
+                       std::string::npos;
+    if (attribute.type == PFM_ATTR_UMASK && named && attribute.desc != nullptr)
+      words += fmt::format("; {}", attribute.desc);
+  });
+  return words;
+}
+
 std::vector<std::string> EventNames() {
   std::vector<std::string> names;
   if (!Start()) return names;

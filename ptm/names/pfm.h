@@ -26,6 +26,8 @@ Encoded Encode(const std::string& name);
 // event.
 std::vector<std::string> Modifiers(const std::string& name);
 
+std::string Description(const std::string& name);  // empty: no such event
+
 // Events of the kernel and of this CPU, as PMU::EVENT or, where a unit mask is needed,
 // PMU::EVENT:UMASK.
 std::vector<std::string> EventNames();

@@ -104,8 +104,32 @@ TEST(EventName, MetricsForAgentRefuses) {
   };
   EXPECT_NE(refused(std::vector<std::string>(9, "time")).find("8 at most"), std::string::npos);
   EXPECT_NE(refused({"time", "time"}).find("twice"), std::string::npos);
+  EXPECT_NE(refused({"time", "TIME"}).find("TIME"), std::string::npos);
+  EXPECT_NE(refused({"page-faults", "perf::PAGE-FAULTS"}).find("same event"), std::string::npos);
   EXPECT_NE(refused({"time", "nosuchevent"}).find("nosuchevent"), std::string::npos);
   EXPECT_NE(refused({""}).find("empty"), std::string::npos);
+}
+
+TEST(EventName, BothSidesOfAName) {
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_TRUE(has(OtherNames("PAPI_TOT_INS"), "perf::INSTRUCTIONS"));
+  EXPECT_TRUE(has(OtherNames("perf::INSTRUCTIONS"), "PAPI_TOT_INS"));
+  EXPECT_FALSE(has(OtherNames("perf::INSTRUCTIONS"), "PAPI_TOT_CYC"));
+  EXPECT_EQ(DescribeEvent("page-faults"), "Page faults");
+  EXPECT_NE(DescribeEvent("papi_tot_ins").find("nstructions"), std::string::npos);
+  EXPECT_EQ(DescribeEvent("nosuchevent"), "");
+}
+
+TEST(EventName, SoftwareEventsAlwaysFit) {
+  std::vector<EventSpec> events;
+  for (const char* name : {"page-faults", "cpu-clock", "task-clock"}) {
+    const auto event = CheckEvent(name);
+    if (!event) GTEST_SKIP() << event.error().message;
+    events.push_back(event->spec);
+  }
+  EXPECT_TRUE(DoNotFit(events).empty());
 }
 
 TEST(EventName, ListHoldsPresetsAndEvents) {

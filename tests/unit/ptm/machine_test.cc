@@ -99,6 +99,7 @@ TEST(Explain, ParanoidSaysWhatToSet) {
             std::string::npos);
   EXPECT_NE(Explain(kPageFaults, EACCES, {.paranoid = 4}).find("perf_event_paranoid=2"),
             std::string::npos);
+  EXPECT_NE(Explain(kPageFaults, EPERM, {.paranoid = 2}).find("seccomp"), std::string::npos);
   EXPECT_EQ(Explain(kPageFaults, EPERM, {.privileged = true, .paranoid = 2}).find("sysctl"),
             std::string::npos);
 }

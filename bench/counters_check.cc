@@ -1,0 +1,216 @@
+// Virtual time, dispatches and software events against the kernel's own figures, thread by thread:
+// 8 threads on 2 CPUs that spin, sleep, yield, touch new pages and change CPUs, for --seconds (60).
+//   time         against CLOCK_THREAD_CPUTIME_ID: within 0.5 %
+//   dispatches   against voluntary_ctxt_switches + nonvoluntary_ctxt_switches of
+//   /proc/self/task/TID/status: equal page-faults, context-switches   against
+//   /proc/self/task/TID/{stat,status}: equal cpu-migrations   against /proc/self/task/TID/sched:
+//   not more, for the event counts threads that come to run on
+//                    another CPU, and a waiting thread may be moved twice; equal for the first row,
+//                    a thread that hops
+// Exit status 1 if one is not.
+#include <jprof_counters.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kThreads = 8;
+constexpr int kMetrics = 5;
+constexpr const char* kNames[kMetrics] = {"dispatches", "time", "page-faults", "context-switches",
+                                          "cpu-migrations"};
+constexpr double kTimeBound = 0.005;
+
+struct Figures {
+  int64_t values[kMetrics] = {};
+};
+
+// The number behind "key" in a file of this thread's; -1: there is none.
+int64_t Field(const char* file, const std::string& key) {
+  std::ifstream lines("/proc/thread-self/" + std::string(file));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return std::stoll(line.substr(line.find(':') + 1));
+  }
+  return -1;
+}
+
+int64_t Faults() {
+  std::ifstream file("/proc/thread-self/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line.substr(line.rfind(')') + 2));
+  std::vector<int64_t> fields(10);
+  std::string state;
+  words >> state;
+  for (size_t i = 1; i < fields.size(); ++i) words >> fields[i];
+  return fields[7] + fields[9];  // minflt, majflt
+}
+
+int64_t CpuNanos() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+Figures Kernel() {
+  const int64_t switches =
+      Field("status", "voluntary_ctxt_switches") + Field("status", "nonvoluntary_ctxt_switches");
+  return {{switches, CpuNanos(), Faults(), switches, Field("sched", "se.nr_migrations")}};
+}
+
+bool Same(const Figures& a, const Figures& b) {
+  for (const int i : {0, 2, 3, 4}) {
+    if (a.values[i] != b.values[i]) return false;
+  }
+  return true;
+}
+
+// Both at one moment: again if something happened between. The last try stands: reading is work,
+// too.
+void ReadBoth(jprof_thread_counters* counters, Figures& ours, Figures& kernel) {
+  for (int tries = 0; tries < 200; ++tries) {
+    kernel = Kernel();
+    jprof_read_all(counters, ours.values);
+    if (Same(kernel, Kernel())) return;
+  }
+}
+
+void TouchPages(int pages) {
+  const size_t bytes = static_cast<size_t>(pages) * 4096;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  std::memset(memory, 1, bytes);
+  munmap(memory, bytes);
+}
+
+void Pin(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof(set), &set);
+}
+
+std::vector<int> TwoCpus() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof(set), &set);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE && cpus.size() < 2; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+// A little of everything; some 100 us on average.
+void Work(std::mt19937& random, const std::vector<int>& cpus) {
+  const unsigned what = random() % 64;
+  volatile unsigned spin = random() % 100'000;
+  while (spin > 0) spin = spin - 1;
+  const timespec nap = {0, 20'000};
+  if (what == 0) {
+    TouchPages(20);
+  } else if (what == 1) {
+    Pin({cpus[random() % cpus.size()]});
+  } else if (what == 2) {
+    Pin(cpus);
+  } else if (what < 20) {
+    sched_yield();
+  } else if (what < 40) {
+    nanosleep(&nap, nullptr);
+  }
+}
+
+// From CPU to CPU, never moved but when it runs.
+void Hop(double seconds, const std::vector<int>& cpus) {
+  const int hops = static_cast<int>(50 * seconds);
+  for (int i = 0; i < hops; ++i) Pin({cpus[static_cast<size_t>(i) % cpus.size()]});
+}
+
+struct Outcome {
+  long tid = 0;
+  Figures ours, kernel;
+};
+
+// Seed 0: hops.
+void Run(const jprof_counters* set, const std::vector<int>& cpus, double seconds, unsigned seed,
+         Outcome& outcome) {
+  jprof_thread_counters* counters = jprof_thread_start(set);
+  if (counters == nullptr) return;
+  outcome.tid = syscall(SYS_gettid);
+  std::mt19937 random(seed);
+  Figures ours, kernel;
+  ReadBoth(counters, ours, kernel);  // touches what reading needs
+  ReadBoth(counters, ours, kernel);
+  if (seed == 0) Hop(seconds, cpus);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (seed != 0 && std::chrono::steady_clock::now() < end) {
+    Work(random, cpus);
+    (void)jprof_read_one(counters);
+  }
+  ReadBoth(counters, outcome.ours, outcome.kernel);
+  for (int i = 0; i < kMetrics; ++i) {
+    outcome.ours.values[i] -= ours.values[i];
+    outcome.kernel.values[i] -= kernel.values[i];
+  }
+  jprof_thread_stop(counters);
+}
+
+// Prints a row for each metric; whether all is as it must be.
+bool Judge(const Outcome& outcome, bool hops) {
+  bool good = outcome.tid != 0;
+  for (int i = 0; i < kMetrics; ++i) {
+    const auto ours = outcome.ours.values[i], kernel = outcome.kernel.values[i];
+    const bool known = i != 4 || Field("sched", "se.nr_migrations") >= 0;
+    const double off =
+        kernel == 0 ? 0 : static_cast<double>(ours - kernel) / static_cast<double>(kernel);
+    const bool holds = !known || (i == 1            ? hops || std::abs(off) <= kTimeBound
+                                  : i == 4 && !hops ? ours <= kernel
+                                                    : ours == kernel);
+    std::printf("%7ld  %-16s %14ld %14ld  %+8.4f %%  %s\n", outcome.tid, kNames[i], ours, kernel,
+                100 * off,
+                !known  ? "not in /proc"
+                : holds ? "holds"
+                        : "FAILS");
+    good &= holds;
+  }
+  return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds =
+      argc == 3 && std::strcmp(argv[1], "--seconds") == 0 ? std::atof(argv[2]) : 60;
+  jprof_counters* set = nullptr;
+  if (jprof_counters_init(&set, kNames, kMetrics) != 0) {
+    std::printf("skipped: %s\n", jprof_counters_error());
+    return 77;
+  }
+  std::vector<Outcome> outcomes(kThreads + 1);
+  const std::vector<int> cpus = TwoCpus();
+  Run(set, cpus, seconds, 0, outcomes[0]);
+  Pin(cpus);
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i <= kThreads; ++i)
+    threads.emplace_back(Run, set, std::cref(cpus), seconds, i, std::ref(outcomes[i]));
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%7s  %-16s %14s %14s  %10s\n", "TID", "METRIC", "JPROF", "KERNEL", "OFF");
+  bool good = true;
+  for (const Outcome& outcome : outcomes) good &= Judge(outcome, &outcome == outcomes.data());
+  jprof_counters_terminate(set);
+  return good ? 0 : 1;
+}

@@ -1,0 +1,44 @@
+#include "cli/count_output.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/record_options.h"
+#include "cli/wrong_words.h"
+
+namespace jprof::cli {
+
+std::vector<std::string> SplitAll(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    for (std::string& name : SplitMetrics(list)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+int StatusOf(const Result<int>& result) {
+  if (result) return *result;
+  PrintError(result.error().message);
+  return result.error().exit_code;
+}
+
+Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {
+  std::FILE* file = path.empty()  ? otherwise
+                    : path == "-" ? stdout
+                                  : std::fopen(path.c_str(), "we");
+  if (file == nullptr) return WrongUse("cannot write {}: {}", path, std::strerror(errno));
+  file_.reset(file);
+  return {};
+}
+
+Result<void> CountOutput::Print(const CountTable& table, reports::Format format) {
+  reports::Output out(file_.get());
+  if (!first_ && format == reports::Format::kText) out.Text("\n");
+  PrintCounts(table, format, first_, out);
+  first_ = false;
+  auto finished = out.Finish();
+  std::fflush(file_.get());
+  return finished;
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,175 @@
+// `jprof events`: what can be counted: list, search, describe; which events fit together; names on
+// both sides.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/count_output.h"
+#include "cli/record_options.h"
+#include "cli/wrong_words.h"
+#include "ptm/names/event_name.h"
+
+namespace jprof::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr char kFooter[] = R"(Examples:
+  jprof events                                 every name known here; "yes": it can be counted now
+  jprof events cache                           those with "cache" in their name or description
+  jprof events --here                          only those that can be counted
+  jprof events PAPI_TOT_INS                    one of them: what it is, its other names, whether it works here
+  jprof events --together PAPI_TOT_INS,PAPI_TOT_CYC,PAPI_L1_DCM
+                                               whether this CPU counts them at the same time (exit status 0 or 1)
+
+Whether an event can be counted is found by opening it. See docs/STAT.md)";
+
+struct EventsArguments {
+  std::string pattern, together, format = "text";
+  bool here = false;
+};
+
+struct Listed {
+  std::string name, description, lack;  // lack empty: can be counted
+};
+
+bool Contains(const std::string& text, const std::string& pattern) {
+  return fnmatch(("*" + pattern + "*").c_str(), text.c_str(), FNM_CASEFOLD) == 0;
+}
+
+std::vector<Listed> List(const EventsArguments& arguments) {
+  std::vector<std::string> names = {"time", "dispatches"};
+  for (std::string& name : ptm::KnownEvents()) names.push_back(std::move(name));
+  std::vector<Listed> listed;
+  for (const std::string& name : names) {
+    Listed one = {.name = name, .description = ptm::DescribeEvent(name), .lack = ""};
+    if (!Contains(name, arguments.pattern) && !Contains(one.description, arguments.pattern))
+      continue;
+    const auto event = ptm::CheckMetrics({&name, 1});
+    if (!event) one.lack = event.error().message;
+    if (one.lack.empty() || !arguments.here) listed.push_back(std::move(one));
+  }
+  return listed;
+}
+
+void PrintList(const std::vector<Listed>& listed, reports::Format format) {
+  if (format == reports::Format::kJson) {
+    ordered_json events = ordered_json::array();
+    for (const Listed& one : listed) {
+      events.push_back({{"name", one.name},
+                        {"here", one.lack.empty()},
+                        {"description", one.description},
+                        {"lack", one.lack}});
+    }
+    fmt::print("{}\n", ordered_json{{"events", events}}.dump(
+                           2, ' ', false, ordered_json::error_handler_t::replace));
+    return;
+  }
+  size_t width = 4;
+  for (const Listed& one : listed) width = std::max(width, std::min<size_t>(one.name.size(), 40));
+  fmt::print("HERE  {:<{}}  DESCRIPTION\n", "NAME", width);
+  for (const Listed& one : listed) {
+    fmt::print("{:<4}  {:<{}}  {}\n", one.lack.empty() ? "yes" : "-", one.name, width,
+               one.description);
+  }
+}
+
+Result<int> Search(const EventsArguments& arguments, reports::Format format) {
+  const std::vector<Listed> listed = List(arguments);
+  if (listed.empty()) {
+    return WrongUse("no event has '{}' in its name or description{}; `jprof events` lists all",
+                    arguments.pattern, arguments.here ? " and can be counted here" : "");
+  }
+  PrintList(listed, format);
+  const Listed* lacking = nullptr;
+  size_t lacks = 0;
+  for (const Listed& one : listed) {
+    if (one.lack.empty()) continue;
+    if (lacks++ == 0) lacking = &one;
+  }
+  if (lacks > 0)
+    PrintError(
+        fmt::format("{} of {} cannot be counted, e.g. {}", lacks, listed.size(), lacking->lack));
+  return 0;
+}
+
+int Describe(const std::string& name, reports::Format format) {
+  const bool built_in = ptm::IsBuiltInMetric(name);
+  const auto event = ptm::ResolveEvent(name);
+  const auto checked = ptm::CheckMetrics({&name, 1});
+  const std::vector<std::string> others = ptm::OtherNames(name);
+  const std::string description = ptm::DescribeEvent(name);
+  if (format == reports::Format::kJson) {
+    fmt::print("{}\n", ordered_json{{"name", name},
+                                    {"description", description},
+                                    {"counts", built_in ? name : event->native},
+                                    {"other_names", others},
+                                    {"here", checked.has_value()},
+                                    {"lack", checked ? "" : checked.error().message}}
+                           .dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    return 0;
+  }
+  const auto line = [](const char* what, std::string_view text) {
+    if (!text.empty()) fmt::print("{:<12} {}\n", what, text);
+  };
+  line("name", name);
+  line("is", description);
+  line("counts", built_in ? "kept by jprof itself" : event->native);
+  line("also called", fmt::format("{}", fmt::join(others, ", ")));
+  line("here", checked ? "yes" : "no: " + checked.error().message);
+  if (checked && !checked->notes.empty()) line("note", checked->notes.front());
+  return 0;
+}
+
+Result<int> Together(const std::string& list) {
+  const auto metrics = ptm::CheckMetrics(SplitMetrics(list));
+  if (!metrics) return std::unexpected(metrics.error());
+  std::vector<ptm::EventSpec> events;
+  for (const ptm::CheckedMetric& metric : metrics->metrics) {
+    if (metric.event) events.push_back(*metric.event);
+  }
+  const std::vector<size_t> apart = ptm::DoNotFit(events);
+  if (apart.empty()) {
+    fmt::print("all {} count together on this CPU\n", metrics->metrics.size());
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const size_t i : apart) names.push_back(events[i].name);
+  fmt::print(
+      "they do not fit on this CPU's counters together: {} must take turns with those before\n",
+      fmt::join(names, ", "));
+  return 1;
+}
+
+Result<int> Events(const EventsArguments& arguments) {
+  const auto format = Choose("--format", arguments.format, {"text", "json"});
+  if (!format) return std::unexpected(format.error());
+  if (!arguments.together.empty()) return Together(arguments.together);
+  const bool exact =
+      !arguments.pattern.empty() &&
+      (ptm::IsBuiltInMetric(arguments.pattern) || ptm::ResolveEvent(arguments.pattern).has_value());
+  const auto as = static_cast<reports::Format>(*format);
+  return exact ? Result<int>(Describe(arguments.pattern, as)) : Search(arguments, as);
+}
+
+}  // namespace
+
+void AddEventsCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<EventsArguments>();
+  CLI::App* sub = app.add_subcommand("events", "What can be counted: list, search, describe");
+  sub->footer(kFooter);
+  sub->add_option("PATTERN", arguments->pattern,
+                  "A name: describes it; else lists what has this in name or description");
+  sub->add_flag("--here", arguments->here, "Only what can be counted on this machine");
+  sub->add_option("--together", arguments->together, "Whether A,B,C count at the same time");
+  sub->add_option("--format", arguments->format, "text (default) or json");
+  sub->callback([arguments, &exit_code] { exit_code = StatusOf(Events(*arguments)); });
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,37 @@
+#include "cli/interruption.h"
+
+namespace jprof::cli {
+namespace {
+
+volatile sig_atomic_t came = 0;
+volatile sig_atomic_t only_to_us = 0;
+
+void Note(int number, siginfo_t* info, void*) {
+  came = number;
+  only_to_us = info->si_code != SI_KERNEL;
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+  Forget();
+  struct sigaction action = {};
+  action.sa_sigaction = Note;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGINT, &action, &before_int_);
+  sigaction(SIGTERM, &action, &before_term_);
+}
+
+Interruption::~Interruption() {
+  sigaction(SIGINT, &before_int_, nullptr);
+  sigaction(SIGTERM, &before_term_, nullptr);
+}
+
+int Interruption::Number() { return came; }
+bool Interruption::OnlyToUs() { return only_to_us != 0; }
+void Interruption::Forget() {
+  came = 0;
+  only_to_us = 0;
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,125 @@
+#include "ptm/dispatch_accounts.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+
+namespace jprof::ptm {
+namespace {
+
+constexpr uint32_t kDead = ~0u;  // what the kernel calls a thread that is being taken down
+
+}  // namespace
+
+EventSpec DispatchEvent() {
+  return {
+      .name = "dispatches", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+}
+
+void ThreadAccount::Add(const ThreadAccount& other) {
+  dispatches += other.dispatches;
+  nanos += other.nanos;
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+}
+
+void DispatchAccounts::AddThread(uint32_t pid, uint32_t tid, std::string name, bool family) {
+  ThreadAccount& account = threads_[AccountOf(pid, tid)];
+  account.name = std::move(name);
+  account.family = family;
+}
+
+size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
+  const auto [entry, added] = by_tid_.try_emplace(tid, threads_.size());
+  if (added) threads_.push_back({.pid = pid, .tid = tid});
+  return entry->second;
+}
+
+// A thread may have run, and ended, on another CPU, whose records came first: then it has an
+// account. An end before this is that of an earlier thread with the same number.
+void DispatchAccounts::Fork(const SampleRecord& record) {
+  const auto known = by_tid_.find(record.tid);
+  if (known != by_tid_.end()) {
+    const uint64_t ended = threads_[known->second].ended;
+    if (ended != 0 && ended < record.time) by_tid_.erase(known);
+  }
+  const size_t child = AccountOf(record.pid, record.tid);
+  const auto parent = by_tid_.find(record.parent_tid);
+  if (parent == by_tid_.end()) return;
+  threads_[child].family |= threads_[parent->second].family;
+  if (threads_[child].name.empty()) threads_[child].name = threads_[parent->second].name;
+}
+
+void DispatchAccounts::Add(const SampleRecord& record) {
+  if (cpus_.size() <= record.cpu) cpus_.resize(record.cpu + 1);
+  Cpu& cpu = cpus_[record.cpu];
+  switch (record.kind) {
+    case SampleRecord::Kind::kSample:
+      return Sample(cpu, record);
+    case SampleRecord::Kind::kSwitch:
+      cpu.running = AccountOf(record.pid, record.tid);
+      cpu.since = record.time - cpu.offset;
+      return;
+    case SampleRecord::Kind::kFork:
+      return Fork(record);
+    case SampleRecord::Kind::kComm:
+      threads_[AccountOf(record.pid, record.tid)].name = record.text;
+      return;
+    case SampleRecord::Kind::kExit:
+      threads_[AccountOf(record.pid, record.tid)].ended = record.time;
+      return;
+    case SampleRecord::Kind::kLost:
+      cpu.has_lost = true;
+      return;
+    default:
+      return;
+  }
+}
+
+void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
+  if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
+  const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
+  Charge(cpu, record.counted, 1, told);
+  cpu.running = kNobody;
+  cpu.has_lost = false;
+  cpu.offset = record.time - record.counted.enabled;
+}
+
+// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). One
+// dispatch more is the idle task's, which went before it unseen.
+void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
+  const uint64_t dispatches = now.values[0] - cpu.last.values[0];
+  const bool idled = dispatches == left + 1 && cpu.running == who;
+  const bool known = who != kNobody && !cpu.has_lost && (dispatches == left || idled);
+  ThreadAccount& account = known ? threads_[who] : lost_;
+  if (known && idled) {
+    ThreadAccount& idle = threads_[AccountOf(0, 0)];
+    const uint64_t came = std::clamp(cpu.since, cpu.last.enabled, now.enabled);
+    idle.nanos += came - cpu.last.enabled;
+    ++idle.dispatches;
+    cpu.last.enabled = came;
+  }
+  account.nanos += now.enabled - cpu.last.enabled;
+  account.dispatches += known ? left : dispatches;
+  for (size_t i = 1; i < now.size; ++i) account.counts[i - 1] += now.values[i] - cpu.last.values[i];
+  cpu.last = now;
+}
+
+void DispatchAccounts::AddReading(const SampleRecord& record) {
+  if (cpus_.size() <= record.cpu) cpus_.resize(record.cpu + 1);
+  cpus_[record.cpu].reading = record.counted;
+  cpus_[record.cpu].has_reading = true;
+}
+
+void DispatchAccounts::SettleReading(Cpu& cpu) {
+  Charge(cpu, cpu.reading, 0, cpu.running != kNobody ? cpu.running : AccountOf(0, 0));
+  cpu.has_reading = false;
+}
+
+void DispatchAccounts::SettleReadings() {
+  for (Cpu& cpu : cpus_) {
+    if (cpu.has_reading && cpu.reading.enabled > cpu.last.enabled) SettleReading(cpu);
+    cpu.has_reading = false;
+  }
+}
+
+}  // namespace jprof::ptm

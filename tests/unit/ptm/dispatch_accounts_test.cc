@@ -1,0 +1,143 @@
+#include "ptm/dispatch_accounts.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::ptm {
+namespace {
+
+using Kind = SampleRecord::Kind;
+constexpr uint64_t kStart = 1000;  // CLOCK_MONOTONIC when counting began
+
+// A thread leaves its CPU at `at` (ns since the start), after `switches` of this CPU and so many
+// events.
+SampleRecord Leaves(uint16_t cpu, uint32_t tid, uint64_t at, uint64_t switches, uint64_t events) {
+  SampleRecord record = {.cpu = cpu, .pid = tid, .tid = tid, .time = kStart + at};
+  record.counted = {.enabled = at, .running = at, .size = 2, .values = {switches, events}};
+  return record;
+}
+
+SampleRecord Comes(uint16_t cpu, uint32_t tid, uint64_t at) {
+  return {.kind = Kind::kSwitch, .cpu = cpu, .pid = tid, .tid = tid, .time = kStart + at};
+}
+
+SampleRecord Forks(uint32_t parent, uint32_t tid, uint64_t at) {
+  return {.kind = Kind::kFork,
+          .pid = tid,
+          .tid = tid,
+          .parent_pid = parent,
+          .parent_tid = parent,
+          .time = kStart + at};
+}
+
+const ThreadAccount* Find(const DispatchAccounts& accounts, uint32_t tid) {
+  const ThreadAccount* found = nullptr;
+  for (const ThreadAccount& account : accounts.threads()) {
+    if (account.tid == tid) found = &account;
+  }
+  return found;
+}
+
+TEST(DispatchAccounts, WhatACpuCountedIsOfTheThreadThatLeaves) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 7));
+  accounts.Add(Comes(0, 20, 100));
+  accounts.Add(Leaves(0, 20, 150, 2, 8));
+  accounts.Add(Comes(0, 10, 150));
+  accounts.Add(Leaves(0, 10, 400, 3, 20));
+  EXPECT_EQ(Find(accounts, 10)->nanos, 350u);
+  EXPECT_EQ(Find(accounts, 10)->dispatches, 2u);
+  EXPECT_EQ(Find(accounts, 10)->counts[0], 19u);
+  EXPECT_EQ(Find(accounts, 20)->nanos, 50u);
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 1u);
+  EXPECT_EQ(accounts.lost().nanos, 0u);
+}
+
+TEST(DispatchAccounts, AThreadThatIsTakenDownIsKnownByItsComing) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 0));
+  accounts.Add(Comes(0, 20, 100));
+  accounts.Add(Leaves(0, ~0u, 130, 2, 4));
+  EXPECT_EQ(Find(accounts, 20)->nanos, 30u);
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 4u);
+}
+
+TEST(DispatchAccounts, UnseenIdlingIsNotTheNewcomers) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 0));
+  accounts.Add(Comes(0, 20, 900));
+  accounts.Add(Leaves(0, 20, 1000, 3, 5));
+  EXPECT_EQ(Find(accounts, 0)->nanos, 800u);
+  EXPECT_EQ(Find(accounts, 0)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
+  EXPECT_EQ(Find(accounts, 20)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 5u);
+}
+
+TEST(DispatchAccounts, WhatLostRecordsHidIsNobodys) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 1));
+  accounts.Add({.kind = Kind::kLost, .cpu = 0, .lost = 9});
+  accounts.Add(Comes(0, 20, 800));
+  accounts.Add(Leaves(0, 20, 900, 11, 50));
+  EXPECT_EQ(accounts.lost().dispatches, 10u);
+  EXPECT_EQ(accounts.lost().counts[0], 49u);
+  accounts.Add(Comes(0, 10, 900));
+  accounts.Add(Leaves(0, 10, 950, 12, 51));
+  EXPECT_EQ(Find(accounts, 10)->nanos, 150u);
+  EXPECT_EQ(Find(accounts, 10)->counts[0], 2u);
+}
+
+TEST(DispatchAccounts, AReadingTakesItsPlaceAmongTheSamples) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 1));
+  SampleRecord reading = {.cpu = 0};
+  reading.counted = {.enabled = 300, .running = 300, .size = 2, .values = {2, 9}};
+  accounts.AddReading(reading);
+  accounts.Add(Comes(0, 20, 100));
+  accounts.Add(Leaves(0, 20, 200, 2, 5));
+  accounts.Add(Comes(0, 30, 200));
+  accounts.Add(Leaves(0, 30, 400, 3, 12));
+  EXPECT_EQ(Find(accounts, 30)->nanos, 200u);
+  EXPECT_EQ(Find(accounts, 30)->counts[0], 7u);
+  accounts.Add(Comes(0, 10, 400));
+  reading.counted = {.enabled = 1000, .running = 1000, .size = 2, .values = {3, 15}};
+  accounts.AddReading(reading);
+  accounts.SettleReadings();
+  EXPECT_EQ(Find(accounts, 10)->nanos, 700u);
+  EXPECT_EQ(Find(accounts, 10)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 10)->counts[0], 4u);
+}
+
+TEST(DispatchAccounts, FamilyAndNamesGoToChildren) {
+  DispatchAccounts accounts;
+  accounts.AddThread(10, 10, "parent", true);
+  accounts.AddThread(11, 11, "other", false);
+  accounts.Add(Forks(10, 20, 5));
+  accounts.Add(Forks(11, 21, 6));
+  accounts.Add({.kind = Kind::kComm, .pid = 20, .tid = 20, .text = "child"});
+  accounts.Add(Forks(20, 30, 7));
+  EXPECT_TRUE(Find(accounts, 20)->family);
+  EXPECT_FALSE(Find(accounts, 21)->family);
+  EXPECT_TRUE(Find(accounts, 30)->family);
+  EXPECT_EQ(Find(accounts, 30)->name, "child");
+  EXPECT_EQ(Find(accounts, 21)->name, "other");
+}
+
+// Rings are read one after the other: the end may come before the start, and a number may come
+// again.
+TEST(DispatchAccounts, AnEndIsOfTheThreadThatStartedBefore) {
+  DispatchAccounts accounts;
+  accounts.AddThread(10, 10, "parent", true);
+  accounts.Add(Leaves(1, 20, 50, 1, 3));
+  accounts.Add({.kind = Kind::kExit, .cpu = 1, .pid = 20, .tid = 20, .time = kStart + 60});
+  accounts.Add(Forks(10, 20, 40));
+  EXPECT_TRUE(Find(accounts, 20)->family);
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 3u);
+  accounts.Add(Forks(10, 20, 500));
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 0u);
+  EXPECT_EQ(Find(accounts, 20)->ended, 0u);
+  EXPECT_EQ(accounts.threads().size(), 3u);
+}
+
+}  // namespace
+}  // namespace jprof::ptm
