@@ -8,7 +8,7 @@
   phases   calibrated time of a phase of many tiny calls / of an equally long phase with none: scan (ordinary code)
            and chain (no bound: the processor runs the probes in the gaps of such code; see docs/CALIBRATION.md)
 
-Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...] [--fold]
+Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...] [--fold] [--focus P]
 Needs a calibration table for each JVM (jprof calibrate --java JAVA) and a JDK's src.zip for javac.
 Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1, phases 0.8..1.2).
 """
@@ -39,10 +39,10 @@ def run(command, **options):
 
 
 class Bench:
-    def __init__(self, build, work, runs, fold):
+    def __init__(self, build, work, runs, fold, focus):
         self.jprof = os.path.join(build, "bin", "jprof")
         self.jar = os.path.join(build, "share", "jprof", "trainers.jar")
-        self.work, self.runs, self.fold = work, runs, fold
+        self.work, self.runs, self.fold, self.focus = work, runs, fold, focus
 
     def program(self, java, main, args):
         return [java, "-XX:-Inline", "-cp", self.jar, "jprof.trainers." + main, *args]
@@ -51,7 +51,8 @@ class Bench:
         """Runs under callflow; answers the main thread's nodes (log-rt with these options) and the program's output."""
         out = os.path.join(self.work, "accuracy.jprof")
         shutil.rmtree(out, ignore_errors=True)
-        fold = ["--fold-recursion"] if self.fold else []
+        fold = (["--fold-recursion"] if self.fold else []) + (
+            ["--focus", self.focus, "--keep-intrinsics"] if self.focus else [])
         output = run([self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
         report = json.loads(run([self.jprof, "report", "log-rt", out, "--cumulative", "--format", "json", *options]))
         if not report["metrics"][0]["calibrated"]:
@@ -154,11 +155,12 @@ def main():
     parser.add_argument("--files", type=int, default=400)
     parser.add_argument("--kinds", default="scan:1,scan:2,scan:4,chain:16", help="phases: kind and amount of work in a call")
     parser.add_argument("--fold", action="store_true", help="fold recursion in javac's tree")
+    parser.add_argument("--focus", metavar="P", help="record in focus, with intrinsics: '*' for every method")
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     options = parser.parse_args()
     missed = []
     with tempfile.TemporaryDirectory(prefix="jprof-accuracy-") as work:
-        bench = Bench(options.build, work, options.runs, options.fold)
+        bench = Bench(options.build, work, options.runs, options.fold, options.focus)
         for java in options.java or jvms():
             print(java, flush=True)
             figures = []
