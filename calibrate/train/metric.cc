@@ -18,12 +18,12 @@ double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& f
 // A typical interval per key as the trained deltas have it, the walk taken out.
 std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts& facts) {
   std::map<Key, Overhead> trained;
-  if (!facts.is_time || facts.index != 0) return trained;
-  for (const auto& [key, deltas] : evidence.samples.deltas) {
+  if (facts.index >= evidence.samples.deltas.size()) return trained;
+  for (const auto& [key, deltas] : evidence.samples.deltas[facts.index]) {
     const Typical typical = Estimate(deltas, facts.granularity);
     const double walk = HandlerTicks(evidence.samples, key.previous, facts);
     trained[key] = {.count = typical.count,
-                    .observed = typical.mean - walk,
+                    .observed = facts.is_time ? typical.mean - walk : typical.minimum,
                     .minimum = typical.minimum,
                     .spread = typical.spread};
   }
@@ -82,7 +82,7 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
   for (const auto& [name, walk] : kernels.walks) {
     const auto truth = kernels.truth.find(name);
     if (truth == kernels.truth.end()) continue;
-    double rest = walk.metrics[facts.index] - truth->second / facts.scale, events = 0;
+    double rest = walk.metrics[facts.index] - facts.RawTruth(truth->second), events = 0;
     for (const auto& [key, count] : walk.counts) {
       rest -= count * Lookup(metric, key).value.overhead;
       events += count;
@@ -92,7 +92,7 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
   return left;
 }
 
-std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale) {
+std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts) {
   std::vector<Equation> equations;
   for (const auto& [name, walk] : evidence.walks) {
     const ShapeName empty_name = EmptyOf(name);
@@ -102,9 +102,9 @@ std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, do
         empty_truth == evidence.truth.end()) {
       continue;
     }
-    Equation equation{walk.counts, walk.metrics[metric] - empty->second.metrics[metric]};
+    Equation equation{walk.counts, walk.metrics[facts.index] - empty->second.metrics[facts.index]};
     for (const auto& [key, count] : empty->second.counts) equation.counts[key] -= count;
-    equation.total -= truth_scale * (truth->second - empty_truth->second);
+    equation.total -= facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second);
     equations.push_back(std::move(equation));
   }
   return equations;
@@ -122,7 +122,7 @@ Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
 
   // Entry and exit of one call cannot be told apart from outside. Probes cost nearly the same everywhere, real
   // work does not: so every overhead starts at the mean of all and moves only as far as the equations demand.
-  Problem overhead{.equations = SlopeEquations(evidence, facts.index, facts.is_time ? 1 / facts.scale : 0),
+  Problem overhead{.equations = SlopeEquations(evidence, facts),
                    .ceiling = typical};
   overhead.fallback = MeanPerEvent(overhead.equations);
   for (const auto& [key, value] : Solve(overhead)) {

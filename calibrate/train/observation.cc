@@ -76,18 +76,18 @@ ShapeName EmptyOf(const ShapeName& shape) {
   return shape.substr(0, space + 2) + "Empty0";
 }
 
-Result<std::map<ShapeName, double>> ParseShapes(std::string_view output) {
-  std::map<ShapeName, double> shapes;
+Result<Truth> ParseShapes(std::string_view output) {
+  Truth shapes;
   bool done = false;
   std::istringstream lines{std::string(output)};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string kind, copy, method;
-    double nanos = 0;
     if (line == "done") done = true;
-    if (words >> kind >> copy >> method >> nanos && kind == "shape") {
-      shapes[copy + " " + method] = nanos;
-    }
+    if (!(words >> kind >> copy >> method) || kind != "shape") continue;
+    std::vector<double> values;
+    for (double value = 0; words >> value;) values.push_back(value);
+    if (!values.empty()) shapes[copy + " " + method] = std::move(values);
   }
   if (!done || shapes.empty()) return Fail("the trainer did not get to its end");
   return shapes;
@@ -126,6 +126,7 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
 
 Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   Samples samples;
+  samples.deltas.resize(profile.meta().metrics.size());
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
   bool after_bracket = false;  // such an interval is shortened by what the bracket took off
@@ -143,8 +144,9 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
       const auto previous = static_cast<EventKind>(record.previous & 1);
       const auto event = static_cast<EventKind>(record.event & 1);
       if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
-      if (!clean) continue;
-      samples.deltas[KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
+      const size_t metric = record.event >> 1;
+      if (!clean || metric >= samples.deltas.size()) continue;
+      samples.deltas[metric][KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
     }
     offset += got * sizeof(TrainRecord);
     left -= got;

@@ -17,8 +17,11 @@ namespace jprof::calibrate {
 // A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel: "Library regex".
 using ShapeName = std::string;
 
-// The "shape COPY METHOD NANOSECONDS" lines of a trainer's output. Error: it did not get to its end.
-Result<std::map<ShapeName, double>> ParseShapes(std::string_view output);
+// What one walk of each truly takes: ns, then what each counter of the metric set counts.
+using Truth = std::map<ShapeName, std::vector<double>>;
+
+// The "shape COPY METHOD NANOSECONDS COUNT..." lines of a trainer's output. Error: it did not get to its end.
+Result<Truth> ParseShapes(std::string_view output);
 
 // The shape without any call that a shape is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
@@ -33,7 +36,7 @@ std::map<ShapeName, Walk> WalksOf(const profile::CallTree& tree, const profile::
 
 // The train file, sorted by transition; only intervals between methods of the shapes.
 struct Samples {
-  std::map<Key, std::vector<uint32_t>> deltas;  // ticks; without the dirty ones
+  std::vector<std::map<Key, std::vector<uint32_t>>> deltas;  // by metric, raw; without the dirty ones
   std::vector<uint32_t> handlers[2];            // ticks within bracketed handlers, by EventKind
   uint64_t records = 0;
 };

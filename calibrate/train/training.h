@@ -41,7 +41,7 @@ Result<Trained> Train(const Plan& plan);
 
 // What the runs of one training found: of the shapes, and of the kernels by the compile state they ran in.
 struct Walks {
-  std::map<ShapeName, double> truth;  // ns a walk; of shapes with the driver
+  Truth truth;  // of shapes with the driver
   std::map<ShapeName, Walk> walks;
 };
 struct Evidence : Walks {
@@ -56,6 +56,8 @@ struct MetricFacts {
   double granularity = 1;
   double bracket_ticks = 0;  // what a bracket of the handler sees of nothing
   double bias = 0;           // of which the recording leaves so much in each interval
+  size_t truth = 0;          // where the trainers' own output has it
+  double RawTruth(const std::vector<double>& truths) const { return truths[truth] / (is_time ? scale : 1); }
 };
 
 // Robust: the median, and the standard deviation of a normal distribution with the same median of absolute deviations.
@@ -64,9 +66,8 @@ struct Centre {
 };
 Centre CentreOf(std::vector<double> values);
 
-// What each shape costs more than its empty one. `truth_scale`: raw units per ns of truth to take off the totals,
-// 0 = take off nothing.
-std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale);
+// What each shape costs more under the profiler than its empty one does.
+std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts);
 
 // What the profiler adds to an event of each kernel beyond what the table says, raw units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts);

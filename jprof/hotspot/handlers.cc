@@ -37,32 +37,35 @@ Handlers Choose(bool virtual_threads) {
   return {OnEntry<R, false>, OnExit<R, false>};
 }
 
+template <class R>
+Handlers Choose(bool virtual_threads, bool train) {
+  return train ? Choose<engine::CounterTraining<R>>(virtual_threads) : Choose<R>(virtual_threads);
+}
+
 }  // namespace
 
-Handlers HandlersFor(Recording recording, int64_t offset) {
+Handlers HandlersFor(Recording recording, bool train, int64_t offset) {
   continuation_offset = offset;
   const bool virtual_threads = offset >= 0;
   switch (recording) {
     case Recording::kCounts:
       return Choose<engine::CountTree>(virtual_threads);
-    case Recording::kTrain:
-      return Choose<engine::TrainTree>(virtual_threads);
     case Recording::kTrace:
       return Choose<engine::TimeTrace>(virtual_threads);
     case Recording::kOneCounter:
-      return Choose<engine::OneCounter>(virtual_threads);
+      return Choose<engine::OneCounter>(virtual_threads, train);
     case Recording::kTwoCounters:
-      return Choose<engine::TwoCounters>(virtual_threads);
+      return Choose<engine::TwoCounters>(virtual_threads, train);
     case Recording::kManyCounters:
-      return Choose<engine::ManyCounters>(virtual_threads);
+      return Choose<engine::ManyCounters>(virtual_threads, train);
     case Recording::kTimeAndOneCounter:
-      return Choose<engine::TimeAndOneCounter>(virtual_threads);
+      return Choose<engine::TimeAndOneCounter>(virtual_threads, train);
     case Recording::kTimeAndCounters:
-      return Choose<engine::TimeAndCounters>(virtual_threads);
+      return Choose<engine::TimeAndCounters>(virtual_threads, train);
     case Recording::kTime:
       break;
   }
-  return Choose<engine::TimeTree>(virtual_threads);
+  return train ? Choose<engine::TrainTree>(virtual_threads) : Choose<engine::TimeTree>(virtual_threads);
 }
 
 }  // namespace jprof::hotspot

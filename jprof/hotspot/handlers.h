@@ -14,7 +14,8 @@ struct Handlers {
   Handler exit;
 };
 
+// `train`: also write what calibration learns from (time and counters; others have nothing to learn).
 // `continuation_offset`: Vm::continuation_offset(); -1 = no virtual threads to tell apart.
-Handlers HandlersFor(Recording recording, int64_t continuation_offset);
+Handlers HandlersFor(Recording recording, bool train, int64_t continuation_offset);
 
 }  // namespace jprof::hotspot

@@ -56,7 +56,7 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image) {
 }
 
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording) {
+                          Recording recording, bool train) {
   uint8_t* probes = Vm::Flag(structs, "DTraceMethodProbes");
   uint8_t* inlining = Vm::Flag(structs, "Inline");
   if (probes == nullptr || inlining == nullptr) {
@@ -66,7 +66,7 @@ Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTar
   if (!Protect(targets.entry, kWritable) || !Protect(targets.exit, kWritable)) {
     return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
   }
-  const Handlers handlers = HandlersFor(recording, vm.continuation_offset());
+  const Handlers handlers = HandlersFor(recording, train, vm.continuation_offset());
   WriteJump(targets.entry, reinterpret_cast<uint64_t>(handlers.entry));
   WriteJump(targets.exit, reinterpret_cast<uint64_t>(handlers.exit));
   Protect(targets.entry, PROT_READ | PROT_EXEC);

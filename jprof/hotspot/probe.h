@@ -27,7 +27,6 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 enum class Recording {
   kCounts,
   kTime,
-  kTrain,
   kTrace,
   kOneCounter,
   kTwoCounters,
@@ -36,8 +35,8 @@ enum class Recording {
   kTimeAndCounters,
 };
 
-// Sets the flags and writes the jumps. Nothing is changed if an error is returned.
+// `train`: with a record per event for calibration. Sets the flags and writes the jumps. Nothing is changed if an error is returned.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording);
+                          Recording recording, bool train);
 
 }  // namespace jprof::hotspot
