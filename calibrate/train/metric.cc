@@ -62,6 +62,27 @@ void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& me
   }
 }
 
+double CostOf(const Probes& probes, char type, const Calls& of) {
+  const auto probe = probes.find(type);
+  if (probe == probes.end()) return 0;
+  return of.calls * probe->second.Sum() + of.arguments * probe->second.argument + of.results * probe->second.result;
+}
+
+// Calls visit(walk, its empty one, what it costs more under the profiler than the empty one does) for every shape.
+void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto visit) {
+  for (const auto& [name, walk] : evidence.walks) {
+    const ShapeName empty_name = EmptyOf(name);
+    const auto empty = evidence.walks.find(empty_name);
+    const auto truth = evidence.truth.find(name), empty_truth = evidence.truth.find(empty_name);
+    if (name == empty_name || empty == evidence.walks.end() || truth == evidence.truth.end() ||
+        empty_truth == evidence.truth.end()) {
+      continue;
+    }
+    const double more = walk.metrics[facts.index] - empty->second.metrics[facts.index];
+    visit(walk, empty->second, more - (facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second)));
+  }
+}
+
 double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -84,9 +105,10 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
     if (truth == kernels.truth.end()) continue;
     double rest = walk.metrics[facts.index] - facts.RawTruth(truth->second), events = 0;
     for (const auto& [key, count] : walk.counts) {
-      rest -= count * Lookup(metric, key).value.overhead;
+      if (metric.probes.empty()) rest -= count * Lookup(metric, key).value.overhead;
       events += count;
     }
+    for (const auto& [type, calls] : walk.by_type) rest -= CostOf(metric.probes, type, calls);
     if (events > 0) left.push_back(rest / events);
   }
   return left;
@@ -94,23 +116,55 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
 
 std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts) {
   std::vector<Equation> equations;
-  for (const auto& [name, walk] : evidence.walks) {
-    const ShapeName empty_name = EmptyOf(name);
-    const auto empty = evidence.walks.find(empty_name);
-    const auto truth = evidence.truth.find(name), empty_truth = evidence.truth.find(empty_name);
-    if (name == empty_name || empty == evidence.walks.end() || truth == evidence.truth.end() ||
-        empty_truth == evidence.truth.end()) {
-      continue;
-    }
-    Equation equation{walk.counts, walk.metrics[facts.index] - empty->second.metrics[facts.index]};
-    for (const auto& [key, count] : empty->second.counts) equation.counts[key] -= count;
-    equation.total -= facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second);
+  ForEachSlope(evidence, facts, [&equations](const Walk& walk, const Walk& empty, double added) {
+    Equation equation{walk.counts, added};
+    for (const auto& [key, count] : empty.counts) equation.counts[key] -= count;
     equations.push_back(std::move(equation));
-  }
+  });
   return equations;
 }
 
-Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
+std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts) {
+  std::vector<ProbeEquation> equations;
+  ForEachSlope(evidence, facts, [&equations](const Walk& walk, const Walk& empty, double added) {
+    ProbeEquation equation{walk.by_type, added};
+    for (const auto& [type, calls] : empty.by_type) {
+      Calls& of = equation.by_type[type];
+      of = {of.calls - calls.calls, of.arguments - calls.arguments, of.results - calls.results};
+    }
+    equations.push_back(std::move(equation));
+  });
+  return equations;
+}
+
+namespace {
+
+Probe Mean(const Probe& a, const Probe& b) {
+  return {.enter_in = (a.enter_in + b.enter_in) / 2,
+          .enter_out = (a.enter_out + b.enter_out) / 2,
+          .exit_in = (a.exit_in + b.exit_in) / 2,
+          .exit_out = (a.exit_out + b.exit_out) / 2,
+          .argument = (a.argument + b.argument) / 2,
+          .result = (a.result + b.result) / 2};
+}
+
+// Counters are exact: whole walks say what the probes of each type of method cost, to the instruction.
+Metric MakeExactMetric(const Evidence& evidence, const MetricFacts& facts) {
+  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = 1};
+  metric.keys = FromSamples(evidence, facts);
+  std::map<Key, double> minima;
+  for (const auto& [key, value] : metric.keys) minima[key] = value.minimum;
+  const ProbeFit fit = FitProbes(ProbeEquations(evidence, facts), minima);
+  metric.probes = fit.probes;
+  for (auto& [key, value] : metric.keys) {
+    value.overhead = OverheadOf(fit.probes, key);
+    value.truth = value.observed - value.overhead;
+    value.context = fit.off;
+  }
+  return metric;
+}
+
+Metric MakeTime(const Evidence& evidence, const MetricFacts& facts) {
   Metric metric{.name = facts.name, .unit = facts.unit, .granularity = facts.granularity, .bias = facts.bias};
   metric.keys = FromSamples(evidence, facts);
 
@@ -132,12 +186,21 @@ Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
     entry.overhead = value;
     entry.truth = entry.observed - value;
   }
-  if (facts.is_time) FitToKernels(evidence, facts, metric);
+  FitToKernels(evidence, facts, metric);
   return metric;
+}
+
+}  // namespace
+
+Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
+  return facts.is_time ? MakeTime(evidence, facts) : MakeExactMetric(evidence, facts);
 }
 
 Metric Combine(const Metric& first, const Metric& second) {
   Metric both = first;
+  for (auto& [type, probe] : both.probes) {
+    if (const auto other = second.probes.find(type); other != second.probes.end()) probe = Mean(probe, other->second);
+  }
   for (auto& [key, value] : both.keys) value.repeat = value.overhead;  // unless the second knows it too
   for (const auto& [key, other] : second.keys) {
     const auto [entry, is_new] = both.keys.try_emplace(key, other);

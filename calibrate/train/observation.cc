@@ -1,5 +1,6 @@
 #include "calibrate/train/observation.h"
 
+#include <cctype>
 #include <charconv>
 #include <sstream>
 
@@ -110,6 +111,11 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
       const auto index = static_cast<size_t>(previous);
       const double entries = tree.counts[record].entries[index];
       const double exits = tree.counts[record].exits[index];
+      Calls& calls = walk.by_type[static_cast<char>(std::toupper(static_cast<unsigned char>(LetterOf(self, methods))))];
+      const Kept kept = KeptOf(methods[profile::MethodOf(self)].signature, std::islower(static_cast<unsigned char>(LetterOf(self, methods))));
+      calls.calls += entries;
+      calls.arguments += entries * kept.arguments;
+      calls.results += exits * kept.results;
       // The interval before the caller's entry is the driver's, outside the walk.
       if (is_caller) walk.calls += entries;
       else if (entries > 0) walk.counts[KeyOf(previous, parent, EventKind::kEntry, self, methods)] += entries;
@@ -119,6 +125,9 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
   for (auto& [name, walk] : walks) {
     for (auto& [key, count] : walk.counts) count /= walk.calls;
     for (double& metric : walk.metrics) metric /= walk.calls;
+    for (auto& [type, calls] : walk.by_type) {
+      calls = {calls.calls / walk.calls, calls.arguments / walk.calls, calls.results / walk.calls};
+    }
   }
   std::erase_if(walks, [](const auto& walk) { return walk.second.calls == 0; });
   return walks;

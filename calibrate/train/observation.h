@@ -26,11 +26,17 @@ Result<Truth> ParseShapes(std::string_view output);
 // The shape without any call that a shape is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 
+// How often a walk calls methods of one type, and what these keep over their probes.
+struct Calls {
+  double calls = 0, arguments = 0, results = 0;
+};
+
 // One walk of a shape or a kernel as the tree has it: from the caller's entry to its exit.
 struct Walk {
   double calls = 0;
   Counts counts;               // transitions per walk
   std::vector<double> metrics;  // raw, per walk
+  std::map<char, Calls> by_type;  // upper case; the caller, too
 };
 std::map<ShapeName, Walk> WalksOf(const profile::CallTree& tree, const profile::Methods& methods);
 

@@ -30,8 +30,6 @@ struct Sizes {
   bool few_walks;      // of the kernels
 };
 
-bool HasTime(const Plan& plan) { return plan.metrics.find("time") != std::string::npos; }
-
 // The counters of the metric set, as the trainer takes them: a+b.
 std::string CountersOf(const Plan& plan) {
   std::string counters;
@@ -42,10 +40,11 @@ std::string CountersOf(const Plan& plan) {
   return counters;
 }
 
-// Counters alone say the same every time: a few walks do.
+// Counters alone say the same every time: a few walks do, and without a check one training.
 Sizes SizesOf(const Plan& plan) {
-  const bool counters_only = !HasTime(plan) && !CountersOf(plan).empty();
-  if (counters_only) return {plan.quick ? 1 : 2, {50, 2}, {100, 1}, {20, 1}, 1, 1, true};
+  const bool counters_only = !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
+  if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
+  if (counters_only) return {2, {50, 2}, {200, 1}, {50, 1}, 1, 1, true};
   if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
   return {2, {2000, 11}, {2000, 7}, {500, 2}, 3, 2, false};
 }
@@ -76,6 +75,7 @@ Program Shapes(const Plan& plan, const Size& size) {
 
 // The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself compiles.
 std::map<char, Program> Kernels(const Sizes& sizes) {
+  if (sizes.kernel_repeats == 0) return {};
   if (sizes.few_walks) {
     return {{'I', {{"-Xint"}, "Library", {"0", "10", "1"}}},
             {'J', {{"-XX:TieredStopAtLevel=1", "-XX:-BackgroundCompilation"}, "Library", {"200", "20", "1"}}},
@@ -296,13 +296,12 @@ void Dump(const std::vector<Evidence>& trainings, const ProfileFacts& facts) {
   }
 }
 
-// How the first training's table does on the second's kernels.
+// How the first training's table does on the last one's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
-  const auto kernels = other.kernels.find('R');
+  const auto kernels = other.kernels.find(facts.is_time ? 'R' : 'J');
   if (kernels == other.kernels.end()) return;
   const Centre left = CentreOf(LeftPerEvent(kernels->second, table, facts));
-  trained.left_ns_per_event = left.median * facts.scale;
-  trained.left_spread_ns = left.deviation * facts.scale;
+  trained.checks.push_back({facts.name, facts.unit, left.median * facts.scale, left.deviation * facts.scale});
 }
 
 }  // namespace
@@ -322,10 +321,8 @@ Result<Trained> Train(const Plan& plan) {
   Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
   for (const MetricFacts& metric : facts->metrics) {
     const Metric first = MakeMetric(trainings.front(), metric), second = MakeMetric(trainings.back(), metric);
-    if (metric.is_time) {
-      CrossCheck(first, trainings.back(), metric, trained);
-      trained.scale = metric.scale;
-    }
+    CrossCheck(first, trainings.back(), metric, trained);
+    if (metric.is_time) trained.scale = metric.scale;
     trained.table.metrics.push_back(Combine(first, second));
   }
   return trained;

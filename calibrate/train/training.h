@@ -11,6 +11,7 @@
 
 #include "calibrate/model/table.h"
 #include "calibrate/train/observation.h"
+#include "calibrate/train/probe_fit.h"
 #include "common/result.h"
 
 namespace jprof::calibrate {
@@ -28,11 +29,15 @@ struct Plan {
 
 struct Trained {
   Table table;
-  // The second training's kernels (compiled as in production) corrected with the first one's table, against the
-  // untraced ones: what is left per event, typically and from kernel to kernel. The honest measure of the table.
-  double left_ns_per_event = 0;
-  double left_spread_ns = 0;
-  double scale = 1;  // ns per tick
+  // The last training's kernels corrected with the first one's table, against the untraced ones: what is left per event,
+  // typically and from kernel to kernel. The honest measure of the table. For time as the JVM compiles them; for
+  // counters in C1, because C2 has no intrinsics under probes, and then it is not the same program.
+  struct Check {
+    std::string metric, unit;
+    double left = 0, spread = 0;
+  };
+  std::vector<Check> checks;  // empty: the plan has no kernels
+  double scale = 1;           // ns per tick
 };
 
 Result<Trained> Train(const Plan& plan);
@@ -68,6 +73,8 @@ Centre CentreOf(std::vector<double> values);
 
 // What each shape costs more under the profiler than its empty one does.
 std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts);
+
+std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts);  // of counters
 
 // What the profiler adds to an event of each kernel beyond what the table says, raw units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts);
