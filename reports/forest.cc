@@ -60,8 +60,8 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   std::vector<calibrate::Kept> kept;
   const bool exact = std::ranges::any_of(source.table->metrics, [](const auto& metric) { return !metric.probes.empty(); });
   for (size_t i = 0; exact && i < tree.size(); ++i) {
-    const uint32_t method = profile::MethodOf(tree.word[i]);
-    kept.push_back(calibrate::KeptOf(names.Parts(method).signature, names.IsStatic(method)));
+    const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
+    kept.push_back(calibrate::KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
   }
   const calibrate::CountedTree counted = {
       tree.parent, tree.former, letters,

@@ -52,12 +52,16 @@ final class ShapeXX {
 
   static void sAs1(ShapeXX o) { as(1); }
   static void sAs2(ShapeXX o) { as(1); as(2); }
+  static void sAs3(ShapeXX o) { as(1); as(2); as(3); }
   static void sBs1(ShapeXX o) { bs(1, 2, 3); }
-  static void sBs2(ShapeXX o) { bs(1, 2, 3); bs(4, 5, 6); }
+  static void sBs2(ShapeXX o) { bs(1, 2, 3); bs(2, 2, 3); }
+  static void sBs3(ShapeXX o) { bs(1, 2, 3); bs(2, 2, 3); bs(3, 2, 3); }
   static void sCv1(ShapeXX o) { o.cv(1, 2); }
-  static void sCv2(ShapeXX o) { o.cv(1, 2); o.cv(3, 4); }
+  static void sCv2(ShapeXX o) { o.cv(1, 2); o.cv(2, 2); }
+  static void sCv3(ShapeXX o) { o.cv(1, 2); o.cv(2, 2); o.cv(3, 2); }
   static void sDs1(ShapeXX o) { ds(1, 2); }
-  static void sDs2(ShapeXX o) { ds(1, 2); ds(3, 4); }
+  static void sDs2(ShapeXX o) { ds(1, 2); ds(2, 2); }
+  static void sDs3(ShapeXX o) { ds(1, 2); ds(2, 2); ds(3, 2); }
 
   void vEmpty0(ShapeXX o) { int x = 0; }
   void vLs1(ShapeXX o) { ls(); }

@@ -107,6 +107,11 @@ class Corrector {
     result_.adjust.resize(tree.parent.size());
     result_.error.resize(tree.parent.size());  // holds the variance until Finish
     systematic_.resize(tree.parent.size());
+    if (probes_.empty()) return;
+    calls_others_.resize(tree.parent.size());
+    for (size_t part = 0; part < tree.parent.size(); ++part) {
+      if (!tree.former[part] && tree.parent[part] != kRoot) calls_others_[tree.parent[part]] = 1;
+    }
   }
 
   // Charges the intervals that ended with this part's entries to its parent, with its exits to its node.
@@ -145,7 +150,8 @@ class Corrector {
     const std::array<uint32_t, 4>& counts = tree_.counts[part];
     const double entries = double{1} * counts[0] + counts[1], exits = double{1} * counts[2] + counts[3];
     const Kept kept = tree_.kept.empty() ? Kept() : tree_.kept[part];
-    const double arguments = probe.argument * kept.arguments / 2, results = probe.result * kept.results / 2;
+    const double arguments = probe.argument * kept.arguments / (calls_others_[node] ? 4 : 2);
+    const double results = probe.result * kept.results / 2;
     result_.adjust[parent] += entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
     result_.adjust[node] += entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
   }
@@ -164,6 +170,7 @@ class Corrector {
   NodeTypes types_;
   Prices prices_;
   const Probes& probes_;
+  std::vector<uint8_t> calls_others_;  // by node; only where probes are to be taken off
   double event_variance_;
   Correction result_;
   std::vector<float> systematic_;

@@ -20,7 +20,8 @@ struct Probe {
   double exit_in = 0;    // charged to the method
   double exit_out = 0;   // charged to the caller
   // Compiled code saves what is needed after the call of a probe: per argument (`this`, too), half of it before the
-  // entry's call and half after; for a result, the same at the exit.
+  // entry's call and half after; for a result, the same at the exit. A method that calls others saves its arguments for
+  // them, too: then only to fetch them once more is the probe's doing, and an argument costs half.
   double argument = 0;
   double result = 0;
 
@@ -34,7 +35,8 @@ struct Kept {
   uint8_t results = 0;
   bool operator==(const Kept&) const = default;
 };
-// Of a JVM signature, "(IJ)V". What is not one keeps nothing.
-Kept KeptOf(std::string_view signature, bool is_static);
+// Of a JVM signature, "(IJ)V". What is not one keeps nothing. `without_this`: of a static method, and of a native, whose
+// wrapper passes an object in any case.
+Kept KeptOf(std::string_view signature, bool without_this);
 
 }  // namespace jprof::calibrate

@@ -81,7 +81,8 @@ Result<Metric> MetricFromJson(const json& from) {
                           "calibrate again", text);
     metric.keys[*key] = OverheadFromJson(value);
   }
-  for (const auto& [type, probe] : from.value("probes", json::object()).items()) {
+  const json probes = from.value("probes", json::object());  // times have none
+  for (const auto& [type, probe] : probes.items()) {
     if (type.size() != 1) return Fail("calibration table: \"{}\" is no type of method: run jprof calibrate again", type);
     metric.probes[type[0]] = ProbeFromJson(probe);
   }

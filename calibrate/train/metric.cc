@@ -68,10 +68,11 @@ double CostOf(const Probes& probes, char type, const Calls& of) {
   return of.calls * probe->second.Sum() + of.arguments * probe->second.argument + of.results * probe->second.result;
 }
 
-// Calls visit(walk, its empty one, what it costs more under the profiler than the empty one does) for every shape.
-void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto visit) {
+// Calls visit(walk, the other, what probes add to it more than to the other) for every shape and the one that
+// other(name) names for comparison.
+void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto other, auto visit) {
   for (const auto& [name, walk] : evidence.walks) {
-    const ShapeName empty_name = EmptyOf(name);
+    const ShapeName empty_name = other(name);
     const auto empty = evidence.walks.find(empty_name);
     const auto truth = evidence.truth.find(name), empty_truth = evidence.truth.find(empty_name);
     if (name == empty_name || empty == evidence.walks.end() || truth == evidence.truth.end() ||
@@ -116,7 +117,7 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
 
 std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts) {
   std::vector<Equation> equations;
-  ForEachSlope(evidence, facts, [&equations](const Walk& walk, const Walk& empty, double added) {
+  ForEachSlope(evidence, facts, EmptyOf, [&equations](const Walk& walk, const Walk& empty, double added) {
     Equation equation{walk.counts, added};
     for (const auto& [key, count] : empty.counts) equation.counts[key] -= count;
     equations.push_back(std::move(equation));
@@ -124,9 +125,11 @@ std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts
   return equations;
 }
 
+// The third call in a row against the second: what the caller itself keeps over its own probes is the same in both.
 std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts) {
+  const auto shorter = [](const ShapeName& name) { return name.ends_with('3') ? ShorterOf(name) : ShapeName(); };
   std::vector<ProbeEquation> equations;
-  ForEachSlope(evidence, facts, [&equations](const Walk& walk, const Walk& empty, double added) {
+  ForEachSlope(evidence, facts, shorter, [&equations](const Walk& walk, const Walk& empty, double added) {
     ProbeEquation equation{walk.by_type, added};
     for (const auto& [type, calls] : empty.by_type) {
       Calls& of = equation.by_type[type];

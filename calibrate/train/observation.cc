@@ -59,6 +59,16 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   return callers;
 }
 
+// What is not used needs no saving: the leaf and the static mid of ShapeXX.java look at nothing, the other mid at `o`,
+// and that only before its call, so that it counts in full.
+Kept KeptBy(const profile::MethodName& method) {
+  const Kept kept = KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));
+  if (!method.class_name.starts_with(kShapePrefix)) return kept;
+  if (method.name == "lv" || method.name == "ms") return {0, kept.results};
+  if (method.name == "mv") return {2, kept.results};
+  return kept;
+}
+
 ShapeName NameOf(uint32_t word, const Methods& methods) {
   const profile::MethodName method = methods[profile::MethodOf(word)];
   const size_t package = method.class_name.rfind('/') + 1;
@@ -75,6 +85,13 @@ ShapeName EmptyOf(const ShapeName& shape) {
   const size_t space = shape.find(' ');
   if (space == std::string::npos || space + 1 >= shape.size()) return shape;
   return shape.substr(0, space + 2) + "Empty0";
+}
+
+ShapeName ShorterOf(const ShapeName& shape) {
+  ShapeName shorter = shape;
+  if (shape.empty() || shape.back() < '2' || shape.back() > '9') return {};
+  --shorter.back();
+  return shorter;
 }
 
 Result<Truth> ParseShapes(std::string_view output) {
@@ -97,6 +114,10 @@ Result<Truth> ParseShapes(std::string_view output) {
 std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) {
   std::map<ShapeName, Walk> walks;
   const std::vector<uint32_t> callers = CallersOf(tree, methods);
+  std::vector<uint8_t> calls_others(tree.size());
+  for (uint32_t record = 0; record < tree.size(); ++record) {
+    if (!tree.former[record] && tree.parent[record] != kNoRecord) calls_others[tree.parent[record]] = 1;
+  }
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t caller = callers[record];
     if (caller == kNoRecord) continue;
@@ -111,10 +132,10 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
       const auto index = static_cast<size_t>(previous);
       const double entries = tree.counts[record].entries[index];
       const double exits = tree.counts[record].exits[index];
-      Calls& calls = walk.by_type[static_cast<char>(std::toupper(static_cast<unsigned char>(LetterOf(self, methods))))];
-      const Kept kept = KeptOf(methods[profile::MethodOf(self)].signature, std::islower(static_cast<unsigned char>(LetterOf(self, methods))));
+      const Kept kept = KeptBy(methods[profile::MethodOf(self)]);
+      Calls& calls = walk.by_type[Letter(profile::TypeOf(self), false)];
       calls.calls += entries;
-      calls.arguments += entries * kept.arguments;
+      calls.arguments += entries * kept.arguments * (calls_others[ContextOf(tree, record)] ? 0.5 : 1);
       calls.results += exits * kept.results;
       // The interval before the caller's entry is the driver's, outside the walk.
       if (is_caller) walk.calls += entries;

@@ -26,7 +26,10 @@ Result<Truth> ParseShapes(std::string_view output);
 // The shape without any call that a shape is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 
-// How often a walk calls methods of one type, and what these keep over their probes.
+// The shape with one call less of the same: "ShapeIJ sLs2" of "ShapeIJ sLs3". Empty: there is none.
+ShapeName ShorterOf(const ShapeName& shape);
+
+// How often a walk calls methods of one type, and what these keep over their probes: what they use of their arguments.
 struct Calls {
   double calls = 0, arguments = 0, results = 0;
 };

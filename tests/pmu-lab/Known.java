@@ -4,7 +4,8 @@ package jprof.lab;
  * Programs of known work, counted by this thread's own counter: for each kind, after a warm-up, CALLS turns in half() and
  * twice as many in full(), each between two readings. Prints "known KIND CALLS HALF FULL": without probes, FULL - HALF is
  * what CALLS turns execute, to the instruction. No intrinsics, and nothing that probes keep from being compiled as it
- * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 32 to warm up.
+ * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 32 to warm up, and
+ * "uncounted" for a run under the profiler, whose counter is to be alone.
  */
 public final class Known {
   private interface Work {
@@ -75,7 +76,7 @@ public final class Known {
   private static int scan(int n) {
     int sum = 0;
     for (int i = 0; i < n; ++i) {
-      sum += TABLE[i] ^ i;
+      sum = 31 * sum + TABLE[i];
     }
     return sum;
   }
@@ -113,7 +114,7 @@ public final class Known {
 
   // Long: some 1,000 operations a call.
   private static long longer(long x) {
-    return scan(200) + churn(x, 200);
+    return churn(x, 150) + churn(x + 1, 150);
   }
 
   private static long churn(long x, int n) {
@@ -125,72 +126,75 @@ public final class Known {
     return x;
   }
 
-  // Straight-line methods of so many operations.
-  private static long line0(long x) {
+  // Straight-line methods of so many operations. Every other one needs a range check, which keeps C2 from moving
+  // arithmetic over the probe at the method's entry, into its caller's interval.
+  private static final byte[] BYTES = new byte[64];
+
+  private static long line0(long x, byte[] t) {
+    return x ^ t.length;
+  }
+
+  private static long line16(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
     return x;
   }
 
-  private static long line32(long x) {
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
+  private static long line64(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
     return x;
   }
 
-  private static long line128(long x) {
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    return x;
-  }
-
-  private static long line256(long x) {
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
+  private static long line128(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
     return x;
   }
 
@@ -227,25 +231,25 @@ public final class Known {
 
   private static void line0Turns(int turns) {
     for (int i = 0; i < turns; ++i) {
-      sink += line0(i);
+      sink += line0(i, BYTES);
     }
   }
 
-  private static void line32Turns(int turns) {
+  private static void line16Turns(int turns) {
     for (int i = 0; i < turns; ++i) {
-      sink += line32(i);
+      sink += line16(i, BYTES);
+    }
+  }
+
+  private static void line64Turns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += line64(i, BYTES);
     }
   }
 
   private static void line128Turns(int turns) {
     for (int i = 0; i < turns; ++i) {
-      sink += line128(i);
-    }
-  }
-
-  private static void line256Turns(int turns) {
-    for (int i = 0; i < turns; ++i) {
-      sink += line256(i);
+      sink += line128(i, BYTES);
     }
   }
 
@@ -257,9 +261,9 @@ public final class Known {
       case 3: objectsTurns(turns); break;
       case 4: longerTurns(turns); break;
       case 5: line0Turns(turns); break;
-      case 6: line32Turns(turns); break;
-      case 7: line128Turns(turns); break;
-      default: line256Turns(turns);
+      case 6: line16Turns(turns); break;
+      case 7: line64Turns(turns); break;
+      default: line128Turns(turns);
     }
   }
 
@@ -277,12 +281,14 @@ public final class Known {
     run(kind, 2 * calls);
   }
 
-  private static final String[] KINDS = {"tiny", "values", "mixed", "objects", "longer", "line0", "line32", "line128", "line256"};
+  private static final String[] KINDS = {"tiny", "values", "mixed", "objects", "longer", "line0", "line16", "line64", "line128"};
 
   public static void main(String[] args) {
     System.load(args[0]);
     final int calls = Integer.parseInt(args[1]), times = Integer.parseInt(args[2]);
-    open();
+    if (args.length == 3) {
+      open();
+    }
     for (int kind = 0; kind < KINDS.length; ++kind) {
       warm(kind, times);
     }

@@ -98,8 +98,8 @@ TEST(MakeMetric, ACounterIsLearntToTheInstruction) {
     evidence.truth[name] = {99.0, 500 + truth};  // ns, then the counter
     evidence.walks[name] = {100, std::move(counts), {0, truth + calls * 176}, {{'J', {calls, 0, 0}}}};
   };
-  walk("ShapeJJ sEmpty0", 1, 3, {});
-  walk("ShapeJJ sLs1", 2, 15, {{enter, 1}, {leave, 1}, {back, 1}});
+  walk("ShapeJJ sLs2", 3, 27, {});
+  walk("ShapeJJ sLs3", 4, 39, {{enter, 1}, {leave, 1}, {back, 1}});
   evidence.samples.deltas.resize(2);
   evidence.samples.deltas[1] = {{enter, {98, 95, 4501}}, {leave, {86, 86, 89}}, {back, {101, 101}}};
   const Metric metric = MakeMetric(evidence, {.name = "PAPI_TOT_INS", .unit = "events", .index = 1, .is_time = false, .truth = 1});
