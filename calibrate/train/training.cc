@@ -40,11 +40,11 @@ std::string CountersOf(const Plan& plan) {
   return counters;
 }
 
-// Counters alone say the same every time: a few walks do, and without a check one training.
+// Counters alone say nearly the same every time: few walks do; in a hurry one training, without a check.
 Sizes SizesOf(const Plan& plan) {
   const bool counters_only = !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
   if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
-  if (counters_only) return {2, {50, 2}, {200, 1}, {50, 1}, 1, 1, true};
+  if (counters_only) return {2, {500, 3}, {500, 3}, {100, 1}, 2, 1, true};
   if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
   return {2, {2000, 11}, {2000, 7}, {500, 2}, 3, 2, false};
 }
@@ -271,31 +271,6 @@ std::string Now() {
   return text;
 }
 
-void Dump(const std::vector<Evidence>& trainings, const ProfileFacts& facts) {
-  const auto walks = [&](const Walks& w, char state) {
-    for (const auto& [name, walk] : w.walks) {
-      const auto t = w.truth.find(name);
-      if (t == w.truth.end()) continue;
-      fmt::print("W {} {}", state, name);
-      for (const auto& m : facts.metrics) fmt::print(" {} {}", walk.metrics[m.index], m.RawTruth(t->second));
-      for (const auto& [key, count] : walk.counts) fmt::print(" {}={}", ToString(key), count);
-      fmt::print("\n");
-    }
-  };
-  const Evidence& e = trainings[0];
-  walks(e, 'S');
-  for (const auto& [state, k] : e.kernels) walks(k, state);
-  for (const auto& m : facts.metrics) {
-    for (const auto& [key, deltas] : e.samples.deltas[m.index]) {
-      std::map<uint32_t, int> h;
-      for (uint32_t d : deltas) ++h[d];
-      fmt::print("D {} {}", m.index, ToString(key));
-      for (auto [v, c] : h) fmt::print(" {}:{}", v, c);
-      fmt::print("\n");
-    }
-  }
-}
-
 // How the first training's table does on the last one's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
   const auto kernels = other.kernels.find(facts.is_time ? 'R' : 'J');
@@ -317,7 +292,6 @@ Result<Trained> Train(const Plan& plan) {
     if (!evidence) return std::unexpected(evidence.error());
     trainings.push_back(std::move(*evidence));
   }
-  if (getenv("JPROF_DUMP") != nullptr) Dump(trainings, *facts);
   Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
   for (const MetricFacts& metric : facts->metrics) {
     const Metric first = MakeMetric(trainings.front(), metric), second = MakeMetric(trainings.back(), metric);
