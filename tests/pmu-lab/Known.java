@@ -46,7 +46,7 @@ public final class Known {
     return (a ^ b) + (c ^ d);
   }
 
-  // Mixed: recursion, an interface with two implementations, arrays, natives.
+  // Mixed: recursion, loops, natives, and an interface with three implementations: of two, C2 guesses which without probes.
   private static final class Triple implements Work {
     @Override
     public long turn(long x) {
@@ -61,27 +61,29 @@ public final class Known {
     }
   }
 
-  private static final Work[] WORKS = {new Triple(), new Half()};
-  private static final int[] TABLE = new int[256];
+  private static final class Flip implements Work {
+    @Override
+    public long turn(long x) {
+      return ~x;
+    }
+  }
+
+  private static final Work[] WORKS = {new Triple(), new Half(), new Flip()};
 
   private static long mixed(long x) {
-    final long sum = fibonacci(4) + WORKS[(int) (x & 1)].turn(x) + scan(12);
+    final long sum = fibonacci(4) + WORKS[(int) (x % 3)].turn(x) + churn(x, 6);
     return (x & 3) == 0 ? plus(sum) : sum;
+  }
+
+  private static long recursion(long x) {
+    return x + fibonacci(5);
   }
 
   private static int fibonacci(int n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
   }
 
-  private static int scan(int n) {
-    int sum = 0;
-    for (int i = 0; i < n; ++i) {
-      sum = 31 * sum + TABLE[i];
-    }
-    return sum;
-  }
-
-  // Objects: a list built, walked and dropped; constructors and accessors.
+  // Objects: a list built, walked and dropped. No plain accessors: C2 inlines them even without Inline.
   private static final class Cell {
     private final Cell next;
     private final int value;
@@ -91,12 +93,12 @@ public final class Known {
       this.value = value;
     }
 
-    Cell next() {
-      return next;
+    Cell next(boolean wanted) {
+      return wanted ? next : null;
     }
 
-    int value() {
-      return value;
+    int plus(int x) {
+      return value + x;
     }
   }
 
@@ -106,8 +108,8 @@ public final class Known {
       list = new Cell(list, (int) x + i);
     }
     long sum = 0;
-    for (Cell cell = list; cell != null; cell = cell.next()) {
-      sum += cell.value();
+    for (Cell cell = list; cell != null; cell = cell.next(true)) {
+      sum += cell.plus(1);
     }
     return sum;
   }
@@ -217,6 +219,12 @@ public final class Known {
     }
   }
 
+  private static void recursionTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += recursion(i);
+    }
+  }
+
   private static void objectsTurns(int turns) {
     for (int i = 0; i < turns; ++i) {
       sink += objects(i);
@@ -258,11 +266,12 @@ public final class Known {
       case 0: tinyTurns(turns); break;
       case 1: valuesTurns(turns); break;
       case 2: mixedTurns(turns); break;
-      case 3: objectsTurns(turns); break;
-      case 4: longerTurns(turns); break;
-      case 5: line0Turns(turns); break;
-      case 6: line16Turns(turns); break;
-      case 7: line64Turns(turns); break;
+      case 3: recursionTurns(turns); break;
+      case 4: objectsTurns(turns); break;
+      case 5: longerTurns(turns); break;
+      case 6: line0Turns(turns); break;
+      case 7: line16Turns(turns); break;
+      case 8: line64Turns(turns); break;
       default: line128Turns(turns);
     }
   }
@@ -281,7 +290,9 @@ public final class Known {
     run(kind, 2 * calls);
   }
 
-  private static final String[] KINDS = {"tiny", "values", "mixed", "objects", "longer", "line0", "line16", "line64", "line128"};
+  private static final String[] KINDS = {
+    "tiny", "values", "mixed", "recursion", "objects", "longer", "line0", "line16", "line64", "line128",
+  };
 
   public static void main(String[] args) {
     System.load(args[0]);

@@ -520,6 +520,7 @@ TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
 TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
   SessionOptions options;
   options.files.train = true;
+  options.files.metric_count = 3;
   options.counters = {{"page-faults", 1, 2, 0, 0, 0}, {"context-switches", 1, 3, 0, 0, 0}};
   Start(std::move(options));
   ListTree oracle;
