@@ -2,7 +2,8 @@
 # under the profiler, and prints a line for each kind: what is below full() less what is below half(), so that what
 # surrounds the turns cancels out, against the same difference of the counts. Fails what is off by more than 2 %: the
 # calibrated total of a kind, and BASE of the long straight-line methods. Printed only: line0, which is there to be taken
-# off the others; and what has more arguments than instructions, values, and objects in C2. Variable: mode.
+# off the others; and what tells how far a model that knows arguments by their number goes: values, recursion, and objects
+# in C2. Variable: mode.
 BEGIN { FS = "," }
 FNR == NR {
   if (split($0, word, " ") == 5 && word[1] == "known") {
@@ -25,7 +26,7 @@ END {
     kind = kinds[i]
     if (truth[kind] <= 0 || events[kind] <= 0) { print "FAILED: no figures of " kind; exit 1 }
     line = sprintf("lab: %-9s %-4s %9d %10.1f %10.1f %10.1f %s", kind, mode, events[kind], truth[kind] / events[kind], \
-      raw[kind] / events[kind], base[kind] / events[kind], percent(base[kind], truth[kind], kind ~ /^(line0|values)$/ || kind mode == "objectsC2" ? 1000 : 2))
+      raw[kind] / events[kind], base[kind] / events[kind], percent(base[kind], truth[kind], kind ~ /^(line0|values|recursion)$/ || kind mode == "objectsC2" ? 1000 : 2))
     size = substr(kind, 5) + 0
     if (kind ~ /^line/ && size > 0) {
       true = (truth[kind] - truth["line0"]) / calls[kind]
