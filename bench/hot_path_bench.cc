@@ -127,7 +127,7 @@ void CountOnly(benchmark::State& state) {
 void Record(benchmark::State& state, hotspot::Recording kind) {
   Recording recording(kind != hotspot::Recording::kCounts);
   if (!recording.started()) return state.SkipWithError("no recording");
-  handlers = hotspot::HandlersFor(kind, {}, false);
+  handlers = hotspot::HandlersFor(kind, {}, {});
   Probed(kDepth);
   for (auto _ : state) benchmark::DoNotOptimize(Probed(kDepth));
 }

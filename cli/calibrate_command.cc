@@ -104,6 +104,14 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
                value.observed * scale, value.truth * scale, value.overhead * scale, value.spread * scale,
                value.repeat * scale, value.context * scale);
   }
+  if (!metric.probes.empty()) {
+    fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT", "EXIT IN", "EXIT OUT",
+               "ARGUMENT", "RESULT");
+  }
+  for (const auto& [type, probe] : metric.probes) {
+    fmt::print("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}\n", type, probe.enter_in, probe.enter_out,
+               probe.exit_in, probe.exit_out, probe.argument, probe.result);
+  }
   double overhead = 0, repeat = 0, count = 0;
   for (const auto& [key, value] : metric.keys) {
     const auto weight = static_cast<double>(value.count);
@@ -148,9 +156,12 @@ Result<void> Calibrate(const Options& options) {
     PrintMetric(metric, metric.unit == "ns" ? trained->scale : 1, metric.unit);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  fmt::print("\nCheck: ordinary programs of the second training, corrected with the first one's table, are off by {:+.2f} ns "
-             "an event;\n       from one program to another that differs by {:.2f} ns.\n",
-             trained->left_ns_per_event, trained->left_spread_ns);
+  fmt::print("\n");
+  for (const auto& check : trained->checks) {
+    fmt::print("Check: ordinary programs of the second training, corrected with the first one's table, are off by {:+.2f} {} "
+               "an event{};\n       from one program to another that differs by {:.2f}.\n",
+               check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "", check.spread);
+  }
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return {};

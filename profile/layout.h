@@ -190,15 +190,15 @@ struct TraceBlock {
 };
 static_assert(sizeof(TraceBlock) == 40);
 
-// One trained event. For an entry: from = the running method, to = the entered one. For an exit:
+// One metric of one trained event. For an entry: from = the running method, to = the entered one. For an exit:
 // from = the exiting method, to = the one it returns to. Words as in Node.
 struct TrainRecord {
-  uint32_t delta = 0;  // ticks since the previous event on this thread; kDirty = not clean
+  uint32_t delta = 0;  // of the metric since the previous event on this thread; kDirty = not clean
   uint32_t from = 0;
   uint32_t to = 0;
   uint16_t handler = 0;  // ticks inside the handler, if this event was bracketed; else 0
   uint8_t previous = 0;  // EventKind
-  uint8_t event = 0;     // EventKind
+  uint8_t event = 0;     // EventKind | number of the metric << 1
 };
 inline constexpr uint32_t kDirty = 0xffffffffu;
 static_assert(sizeof(TrainRecord) == 16);

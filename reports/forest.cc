@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/nearest.h"
@@ -56,9 +57,15 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.word[i], names);
+  std::vector<calibrate::Kept> kept;
+  const bool exact = std::ranges::any_of(source.table->metrics, [](const auto& metric) { return !metric.probes.empty(); });
+  for (size_t i = 0; exact && i < tree.size(); ++i) {
+    const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
+    kept.push_back(calibrate::KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
+  }
   const calibrate::CountedTree counted = {
       tree.parent, tree.former, letters,
-      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}};
+      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}, kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
     if (metric == nullptr || metrics[m].is_samples) continue;

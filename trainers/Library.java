@@ -28,8 +28,9 @@ import java.util.stream.Collectors;
  * Ordinary programs: what probes cost amid real work, in code with many methods, branches and objects, which is not what
  * they cost between the empty methods of ShapeXX. Each kernel is a few hundred to a few thousand calls, most of them in the
  * class library; its data is random and large enough that no branch predictor learns it by heart. Which compile state
- * they run in is up to the JVM's options. Prints for each "shape Library regex 12345.6" (ns a walk, median of the rounds).
- * Arguments: warm-up walks of each kernel, walks a round, rounds.
+ * they run in is up to the JVM's options. Prints for each "shape Library regex 12345.6 7890.1" (ns a walk, median of the
+ * rounds; then what each counter counts, the mean of all walks, if any are named).
+ * Arguments: warm-up walks of each kernel, walks a round, rounds, the native library, counters as Counters.open takes them.
  */
 public final class Library {
   private static final int LINES = 512;
@@ -322,23 +323,42 @@ public final class Library {
 
   public static void main(String[] args) {
     final int warmUp = Integer.parseInt(args[0]), walks = Integer.parseInt(args[1]), rounds = Integer.parseInt(args[2]);
+    int counters = 0;
+    if (args.length > 3) {
+      System.load(args[3]);
+      counters = Counters.open(args[4]);
+    }
     final Library library = new Library();
     for (int part = 0; part < 4; ++part) {  // in turns, so that call sites see all they will see
       for (int kernel = 0; kernel < KERNELS.length; ++kernel) {
         library.warm(kernel, warmUp / 4);
       }
     }
-    final double[][] nanos = new double[KERNELS.length][rounds];
+    final double[][] nanos = new double[KERNELS.length][rounds], counts = new double[KERNELS.length][counters];
+    final long[] before = new long[counters], after = new long[counters];
     for (int round = 0; round < rounds; ++round) {
       for (int kernel = 0; kernel < KERNELS.length; ++kernel) {
+        if (counters > 0) {
+          Counters.read(before);
+        }
         final long start = System.nanoTime();
         library.measure(kernel, walks);
         nanos[kernel][round] = (System.nanoTime() - start) / (double) walks;
+        if (counters > 0) {
+          Counters.read(after);
+        }
+        for (int i = 0; i < counters; ++i) {
+          counts[kernel][i] += (after[i] - before[i]) / ((double) walks * rounds);
+        }
       }
     }
     for (int kernel = 0; kernel < KERNELS.length; ++kernel) {
       Arrays.sort(nanos[kernel]);
-      System.out.println("shape Library " + KERNELS[kernel] + " " + nanos[kernel][rounds / 2]);
+      final StringBuilder text = new StringBuilder("shape Library " + KERNELS[kernel] + " " + nanos[kernel][rounds / 2]);
+      for (final double count : counts[kernel]) {
+        text.append(' ').append(count);
+      }
+      System.out.println(text);
     }
     System.out.println("sum " + library.sink);  // so that no work is dead
     System.out.println("done");

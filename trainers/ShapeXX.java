@@ -4,9 +4,11 @@ package jprof.trainers;
  * Every way one method calls another, with nothing else in it. Transitions loads this class once for
  * each pair of compile states (ShapeIJ: interpreted callers, C1 callees) and compiles the copies so.
  * A caller's name says: static or virtual; what it calls (Leaf, Native leaf, Mid = calls a leaf itself,
- * K = native mid; static or virtual); how often in a row.
+ * K = native mid; static or virtual; or one with arguments and results, A to D); how often in a row.
  */
 final class ShapeXX {
+  private long field;
+
   static void ls() { int x = 0; }  // JNI does not call a method whose body is one return
   void lv() { int x = 0; }
   static native void ns();
@@ -15,6 +17,12 @@ final class ShapeXX {
   void mv(ShapeXX o) { o.lv(); }
   static native void ks(ShapeXX o);  // calls ls
   native void kv(ShapeXX o);         // calls lv
+
+  // What arguments and results cost over a probe: they have to be saved.
+  static int as(int a) { return a + 1; }
+  static long bs(long a, int b, long c) { return a + b + c; }
+  void cv(long a, int b) { field = a + b; }
+  static native long ds(long a, int b);
 
   static void sEmpty0(ShapeXX o) { int x = 0; }
   static void sLs1(ShapeXX o) { ls(); }
@@ -41,6 +49,19 @@ final class ShapeXX {
   static void sKv1(ShapeXX o) { o.kv(o); }
   static void sKv2(ShapeXX o) { o.kv(o); o.kv(o); }
   static void sKv3(ShapeXX o) { o.kv(o); o.kv(o); o.kv(o); }
+
+  static void sAs1(ShapeXX o) { as(1); }
+  static void sAs2(ShapeXX o) { as(1); as(2); }
+  static void sAs3(ShapeXX o) { as(1); as(2); as(3); }
+  static void sBs1(ShapeXX o) { bs(1, 2, 3); }
+  static void sBs2(ShapeXX o) { bs(1, 2, 3); bs(2, 2, 3); }
+  static void sBs3(ShapeXX o) { bs(1, 2, 3); bs(2, 2, 3); bs(3, 2, 3); }
+  static void sCv1(ShapeXX o) { o.cv(1, 2); }
+  static void sCv2(ShapeXX o) { o.cv(1, 2); o.cv(2, 2); }
+  static void sCv3(ShapeXX o) { o.cv(1, 2); o.cv(2, 2); o.cv(3, 2); }
+  static void sDs1(ShapeXX o) { ds(1, 2); }
+  static void sDs2(ShapeXX o) { ds(1, 2); ds(2, 2); }
+  static void sDs3(ShapeXX o) { ds(1, 2); ds(2, 2); ds(3, 2); }
 
   void vEmpty0(ShapeXX o) { int x = 0; }
   void vLs1(ShapeXX o) { ls(); }

@@ -12,16 +12,18 @@ import jdk.test.whitebox.WhiteBox;
 
 /**
  * Walks every transition between interpreted, C1, C2 and native methods, static and not, and prints for
- * each shape what one walk took: "shape ShapeIJ sLs1 12.34" (ns, median of the rounds).
- * Arguments: the native library, calls per round, rounds.
+ * each shape what one walk took: "shape ShapeIJ sLs1 12.34 56.0" (ns, median of the rounds; then what each counter
+ * counts, if any are named: the difference of two loops, one twice as long, the least of the rounds).
+ * Arguments: the native library, calls per round, rounds, counters as Counters.open takes them.
  */
 public final class Transitions {
   private static final char[] STATES = {'I', 'J', 'R'};
   private static final int WARM_UP = 20;  // enough to resolve every call site before anything is compiled
 
-  private record Shape(Object target, Method caller, boolean isStatic, double[] nanos) {
-    Shape(Object target, Method caller, int rounds) {
-      this(target, caller, Modifier.isStatic(caller.getModifiers()), new double[rounds]);
+  private record Shape(Object target, Method caller, boolean isStatic, double[] nanos, double[] counts) {
+    Shape(Object target, Method caller, int rounds, int counters) {
+      this(target, caller, Modifier.isStatic(caller.getModifiers()), new double[rounds], new double[counters]);
+      Arrays.fill(counts, Double.MAX_VALUE);
     }
   }
 
@@ -33,12 +35,17 @@ public final class Transitions {
   private static native void drive(Object target, Method caller, boolean isStatic, int calls);
 
   private final WhiteBox whiteBox = new WhiteBox();
+  private final int counters;
+
+  private Transitions(int counters) {
+    this.counters = counters;
+  }
 
   public static void main(String[] args) throws Exception {
     System.load(args[0]);
     final int calls = Integer.parseInt(args[1]);
     final int rounds = Integer.parseInt(args[2]);
-    new Transitions().run(calls, rounds);
+    new Transitions(args.length > 3 ? Counters.open(args[3]) : 0).run(calls, rounds);
   }
 
   private void run(int calls, int rounds) throws Exception {
@@ -58,16 +65,37 @@ public final class Transitions {
         final long start = System.nanoTime();
         drive(shape.target, shape.caller, shape.isStatic, calls);
         shape.nanos[round] = (System.nanoTime() - start) / (double) calls;
+        if (counters > 0) {
+          count(shape, calls);
+        }
       }
     }
     final StringBuilder text = new StringBuilder();
     for (final Shape shape : shapes) {
       Arrays.sort(shape.nanos);
       text.append("shape ").append(shape.target.getClass().getSimpleName()).append(' ');
-      text.append(shape.caller.getName()).append(' ').append(shape.nanos[rounds / 2]).append('\n');
+      text.append(shape.caller.getName()).append(' ').append(shape.nanos[rounds / 2]);
+      for (final double count : shape.counts) {
+        text.append(' ').append(count);
+      }
+      text.append('\n');
     }
     System.out.print(text);
     System.out.println("done");
+  }
+
+  /** What surrounds the walks, the readings too, is in both loops and goes out. */
+  private void count(Shape shape, int calls) {
+    final long[] before = new long[counters], between = new long[counters], after = new long[counters];
+    Counters.read(before);
+    drive(shape.target, shape.caller, shape.isStatic, calls);
+    Counters.read(between);
+    drive(shape.target, shape.caller, shape.isStatic, 2 * calls);
+    Counters.read(after);
+    for (int i = 0; i < counters; ++i) {
+      final double walk = (after[i] - between[i] - (between[i] - before[i])) / (double) calls;
+      shape.counts[i] = Math.min(shape.counts[i], walk);
+    }
   }
 
   private List<Shape> prepare(char callerState, char calleeState, int rounds) throws Exception {
@@ -77,7 +105,7 @@ public final class Transitions {
     final List<Shape> shapes = new ArrayList<>();
     for (final Method method : copy.getDeclaredMethods()) {
       if (Character.isDigit(method.getName().charAt(method.getName().length() - 1))) {
-        shapes.add(new Shape(target, method, rounds));
+        shapes.add(new Shape(target, method, rounds, counters));
       }
     }
     warm(shapes);

@@ -9,6 +9,12 @@ static void JNICALL Leaf(JNIEnv* env, jobject self) {
   (void)self;
 }
 
+static jlong JNICALL Sum(JNIEnv* env, jclass type, jlong a, jint b) {
+  (void)env;
+  (void)type;
+  return a + b;
+}
+
 static void JNICALL MidStatic(JNIEnv* env, jclass type, jobject o) {
   (void)o;
   (*env)->CallStaticVoidMethod(env, type, leaf_static);
@@ -28,8 +34,9 @@ JNIEXPORT void JNICALL Java_jprof_trainers_Transitions_bind(JNIEnv* env, jclass 
       {"nv", "()V", (void*)Leaf},
       {"ks", (char*)mid, (void*)MidStatic},
       {"kv", (char*)mid, (void*)MidVirtual},
+      {"ds", "(JI)J", (void*)Sum},
   };
-  (*env)->RegisterNatives(env, copy, natives, 4);
+  (*env)->RegisterNatives(env, copy, natives, sizeof natives / sizeof natives[0]);
   (*env)->ReleaseStringUTFChars(env, signature, mid);
 }
 

@@ -1,6 +1,7 @@
 #include "calibrate/model/correct.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace jprof::calibrate {
@@ -102,10 +103,15 @@ class Prices {
 class Corrector {
  public:
   Corrector(const CountedTree& tree, const Metric& metric, double event_variance)
-      : tree_(tree), types_(tree), prices_(metric), event_variance_(event_variance) {
+      : tree_(tree), types_(tree), prices_(metric), probes_(metric.probes), event_variance_(event_variance) {
     result_.adjust.resize(tree.parent.size());
     result_.error.resize(tree.parent.size());  // holds the variance until Finish
     systematic_.resize(tree.parent.size());
+    if (probes_.empty()) return;
+    calls_others_.resize(tree.parent.size());
+    for (size_t part = 0; part < tree.parent.size(); ++part) {
+      if (!tree.former[part] && tree.parent[part] != kRoot) calls_others_[tree.parent[part]] = 1;
+    }
   }
 
   // Charges the intervals that ended with this part's entries to its parent, with its exits to its node.
@@ -114,13 +120,16 @@ class Corrector {
     const uint32_t parent = tree_.parent[node];
     if (parent == kRoot) return;  // nothing enters a thread
     const char letter = tree_.letter[part];
+    const auto probe = probes_.find(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
+    if (probe != probes_.end()) ChargeProbes(part, node, parent, probe->second);
+    const double take = probe != probes_.end() ? 0 : 1;
     for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
       const uint32_t entries = tree_.counts[part][static_cast<size_t>(previous)];
       const uint32_t exits = tree_.counts[part][2 + static_cast<size_t>(previous)];
       if (entries + uint64_t{exits} == 0) continue;
       types_.ForEach(parent, [&](char other, double weight) {
-        Charge(parent, entries * weight, prices_.Of(previous, other, EventKind::kEntry, letter));
-        Charge(node, exits * weight, prices_.Of(previous, letter, EventKind::kExit, other));
+        Charge(parent, entries * weight, take, prices_.Of(previous, other, EventKind::kEntry, letter));
+        Charge(node, exits * weight, take, prices_.Of(previous, letter, EventKind::kExit, other));
       });
     }
   }
@@ -137,9 +146,20 @@ class Corrector {
   }
 
  private:
-  void Charge(uint32_t node, double events, const Found& price) {
+  void ChargeProbes(uint32_t part, uint32_t node, uint32_t parent, const Probe& probe) {
+    const std::array<uint32_t, 4>& counts = tree_.counts[part];
+    const double entries = double{1} * counts[0] + counts[1], exits = double{1} * counts[2] + counts[3];
+    const Kept kept = tree_.kept.empty() ? Kept() : tree_.kept[part];
+    const double arguments = probe.argument * kept.arguments / (calls_others_[node] ? 4 : 2);
+    const double results = probe.result * kept.results / 2;
+    result_.adjust[parent] += entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
+    result_.adjust[node] += entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
+  }
+
+  // `take`: 0 = only the error, what to remove is known otherwise.
+  void Charge(uint32_t node, double events, double take, const Found& price) {
     if (events == 0) return;
-    result_.adjust[node] += events * price.value.overhead;
+    result_.adjust[node] += take * events * price.value.overhead;
     result_.events[static_cast<size_t>(price.level)] += events;
     const double variance = price.value.spread * price.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
@@ -149,6 +169,8 @@ class Corrector {
   const CountedTree& tree_;
   NodeTypes types_;
   Prices prices_;
+  const Probes& probes_;
+  std::vector<uint8_t> calls_others_;  // by node; only where probes are to be taken off
   double event_variance_;
   Correction result_;
   std::vector<float> systematic_;

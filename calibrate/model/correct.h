@@ -5,6 +5,9 @@
 //             + sum over X's exits by previous event               * overhead(previous, X, Ex, parent)
 //   BASE(X)   = raw(X) - adjust(X)
 //
+// Where the table has probes for a method's type, these instead of overheads: each of X's events is charged to X and its
+// caller as Probe says.
+//
 // A node may have several parts: its counts while its method was interpreted, C1, C2. A part's own events use the
 // part's type; where the node stands on the other side (running while a child is entered, or returned to), its
 // types are weighted by its calls, because nobody recorded which of them it was.
@@ -29,6 +32,7 @@ struct CountedTree {
   std::span<const char> letter;      // as in Key, lower case = static
   // Entries after an entry, after an exit; exits after an entry, after an exit.
   std::span<const std::array<uint32_t, 4>> counts;
+  std::span<const Kept> kept = {};  // may be left out: nothing is kept
 };
 
 // All in the metric's raw units; adjust and error are per part, 0 for former parts (their node has theirs).

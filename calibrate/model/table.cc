@@ -56,6 +56,20 @@ Overhead OverheadFromJson(const json& from) {
           .context = from.at("context").get<double>()};
 }
 
+json ProbeToJson(const Probe& probe) {
+  return {{"enter_in", probe.enter_in}, {"enter_out", probe.enter_out}, {"exit_in", probe.exit_in},
+          {"exit_out", probe.exit_out}, {"argument", probe.argument},   {"result", probe.result}};
+}
+
+Probe ProbeFromJson(const json& from) {
+  return {.enter_in = from.at("enter_in").get<double>(),
+          .enter_out = from.at("enter_out").get<double>(),
+          .exit_in = from.at("exit_in").get<double>(),
+          .exit_out = from.at("exit_out").get<double>(),
+          .argument = from.at("argument").get<double>(),
+          .result = from.at("result").get<double>()};
+}
+
 Result<Metric> MetricFromJson(const json& from) {
   Metric metric{.name = from.at("name").get<std::string>(),
                 .unit = from.at("unit").get<std::string>(),
@@ -66,6 +80,11 @@ Result<Metric> MetricFromJson(const json& from) {
     if (!key) return Fail("calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
                           "calibrate again", text);
     metric.keys[*key] = OverheadFromJson(value);
+  }
+  const json probes = from.value("probes", json::object());  // times have none
+  for (const auto& [type, probe] : probes.items()) {
+    if (type.size() != 1) return Fail("calibration table: \"{}\" is no type of method: run jprof calibrate again", type);
+    metric.probes[type[0]] = ProbeFromJson(probe);
   }
   return metric;
 }
@@ -143,11 +162,14 @@ std::string ToJson(const Table& table) {
   for (const Metric& metric : table.metrics) {
     json keys = json::object();
     for (const auto& [key, value] : metric.keys) keys[ToString(key)] = OverheadToJson(value);
+    json probes = json::object();
+    for (const auto& [type, probe] : metric.probes) probes[std::string(1, type)] = ProbeToJson(probe);
     metrics.push_back({{"name", metric.name},
                        {"unit", metric.unit},
                        {"granularity", metric.granularity},
                        {"bias", metric.bias},
-                       {"keys", std::move(keys)}});
+                       {"keys", std::move(keys)},
+                       {"probes", std::move(probes)}});
   }
   const json whole = {{"version", kTableVersion},
                       {"made_at", table.made_at},

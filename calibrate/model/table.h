@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calibrate/model/key.h"
+#include "calibrate/model/probes.h"
 #include "common/result.h"
 
 namespace jprof::calibrate {
@@ -34,6 +35,7 @@ struct Metric {
   double granularity = 1;  // the step in which the raw metric moves
   double bias = 0;         // of each overhead: what the training's brackets saw of nothing and left in the intervals
   std::map<Key, Overhead> keys;
+  Probes probes;  // of exact metrics: what a report removes; the keys then say how it comes to each transition
 };
 
 // How a lookup was answered; the report says how much weight used which level.

@@ -1,5 +1,6 @@
 #include "calibrate/train/observation.h"
 
+#include <cctype>
 #include <charconv>
 #include <sstream>
 
@@ -58,6 +59,16 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   return callers;
 }
 
+// What is not used needs no saving: the leaf and the static mid of ShapeXX.java look at nothing, the other mid at `o`,
+// and that only before its call, so that it counts in full.
+Kept KeptBy(const profile::MethodName& method) {
+  const Kept kept = KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));
+  if (!method.class_name.starts_with(kShapePrefix)) return kept;
+  if (method.name == "lv" || method.name == "ms") return {0, kept.results};
+  if (method.name == "mv") return {2, kept.results};
+  return kept;
+}
+
 ShapeName NameOf(uint32_t word, const Methods& methods) {
   const profile::MethodName method = methods[profile::MethodOf(word)];
   const size_t package = method.class_name.rfind('/') + 1;
@@ -76,18 +87,25 @@ ShapeName EmptyOf(const ShapeName& shape) {
   return shape.substr(0, space + 2) + "Empty0";
 }
 
-Result<std::map<ShapeName, double>> ParseShapes(std::string_view output) {
-  std::map<ShapeName, double> shapes;
+ShapeName ShorterOf(const ShapeName& shape) {
+  ShapeName shorter = shape;
+  if (shape.empty() || shape.back() < '2' || shape.back() > '9') return {};
+  --shorter.back();
+  return shorter;
+}
+
+Result<Truth> ParseShapes(std::string_view output) {
+  Truth shapes;
   bool done = false;
   std::istringstream lines{std::string(output)};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string kind, copy, method;
-    double nanos = 0;
     if (line == "done") done = true;
-    if (words >> kind >> copy >> method >> nanos && kind == "shape") {
-      shapes[copy + " " + method] = nanos;
-    }
+    if (!(words >> kind >> copy >> method) || kind != "shape") continue;
+    std::vector<double> values;
+    for (double value = 0; words >> value;) values.push_back(value);
+    if (!values.empty()) shapes[copy + " " + method] = std::move(values);
   }
   if (!done || shapes.empty()) return Fail("the trainer did not get to its end");
   return shapes;
@@ -96,6 +114,10 @@ Result<std::map<ShapeName, double>> ParseShapes(std::string_view output) {
 std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) {
   std::map<ShapeName, Walk> walks;
   const std::vector<uint32_t> callers = CallersOf(tree, methods);
+  std::vector<uint8_t> calls_others(tree.size());
+  for (uint32_t record = 0; record < tree.size(); ++record) {
+    if (!tree.former[record] && tree.parent[record] != kNoRecord) calls_others[tree.parent[record]] = 1;
+  }
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t caller = callers[record];
     if (caller == kNoRecord) continue;
@@ -110,6 +132,11 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
       const auto index = static_cast<size_t>(previous);
       const double entries = tree.counts[record].entries[index];
       const double exits = tree.counts[record].exits[index];
+      const Kept kept = KeptBy(methods[profile::MethodOf(self)]);
+      Calls& calls = walk.by_type[Letter(profile::TypeOf(self), false)];
+      calls.calls += entries;
+      calls.arguments += entries * kept.arguments * (calls_others[ContextOf(tree, record)] ? 0.5 : 1);
+      calls.results += exits * kept.results;
       // The interval before the caller's entry is the driver's, outside the walk.
       if (is_caller) walk.calls += entries;
       else if (entries > 0) walk.counts[KeyOf(previous, parent, EventKind::kEntry, self, methods)] += entries;
@@ -119,6 +146,9 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
   for (auto& [name, walk] : walks) {
     for (auto& [key, count] : walk.counts) count /= walk.calls;
     for (double& metric : walk.metrics) metric /= walk.calls;
+    for (auto& [type, calls] : walk.by_type) {
+      calls = {calls.calls / walk.calls, calls.arguments / walk.calls, calls.results / walk.calls};
+    }
   }
   std::erase_if(walks, [](const auto& walk) { return walk.second.calls == 0; });
   return walks;
@@ -126,6 +156,7 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
 
 Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   Samples samples;
+  samples.deltas.resize(profile.meta().metrics.size());
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
   bool after_bracket = false;  // such an interval is shortened by what the bracket took off
@@ -143,8 +174,9 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
       const auto previous = static_cast<EventKind>(record.previous & 1);
       const auto event = static_cast<EventKind>(record.event & 1);
       if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
-      if (!clean) continue;
-      samples.deltas[KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
+      const size_t metric = record.event >> 1;
+      if (!clean || metric >= samples.deltas.size()) continue;
+      samples.deltas[metric][KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
     }
     offset += got * sizeof(TrainRecord);
     left -= got;

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 
 #include "calibrate/train/child.h"
 
@@ -15,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kRunLimit{300};  // a run takes seconds; a loaded machine may not
-constexpr int kTrainings = 2;
 
 // Transitions: walks of each shape in one run, `calls` in each of `rounds`.
 struct Size {
@@ -23,14 +23,30 @@ struct Size {
 };
 
 struct Sizes {
+  int trainings;
   Size untraced, traced, train;
   int repeats;         // of the untraced and traced runs; the least of each shape counts
   int kernel_repeats;  // the same of the kernels' runs
+  bool few_walks;      // of the kernels
 };
 
+// The counters of the metric set, as the trainer takes them: a+b.
+std::string CountersOf(const Plan& plan) {
+  std::string counters;
+  for (const auto part : std::views::split(std::string_view(plan.metrics), '+')) {
+    const std::string_view metric(part);
+    if (metric.starts_with("raw:")) counters.append(counters.empty() ? "" : "+").append(metric);
+  }
+  return counters;
+}
+
+// Counters alone say nearly the same every time: few walks do; in a hurry one training, without a check.
 Sizes SizesOf(const Plan& plan) {
-  if (plan.quick) return {{500, 11}, {500, 5}, {200, 2}, 3, 1};
-  return {{2000, 11}, {2000, 7}, {500, 2}, 3, 2};
+  const bool counters_only = !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
+  if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
+  if (counters_only) return {2, {500, 3}, {500, 3}, {100, 1}, 2, 1, true};
+  if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
+  return {2, {2000, 11}, {2000, 7}, {500, 2}, 3, 2, false};
 }
 
 // One program of the trainers' jar.
@@ -39,6 +55,15 @@ struct Program {
   std::string main;
   std::vector<std::string> arguments;
 };
+
+// The same program that counts for itself what it truly takes.
+Program Counted(Program program, const Plan& plan) {
+  const std::string counters = CountersOf(plan);
+  if (counters.empty()) return program;
+  if (program.main == "Library") program.arguments.push_back(plan.natives.string());
+  program.arguments.push_back(counters);
+  return program;
+}
 
 Program Shapes(const Plan& plan, const Size& size) {
   // No compilation but those the trainer asks for, each done when asked.
@@ -49,7 +74,13 @@ Program Shapes(const Plan& plan, const Size& size) {
 }
 
 // The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself compiles.
-std::map<char, Program> Kernels() {
+std::map<char, Program> Kernels(const Sizes& sizes) {
+  if (sizes.kernel_repeats == 0) return {};
+  if (sizes.few_walks) {
+    return {{'I', {{"-Xint"}, "Library", {"0", "10", "1"}}},
+            {'J', {{"-XX:TieredStopAtLevel=1", "-XX:-BackgroundCompilation"}, "Library", {"200", "20", "1"}}},
+            {'R', {{"-XX:-BackgroundCompilation"}, "Library", {"1000", "50", "1"}}}};
+  }
   return {{'I', {{"-Xint"}, "Library", {"0", "20", "3"}}},
           {'J', {{"-XX:TieredStopAtLevel=1"}, "Library", {"200", "100", "3"}}},
           {'R', {{}, "Library", {"2000", "200", "3"}}}};
@@ -60,13 +91,12 @@ class Runner {
   Runner(const Plan& plan, int total) : plan_(plan), total_(total) {}
 
   // Runs the trainer, under the agent if `agent_options` is not empty.
-  Result<std::map<ShapeName, double>> Run(std::string_view step, const Program& program,
-                                          const std::string& agent_options) {
+  Result<Truth> Run(std::string_view step, const Program& program, const std::string& agent_options) {
     if (plan_.progress) plan_.progress(done_, total_, step);
     ++done_;
     const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log", kRunLimit);
     if (!child) return std::unexpected(child.error());
-    const auto shapes = ParseShapes(child->output);
+    auto shapes = ParseShapes(child->output);
     if (shapes && child->status == 0) return shapes;
     return Fail("the trainer failed under {} (exit status {}): {}", plan_.java.string(), child->status,
                 Reason(child->output));
@@ -120,15 +150,21 @@ class Runner {
 // that TAU uses, too; least made tables of a busy machine 0.3 to 0.8 ns an event too large.)
 double Least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-std::map<ShapeName, double> LeastOf(const std::vector<std::map<ShapeName, double>>& runs) {
-  std::map<ShapeName, double> least;
-  for (const auto& [name, unused] : runs[0]) {
+// The least of `member` over the runs that have a walk of this name.
+template <typename Run>
+void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<double>& least, auto member) {
+  for (size_t m = 0; m < least.size(); ++m) {
     std::vector<double> values;
-    for (const auto& run : runs) {
-      if (const auto found = run.find(name); found != run.end()) values.push_back(found->second);
+    for (const Run& run : runs) {
+      if (const auto found = run.find(name); found != run.end() && m < member(found->second).size()) values.push_back(member(found->second)[m]);
     }
-    least[name] = Least(values);
+    least[m] = Least(values);
   }
+}
+
+Truth LeastOf(const std::vector<Truth>& runs) {
+  Truth least = runs[0];
+  for (auto& [name, truths] : least) TakeLeast(runs, name, truths, [](const auto& values) -> auto& { return values; });
   return least;
 }
 
@@ -136,13 +172,7 @@ std::map<ShapeName, double> LeastOf(const std::vector<std::map<ShapeName, double
 std::map<ShapeName, Walk> LeastOf(const std::vector<std::map<ShapeName, Walk>>& runs) {
   std::map<ShapeName, Walk> least = runs[0];
   for (auto& [name, walk] : least) {
-    for (size_t m = 0; m < walk.metrics.size(); ++m) {
-      std::vector<double> values;
-      for (const auto& run : runs) {
-        if (const auto found = run.find(name); found != run.end()) values.push_back(found->second.metrics[m]);
-      }
-      walk.metrics[m] = Least(values);
-    }
+    TakeLeast(runs, name, walk.metrics, [](const Walk& run) -> auto& { return run.metrics; });
   }
   return least;
 }
@@ -161,6 +191,7 @@ Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
     const auto found = clock.find(name);
     return found != clock.end() && found->is_number() ? found->get<double>() : missing;
   };
+  size_t counters = 0;
   for (const profile::MetricInfo& metric : profile.meta().metrics) {
     facts.metrics.push_back({.name = metric.name,
                              .unit = metric.unit,
@@ -169,7 +200,8 @@ Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
                              .scale = metric.scale,
                              .granularity = metric.is_time ? number("granularity_ticks", 1) : 1,
                              .bracket_ticks = number("bracket_ticks", 0),
-                             .bias = metric.is_time ? profile.meta().bracket_bias() : 0});
+                             .bias = metric.is_time ? profile.meta().bracket_bias() : 0,
+                             .truth = metric.is_time ? 0 : ++counters});
   }
   if (facts.fingerprint.empty() || facts.metrics.empty()) {
     return Fail("the trainer's profile has no fingerprint or no metrics: is the agent another version?");
@@ -189,13 +221,16 @@ void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run, const Pro
 }
 
 // A program untraced and traced, `repeats` times.
-Result<Walks> Compare(Runner& runner, const Program& untraced, const Program& traced, int repeats,
+Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced, const Program& traced, int repeats,
                       std::optional<ProfileFacts>& facts) {
-  std::vector<std::map<ShapeName, double>> truths;
+  const std::string counters = CountersOf(plan);
+  const size_t truths_wanted = counters.empty() ? 1 : 2 + static_cast<size_t>(std::ranges::count(counters, '+'));
+  std::vector<Truth> truths;
   std::vector<std::map<ShapeName, Walk>> walks;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    auto truth = runner.Run("without the profiler", untraced, "");
+    auto truth = runner.Run("without the profiler", Counted(untraced, plan), "");
     if (!truth) return std::unexpected(truth.error());
+    if (truth->begin()->second.size() != truths_wanted) return Fail("the trainer counted something else than was asked for");
     truths.push_back(std::move(*truth));
     auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
@@ -212,18 +247,18 @@ Result<Walks> Compare(Runner& runner, const Program& untraced, const Program& tr
 
 Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& sizes,
                              std::optional<ProfileFacts>& facts) {
-  auto shapes = Compare(runner, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced), sizes.repeats, facts);
+  auto shapes = Compare(runner, plan, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced), sizes.repeats, facts);
   if (!shapes) return std::unexpected(shapes.error());
   Evidence evidence{std::move(*shapes), {}, {}};
-  for (const auto& [state, program] : Kernels()) {
-    auto kernels = Compare(runner, program, program, sizes.kernel_repeats, facts);
+  for (const auto& [state, program] : Kernels(sizes)) {
+    auto kernels = Compare(runner, plan, program, program, sizes.kernel_repeats, facts);
     if (!kernels) return std::unexpected(kernels.error());
     evidence.kernels[state] = std::move(*kernels);
   }
   auto profile = runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
   if (!profile) return std::unexpected(profile.error());
   evidence.samples = SamplesOf(*profile, profile->ReadMethods());
-  if (evidence.samples.deltas.empty()) return Fail("the training run recorded no intervals");
+  if (evidence.samples.records == 0) return Fail("the training run recorded no intervals");
   return evidence;
 }
 
@@ -236,35 +271,32 @@ std::string Now() {
   return text;
 }
 
-// How the first training's table does on the second's kernels.
+// How the first training's table does on the last one's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
-  const auto kernels = other.kernels.find('R');
+  const auto kernels = other.kernels.find(facts.is_time ? 'R' : 'J');
   if (kernels == other.kernels.end()) return;
   const Centre left = CentreOf(LeftPerEvent(kernels->second, table, facts));
-  trained.left_ns_per_event = left.median * facts.scale;
-  trained.left_spread_ns = left.deviation * facts.scale;
+  trained.checks.push_back({facts.name, facts.unit, left.median * facts.scale, left.deviation * facts.scale});
 }
 
 }  // namespace
 
 Result<Trained> Train(const Plan& plan) {
   const Sizes sizes = SizesOf(plan);
-  const int kernel_runs = 2 * sizes.kernel_repeats * static_cast<int>(Kernels().size());
-  Runner runner(plan, kTrainings * (2 * sizes.repeats + kernel_runs + 1));
+  const int kernel_runs = 2 * sizes.kernel_repeats * static_cast<int>(Kernels(sizes).size());
+  Runner runner(plan, sizes.trainings * (2 * sizes.repeats + kernel_runs + 1));
   std::optional<ProfileFacts> facts;
   std::vector<Evidence> trainings;
-  for (int training = 0; training < kTrainings; ++training) {
+  for (int training = 0; training < sizes.trainings; ++training) {
     auto evidence = RunTraining(runner, plan, sizes, facts);
     if (!evidence) return std::unexpected(evidence.error());
     trainings.push_back(std::move(*evidence));
   }
   Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
   for (const MetricFacts& metric : facts->metrics) {
-    const Metric first = MakeMetric(trainings[0], metric), second = MakeMetric(trainings[1], metric);
-    if (metric.is_time) {
-      CrossCheck(first, trainings[1], metric, trained);
-      trained.scale = metric.scale;
-    }
+    const Metric first = MakeMetric(trainings.front(), metric), second = MakeMetric(trainings.back(), metric);
+    CrossCheck(first, trainings.back(), metric, trained);
+    if (metric.is_time) trained.scale = metric.scale;
     trained.table.metrics.push_back(Combine(first, second));
   }
   return trained;

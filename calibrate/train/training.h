@@ -11,6 +11,7 @@
 
 #include "calibrate/model/table.h"
 #include "calibrate/train/observation.h"
+#include "calibrate/train/probe_fit.h"
 #include "common/result.h"
 
 namespace jprof::calibrate {
@@ -28,11 +29,15 @@ struct Plan {
 
 struct Trained {
   Table table;
-  // The second training's kernels (compiled as in production) corrected with the first one's table, against the
-  // untraced ones: what is left per event, typically and from kernel to kernel. The honest measure of the table.
-  double left_ns_per_event = 0;
-  double left_spread_ns = 0;
-  double scale = 1;  // ns per tick
+  // The last training's kernels corrected with the first one's table, against the untraced ones: what is left per event,
+  // typically and from kernel to kernel. The honest measure of the table. For time as the JVM compiles them; for
+  // counters in C1, because C2 has no intrinsics under probes, and then it is not the same program.
+  struct Check {
+    std::string metric, unit;
+    double left = 0, spread = 0;
+  };
+  std::vector<Check> checks;  // empty: the plan has no kernels
+  double scale = 1;           // ns per tick
 };
 
 Result<Trained> Train(const Plan& plan);
@@ -41,7 +46,7 @@ Result<Trained> Train(const Plan& plan);
 
 // What the runs of one training found: of the shapes, and of the kernels by the compile state they ran in.
 struct Walks {
-  std::map<ShapeName, double> truth;  // ns a walk; of shapes with the driver
+  Truth truth;  // of shapes with the driver
   std::map<ShapeName, Walk> walks;
 };
 struct Evidence : Walks {
@@ -56,6 +61,8 @@ struct MetricFacts {
   double granularity = 1;
   double bracket_ticks = 0;  // what a bracket of the handler sees of nothing
   double bias = 0;           // of which the recording leaves so much in each interval
+  size_t truth = 0;          // where the trainers' own output has it
+  double RawTruth(const std::vector<double>& truths) const { return truths[truth] / (is_time ? scale : 1); }
 };
 
 // Robust: the median, and the standard deviation of a normal distribution with the same median of absolute deviations.
@@ -64,9 +71,10 @@ struct Centre {
 };
 Centre CentreOf(std::vector<double> values);
 
-// What each shape costs more than its empty one. `truth_scale`: raw units per ns of truth to take off the totals,
-// 0 = take off nothing.
-std::vector<Equation> SlopeEquations(const Evidence& evidence, size_t metric, double truth_scale);
+// What each shape costs more under the profiler than its empty one does.
+std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts);
+
+std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts);  // of counters
 
 // What the profiler adds to an event of each kernel beyond what the table says, raw units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts);

@@ -77,7 +77,7 @@ Result<Metrics> MetricsOf(const AgentOptions& options) {
   }
   if (metrics.counters.empty()) metrics.time = true;
   if (metrics.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
-  if (!metrics.counters.empty() && (options.mode == Mode::kTrace || options.train)) {
+  if (!metrics.counters.empty() && options.mode == Mode::kTrace) {
     return WrongUse("a trace has one metric, time");
   }
   return metrics;
@@ -88,7 +88,7 @@ hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metri
   if (options.mode == Mode::kTrace) return Recording::kTrace;
   if (options.mode == Mode::kCalltree) return Recording::kCounts;
   const size_t counters = metrics.counters.size();
-  if (counters == 0) return options.train ? Recording::kTrain : Recording::kTime;
+  if (counters == 0) return Recording::kTime;
   if (metrics.time)
     return counters == 1 ? Recording::kTimeAndOneCounter : Recording::kTimeAndCounters;
   return counters == 1   ? Recording::kOneCounter
@@ -253,7 +253,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
     facts.kind = "jvmti";
     source = new JvmtiSource(jvmti);
     Say("recording with JVMTI events, which is slow: " + facts.note);
-    if (auto ready = PrepareJvmtiProbe(jvmti, recording, &callbacks); !ready) return ready;
+    if (auto ready = PrepareJvmtiProbe(jvmti, recording, options.train, &callbacks); !ready) return ready;
   }
   if (auto started = session->Start(SessionOptionsOf(options, *metrics, directory), source);
       !started) {
@@ -285,8 +285,8 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   StartLifecycle(jvmti);
   if (probe != nullptr) {
-    const bool focused = Focused(*probe, options, session);
-    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording, focused); !installed) {
+    const hotspot::Probing probing = {.train = options.train, .focused = Focused(*probe, options, session)};
+    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording, probing); !installed) {
       return installed;
     }
   }

@@ -106,7 +106,7 @@ bool JvmtiSource::Describe(uint64_t handle, engine::MethodText* text) {
 
 uint64_t JvmtiSource::VirtualThreadId(uint64_t) { return mounted; }
 
-Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
+Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording, bool train,
                                jvmtiEventCallbacks* callbacks) {
   jvmtiCapabilities wanted = {};
   wanted.can_generate_method_entry_events = 1;
@@ -120,10 +120,7 @@ Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
       Fill<engine::CountTree>(callbacks);
       break;
     case hotspot::Recording::kTime:
-      Fill<engine::TimeTree>(callbacks);
-      break;
-    case hotspot::Recording::kTrain:
-      Fill<engine::TrainTree>(callbacks);
+      train ? Fill<engine::TrainTree>(callbacks) : Fill<engine::TimeTree>(callbacks);
       break;
     case hotspot::Recording::kTrace:
       Fill<engine::TimeTrace>(callbacks);
@@ -131,11 +128,13 @@ Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording,
     case hotspot::Recording::kOneCounter:
     case hotspot::Recording::kTwoCounters:
     case hotspot::Recording::kManyCounters:
-      Fill<engine::ManyCounters>(callbacks);
+      train ? Fill<engine::CounterTraining<engine::ManyCounters>>(callbacks)
+            : Fill<engine::ManyCounters>(callbacks);
       break;
     case hotspot::Recording::kTimeAndOneCounter:
     case hotspot::Recording::kTimeAndCounters:
-      Fill<engine::TimeAndCounters>(callbacks);
+      train ? Fill<engine::CounterTraining<engine::TimeAndCounters>>(callbacks)
+            : Fill<engine::TimeAndCounters>(callbacks);
       break;
   }
   ListenForVirtualThreads(jvmti);

@@ -123,8 +123,9 @@ template <class Recording>
 void TrainSlow(Thread& thread, int64_t delta, bool clean, uint32_t from, uint32_t to,
                EventKind event) {
   if constexpr (!Recording::kTrain) return;
-  if (thread.train_next == thread.train_end) thread.session->NextTrainRecords(thread);
-  internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
+  if (internal::TrainIsFull<Recording>(&thread)) thread.session->NextTrainRecords(thread);
+  if (Recording::kClock) internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
+  internal::TrainCounters<Recording>(&thread, from, to, event);
 }
 
 template <class Recording>
@@ -281,6 +282,11 @@ JPROF_RECORDING(TwoCounters)
 JPROF_RECORDING(ManyCounters)
 JPROF_RECORDING(TimeAndOneCounter)
 JPROF_RECORDING(TimeAndCounters)
+JPROF_RECORDING(CounterTraining<OneCounter>)
+JPROF_RECORDING(CounterTraining<TwoCounters>)
+JPROF_RECORDING(CounterTraining<ManyCounters>)
+JPROF_RECORDING(CounterTraining<TimeAndOneCounter>)
+JPROF_RECORDING(CounterTraining<TimeAndCounters>)
 #undef JPROF_RECORDING
 
 }  // namespace jprof::engine

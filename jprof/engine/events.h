@@ -49,6 +49,13 @@ using ManyCounters = CounterTree<false, 0>;
 using TimeAndOneCounter = CounterTree<true, 1>;
 using TimeAndCounters = CounterTree<true, 0>;
 
+// The same with one record per event and metric for `jprof calibrate`. They are written between the early and the late
+// read, so they are in no interval.
+template <class Recording>
+struct CounterTraining : Recording {
+  static constexpr bool kTrain = true;
+};
+
 // One event as the probe saw it.
 struct Event {
   uint64_t method;          // the VM's handle
@@ -91,10 +98,10 @@ template <class Recording>
 }
 
 // Two stores: what calibration learns from must cost next to nothing itself.
-inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event) {
+inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event, uint32_t metric = 0) {
   *thread->train_next++ = {
       static_cast<uint32_t>(delta), from, to, 0, static_cast<uint8_t>(thread->previous),
-      static_cast<uint8_t>(event)};
+      static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
 }
 
 inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
@@ -153,6 +160,18 @@ inline void ChargeCounters(Thread* thread, profile::Node* node) {
   }
 }
 
+// What was counted since the last event, for calibration.
+template <class Recording>
+inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
+  if constexpr (kCounts<Recording> && Recording::kTrain) {
+    for (int i = 0; i < thread->counters.size(); ++i) {
+      const int64_t delta = thread->counters_early[i] - thread->counters_late[i];
+      Train(thread, delta < profile::kDirty ? delta : int64_t{profile::kDirty}, from, to, event,
+            static_cast<uint32_t>(i + Recording::kClock));
+    }
+  }
+}
+
 // The end of an event: what follows belongs to the program again.
 template <class Recording>
 inline void ReadLate(Thread* thread, int64_t now) {
@@ -176,7 +195,9 @@ inline bool TraceIsFull(const Thread* thread) {
 }
 template <class Recording>
 inline bool TrainIsFull(const Thread* thread) {
-  return Recording::kTrain && thread->train_next == thread->train_end;
+  if constexpr (!Recording::kTrain) return false;
+  constexpr int kRecords = kCounts<Recording> ? 1 + ptm::kMaxEvents : 1;  // of one event
+  return thread->train_end - thread->train_next < kRecords;
 }
 
 // The early part of every event: false = not for the fast path. Counters are read as soon as there
@@ -244,6 +265,7 @@ template <class Recording>
     }
   }
   ChargeCounters<Recording>(thread, parent);
+  TrainCounters<Recording>(thread, parent->word, word, EventKind::kEntry);
   ++*count;
   *top = {method, sp, node};
   thread->top = top + 1;
@@ -287,6 +309,7 @@ template <class Recording>
     }
   }
   ChargeCounters<Recording>(thread, node);
+  TrainCounters<Recording>(thread, node->word, frame[-1].node->word, EventKind::kExit);
   ++*count;
   thread->top = frame;
   thread->previous = static_cast<uint32_t>(EventKind::kExit);

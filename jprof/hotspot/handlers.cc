@@ -7,8 +7,8 @@ namespace {
 
 ThreadMarks marks;
 
-// Changes when another virtual thread is mounted. The place of the continuation's entry on the stack
-// is often the same for the next one: enough where the scheduler's own methods, run without a
+// Changes when another virtual thread is mounted. The place of the continuation's entry on the
+// stack is often the same for the next one: enough where the scheduler's own methods, run without a
 // continuation between the two, are recorded.
 template <bool kVirtualThreads, bool kFocused>
 uint64_t Continuation(const char* java_thread) {
@@ -22,7 +22,8 @@ uint64_t interpreter_begin = 0, interpreter_bytes = 0;
 
 // Compiled code calls us for methods in focus only; the interpreter for all.
 template <bool kFocused>
-[[gnu::always_inline]] inline bool OutOfFocus(void* method, uint64_t return_address, uint64_t continuation) {
+[[gnu::always_inline]] inline bool OutOfFocus(void* method, uint64_t return_address,
+                                              uint64_t continuation) {
   if constexpr (!kFocused) return false;
   return return_address - interpreter_begin < interpreter_bytes &&
          engine::IsIgnored(reinterpret_cast<uint64_t>(method), continuation);
@@ -35,9 +36,9 @@ int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Enter<R>(
-      reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-      return_address, continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Enter<R>(reinterpret_cast<uint64_t>(method),
+                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
+                          continuation, reinterpret_cast<uint64_t>(java_thread));
 }
 
 template <class R, bool kVirtualThreads, bool kFocused>
@@ -45,24 +46,26 @@ int OnExit(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Leave<R>(
-      reinterpret_cast<uint64_t>(method), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-      return_address, continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Leave<R>(reinterpret_cast<uint64_t>(method),
+                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
+                          continuation, reinterpret_cast<uint64_t>(java_thread));
 }
 
 template <class R, bool kFocused>
-Handlers ChooseThreads(bool virtual_threads) {
-  if (virtual_threads) return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
+Handlers ChooseThreads() {
+  if (marks.continuation >= 0) return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
   return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
 }
 
-struct Kind {
-  bool virtual_threads, focused;
-};
 template <class R>
-Handlers Choose(Kind kind) {
-  return kind.focused ? ChooseThreads<R, true>(kind.virtual_threads)
-                      : ChooseThreads<R, false>(kind.virtual_threads);
+Handlers Choose(bool focused) {
+  return focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
+}
+
+// Trainers have no focus.
+template <class R>
+Handlers ChooseTraining(Probing probing) {
+  return probing.train ? Choose<engine::CounterTraining<R>>(false) : Choose<R>(probing.focused);
 }
 
 }  // namespace
@@ -72,30 +75,28 @@ void SetInterpreter(uint64_t begin, uint64_t bytes) {
   interpreter_bytes = bytes;
 }
 
-Handlers HandlersFor(Recording recording, ThreadMarks thread_marks, bool focused) {
+Handlers HandlersFor(Recording recording, Probing probing, ThreadMarks thread_marks) {
   marks = thread_marks;
-  const Kind kind = {marks.continuation >= 0, focused};
   switch (recording) {
     case Recording::kCounts:
-      return Choose<engine::CountTree>(kind);
-    case Recording::kTrain:
-      return Choose<engine::TrainTree>(kind);
+      return Choose<engine::CountTree>(probing.focused);
     case Recording::kTrace:
-      return Choose<engine::TimeTrace>(kind);
+      return Choose<engine::TimeTrace>(probing.focused);
     case Recording::kOneCounter:
-      return Choose<engine::OneCounter>(kind);
+      return ChooseTraining<engine::OneCounter>(probing);
     case Recording::kTwoCounters:
-      return Choose<engine::TwoCounters>(kind);
+      return ChooseTraining<engine::TwoCounters>(probing);
     case Recording::kManyCounters:
-      return Choose<engine::ManyCounters>(kind);
+      return ChooseTraining<engine::ManyCounters>(probing);
     case Recording::kTimeAndOneCounter:
-      return Choose<engine::TimeAndOneCounter>(kind);
+      return ChooseTraining<engine::TimeAndOneCounter>(probing);
     case Recording::kTimeAndCounters:
-      return Choose<engine::TimeAndCounters>(kind);
+      return ChooseTraining<engine::TimeAndCounters>(probing);
     case Recording::kTime:
       break;
   }
-  return Choose<engine::TimeTree>(kind);
+  return probing.train ? Choose<engine::TrainTree>(false)
+                       : Choose<engine::TimeTree>(probing.focused);
 }
 
 }  // namespace jprof::hotspot

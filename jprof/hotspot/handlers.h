@@ -1,5 +1,6 @@
 // What the probes jump to: the engine's fast path, once per kind of recording, with and without the
-// check for virtual threads, and with and without an early way out for what is not recorded. tests/e2e checks what the compiler made of them.
+// check for virtual threads, and with and without an early way out for what is not recorded.
+// tests/e2e checks what the compiler made of them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ struct Handlers {
   Handler exit;
 };
 
-// `focused`: most interpreted methods are not recorded.
-Handlers HandlersFor(Recording recording, ThreadMarks marks, bool focused);
+Handlers HandlersFor(Recording recording, Probing probing, ThreadMarks marks);
 
-// Where the interpreter is, once there is one: only from there focused handlers take the early way out.
+// Where the interpreter is, once there is one: only from there focused handlers take the early way
+// out.
 void SetInterpreter(uint64_t begin, uint64_t bytes);
 
 }  // namespace jprof::hotspot

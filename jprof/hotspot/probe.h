@@ -27,7 +27,6 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 enum class Recording {
   kCounts,
   kTime,
-  kTrain,
   kTrace,
   kOneCounter,
   kTwoCounters,
@@ -36,9 +35,14 @@ enum class Recording {
   kTimeAndCounters,
 };
 
-// Sets the flags and writes the jumps. Nothing is changed if an error is returned. `focused`: a Focus
-// decides what is compiled with probes, and inlining stays on.
+// How.
+struct Probing {
+  bool train = false;    // also write what calibration learns from (time and counters; others have nothing to learn)
+  bool focused = false;  // a Focus decides what is compiled with probes, inlining stays on, and most interpreted methods are not recorded
+};
+
+// Sets the flags and writes the jumps. Nothing is changed if an error is returned.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording, bool focused);
+                          Recording recording, Probing probing);
 
 }  // namespace jprof::hotspot

@@ -20,7 +20,7 @@ REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in (
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
 WITHOUT_STACK = {"CountTree", "TimeTree"}
 # Counters as metrics: one that cannot be read in user space is read by a system call, so there are calls.
-MAY_CALL = re.compile("^CounterTree<")
+MAY_CALL = re.compile("^(CounterTraining<jprof::engine::)?CounterTree<")
 
 
 class X86:

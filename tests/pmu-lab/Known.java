@@ -1,9 +1,11 @@
 package jprof.lab;
 
 /**
- * Programs of known work, counted by this thread's own counter: after a warm-up, CALLS turns of the kind in half() and
+ * Programs of known work, counted by this thread's own counter: for each kind, after a warm-up, CALLS turns in half() and
  * twice as many in full(), each between two readings. Prints "known KIND CALLS HALF FULL": without probes, FULL - HALF is
- * what CALLS turns execute, to the instruction. Arguments: the native library, kind, calls, turns of 32 to warm up.
+ * what CALLS turns execute, to the instruction. No intrinsics, and nothing that probes keep from being compiled as it
+ * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 32 to warm up, and
+ * "uncounted" for a run under the profiler, whose counter is to be alone.
  */
 public final class Known {
   private interface Work {
@@ -13,6 +15,8 @@ public final class Known {
   private static native void open();
 
   private static native long count();
+
+  private static native long plus(long x);
 
   private static long sink;
 
@@ -29,33 +33,90 @@ public final class Known {
     return x ^ 2;
   }
 
-  // Mixed: recursion, an interface with two implementations, objects, arrays, a native now and then.
-  private static final Work[] WORKS = {x -> x * 3 + 1, x -> (x >>> 1) + 7};
-  private static final int[] TABLE = new int[64];
+  // Tiny calls with more to carry: what lives across a probe has to be saved.
+  private static long values(long x) {
+    return three(x, 5, x + 1) + four((int) x, 7, 9, 11);
+  }
+
+  private static long three(long a, long b, long c) {
+    return a * b + c;
+  }
+
+  private static int four(int a, int b, int c, int d) {
+    return (a ^ b) + (c ^ d);
+  }
+
+  // Mixed: recursion, loops, natives, and an interface with three implementations: of two, C2 guesses which without probes.
+  private static final class Triple implements Work {
+    @Override
+    public long turn(long x) {
+      return x * 3 + 1;
+    }
+  }
+
+  private static final class Half implements Work {
+    @Override
+    public long turn(long x) {
+      return (x >>> 1) + 7;
+    }
+  }
+
+  private static final class Flip implements Work {
+    @Override
+    public long turn(long x) {
+      return ~x;
+    }
+  }
+
+  private static final Work[] WORKS = {new Triple(), new Half(), new Flip()};
 
   private static long mixed(long x) {
-    long sum = fibonacci(4) + WORKS[(int) (x & 1)].turn(x) + scan(12);
-    if ((x & 15) == 0) {
-      sum += new int[] {(int) x, 2}.clone().length + Runtime.getRuntime().availableProcessors();
-    }
-    return sum;
+    final long sum = fibonacci(4) + WORKS[(int) (x % 3)].turn(x) + churn(x, 6);
+    return (x & 3) == 0 ? plus(sum) : sum;
+  }
+
+  private static long recursion(long x) {
+    return x + fibonacci(5);
   }
 
   private static int fibonacci(int n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
   }
 
-  private static int scan(int n) {
-    int sum = 0;
-    for (int i = 0; i < n; ++i) {
-      sum += TABLE[i] ^ i;
+  // Objects: a list built, walked and dropped. No plain accessors: C2 inlines them even without Inline.
+  private static final class Cell {
+    private final Cell next;
+    private final int value;
+
+    Cell(Cell next, int value) {
+      this.next = next;
+      this.value = value;
+    }
+
+    Cell next(boolean wanted) {
+      return wanted ? next : null;
+    }
+
+    int plus(int x) {
+      return value + x;
+    }
+  }
+
+  private static long objects(long x) {
+    Cell list = null;
+    for (int i = 0; i < 8; ++i) {
+      list = new Cell(list, (int) x + i);
+    }
+    long sum = 0;
+    for (Cell cell = list; cell != null; cell = cell.next(true)) {
+      sum += cell.plus(1);
     }
     return sum;
   }
 
   // Long: some 1,000 operations a call.
   private static long longer(long x) {
-    return scan(64) + churn(x, 200);
+    return churn(x, 150) + churn(x + 1, 150);
   }
 
   private static long churn(long x, int n) {
@@ -67,78 +128,156 @@ public final class Known {
     return x;
   }
 
-  // Straight-line methods.
-  private static long line32(long x) {
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
+  // Straight-line methods of so many operations. Every other one needs a range check, which keeps C2 from moving
+  // arithmetic over the probe at the method's entry, into its caller's interval.
+  private static final byte[] BYTES = new byte[64];
+
+  private static long line0(long x, byte[] t) {
+    return x ^ t.length;
+  }
+
+  private static long line16(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
     return x;
   }
 
-  private static long line128(long x) {
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
-    x ^= x << 13; x ^= x >>> 7; x ^= x << 17; x += 3; x ^= x << 5; x ^= x >>> 9; x ^= x << 21; x += 5;
-    x ^= x << 11; x ^= x >>> 3; x ^= x << 19; x += 7; x ^= x << 23; x ^= x >>> 8; x ^= x << 15; x += 9;
+  private static long line64(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    return x;
+  }
+
+  private static long line128(long x, byte[] t) {
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
+    x += t[(int) x & 31]; x ^= x << 13; x += t[(int) x & 63]; x ^= x >>> 7;
+    x += t[(int) x & 15]; x ^= x << 17; x -= t[(int) x & 31]; x ^= x >>> 9;
     return x;
   }
 
   // One loop for each kind: a call site that only ever sees one target.
-  private static void run(int kind, int calls) {
-    switch (kind) {
-      case 0: runTiny(calls); break;
-      case 1: runMixed(calls); break;
-      case 2: runLonger(calls); break;
-      case 3: runLine32(calls); break;
-      default: runLine128(calls);
-    }
-  }
-
-  private static void runTiny(int calls) {
-    for (int i = 0; i < calls; ++i) {
+  private static void tinyTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
       sink += tiny(i);
     }
   }
 
-  private static void runMixed(int calls) {
-    for (int i = 0; i < calls; ++i) {
+  private static void valuesTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += values(i);
+    }
+  }
+
+  private static void mixedTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
       sink += mixed(i);
     }
   }
 
-  private static void runLonger(int calls) {
-    for (int i = 0; i < calls; ++i) {
+  private static void recursionTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += recursion(i);
+    }
+  }
+
+  private static void objectsTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += objects(i);
+    }
+  }
+
+  private static void longerTurns(int turns) {
+    for (int i = 0; i < turns; ++i) {
       sink += longer(i);
     }
   }
 
-  private static void runLine32(int calls) {
-    for (int i = 0; i < calls; ++i) {
-      sink += line32(i);
-    }
-  }
-
-  private static void runLine128(int calls) {
-    for (int i = 0; i < calls; ++i) {
-      sink += line128(i);
-    }
-  }
-
-  private static void warm(int kind, int turns) {
+  private static void line0Turns(int turns) {
     for (int i = 0; i < turns; ++i) {
+      sink += line0(i, BYTES);
+    }
+  }
+
+  private static void line16Turns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += line16(i, BYTES);
+    }
+  }
+
+  private static void line64Turns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += line64(i, BYTES);
+    }
+  }
+
+  private static void line128Turns(int turns) {
+    for (int i = 0; i < turns; ++i) {
+      sink += line128(i, BYTES);
+    }
+  }
+
+  private static void run(int kind, int turns) {
+    switch (kind) {
+      case 0: tinyTurns(turns); break;
+      case 1: valuesTurns(turns); break;
+      case 2: mixedTurns(turns); break;
+      case 3: recursionTurns(turns); break;
+      case 4: objectsTurns(turns); break;
+      case 5: longerTurns(turns); break;
+      case 6: line0Turns(turns); break;
+      case 7: line16Turns(turns); break;
+      case 8: line64Turns(turns); break;
+      default: line128Turns(turns);
+    }
+  }
+
+  private static void warm(int kind, int times) {
+    for (int i = 0; i < times; ++i) {
       run(kind, 32);
     }
   }
@@ -151,19 +290,26 @@ public final class Known {
     run(kind, 2 * calls);
   }
 
-  private static final String[] KINDS = {"tiny", "mixed", "longer", "line32", "line128"};
+  private static final String[] KINDS = {
+    "tiny", "values", "mixed", "recursion", "objects", "longer", "line0", "line16", "line64", "line128",
+  };
 
   public static void main(String[] args) {
     System.load(args[0]);
-    final int kind = java.util.Arrays.asList(KINDS).indexOf(args[1]);
-    final int calls = Integer.parseInt(args[2]);
-    open();
-    warm(kind, Integer.parseInt(args[3]));
-    final long start = count();
-    half(kind, calls);
-    final long middle = count();
-    full(kind, calls);
-    final long end = count();
-    System.out.println("known " + args[1] + " " + calls + " " + (middle - start) + " " + (end - middle));
+    final int calls = Integer.parseInt(args[1]), times = Integer.parseInt(args[2]);
+    if (args.length == 3) {
+      open();
+    }
+    for (int kind = 0; kind < KINDS.length; ++kind) {
+      warm(kind, times);
+    }
+    for (int kind = 0; kind < KINDS.length; ++kind) {
+      final long start = count();
+      half(kind, calls);
+      final long middle = count();
+      full(kind, calls);
+      final long end = count();
+      System.out.println("known " + KINDS[kind] + " " + calls + " " + (middle - start) + " " + (end - middle));
+    }
   }
 }

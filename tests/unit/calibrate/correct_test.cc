@@ -176,6 +176,71 @@ TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
   EXPECT_EQ(correction.adjust[former], 0);
 }
 
+// Exact metrics: a random tree of probes whose four parts and results cost what is planted. The way out of an exit is in
+// an interval of the caller, whatever type was left.
+TEST(Correct, ProbesAreTakenOffToTheInstruction) {
+  const Probes probes = {{'I', {50, 41, 39, 52, 2, 4}}, {'J', {45, 43, 44, 46, 8, 6}}, {'N', {47, 48, 40, 42, 10, 2}}};
+  const std::map<char, Kept> kept_of = {{'I', {0, 1}}, {'J', {0, 0}}, {'N', {0, 1}}};
+  Metric metric;
+  metric.probes = probes;
+  std::mt19937 random(5);
+  Recorder run;
+  std::vector<double> truth(1);
+  std::vector<char> types = {'T'};
+  double out = 0;  // of the last event's probe
+  for (int i = 0; i < 5000; ++i) {
+    const double work = static_cast<double>(random() % 30);
+    truth.resize(run.raw.size());
+    truth[run.stack.back()] += work;
+    const bool enter = types.size() == 1 || (types.size() < 20 && random() % 2 == 0);
+    const char type = enter ? "IJN"[random() % 3] : types.back();
+    const Probe& probe = probes.at(type);
+    const double result = probe.result * kept_of.at(type).results / 2;
+    if (enter) {
+      run.Enter(std::string(1, type), type, work + out + probe.enter_in);
+      types.push_back(type);
+      out = probe.enter_out;
+    } else {
+      run.Exit(work + out + probe.exit_in + result);
+      types.pop_back();
+      out = probe.exit_out + result;
+    }
+  }
+  truth.resize(run.raw.size());
+  while (types.size() > 1) {  // every method is left, and the last way out is somebody's
+    const Probe& probe = probes.at(types.back());
+    const double result = probe.result * kept_of.at(types.back()).results / 2;
+    run.Exit(out + probe.exit_in + result);
+    types.pop_back();
+    out = probe.exit_out + result;
+  }
+  run.raw[0] += out;
+  std::vector<Kept> kept;
+  for (const char letter : run.letters) kept.push_back(letter == 'T' ? Kept() : kept_of.at(letter));
+  CountedTree tree = run.tree();
+  tree.kept = kept;
+  const Correction correction = Correct(tree, metric);
+  for (uint32_t node = 0; node < run.raw.size(); ++node) {
+    ASSERT_DOUBLE_EQ(run.Base(correction, node), truth[node]) << "node " << node;
+  }
+}
+
+TEST(Correct, AnArgumentCostsHalfWhereTheMethodCallsOthers) {
+  Metric metric;
+  metric.probes['J'] = {.argument = 8};
+  Recorder run;
+  const uint32_t middle = run.Enter("middle", 'J', 0), leaf = run.Enter("leaf", 'J', 0);
+  run.Exit(0);
+  run.Exit(0);
+  const std::vector<Kept> kept = {{}, {3, 0}, {1, 0}};
+  CountedTree tree = run.tree();
+  tree.kept = kept;
+  const Correction correction = Correct(tree, metric);
+  EXPECT_EQ(correction.adjust[0], 3 * 8 / 4);               // before the call of middle's probe
+  EXPECT_EQ(correction.adjust[middle], 3 * 8 / 4 + 8 / 2);  // after it, and before leaf's
+  EXPECT_EQ(correction.adjust[leaf], 8 / 2);
+}
+
 TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
   Metric metric;
   metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] = Cost(10, /*spread=*/4, /*repeat=*/0.5);

@@ -14,6 +14,7 @@ Table Sample() {
   time.keys[*ParseKey("Ex-r-Ex-R")] = {7, 26, 1, 25, 0, 13, -0.5};
   Metric count{.name = "PAPI_TOT_INS", .unit = "events"};
   count.keys[*ParseKey("En-I-Ex-I")] = {5, 60, 4, 56, 58, 3, 0};
+  count.probes = {{'I', {50, 41, 39, 52, 0, 4}}, {'J', {45, 43, 44, 46, 2.5, 3}}};
   table.metrics = {time, count};
   return table;
 }
@@ -51,6 +52,14 @@ TEST(Table, JsonRoundTrip) {
     for (const auto& [key, value] : table.metrics[i].keys) {
       ExpectSame(back->metrics[i].keys.at(key), value);
     }
+    ASSERT_EQ(back->metrics[i].probes.size(), table.metrics[i].probes.size());
+    for (const auto& [type, probe] : table.metrics[i].probes) {
+      const Probe& read = back->metrics[i].probes.at(type);
+      EXPECT_EQ(read.Sum(), probe.Sum());
+      EXPECT_EQ(read.exit_out, probe.exit_out);
+      EXPECT_EQ(read.argument, probe.argument);
+      EXPECT_EQ(read.result, probe.result);
+    }
   }
 }
 
@@ -66,6 +75,7 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
       {Replaced(good, "\"version\"", "\"ersion\""), "'version' not found"},
       {Replaced(good, "\"spread\"", "\"spred\""), "'spread' not found"},
       {Replaced(good, "En-J-En-N", "En-J-En-8"), "\"En-J-En-8\" is no transition"},
+      {Replaced(good, "\"enter_in\"", "\"entre\""), "'enter_in' not found"},
       {Replaced(good, "\"count\": 1000", "\"count\": \"many\""), "must be number"},
   };
   for (const auto& c : cases) {

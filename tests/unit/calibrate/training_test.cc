@@ -29,11 +29,11 @@ struct Machine {
 
   void Walk(Evidence& evidence, const ShapeName& name, const std::vector<const char*>& keys) const {
     const Counts counts = CountsOf(keys);
-    evidence.truth[name] = (driver + Sum(counts, truth)) * kScale;
+    evidence.truth[name] = {(driver + Sum(counts, truth)) * kScale};
     evidence.walks[name] = {1000, counts, {Sum(counts, truth) + Sum(counts, overhead)}};
     for (const auto& [key, count] : counts) {
       // The trained interval is not the tree's: it has the handler's walk of 8 ticks in it, and a bias.
-      evidence.samples.deltas[key].assign(
+      evidence.samples.deltas[0][key].assign(
           100, static_cast<uint32_t>(std::lround(truth.at(key) + overhead.at(key) + 8 + 3)));
     }
     for (auto& handlers : evidence.samples.handlers) handlers.assign(10, 8 + 25);
@@ -41,6 +41,7 @@ struct Machine {
 
   Evidence Observe() const {
     Evidence evidence;
+    evidence.samples.deltas.resize(1);
     Walk(evidence, "ShapeJJ sEmpty0", {"En-j-Ex-N"});
     Walk(evidence, "ShapeJJ sLs1", {"En-j-En-j", "En-j-Ex-j", "Ex-j-Ex-N"});
     Walk(evidence, "ShapeJJ sLs2", {"En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "En-j-Ex-j", "Ex-j-Ex-N"});
@@ -81,7 +82,7 @@ TEST(MakeMetric, TakesOffWhatTheProbesCostAndNoMore) {
 // A kernel of 100 R and 100 J intervals whose probes cost `more` ticks an event than the shapes' do.
 void AddKernel(Evidence& evidence, char state, const ShapeName& name, double overhead) {
   const Counts counts = {{*ParseKey(state == 'R' ? "En-R-Ex-R" : "En-J-Ex-J"), 200.0}};
-  evidence.kernels[state].truth[name] = 5000 * kScale;
+  evidence.kernels[state].truth[name] = {5000 * kScale};
   evidence.kernels[state].walks[name] = {10, counts, {5000 + 200 * overhead}};
 }
 
@@ -134,9 +135,9 @@ TEST(MakeMetric, KeepsTheEvidenceWithTheNumber) {
 
 TEST(SlopeEquations, AreFreeOfTheDriver) {
   Machine machine = Sample();
-  const auto slow = SlopeEquations(machine.Observe(), 0, 1 / kScale);
+  const auto slow = SlopeEquations(machine.Observe(), Time());
   machine.driver = 0;
-  const auto fast = SlopeEquations(machine.Observe(), 0, 1 / kScale);
+  const auto fast = SlopeEquations(machine.Observe(), Time());
   ASSERT_EQ(slow.size(), 3u);
   for (size_t i = 0; i < slow.size(); ++i) EXPECT_DOUBLE_EQ(slow[i].total, fast[i].total);
 }

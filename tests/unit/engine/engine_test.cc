@@ -517,5 +517,26 @@ TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
   EXPECT_EQ(nodes[current_thread->top[-1].node->child[0].node].self, int64_t{kPages});
 }
 
+TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
+  SessionOptions options;
+  options.files.train = true;
+  options.files.metric_count = 3;
+  options.counters = {{"page-faults", 1, 2, 0, 0, 0}, {"context-switches", 1, 3, 0, 0, 0}};
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<CounterTraining<TimeAndCounters>>(oracle, 5, 9, 50'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  if (current_thread->record->flags & profile::kThreadNoCounters) GTEST_SKIP() << "no perf events here";
+  // Of the run being written: the three metrics of each event in order, the same event in all of them.
+  const auto* record = current_thread->train_end - (1 << 14);
+  for (; record + 3 <= current_thread->train_next; record += 3) {
+    for (int metric = 0; metric < 3; ++metric) {
+      ASSERT_EQ(record[metric].event >> 1, metric);
+      ASSERT_EQ(record[metric].to, record[0].to);
+      ASSERT_EQ(record[metric].event & 1, record[0].event & 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace jprof::engine
