@@ -98,13 +98,13 @@ template <class Recording>
 }
 
 // Two stores: what calibration learns from must cost next to nothing itself.
-inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event, uint32_t metric = 0) {
+[[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event, uint32_t metric = 0) {
   *thread->train_next++ = {
       static_cast<uint32_t>(delta), from, to, 0, static_cast<uint8_t>(thread->previous),
       static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
 }
 
-inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
+[[gnu::always_inline]] inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
   *out++ = static_cast<uint8_t>(value);
   return out;
@@ -112,7 +112,7 @@ inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
 // `word` as in a node; room for it has been seen to.
-inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta) {
+[[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta) {
   const uint64_t head = uint64_t{profile::MethodOf(word)} << 5 |
                         static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
                         static_cast<uint64_t>(event);

@@ -111,12 +111,12 @@ struct alignas(64) Thread {
 // initial-exec: one load in the probe, and never a call or an allocation.
 extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));
 
-inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
+[[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
   return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);
 }
 
 // The cached entry, or null. Owner only.
-inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
+[[gnu::always_inline]] inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
   MethodBucket& bucket = thread.buckets[BucketOf(thread, method)];
   if (bucket.entry[0].method == method) [[likely]]
     return &bucket.entry[0];

@@ -65,7 +65,7 @@ Handlers Choose(bool focused) {
 // Trainers have no focus.
 template <class R>
 Handlers ChooseTraining(Probing probing) {
-  return probing.train ? Choose<engine::CounterTraining<R>>(false) : Choose<R>(probing.focused);
+  return probing.train ? ChooseThreads<engine::CounterTraining<R>, false>() : Choose<R>(probing.focused);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false)>\(char\*, void\*\)$")
+HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
 SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterSampled|LeaveSampled)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
@@ -109,21 +109,25 @@ def check(disassembly, arch):
                 continue
             faults += [f"{what}: {text}" for text in path if pattern.search(text)]
         reads = sum(bool(arch.clock.match(text)) for text in path)
-        if reads != CLOCK_READS.get(recording, reads):
+        wanted = CLOCK_READS.get(recording, reads)
+        # In focus the compiler may have two copies of what follows the early way out, one for each side of its first test.
+        if reads != wanted and not (handler[4] == "true" and reads == 2 * wanted):
             faults.append(f"reads the clock {reads} times, not {CLOCK_READS[recording]}")
-        if not any(arch.end.match(text) for text in path):
+        # With several counters in focus GCC ends the path in the .cold part: two jumps more.
+        elsewhere = handler[4] == "true" and MAY_CALL.match(recording)
+        if not elsewhere and not any(arch.end.match(text) for text in path):
             faults.append("never returns")
         if recording in WITHOUT_STACK:
             faults += [f"store on the stack: {text}" for text in path if arch.stack_store.match(text)]
-        wrong += [f"On{event}<{recording}, {handler[3]}>: {fault}" for fault in faults]
-        print(f"On{event}<{recording}, {handler[3]}>: {len(path)} instructions on the fast path")
+        wrong += [f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {fault}" for fault in faults]
+        print(f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {len(path)} instructions on the fast path")
     wrong += [f"On{event}<{recording}> is not in the library" for event, recording in sorted(REQUIRED - seen)]
     return wrong
 
 
 def prove_the_checks():
     """Each rule must find what it is there for: a good handler, and that handler with one thing wrong."""
-    name = "int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false>(char*, void*)"
+    name = "int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>(char*, void*)"
 
     def library(changed="", change="nop"):
         text, address = "", 0x1000
