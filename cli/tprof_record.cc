@@ -29,13 +29,6 @@ uint64_t Now(clockid_t clock) {
   return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-std::string FirstLine(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 // Writes what the sampler hands on, and remembers which processes were hit.
 class Recorder {
  public:
@@ -214,6 +207,13 @@ void Pause(double seconds) {
 }
 
 }  // namespace
+
+std::string FirstLine(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
 
 std::vector<uint32_t> NumbersIn(const fs::path& directory) {
   std::vector<uint32_t> numbers;

@@ -30,5 +30,7 @@ Result<int> RecordTprof(const TprofPlan& plan);
 
 // The names in a directory of /proc that are numbers: processes, threads.
 std::vector<uint32_t> NumbersIn(const std::filesystem::path& directory);
+// Empty: there is none.
+std::string FirstLine(const std::filesystem::path& path);
 
 }  // namespace jprof::cli
