@@ -44,6 +44,7 @@ def cases_of(program, jdk, focus):
             if mode in ("tiered", "c2", "comp"):
                 yield Case(program, jdk, mode, "callflow,focus=app,keep_intrinsics")
         yield Case(program, jdk, "tiered", "calltree,focus=app")
+        yield Case(program, jdk, "tiered", "trace,trace_memory=1G,focus=app")
         return
     for mode in jvms.MODES:
         yield Case(program, jdk, mode, "callflow")

@@ -1,6 +1,7 @@
 #include "jprof/hotspot/code_patch.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -89,9 +90,13 @@ TEST_F(CodePatchTest, KnowsHowFarACallReaches) {
 }
 
 TEST_F(CodePatchTest, CodeIsWritableOnlyWhileItMustBe) {
-  EXPECT_EXIT(*reinterpret_cast<volatile char*>(code_) = 0, testing::KilledBySignal(SIGSEGV), "");
+  const auto write = [this] {
+    signal(SIGSEGV, SIG_DFL);  // sanitizers have a handler of their own
+    *reinterpret_cast<volatile char*>(code_) = 0;
+  };
+  EXPECT_EXIT(write(), testing::KilledBySignal(SIGSEGV), "");
   { const WritableCode writable(code_, 1); }
-  EXPECT_EXIT(*reinterpret_cast<volatile char*>(code_) = 0, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(write(), testing::KilledBySignal(SIGSEGV), "");
   EXPECT_FALSE(WritableCode(4096, 1));
 }
 
