@@ -5,6 +5,7 @@
     run_exact.py --oracle LIB ...   checks the programs' expectations themselves, by JVMTI method events
 """
 import argparse
+import collections
 import concurrent.futures
 import dataclasses
 import os
@@ -56,6 +57,23 @@ def cases_of(program, jdk, focus):
         for flags in jvms.VARIANTS.values():
             if available(jdk, tuple(flags)):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
+
+
+USUAL = ("callflow", "callflow,focus=app,keep_intrinsics")
+
+
+def shared(chosen, jdks, focus):
+    """Each case on one of the JDKs that have it, turn by turn; the usual ones, tiered, on all of them."""
+    turn = 0
+    for program in chosen:
+        on = collections.defaultdict(list)
+        for jdk in jdks:
+            for case in cases_of(program, jdk, focus):
+                on[case.mode, case.agent, case.flags].append(case)
+        for (mode, agent, flags), cases in on.items():
+            usual = mode == "tiered" and agent in USUAL and not flags
+            turn += not usual
+            yield from cases if usual else [cases[turn % len(cases)]]
 
 
 _available = {}
@@ -179,6 +197,7 @@ def main():
     parser.add_argument("--native", required=True, help="folder of libe2e_native.so")
     parser.add_argument("--oracle", help="libentry_oracle.so: check the expectations, not the profiler")
     parser.add_argument("--focus", action="store_true", help="only the program's own classes are probed")
+    parser.add_argument("--share", action="store_true", help="share the cases among the JDKs; all have the usual one")
     parser.add_argument("--raw-only", action="store_true", help="read the files only, run no report")
     parser.add_argument("--no-agent", action="store_true", help="only run the programs, unprofiled")
     parser.add_argument("--group")
@@ -190,7 +209,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave the profiles")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    for name in ("agent", "programs", "native", "oracle"):
+    for name in ("jprof", "agent", "programs", "native", "oracle"):
         if getattr(args, name):
             setattr(args, name, os.path.abspath(getattr(args, name)))
     os.environ["LD_LIBRARY_PATH"] = args.native  # where HotSpot looks for a program's JNI library
@@ -198,7 +217,8 @@ def main():
     jdks = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
     chosen = [p for p in programs.load_all()
               if args.group in (None, p.group) and args.program in (None, p.name)]
-    cases = [c for p in chosen for j in jdks for c in cases_of(p, j, args.focus)
+    cases = [c for c in (shared(chosen, jdks, args.focus) if args.share else
+                         (c for p in chosen for j in jdks for c in cases_of(p, j, args.focus)))
              if args.mode in (None, c.mode) and args.options in (None, c.agent)]
     if args.oracle:
         cases = [c for c in cases if c.mode == "int" and c.agent == "callflow" and not c.flags]

@@ -55,10 +55,16 @@ size_t UsedBytes(const std::string& name, const std::string& bytes) {
   return name == profile::kTraceFile ? std::min<size_t>(bytes.size(), 1000) : bytes.size();
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kFlipRounds = 1000;  // six times as slow
+#else
+constexpr int kFlipRounds = 3000;
+#endif
+
 TEST_F(Damage, FlippedBytes) {
   std::vector<std::string> names;
   for (const auto& [name, bytes] : files_) names.push_back(name);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < kFlipRounds; ++round) {
     const std::string& name = names[random_() % names.size()];
     std::string bytes = files_[name];
     for (unsigned flips = 1 + random_() % 4; flips > 0; --flips) {
