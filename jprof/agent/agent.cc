@@ -23,6 +23,7 @@
 #include "jprof/agent/say.h"
 #include "jprof/agent/triggers.h"
 #include "jprof/engine/session.h"
+#include "jprof/hotspot/focus.h"
 #include "jprof/hotspot/probe.h"
 
 namespace jprof::agent {
@@ -128,7 +129,6 @@ struct HotspotProbe {
   hotspot::Vm vm;
   hotspot::ProbeTargets targets;
   std::string build_id;
-  Result<hotspot::Focus*> focus;
 };
 
 Result<HotspotProbe> FindHotspotProbe() {
@@ -140,7 +140,7 @@ Result<HotspotProbe> FindHotspotProbe() {
   if (!image) return std::unexpected(image.error());
   const auto targets = hotspot::FindTargets(*image);
   if (!targets) return std::unexpected(targets.error());
-  return HotspotProbe{*structs, *vm, *targets, image->BuildId(), hotspot::Focus::Find(*image, *structs)};
+  return HotspotProbe{*structs, *vm, *targets, image->BuildId()};
 }
 
 // TPROF alone: a directory with meta.json and the log, and no probe.
@@ -207,11 +207,20 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   return {};
 }
 
+// Lets a Focus decide what is compiled with probes. To be called before the probe is installed.
+Result<void> InstallFocus(HotspotProbe& probe, bool keep_intrinsics, engine::Session* session) {
+  const auto image = hotspot::LibjvmImage::Open();
+  if (!image) return std::unexpected(image.error());
+  const auto focus = hotspot::Focus::Find(*image, probe.structs);
+  if (!focus) return std::unexpected(focus.error());
+  return (*focus)->Install(probe.targets, &probe.vm, session->options().method_filter, keep_intrinsics,
+                           session->writer().header());
+}
+
 // Whether only what is in focus will be compiled with probes.
 bool Focused(HotspotProbe& probe, const AgentOptions& options, engine::Session* session) {
   if (options.focus.Empty()) return false;
-  const auto installed =
-      probe.focus ? InstallFocus(*probe.focus, probe.targets, &probe.vm, options, session) : std::unexpected(probe.focus.error());
+  const auto installed = InstallFocus(probe, options.keep_intrinsics, session);
   if (!installed) Say("out of focus nothing is recorded, but runs with probes all the same: " + installed.error().message);
   return installed.has_value();
 }

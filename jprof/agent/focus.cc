@@ -25,11 +25,6 @@ engine::MethodTable::Filter MethodFilter(const AgentOptions& options) {
   };
 }
 
-Result<void> InstallFocus(hotspot::Focus* focus, const hotspot::ProbeTargets& targets, hotspot::Vm* vm,
-                          const AgentOptions& options, engine::Session* session) {
-  return focus->Install(targets, vm, MethodFilter(options), options.keep_intrinsics, session->writer().header());
-}
-
 void StartFocus(JNIEnv* jni) {
   if (!packages.Read(jni)) Say("the JVM does not tell its packages: FOCUS=app finds nothing");
   const auto structs = hotspot::VmStructs::Load();

@@ -3,21 +3,13 @@
 
 #include <jni.h>
 
-#include <string>
-
-#include "common/result.h"
 #include "jprof/agent/agent_options.h"
-#include "jprof/engine/session.h"
-#include "jprof/hotspot/focus.h"
+#include "jprof/engine/method_table.h"
 
 namespace jprof::agent {
 
 // Empty: all of them.
 engine::MethodTable::Filter MethodFilter(const AgentOptions& options);
-
-// Lets `focus` decide what is compiled with probes. To be called before the probe is installed.
-Result<void> InstallFocus(hotspot::Focus* focus, const hotspot::ProbeTargets& targets, hotspot::Vm* vm,
-                          const AgentOptions& options, engine::Session* session);
 
 // When the VM is up: what is the JDK's is known now, and where the interpreter is.
 void StartFocus(JNIEnv* jni);

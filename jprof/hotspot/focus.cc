@@ -14,7 +14,6 @@
 namespace jprof::hotspot {
 namespace {
 
-constexpr char kProbeEntry[] = "_ZN13SharedRuntime19dtrace_method_entryE";
 constexpr uint64_t kJumpAlignment = 16;
 
 enum Which { kCacheFlags, kStateChanged, kShouldNotInline, kParse, kCallGenerator };
@@ -92,7 +91,6 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
       return Fail("{} does not call {}", kNames[i].caller, kNames[i].callee);
     }
   }
-  found->room_bytes_ = image.Symbol(kProbeEntry).bytes;
   uint8_t* flag = Vm::Flag(structs, "DTraceMethodProbes");
   if (flag == nullptr || !found->FindProbesByte(flag, env_bytes)) {
     return Fail("where the compilers keep DTraceMethodProbes is not where it was");
@@ -127,7 +125,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
     if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
   }
   uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
-  if (jump + kCalls * kJumpAlignment > targets.entry + room_bytes_) return Fail("no room for its jumps");
+  if (jump + kCalls * kJumpAlignment > targets.entry + targets.entry_bytes) return Fail("no room for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (seen == MAP_FAILED) return Fail("no memory: {}", std::strerror(errno));
@@ -138,7 +136,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
   header_ = header;
 
   std::vector<std::unique_ptr<WritableCode>> writable;
-  writable.push_back(std::make_unique<WritableCode>(targets.entry, room_bytes_));
+  writable.push_back(std::make_unique<WritableCode>(targets.entry, targets.entry_bytes));
   for (const Call& call : calls) {
     for (const uint64_t site : call.sites) {
       if (!Reaches(site, jump + kCalls * kJumpAlignment)) return Fail("its code is too far apart");
@@ -157,9 +155,8 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
   return {};
 }
 
-// A ciEnv without a task is the compiler's own, at its start.
-bool Focus::Decide(const char* env) {
-  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + task_);
+// Without a task the compiler is at its own start.
+bool Focus::Decide(uint64_t task) {
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
   engine::MethodText text;
   if (method == 0 || !vm_->Describe(method, &text)) {
@@ -196,8 +193,8 @@ bool Focus::InFocus(uint64_t method) {
 
 void Focus::OnCacheFlags(char* env) {
   Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
-  const bool in_focus = focus->Decide(env);
   const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
+  const bool in_focus = focus->Decide(task);
   const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= kFirstC2Level;
   const bool keep = in_focus && c2 && focus->keep_intrinsics_;
   current = {.probes = env + focus->probes_byte_, .inline_nothing = in_focus && !keep, .parse_probes = keep};

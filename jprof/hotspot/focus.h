@@ -58,7 +58,7 @@ class Focus {
 
   bool FindProbesByte(uint8_t* flag, uint64_t env_bytes);
   bool InFocus(uint64_t method);
-  bool Decide(const char* env);
+  bool Decide(uint64_t task);
   void Count(const engine::MethodText& text, uint32_t* counter);
 
   static constexpr int kCalls = 5, kAlways = 3;  // the others where intrinsics are kept
@@ -69,7 +69,6 @@ class Focus {
     uint64_t hook = 0;
   };
   Call calls_[kCalls];
-  uint64_t room_bytes_ = 0;  // of the first replaced function
   int64_t task_ = -1, method_ = -1, level_ = -1;  // ciEnv -> CompileTask -> Method
   bool keep_intrinsics_ = false;
   int64_t probes_byte_ = -1;         // in a ciEnv

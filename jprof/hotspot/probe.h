@@ -18,6 +18,7 @@ namespace jprof::hotspot {
 struct ProbeTargets {
   uint64_t entry = 0;
   uint64_t exit = 0;
+  uint64_t entry_bytes = 0;  // of the function at `entry`; 0: not known
 };
 
 // Where the two functions are: by symbol, else by their USDT probes. An error says what is missing.

@@ -120,7 +120,7 @@ TEST(LibjvmTest, FocusIsInstalledAsAWhole) {
     if (CallsOf(caller, callee).size() != 1 || CallsOf(parser, generator).empty()) return "calls are not as expected";
     profile::ControlHeader header;
     const auto everything = [](std::string_view, std::string_view) { return true; };
-    const auto no_room = (*Focus::Find(*image, *structs))->Install({caller.begin + (1ull << 40), 0}, &*vm, everything, true, &header);
+    const auto no_room = (*Focus::Find(*image, *structs))->Install({caller.begin + (1ull << 40), 0, 4096}, &*vm, everything, true, &header);
     if (no_room || CallsOf(caller, callee).size() != 1) return "installed where it cannot reach";
     const auto installed = (*Focus::Find(*image, *structs))->Install(*targets, &*vm, everything, false, &header);
     if (!installed) return installed.error().message;
