@@ -22,7 +22,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr int kDrainMilliseconds = 50;
+constexpr int kDrainMilliseconds = 20;
 
 constexpr char kFooter[] = R"(Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second
@@ -153,6 +153,7 @@ Result<int> Ptt(const PttArguments& arguments, const std::vector<std::string>& c
     counting->AddFamily(static_cast<uint32_t>(program->pid()));
     if (auto released = program->Release(); !released) return std::unexpected(released.error());
   }
+  counting->HurryFromNow();
   Watch watch(*counting, arguments, program ? &*program : nullptr);
   bool over = false;
   for (uint64_t tables = 0; !over && (arguments.count == 0 || tables < arguments.count); ++tables) {

@@ -21,7 +21,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr int kDrainMilliseconds = 50;
+constexpr int kDrainMilliseconds = 20;
 
 constexpr char kFooter[] = R"(Examples:
   jprof stat -- java -jar app.jar               time, dispatches, instructions and cycles, faults, by thread
@@ -60,6 +60,7 @@ Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& me
   auto program = HeldProgram::Start(launch);
   if (!program) return std::unexpected(program.error());
   counting->AddFamily(static_cast<uint32_t>(program->pid()));
+  counting->HurryFromNow();
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   const Outcome outcome = AwaitEnd(*program, [&counting] { counting->Drain(); });
   counting->Sync();

@@ -133,6 +133,11 @@ void ThreadCounting::AddExisting(uint32_t root) {
 
 void ThreadCounting::AddFamily(uint32_t pid) { accounts_.AddThread(pid, pid, "", true); }
 
+void ThreadCounting::HurryFromNow() {
+  const sched_param least = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+  sched_setscheduler(0, SCHED_RR, &least);
+}
+
 void ThreadCounting::Drain() {
   sampler_.Drain(0, [this](const ptm::SampleRecord& record) { accounts_.Add(record); });
 }

@@ -69,6 +69,7 @@ void DispatchAccounts::Add(const SampleRecord& record) {
       return;
     case SampleRecord::Kind::kLost:
       cpu.has_lost = true;
+      cpu.running = kNobody;
       return;
     default:
       return;
@@ -84,23 +85,25 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   cpu.offset = record.time - record.counted.enabled;
 }
 
-// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). One
-// dispatch more is the idle task's, which went before it unseen.
+// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). More
+// dispatches than that are of others, which went before it unseen: a single one is the idle task's,
+// more (or what lost records hid) are nobody's. (Less: a reading's number may be newer than its
+// time.)
 void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
-  const uint64_t dispatches = now.values[0] - cpu.last.values[0];
-  const bool idled = dispatches == left + 1 && cpu.running == who;
-  const bool known = who != kNobody && !cpu.has_lost && (dispatches == left || idled);
-  ThreadAccount& account = known ? threads_[who] : lost_;
-  if (known && idled) {
-    ThreadAccount& idle = threads_[AccountOf(0, 0)];
-    const uint64_t came = std::clamp(cpu.since, cpu.last.enabled, now.enabled);
-    idle.nanos += came - cpu.last.enabled;
-    ++idle.dispatches;
-    cpu.last.enabled = came;
-  }
-  account.nanos += now.enabled - cpu.last.enabled;
-  account.dispatches += known ? left : dispatches;
-  for (size_t i = 1; i < now.size; ++i) account.counts[i - 1] += now.values[i] - cpu.last.values[i];
+  const uint64_t dispatches = std::max(now.values[0] - cpu.last.values[0], left);
+  const bool alone = dispatches == left && who != kNobody && !cpu.has_lost;
+  const bool came = !alone && who != kNobody && cpu.running == who;
+  const bool idled = came && dispatches == left + 1 && !cpu.has_lost;
+  ThreadAccount& before = idled ? threads_[AccountOf(0, 0)] : lost_;
+  ThreadAccount& counted = alone || idled ? threads_[who] : lost_;
+  ThreadAccount& last = alone || came ? threads_[who] : lost_;
+  const uint64_t since =
+      came ? std::clamp(cpu.since, cpu.last.enabled, now.enabled) : cpu.last.enabled;
+  before.nanos += since - cpu.last.enabled;
+  before.dispatches += dispatches - left;
+  last.nanos += now.enabled - since;
+  last.dispatches += left;
+  for (size_t i = 1; i < now.size; ++i) counted.counts[i - 1] += now.values[i] - cpu.last.values[i];
   cpu.last = now;
 }
 

@@ -73,14 +73,30 @@ TEST(DispatchAccounts, UnseenIdlingIsNotTheNewcomers) {
   EXPECT_EQ(Find(accounts, 20)->counts[0], 5u);
 }
 
+// Some kernels do not tell of all their threads.
+TEST(DispatchAccounts, AnUnseenThreadsTimeIsNobodysAndTheNextOnesIsItsOwn) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 1));
+  accounts.Add(Comes(0, 20, 800));
+  accounts.Add(Leaves(0, 20, 900, 4, 50));
+  EXPECT_EQ(accounts.lost().dispatches, 2u);
+  EXPECT_EQ(accounts.lost().nanos, 700u);
+  EXPECT_EQ(accounts.lost().counts[0], 49u);
+  EXPECT_EQ(Find(accounts, 20)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
+}
+
 TEST(DispatchAccounts, WhatLostRecordsHidIsNobodys) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 1));
   accounts.Add({.kind = Kind::kLost, .cpu = 0, .lost = 9});
   accounts.Add(Comes(0, 20, 800));
   accounts.Add(Leaves(0, 20, 900, 11, 50));
-  EXPECT_EQ(accounts.lost().dispatches, 10u);
+  EXPECT_EQ(accounts.lost().dispatches, 9u);
+  EXPECT_EQ(accounts.lost().nanos, 700u);
   EXPECT_EQ(accounts.lost().counts[0], 49u);
+  EXPECT_EQ(Find(accounts, 20)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
   accounts.Add(Comes(0, 10, 900));
   accounts.Add(Leaves(0, 10, 950, 12, 51));
   EXPECT_EQ(Find(accounts, 10)->nanos, 150u);
@@ -106,6 +122,22 @@ TEST(DispatchAccounts, AReadingTakesItsPlaceAmongTheSamples) {
   EXPECT_EQ(Find(accounts, 10)->nanos, 700u);
   EXPECT_EQ(Find(accounts, 10)->dispatches, 1u);
   EXPECT_EQ(Find(accounts, 10)->counts[0], 4u);
+}
+
+// The kernel takes the time of a reading first and the number of dispatches last.
+TEST(DispatchAccounts, AReadingWithADispatchAfterItsTimeLosesNothing) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 1));
+  accounts.Add(Comes(0, 20, 100));
+  SampleRecord reading = {.cpu = 0};
+  reading.counted = {.enabled = 200, .running = 200, .size = 2, .values = {2, 9}};
+  accounts.AddReading(reading);
+  accounts.Add(Leaves(0, 20, 210, 2, 12));
+  EXPECT_EQ(Find(accounts, 20)->nanos, 110u);
+  EXPECT_EQ(Find(accounts, 20)->dispatches, 1u);
+  EXPECT_EQ(Find(accounts, 20)->counts[0], 11u);
+  EXPECT_EQ(accounts.lost().dispatches, 0u);
+  EXPECT_EQ(accounts.lost().nanos, 0u);
 }
 
 TEST(DispatchAccounts, FamilyAndNamesGoToChildren) {
