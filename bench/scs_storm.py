@@ -25,6 +25,8 @@ def main():
     parser.add_argument("--keep", help="a folder for profiles and crash reports; kept")
     options = parser.parse_args()
     failed = []
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
     with sampled.folder() as work:
         lab = sampled.lab_of(options, options.keep or work)
         for jdk in sampled.jdks_of(options):

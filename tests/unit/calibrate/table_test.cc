@@ -5,7 +5,7 @@
 namespace jprof::calibrate {
 namespace {
 
-constexpr EventKind kEn = EventKind::kEntry, kEx = EventKind::kExit;
+constexpr EventKind kEn = EventKind::kEntry;
 
 Table Sample() {
   Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}}, .made_at = "2026-01-02T03:04:05Z"};

@@ -8,7 +8,11 @@
 namespace jprof::unwind::sample {
 namespace {
 
+#ifdef __clang__
+#define OWN_FRAME __attribute__((noinline))
+#else
 #define OWN_FRAME __attribute__((noinline, noclone))
+#endif
 
 struct Rest {
   int depth;
