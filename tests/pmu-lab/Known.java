@@ -4,7 +4,7 @@ package jprof.lab;
  * Programs of known work, counted by this thread's own counter: for each kind, after a warm-up, CALLS turns in half() and
  * twice as many in full(), each between two readings. Prints "known KIND CALLS HALF FULL": without probes, FULL - HALF is
  * what CALLS turns execute, to the instruction. No intrinsics, and nothing that probes keep from being compiled as it
- * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 32 to warm up, and
+ * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 16 to warm up, and
  * "uncounted" for a run under the profiler, whose counter is to be alone.
  */
 public final class Known {
@@ -278,7 +278,7 @@ public final class Known {
 
   private static void warm(int kind, int times) {
     for (int i = 0; i < times; ++i) {
-      run(kind, 32);
+      run(kind, 16);
     }
   }
 
