@@ -4,7 +4,9 @@ in the same order? javac on JDK sources, and SampledParts. Both run with -XX:-In
 are then the same ones. Native frames are left out of the samples (--java-only): callflow does not see them. javac has
 thousands of contexts of a thousandth each: it is sampled ten times as often, and its recursion is folded in both.
 
-Usage: scs_against_callflow.py [--build DIR] [--files N] [--rate N] [--rounds N] [--jdk N]
+Usage: scs_against_callflow.py [--build DIR] [--files N] [--rate N] [--rounds N] [--jdk N] [--focus P] [--only parts|javac]
+With --focus (e.g. '*'), callflow runs with --focus P --keep-intrinsics: C2 then makes of a probed method what it makes of it
+unprobed, and the two see the same program.
 Needs a calibration table for each JVM (jprof calibrate --java JAVA) and a JDK's src.zip for javac.
 """
 import argparse
@@ -49,8 +51,9 @@ def leaf(path):
     return f"{names[-1]}  < " + " < ".join(reversed(names[-4:-1]))
 
 
-def one(lab, name, command, rate, *more):
-    _, exact = lab.record(["--tree-memory", "2G", *more], command, "exact", "callflow", timeout=900)
+def one(lab, name, command, rate, focus, *more):
+    focused = ["--focus", focus, "--keep-intrinsics"] if focus else []
+    _, exact = lab.record(["--tree-memory", "2G", *focused, *more], command, "exact", "callflow", timeout=900)
     _, samples = lab.record(["--tree-memory", "2G", "--rate", str(rate), "--java-only", *more], command, "sampled", timeout=900)
     found = compare(lab, exact, samples)
     top = found["top"]
@@ -73,16 +76,22 @@ def main():
     parser.add_argument("--files", type=int, default=400, help="how many sources javac gets")
     parser.add_argument("--rate", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=200, help="of SampledParts")
+    parser.add_argument("--focus", help="what callflow looks at, with intrinsics kept")
+    parser.add_argument("--only", choices=["parts", "javac"])
     options = parser.parse_args()
     for jdk in sampled.jdks_of(options):
         with sampled.folder() as work:
             lab = sampled.lab_of(options, work)
             parts = lab.java(jdk, "SampledParts", -options.rounds, "partSeparate=5000", "partFib=100", "partLambdas=1000",
                              "partVirtualCalls=5000", "partInterfaceCalls=5000", jvm=["-XX:-Inline"])
-            one(lab, f"{jdk.name} SampledParts", parts, options.rate)
+            if options.only != "javac":
+                one(lab, f"{jdk.name} SampledParts", parts, options.rate, options.focus)
+            if options.only == "parts":
+                continue
             javac = [jdk.tool("java"), "-XX:-Inline", "-cp", options.trainers, "jprof.trainers.TimedCompile",
                      *accuracy.javac_arguments(work, options.files)]
-            one(lab, f"{jdk.name} javac, recursion folded", javac, 10 * options.rate, "--fold-recursion")
+            one(lab, f"{jdk.name} javac, recursion folded", javac, 10 * options.rate, options.focus,
+                "--fold-recursion")
 
 
 if __name__ == "__main__":
