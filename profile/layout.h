@@ -111,7 +111,7 @@ struct ThreadRecord {
   uint64_t samples_truncated = 0;  // of which the stack was deeper than is recorded
   uint64_t samples_own = 0;        // taken inside the profiler: dropped
   uint64_t samples_lost = 0;       // not taken: no memory, or one was being taken
-  uint64_t sampling_ns = 0;        // what taking them cost, by the clock, where that is measured
+  uint64_t sampling_ticks = 0;     // spent in taking them, by the raw clock
 };
 static_assert(sizeof(ThreadRecord) == 256);
 

@@ -103,9 +103,13 @@ profile::ThreadRecord SumOfSamples(const profile::Reader& reader) {
     sum.samples_truncated += thread.record.samples_truncated;
     sum.samples_own += thread.record.samples_own;
     sum.samples_lost += thread.record.samples_lost;
-    sum.sampling_ns += thread.record.sampling_ns;
+    sum.sampling_ticks += thread.record.sampling_ticks;
   }
   return sum;
+}
+
+double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord& sum) {
+  return Seconds(reader.header(), 0, sum.sampling_ticks) * 1e9;
 }
 
 // The column before counts and tells it.
@@ -134,16 +138,16 @@ void PrintStacks(const Source& source, Output& out) {
             sum.samples, sum.samples_unknown, Percent(static_cast<double>(sum.samples_unknown), taken),
             sum.samples_truncated, Percent(static_cast<double>(sum.samples_truncated), taken), sum.samples_own,
             sum.samples_lost);
-  if (sum.sampling_ns == 0 || sum.samples == 0) return;
-  out.Print("           taking them cost {}, {:.2f} us each\n",
-            AmountIn("ns", static_cast<double>(sum.sampling_ns)), static_cast<double>(sum.sampling_ns) / taken / 1e3);
+  const double cost = SamplingNanos(source.reader, sum);
+  if (cost <= 0 || sum.samples == 0) return;
+  out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost), cost / taken / 1e3);
 }
 
 void JsonStacks(const Source& source, Output& out) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
-  out.Print(",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_ns\":{}}}",
+  out.Print(",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_ns\":{:.0f}}}",
             sum.samples, sum.samples_unknown, sum.samples_truncated, sum.samples_own, sum.samples_lost,
-            sum.sampling_ns);
+            SamplingNanos(source.reader, sum));
 }
 
 void PrintRun(const Source& source, std::string_view report, Output& out) {

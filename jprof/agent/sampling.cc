@@ -262,21 +262,34 @@ void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
   engine::Thread* thread = engine::current_thread;
   SampledThread* sampled = thread != nullptr ? Of(*thread) : nullptr;
   if (sampled == nullptr) return;
+  const int64_t begin = ptm::ReadTsc();
   if (number == kAskSignal) {
-    if (info.si_code != SI_QUEUE || !running()) return;
-    for (size_t i = 0; i < triggers_.size(); ++i) {
-      if (const uint32_t due = sampled->due[i].exchange(0))
-        TakeStack(*thread, i, due, context, nullptr);
-    }
-    return;
+    if (info.si_code == SI_QUEUE) TakeDue(*thread, context);
+  } else {
+    TakeTicks(*thread, info, context);
   }
+  thread->record->sampling_ticks += static_cast<uint64_t>(ptm::ReadTsc() - begin);
+}
+
+// What events of the JVM asked for.
+void Sampling::TakeDue(engine::Thread& thread, const void* context) {
+  if (!running()) return;
+  SampledThread& sampled = *Of(thread);
+  for (size_t i = 0; i < triggers_.size(); ++i) {
+    if (const uint32_t due = sampled.due[i].exchange(0))
+      TakeStack(thread, i, due, context, nullptr);
+  }
+}
+
+void Sampling::TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context) {
+  SampledThread& sampled = *Of(thread);
   for (size_t i = 0; i < timers_.size(); ++i) {
-    const int64_t periods = sampled->timers[i].Take(info);
+    const int64_t periods = sampled.timers[i].Take(info);
     if (periods == 0 || !running()) continue;
     if (in_tree_) {
-      ChargeCurrent(*thread, trigger_of_timer_[i], periods, unwind::OfSignal(context).pc);
+      ChargeCurrent(thread, trigger_of_timer_[i], periods, unwind::OfSignal(context).pc);
     } else {
-      TakeTimed(*thread, i, periods, context);
+      TakeTimed(thread, i, periods, context);
     }
   }
 }
@@ -446,6 +459,7 @@ void Sampling::Reset() {
     profile::ThreadRecord& record = *writer.ThreadAt(i);
     record.samples = record.samples_unknown = record.samples_truncated = 0;
     record.samples_own = record.samples_lost = 0;
+    record.sampling_ticks = 0;
   }
   if (was_running) Start();
 }

@@ -69,6 +69,8 @@ class Sampling {
   Sampling() = default;
   static void OnSignal(int number, siginfo_t* info, void* context);
   void Handle(int number, const siginfo_t& info, const void* context);
+  void TakeDue(engine::Thread& thread, const void* context);
+  void TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context);
   void TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context);
   void TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context,
                  ptm::ThreadSampler* timer);

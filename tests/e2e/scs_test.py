@@ -29,6 +29,8 @@ def parts(lab, jdks, modes, seconds=2.5, rate=1000):
             for name, true, got in rows:
                 check(abs(true - got) < 3, f"{jdk.name} {mode}: {name} has {got:.2f} % of the samples and {true:.2f} % of the time")
             check(tree.unknown_percent() < 1, f"{jdk.name} {mode}: {tree.unknown_percent():.2f} % unknown")
+            each = tree.report["stacks"]["cost_ns"] / tree.taken
+            check(500 < each < 10_000_000, f"{jdk.name} {mode}: a stack cost {each:.0f} ns")
             check(tree.deepest("down400") == 401, f"down400: {tree.deepest('down400')} frames on a stack, not 401")
             check(tree.deepest("down1500") == 1501, f"down1500: {tree.deepest('down1500')} frames, not 1501")
             if lab.native:

@@ -104,7 +104,7 @@ inline SampledProfile DemoSamples() {
   made.threads[thread].samples_truncated = 2;
   made.threads[worker].samples_own = 3;
   made.threads[worker].samples_lost = 4;
-  made.threads[thread].sampling_ns = 202'000;
+  made.threads[thread].sampling_ticks = 202'000;
   return demo;
 }
 
