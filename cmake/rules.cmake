@@ -9,6 +9,7 @@ add_compile_options(-Wall -Wextra -Wno-missing-field-initializers $<$<COMPILE_LA
 if(JPROF_SANITIZE)
   add_compile_options(-fsanitize=${JPROF_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${JPROF_SANITIZE})
+  add_compile_definitions(JPROF_SANITIZED)
 endif()
 
 # jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt.

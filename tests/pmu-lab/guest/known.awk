@@ -1,9 +1,10 @@
 # Reads what Known printed untraced ("known KIND CALLS HALF FULL"), then `jprof report log-rt --raw --format csv` of its run
 # under the profiler, and prints a line for each kind: what is below full() less what is below half(), so that what
 # surrounds the turns cancels out, against the same difference of the counts. Fails what is off by more than 2 %: the
-# calibrated total of a kind, and BASE of the long straight-line methods. Printed only: line0, which is there to be taken
-# off the others; and what tells how far a model that knows arguments by their number goes: values, recursion, and objects
-# in C2. Variable: mode.
+# calibrated total of a kind, and BASE of the straight-line methods, line0's taken off on both sides (what of a call is the
+# caller's and what the callee's is a matter of definition, and the same for all of them). Printed only: line0, with BASE in
+# full; and what tells how far a model that knows arguments by their number goes: values, recursion, and objects in C2.
+# Variable: mode.
 BEGIN { FS = "," }
 FNR == NR {
   if (split($0, word, " ") == 5 && word[1] == "known") {
@@ -30,9 +31,10 @@ END {
     size = substr(kind, 5) + 0
     if (kind ~ /^line/ && size > 0) {
       true = (truth[kind] - truth["line0"]) / calls[kind]
-      mine = own[kind] / calls[kind]
-      line = line sprintf(" %10.1f %10.1f %s", true, mine, percent(mine, true, size >= 128 ? 2 : 100))
+      mine = (own[kind] - own["line0"]) / calls[kind]
+      line = line sprintf(" %10.1f %10.1f %s", true, mine, percent(mine, true, 2))
     }
+    if (kind == "line0") line = line sprintf(" %21.1f", own[kind] / calls[kind])
     print line
   }
   exit count == 0 || failed

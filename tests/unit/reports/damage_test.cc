@@ -55,7 +55,7 @@ size_t UsedBytes(const std::string& name, const std::string& bytes) {
   return name == profile::kTraceFile ? std::min<size_t>(bytes.size(), 1000) : bytes.size();
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef JPROF_SANITIZED
 constexpr int kFlipRounds = 1000;  // six times as slow
 #else
 constexpr int kFlipRounds = 3000;
