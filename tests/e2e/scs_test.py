@@ -131,8 +131,8 @@ def idle(lab, jdks):
                 ratio = sum(sums) / int(elapsed)
                 print(f"{jdk.name} {'+'.join(events)} {name:<8} elapsed {int(elapsed) / 1e6:.0f} ms, ran {int(ran) / 1e6:.0f} ms, "
                       f"sampled {' + '.join(f'{s / 1e6:.0f}' for s in sums)} ms: {100 * ratio:.1f} %")
-                # What passes between a thread's last tick and its end is not seen.
-                check(0.94 < ratio < 1.06, f"{name}: {100 * ratio:.1f} % of its time")
+                # What passes between a thread's last tick and its end is not seen; on a busy machine a tick of 10 ms may be both.
+                check(0.92 < ratio < 1.10, f"{name}: {100 * ratio:.1f} % of its time")
 
 
 def storms(lab, jdks, names):
