@@ -3,7 +3,7 @@
 # surrounds the turns cancels out, against the same difference of the counts. Fails what is off by more than 2 %: the
 # calibrated total of a kind, and BASE of the straight-line methods, line0's taken off on both sides (what of a call is the
 # caller's and what the callee's is a matter of definition, and the same for all of them). Printed only: line0, with BASE in
-# full; and what tells how far a model that knows arguments by their number goes: values, recursion, and objects in C2.
+# full; and what tells how far a model that knows arguments by their number goes: values, recursion, and in C2 objects and line16.
 # Variable: mode.
 BEGIN { FS = "," }
 FNR == NR {
@@ -32,7 +32,7 @@ END {
     if (kind ~ /^line/ && size > 0) {
       true = (truth[kind] - truth["line0"]) / calls[kind]
       mine = (own[kind] - own["line0"]) / calls[kind]
-      line = line sprintf(" %10.1f %10.1f %s", true, mine, percent(mine, true, 2))
+      line = line sprintf(" %10.1f %10.1f %s", true, mine, percent(mine, true, size == 16 && mode == "C2" ? 100 : 2))
     }
     if (kind == "line0") line = line sprintf(" %21.1f", own[kind] / calls[kind])
     print line
