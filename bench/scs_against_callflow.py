@@ -86,12 +86,10 @@ def main():
                              "partVirtualCalls=5000", "partInterfaceCalls=5000", jvm=["-XX:-Inline"])
             if options.only != "javac":
                 one(lab, f"{jdk.name} SampledParts", parts, options.rate, options.focus)
-            if options.only == "parts":
-                continue
-            javac = [jdk.tool("java"), "-XX:-Inline", "-cp", options.trainers, "jprof.trainers.TimedCompile",
-                     *accuracy.javac_arguments(work, options.files)]
-            one(lab, f"{jdk.name} javac, recursion folded", javac, 10 * options.rate, options.focus,
-                "--fold-recursion")
+            if options.only != "parts":
+                javac = [jdk.tool("java"), "-XX:-Inline", "-cp", options.trainers, "jprof.trainers.TimedCompile",
+                         *accuracy.javac_arguments(work, options.files)]
+                one(lab, f"{jdk.name} javac, recursion folded", javac, 10 * options.rate, options.focus, "--fold-recursion")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ void Note(int number, siginfo_t* info, void*) {
 }  // namespace
 
 Interruption::Interruption() {
-  Forget();
+  came = 0;
   struct sigaction action = {};
   action.sa_sigaction = Note;
   action.sa_flags = SA_SIGINFO;
@@ -28,10 +28,10 @@ Interruption::~Interruption() {
 }
 
 int Interruption::Number() { return came; }
-bool Interruption::OnlyToUs() { return only_to_us != 0; }
-void Interruption::Forget() {
+
+void Interruption::PassTo(const HeldProgram& program) {
+  if (came != 0 && only_to_us != 0) program.Signal(came);
   came = 0;
-  only_to_us = 0;
 }
 
 }  // namespace jprof::cli

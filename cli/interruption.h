@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include "cli/launcher.h"
+
 namespace jprof::cli {
 
 class Interruption {
@@ -13,9 +15,9 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  static int Number();     // of the last one, 0: none came
-  static bool OnlyToUs();  // sent by someone; a terminal sends it to all that it runs
-  static void Forget();    // none came
+  static int Number();  // of the last one, 0: none came
+  // Sends the last one on, if only we got it (a terminal sends it to all that it runs); then none came.
+  static void PassTo(const HeldProgram& program);
 
  private:
   struct sigaction before_int_ = {}, before_term_ = {};

@@ -22,8 +22,6 @@
 namespace jprof::cli {
 namespace {
 
-constexpr int kDrainMilliseconds = 20;
-
 constexpr char kFooter[] = R"(Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second
   jprof ptt --all --interval 5 --count 1       the whole machine, once, over 5 s
@@ -68,8 +66,8 @@ class Watch {
     for (;;) {
       const double left = end_ + seconds - Seconds();
       if (seconds > 0 && left <= 0) break;
-      const int pause = seconds > 0 ? std::min(kDrainMilliseconds, static_cast<int>(left * 1e3) + 1)
-                                    : kDrainMilliseconds;
+      int pause = ThreadCounting::kDrainMilliseconds;
+      if (seconds > 0) pause = std::min(pause, static_cast<int>(left * 1e3) + 1);
       if (program_ != nullptr) {
         program_->AwaitEnd(pause);
       } else {
@@ -86,9 +84,7 @@ class Watch {
  private:
   bool Over() {
     if (program_ != nullptr) {
-      if (Interruption::Number() != 0 && Interruption::OnlyToUs())
-        program_->Signal(Interruption::Number());
-      Interruption::Forget();
+      Interruption::PassTo(*program_);
       const auto outcome = program_->Ended();
       if (outcome) exit_code_ = outcome->ExitCode();
       return outcome.has_value();
@@ -153,7 +149,7 @@ Result<int> Ptt(const PttArguments& arguments, const std::vector<std::string>& c
     counting->AddFamily(static_cast<uint32_t>(program->pid()));
     if (auto released = program->Release(); !released) return std::unexpected(released.error());
   }
-  counting->HurryFromNow();
+  ThreadCounting::HurryFromNow();
   Watch watch(*counting, arguments, program ? &*program : nullptr);
   bool over = false;
   for (uint64_t tables = 0; !over && (arguments.count == 0 || tables < arguments.count); ++tables) {

@@ -21,8 +21,6 @@
 namespace jprof::cli {
 namespace {
 
-constexpr int kDrainMilliseconds = 20;
-
 constexpr char kFooter[] = R"(Examples:
   jprof stat -- java -jar app.jar               time, dispatches, instructions and cycles, faults, by thread
   jprof stat --by-name -- java -jar app.jar     threads of one name in one row
@@ -42,13 +40,10 @@ struct Counted {
   int exit_code = 0;
 };
 
-// The program is told of a signal that only we got.
 Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& meanwhile) {
   for (;;) {
-    program.AwaitEnd(kDrainMilliseconds);
-    if (Interruption::Number() != 0 && Interruption::OnlyToUs())
-      program.Signal(Interruption::Number());
-    Interruption::Forget();
+    program.AwaitEnd(ThreadCounting::kDrainMilliseconds);
+    Interruption::PassTo(program);
     meanwhile();
     if (const auto outcome = program.Ended()) return *outcome;
   }
@@ -60,7 +55,7 @@ Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& me
   auto program = HeldProgram::Start(launch);
   if (!program) return std::unexpected(program.error());
   counting->AddFamily(static_cast<uint32_t>(program->pid()));
-  counting->HurryFromNow();
+  ThreadCounting::HurryFromNow();
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   const Outcome outcome = AwaitEnd(*program, [&counting] { counting->Drain(); });
   counting->Sync();

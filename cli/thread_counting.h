@@ -33,8 +33,9 @@ class ThreadCounting {
 
   // Where that is allowed, this process gets a CPU at once: a busy machine makes 20,000 dispatches,
   // as many as there is room for, in 50 ms. What is forked later is in as much of a hurry.
-  void HurryFromNow();
-  void Drain();       // every 20 ms at least
+  static void HurryFromNow();
+  static constexpr int kDrainMilliseconds = 20;
+  void Drain();       // every kDrainMilliseconds
   void Sync();        // drains, and the sums reach to this moment
   void StartTable();  // what was counted up to the last Sync is not in the tables to come
 

@@ -162,6 +162,27 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   return 0;
 }
 
+// mov r13, rsp; ... and rsp, -16; pushf; all registers by mov; sub rsp, 2688; fxsave [rsp]; ... call;
+// fxrstor [rsp]; ... mov rsp, r13.
+bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
+  constexpr int kFar = 256;
+  for (const uint8_t* back = at; back - 3 >= begin && at - back < kFar; --back) {
+    // After a pop rax, with the return address: the sp of the interpreter's caller.
+    if (Bytes(back - 3, at, {0x4c, 0x8b, 0xec})) return back - 4 < begin || back[-4] != 0x58;
+    if (Bytes(back - 3, at, {0x49, 0x8b, 0xe5})) return false;
+  }
+  return false;
+}
+
+int32_t AdapterSaved(const uint8_t* at, const uint8_t* end) {
+  constexpr int32_t kSp = 2;  // r15, r14, r13: the others above it
+  if (Bytes(at, end, {0xc5, 0xf8, 0x77})) at += 3;        // vzeroupper
+  if (!Bytes(at, end, {0x48, 0x0f, 0xae, 0x0c, 0x24})) return -1;  // fxrstor [rsp]
+  at += 5;
+  if (!Bytes(at, end, {0x48, 0x81, 0xc4}) || end - at < 7) return -1;  // add rsp, bytes
+  return static_cast<int32_t>(Word32(at + 3) / 8) + kSp;
+}
+
 #elif defined(__aarch64__)
 namespace {
 
@@ -233,6 +254,18 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t*) {
   }
   return 0;
 }
+
+// stp x29, x30, [sp, -16]!; mov x29, sp; ... ldp x29, x30, [sp], 16.
+bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
+  constexpr int kFar = 1024;
+  for (int back = 4; back <= kFar && at - back >= begin; back += 4) {
+    if (Instruction(at - back) == 0x910003fd) return true;
+    if (LoadsFrame(Instruction(at - back))) return false;
+  }
+  return false;
+}
+
+int32_t AdapterSaved(const uint8_t*, const uint8_t*) { return -1; }
 #endif
 
 }  // namespace jprof::hotspot

@@ -69,4 +69,13 @@ int32_t FramePointerSet(const uint8_t* code, uint32_t size);
 // leave_return.
 int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end);
 
+// An adapter into the interpreter that finds its method compiled has the VM patch its caller, with
+// every register saved around that call. Whether `at` lies where they are saved, and what the
+// adapter was entered with is behind a register: x86's r13 (sp), AArch64's x29 (its frame).
+bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at);
+
+// At the return address of that call: in which word from sp that register was saved; -1: it is
+// x29, which calls preserve in frames, or this is not that call.
+int32_t AdapterSaved(const uint8_t* at, const uint8_t* end);
+
 }  // namespace jprof::hotspot

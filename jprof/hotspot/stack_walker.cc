@@ -163,8 +163,7 @@ class Walk {
       case CodeBlob::Kind::kUpcall:
         return Upcall(blob);
       case CodeBlob::Kind::kAdapter:
-        EmitStub(blob.name);
-        return is_top_ ? BeforeFrame() : Outcome::kLost;
+        return Adapter(blob);
       default:
         return Stub(blob);
     }
@@ -303,8 +302,8 @@ class Walk {
   Outcome Leaving(int removed) {
     const uint64_t pc = removed == 1 ? Word(at_.sp) : interpreter_.leave_return;
     if (!MayReturnTo(pc)) return Outcome::kLost;
-    const uint64_t sp = interpreter_.leave_sp;
-    return Step({pc, OnStack(sp) && sp > at_.sp ? sp : at_.sp + 8, at_.fp});
+    const uint64_t least = at_.sp + (removed == 1 ? 8 : 0), sp = interpreter_.leave_sp;
+    return Step({pc, OnStack(sp) && sp > least ? sp : least, at_.fp});
   }
 
   Outcome InterpretedFrame(const CodeBlob& blob, bool in_entry) {
@@ -371,6 +370,24 @@ class Walk {
       return false;
     const uint64_t slot = sp + (blob.frame_words - 1) * 8;
     return blob.frame_words > 0 && OnStack(slot) && MayReturnTo(Word(slot));
+  }
+
+  // --- Adapters.
+
+  Outcome Adapter(const CodeBlob& blob) {
+    EmitStub(blob.name);
+    const auto code = [](uint64_t address) { return reinterpret_cast<const uint8_t*>(address); };
+    if (!AdapterCallsVm(code(blob.begin), code(at_.pc))) {
+      return is_top_ ? BeforeFrame() : Outcome::kLost;
+    }
+    uint64_t entry = kCallPushes ? interpreter_.entry_sp : at_.fp + 8;  // where the return address is
+    if (kCallPushes && !is_top_) {
+      const int32_t word = AdapterSaved(code(at_.pc), code(blob.end));
+      const uint64_t slot = at_.sp + static_cast<int64_t>(word) * 8;
+      entry = word >= 0 && OnStack(slot) ? Word(slot) : 0;
+    }
+    if (!OnStack(entry) || !MayReturnTo(Word(entry))) return Outcome::kLost;
+    return Step({Word(entry), entry + 8, kCallPushes ? at_.fp : Word(at_.fp)});
   }
 
   // --- Stubs.

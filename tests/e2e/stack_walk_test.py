@@ -25,6 +25,9 @@ MODES = {
     "z": ["-XX:+UseZGC"],
 }
 
+# StaleCaller: every call goes through an adapter that calls the VM.
+STALE = ["-Xbatch", "-XX:-UseOnStackReplacement", "-XX:-Inline"]
+
 # Own method (a pattern) -> the own methods it may be called from; classes between them are the JDK's.
 MAY_BE_CALLED_FROM = {
     r"main|<clinit>|lambda\$main\$\d+": "",
@@ -162,6 +165,7 @@ def plan(args):
                 yield jdk, mode, MODES[mode], "StackShapesVirtual", [str(args.millis)]
         for program in ("Recursion", "Handles", "Rethrow", "Deopt"):
             yield jdk, "tiered", [], program, []
+        yield jdk, "stale", STALE, "StaleCaller", ["400"]
 
 
 def main():

@@ -233,6 +233,30 @@ TEST(Interpreter, FrameRemovedWithAMoveBetween) {
   EXPECT_EQ(removed(14), 2);
 }
 
+TEST(Adapter, SavesItsSpWhileItCallsTheVm) {
+  // nop; mov r13, rsp; fxsave [rsp]; call; vzeroupper; fxrstor [rsp]; add rsp, 2688;
+  // mov r15, [rsp]; mov rsp, r13; pop rax; mov r13, rsp; nop
+  const std::vector<uint8_t> code = {
+      0x90, 0x4c, 0x8b, 0xec, 0x48, 0x0f, 0xae, 0x04, 0x24, 0xe8, 0,    0,    0,    0,
+      0xc5, 0xf8, 0x77, 0x48, 0x0f, 0xae, 0x0c, 0x24, 0x48, 0x81, 0xc4, 0x80, 0x0a, 0,
+      0,    0x4c, 0x8b, 0x3c, 0x24, 0x49, 0x8b, 0xe5, 0x58, 0x4c, 0x8b, 0xec, 0x90};
+  const auto calls = [&](int at) { return AdapterCallsVm(code.data(), code.data() + at); };
+  const auto saved = [&](int at) {
+    return AdapterSaved(code.data() + at, code.data() + code.size());
+  };
+  EXPECT_FALSE(calls(0));
+  EXPECT_FALSE(calls(1));
+  EXPECT_TRUE(calls(4));
+  EXPECT_TRUE(calls(14));
+  EXPECT_TRUE(calls(33));
+  EXPECT_FALSE(calls(36));
+  EXPECT_FALSE(calls(40));
+  EXPECT_EQ(saved(14), 2688 / 8 + 2);
+  EXPECT_EQ(saved(17), 2688 / 8 + 2);
+  EXPECT_EQ(saved(22), -1);
+  EXPECT_EQ(saved(36), -1);
+}
+
 TEST(WordsPopped, CountsPops) {
   const std::vector<uint8_t> code = {0x59, 0x41, 0x58, 0x85, 0xc9};
   EXPECT_EQ(WordsPopped(code.data(), code.data() + code.size()), 2);
