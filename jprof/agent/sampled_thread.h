@@ -41,8 +41,9 @@ struct SampledThread {
   uint64_t since_ns[kMostTriggers] = {};
   // Ticks of the sampling thread that the next sample will stand for, by trigger.
   std::atomic<uint32_t> due[kMostTriggers] = {};
-  uint64_t cpu_ns[kMostTriggers] = {};   // at its last tick
-  uint64_t owed_ns[kMostTriggers] = {};  // not asked for yet
+  uint64_t cpu_ns[kMostTriggers] = {};  // at its last tick
+  int64_t owed_ns[kMostTriggers] = {};  // not asked for yet; below 0: ran before its time
+  uint32_t start[kMostTriggers] = {};   // of sampling, that this counts from
   // One walk.
   uint32_t words[kMostFrames + kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];

@@ -227,6 +227,7 @@ void Sampling::RemoveThread() {
 }
 
 void Sampling::Start() {
+  ++starts_;
   running_ = true;  // first: a thread that comes now starts its own timers
   session_->ForEachThread([&](engine::Thread& thread) {
     if (SampledThread* sampled = Of(thread)) {
@@ -535,17 +536,23 @@ void Sampling::Loop() {
 // that meet on their way become one.
 void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
   const pid_t pid = getpid();
-  const uint64_t period_ns = triggers_[index].every * 1'000'000, passed_ns = ticks * period_ns;
+  const int64_t period_ns = triggers_[index].every * 1'000'000, passed_ns = ticks * period_ns;
+  const uint32_t start = starts_;
   uint32_t asked = 0, place = 0, count = 0;
   session_->ForEachThread([&](engine::Thread& thread) {
     SampledThread* sampled = Of(thread);
     if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
     ++count;
     const auto cpu_ns = static_cast<uint64_t>(ptm::VirtualClock::CpuNanosOf(thread.record->tid));
-    const uint64_t ran_ns = also_running ? 0 : std::min(cpu_ns - sampled->cpu_ns[index], passed_ns);
+    int64_t ran_ns = also_running ? 0 : static_cast<int64_t>(cpu_ns - sampled->cpu_ns[index]);
     sampled->cpu_ns[index] = cpu_ns;
+    if (std::exchange(sampled->start[index], start) != start) {  // what it ran before is not ours
+      ran_ns = std::min(ran_ns, passed_ns);
+      sampled->owed_ns[index] = 0;
+    }
+    // Ticks come late and early: what it ran too much in one was too little in another.
     sampled->owed_ns[index] += passed_ns - ran_ns;
-    const uint64_t due = sampled->owed_ns[index] / period_ns;
+    const int64_t due = std::max(int64_t{0}, sampled->owed_ns[index]) / period_ns;
     if (place++ < next_asked_ || asked == kMostAskedATick || due == 0 || ran_ns > passed_ns / 2)
       return;
     sampled->owed_ns[index] -= due * period_ns;
