@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """What callstack sampling costs, interleaved runs on every JDK:
 
-  share   CPU time of javac on JDK sources, the whole process: without the agent, with it loaded but not sampling, and at 100
-          and 1,000 samples a second of each thread's CPU time. Bounds: below 1 % and 4 % of what it takes not sampling. And
-          what the same runs' profiles say was spent in the signal handler, which does not suffer from the machine's noise,
-          but for what the handler was interrupted; the kernel's part of a signal (1 to 2 us) comes on top.
+  share   CPU time of javac on JDK sources, the whole process, turn by turn in one warm JVM: one with samples, one without, at
+          100 and 1,000 samples a second of each thread's CPU time. Bounds: below 1 % and 4 %, with the 95 % interval of the
+          pairs' median. Beside it what the profile says was spent in the signal handler (the kernel's part of a signal, 1 to
+          2 us, comes on top), and a JVM with the agent that does not sample to one without the agent.
   depth   microseconds of CPU time for one sample by depth of the stack, compiled and interpreted: what a thread takes longer
           for fixed work at 10,000 samples a second, over the samples it got.
 
-Usage: scs_cost.py [--build DIR] [--rounds N] [--files N] [--only share|depth] [--jdk N]
-Exits with 1 if a median misses its bound.
+Usage: scs_cost.py [--build DIR] [--pairs N] [--files N] [--rounds N] [--only share|depth] [--jdk N]
+Exits with 1 if an interval is not below its bound.
 """
 import argparse
+import math
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,49 +25,94 @@ import accuracy  # noqa: E402
 import measure  # noqa: E402
 import sampled  # noqa: E402
 
-BOUNDS = {"100": 1.0, "1000": 4.0}
+BOUNDS = {100: 1.0, 1000: 4.0}  # samples a second: % of CPU
 
 
 def agent(lab, rate, *more):
     """The JVM's option that loads the agent, as `jprof scs` gives it, and the profile's folder."""
-    out = os.path.join(lab.work, "cost.jprof")
+    out = os.path.join(lab.work, f"cost{rate}.jprof")
     shutil.rmtree(out, ignore_errors=True)
     return "-agentpath:" + lab.agent + "=" + ",".join([f"SCS=TIME={1_000_000_000 // rate}", f"OUT={out}", *more]), out
 
 
+class Compiler:
+    """A JVM that compiles the same files again and again, one turn at a time."""
+
+    def __init__(self, lab, jdk, arguments, rate=None):
+        flags, self.out = [], None
+        if rate:
+            option, self.out = agent(lab, rate, "NOSTART")
+            flags = [option]
+        self.jprof = lab.jprof
+        self.process = subprocess.Popen([jdk.tool("java"), *flags, "-cp", lab.work, "CompileTurns", *arguments],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def turn(self):
+        """Its CPU time, seconds."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        sampled.check(line, "javac ended")
+        return int(line) / 1e9
+
+    def sampled_turn(self):
+        self.control("start")
+        try:
+            return self.turn()
+        finally:
+            self.control("stop")
+
+    def control(self, command):
+        done = subprocess.run([self.jprof, "ctl", str(self.process.pid), command], capture_output=True, text=True)
+        sampled.check(done.returncode == 0, done.stderr)
+
+    def end(self):
+        self.process.stdin.close()
+        sampled.check(self.process.wait() == 0, f"javac: status {self.process.returncode}")
+
+
+def describe(name, ratios):
+    """Prints the median of the pairs' ratios less 1, with its 95 % interval (order statistics); answers both ends."""
+    ratios = sorted(100 * (r - 1) for r in ratios)
+    n = len(ratios)
+    reach = 1.96 * math.sqrt(n) / 2
+    low, high = ratios[max(0, math.floor(n / 2 - reach))], ratios[min(n - 1, math.ceil(n / 2 + reach))]
+    print(f"{name} {statistics.median(ratios):+6.2f} % CPU (95 %: {low:+.2f} to {high:+.2f}; {n} pairs)", end="")
+    return low, high
+
+
 def share(lab, jdk, options):
     arguments = accuracy.javac_arguments(lab.work, options.files)
-    modes = {"none": [], "idle": [100, "NOSTART"], "100": [100], "1000": [1000]}
-
-    handlers = {name: [] for name in BOUNDS}
-
-    def once(name):
-        option, out = agent(lab, *modes[name]) if modes[name] else (None, None)
-        flags = [option] if option else []
-        done = measure.run([jdk.tool("java"), *flags, "-cp", options.trainers, "jprof.trainers.TimedCompile", *arguments])
-        sampled.check(done.status == 0, f"javac: status {done.status}")
-        if name in handlers:
-            stacks = lab.tree(out).report["stacks"]
-            handlers[name].append((stacks["cost_ns"] / 1e9 / done.cpu, stacks["taken"] / done.cpu))
-        return done
-
-    runs = measure.interleaved(list(modes), options.rounds, once)
-    base = measure.median(runs["idle"])
+    source = os.path.join(HERE, "java", "CompileTurns.java")
+    subprocess.run([jdk.tool("javac"), "-d", lab.work, source], check=True)
+    plain = Compiler(lab, jdk, arguments)
     missed = []
-    for name in modes:
-        # The rounds' own ratios: what slows the machine down slows a whole round.
-        ratios = [100 * (r.cpu / i.cpu - 1) for r, i in zip(runs[name], runs["idle"])]
-        more = 100 * (measure.median(runs[name]) / base - 1)
-        bound = BOUNDS.get(name)
-        verdict = "" if bound is None else f"   bound {bound} %: {'ok' if more < bound else 'MISSED'}"
-        print(f"{jdk.name} javac {name:<5} {measure.median(runs[name]):7.2f} s CPU, {more:+6.2f} % (median of the rounds' own: "
-              f"{statistics.median(ratios):+.2f} %, spread +-{100 * measure.spread(runs[name]):.1f} %){verdict}", flush=True)
-        if name in handlers:
-            spent, taken = (statistics.median(part) for part in zip(*handlers[name]))
-            print(f"{jdk.name} javac {name:<5} in the handler {100 * spent:.2f} % of the CPU time, {taken:.0f} stacks per second of it",
-                  flush=True)
-        if bound is not None and more >= bound:
-            missed.append(f"{name}/s on {jdk.name}")
+    for rate, bound in BOUNDS.items():
+        loaded = Compiler(lab, jdk, arguments, rate)
+        for _ in range(options.warm):
+            plain.turn(), loaded.turn(), loaded.sampled_turn()
+        on, idle, taking = [], [], []
+        for i in range(options.pairs):
+            none = plain.turn()
+            if i % 2:
+                off, with_samples = loaded.turn(), loaded.sampled_turn()
+            else:
+                with_samples, off = loaded.sampled_turn(), loaded.turn()
+            on.append(with_samples / off)
+            idle.append(off / none)
+            taking.append(with_samples)
+        loaded.end()
+        stacks = lab.tree(loaded.out).report["stacks"]
+        low, high = describe(f"{jdk.name} javac {rate:5}/s: sampling to not", on)
+        verdict = "ok" if high < bound else "MISSED" if low >= bound else "not shown: the interval holds the bound"
+        print(f"   bound {bound} %: {verdict}")
+        share = 100 * stacks["cost_ns"] / 1e9 / (sum(taking) + options.warm * statistics.median(taking))
+        print(f"{jdk.name} javac {rate:5}/s: in the handler {share:.2f} % of the CPU time, {stacks['taken']} stacks")
+        describe(f"{jdk.name} javac {rate:5}/s: agent loaded to none, two JVMs", idle)
+        print(flush=True)
+        if verdict != "ok":
+            missed.append(f"{rate}/s on {jdk.name}")
+    plain.end()
     return missed
 
 
@@ -93,9 +140,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     build = os.path.join(HERE, "..", "build", "release")
     sampled.arguments(parser, build)
-    parser.add_argument("--trainers", default=os.path.join(build, "share", "jprof", "trainers.jar"))
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--files", type=int, default=400, help="how many sources javac gets")
+    parser.add_argument("--warm", type=int, default=8, help="turns of each kind before it counts")
+    parser.add_argument("--pairs", type=int, default=60, help="turns with and without samples")
+    parser.add_argument("--files", type=int, default=100, help="how many sources javac gets")
+    parser.add_argument("--rounds", type=int, default=7, help="of depth")
     parser.add_argument("--steps", type=int, default=1000, help="millions of steps of the work at depth")
     parser.add_argument("--only", choices=["share", "depth"])
     options = parser.parse_args()

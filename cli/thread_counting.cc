@@ -120,15 +120,16 @@ Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> met
 }
 
 void ThreadCounting::AddExisting(uint32_t root) {
-  const std::set<uint32_t> tree = root != 0 ? TreeOf(root) : std::set<uint32_t>();
+  everyone_ = root == 0;
+  const std::set<uint32_t> tree = everyone_ ? std::set<uint32_t>() : TreeOf(root);
   for (const uint32_t pid : NumbersIn("/proc")) {
     const fs::path tasks = fmt::format("/proc/{}/task", pid);
     for (const uint32_t tid : NumbersIn(tasks)) {
       accounts_.AddThread(pid, tid, FirstLine(tasks / std::to_string(tid) / "comm"),
-                          root == 0 || tree.contains(pid));
+                          tree.contains(pid));
     }
   }
-  if (root == 0) accounts_.AddThread(0, 0, "(idle)", true);
+  accounts_.AddThread(0, 0, "(idle)", false);
 }
 
 void ThreadCounting::AddFamily(uint32_t pid) { accounts_.AddThread(pid, pid, "", true); }
@@ -176,7 +177,7 @@ CountTable ThreadCounting::Table() const {
   for (size_t i = 0; i < accounts_.threads().size(); ++i) {
     const ptm::ThreadAccount& now = accounts_.threads()[i];
     const ptm::ThreadAccount& before = i < before_.size() ? before_[i] : nothing;
-    if (!now.family || now.nanos == before.nanos) continue;
+    if ((!everyone_ && !now.family) || now.nanos == before.nanos) continue;
     CountRow row = {.pid = now.pid, .tid = now.tid, .name = Printable(now.name)};
     row.ended = now.ended != 0;
     row.counts = CountsOf(now, before);
@@ -184,7 +185,8 @@ CountTable ThreadCounting::Table() const {
     for (size_t k = 0; k < row.counts.size(); ++k) table.total.counts[k] += row.counts[k];
     table.rows.push_back(std::move(row));
   }
-  if (accounts_.lost().dispatches != lost_before_.dispatches)
+  if (accounts_.lost().dispatches != lost_before_.dispatches ||
+      accounts_.lost().nanos != lost_before_.nanos)
     table.lost = CountsOf(accounts_.lost(), lost_before_);
   SortByTime(table);
   return table;

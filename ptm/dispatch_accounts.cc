@@ -34,14 +34,10 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A thread may have run, and ended, on another CPU, whose records came first: then it has an
-// account. An end before this is that of an earlier thread with the same number.
+// A thread that is known and lives was seen in /proc first.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
-  if (known != by_tid_.end()) {
-    const uint64_t ended = threads_[known->second].ended;
-    if (ended != 0 && ended < record.time) by_tid_.erase(known);
-  }
+  if (known != by_tid_.end() && threads_[known->second].ended != 0) by_tid_.erase(known);
   const size_t child = AccountOf(record.pid, record.tid);
   const auto parent = by_tid_.find(record.parent_tid);
   if (parent == by_tid_.end()) return;

@@ -15,6 +15,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <queue>
 
 #include "ptm/machine.h"
 #include "ptm/open_event.h"
@@ -121,12 +123,20 @@ class Bytes {
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
 
+uint64_t Monotonic() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 // One CPU's ring.
 struct Ring {
   perf_event_mmap_page* page = nullptr;
   std::vector<int> descriptors;  // the first owns the mapping, the others write into it
   std::vector<int> counted;      // in the group of the first
   int cpu = 0;
+
+  const std::byte* data() const { return reinterpret_cast<const std::byte*>(page) + 4096; }
 };
 
 }  // namespace
@@ -266,26 +276,58 @@ struct Sampler::State {
     visit(record);
   }
 
-  void DrainRing(Ring& ring, const std::function<void(const SampleRecord&)>& visit) {
-    const uint64_t size = ring_pages * 4096;
-    const auto* data = reinterpret_cast<const std::byte*>(ring.page) + 4096;
-    const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = ring.page->data_tail;
-    while (tail < head) {
-      const uint64_t at = tail % size;
-      perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
-      std::memcpy(&header, data + at, sizeof(header));
-      if (header.size < sizeof(header)) break;
-      if (at + header.size <= size) {
-        Record({data + at, header.size}, visit);
-      } else {
-        copy.assign(data + at, data + size);
-        copy.insert(copy.end(), data, data + (header.size - (size - at)));
-        Record(copy, visit);
-      }
-      tail += header.size;
+  // The next record of a ring that the kernel has written up to `head`; it stays where it is.
+  struct Front {
+    uint64_t time;
+    Ring* ring;
+    uint64_t head;
+    uint32_t bytes;
+    bool operator>(const Front& other) const { return time > other.time; }
+  };
+
+  bool Next(Ring& ring, uint64_t head, Front* front) const {
+    if (ring.page->data_tail >= head) return false;
+    const uint64_t at = ring.page->data_tail % (ring_pages * 4096);
+    perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
+    std::memcpy(&header, ring.data() + at, sizeof(header));
+    if (header.size < sizeof(header) + kSampleIdBytes) {  // never seen; nothing behind it either
+      __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
+      return false;
     }
-    __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
+    // Samples: behind the address and the thread's number; else in what ends the record.
+    const uint64_t time_at = header.type == PERF_RECORD_SAMPLE ? at + 24 : at + header.size - 16;
+    *front = {0, &ring, head, header.size};
+    std::memcpy(&front->time, ring.data() + time_at % (ring_pages * 4096), sizeof(front->time));
+    return true;
+  }
+
+  std::span<const std::byte> RawOf(const Front& front) {
+    const uint64_t size = ring_pages * 4096, at = front.ring->page->data_tail % size;
+    const std::byte* data = front.ring->data();
+    if (at + front.bytes <= size) return {data + at, front.bytes};
+    copy.assign(data + at, data + size);
+    copy.insert(copy.end(), data, data + (front.bytes - (size - at)));
+    return copy;
+  }
+
+  // What all rings hold up to now, in the order of time. Records that come meanwhile wait for the
+  // next time: one ring's may be seen and older ones of another not.
+  void DrainRings(const std::function<void(const SampleRecord&)>& visit) {
+    std::priority_queue<Front, std::vector<Front>, std::greater<>> fronts;
+    const uint64_t now = Monotonic();
+    Front front;
+    for (Ring& ring : rings) {
+      const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);
+      if (Next(ring, head, &front)) fronts.push(front);
+    }
+    while (!fronts.empty() && fronts.top().time <= now) {
+      front = fronts.top();
+      fronts.pop();
+      Record(RawOf(front), visit);
+      Ring& ring = *front.ring;
+      __atomic_store_n(&ring.page->data_tail, ring.page->data_tail + front.bytes, __ATOMIC_RELEASE);
+      if (Next(ring, front.head, &front)) fronts.push(front);
+    }
   }
 };
 
@@ -421,7 +463,7 @@ void Sampler::Drain(int milliseconds, const std::function<void(const SampleRecor
     for (const pollfd& one : ready) only_hung_up &= (one.revents & POLLIN) == 0;
     if (only_hung_up) poll(nullptr, 0, std::min(milliseconds, 50));
   }
-  for (Ring& ring : state_->rings) state_->DrainRing(ring, visit);
+  state_->DrainRings(visit);
 }
 
 void Sampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit) {

@@ -2,7 +2,7 @@
 // event per CPU (and per thread, unless it watches the whole machine), ring buffers that one
 // process reads. For tools outside the profiled process; one thread.
 //
-// Times are CLOCK_MONOTONIC, ns. Records of one CPU come in order, those of several do not.
+// Times are CLOCK_MONOTONIC, ns. Records come in their order.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ class Sampler {
 
   void Start();
   void Stop();
-  // Waits for records up to `milliseconds` (or until a signal), then hands on all that there are.
+  // Waits for records up to `milliseconds` (or until a signal), then hands on all up to that moment.
   void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
 
   // What is counted on each CPU at this moment, between two samples (kSample records with a CPU and

@@ -156,14 +156,13 @@ TEST(DispatchAccounts, FamilyAndNamesGoToChildren) {
   EXPECT_EQ(Find(accounts, 21)->name, "other");
 }
 
-// Rings are read one after the other: the end may come before the start, and a number may come
-// again.
-TEST(DispatchAccounts, AnEndIsOfTheThreadThatStartedBefore) {
+TEST(DispatchAccounts, AnEndedThreadsNumberComesAgain) {
   DispatchAccounts accounts;
   accounts.AddThread(10, 10, "parent", true);
+  accounts.AddThread(20, 20, "", false);  // was there before its start was told
+  accounts.Add(Forks(10, 20, 40));
   accounts.Add(Leaves(1, 20, 50, 1, 3));
   accounts.Add({.kind = Kind::kExit, .cpu = 1, .pid = 20, .tid = 20, .time = kStart + 60});
-  accounts.Add(Forks(10, 20, 40));
   EXPECT_TRUE(Find(accounts, 20)->family);
   EXPECT_EQ(Find(accounts, 20)->counts[0], 3u);
   accounts.Add(Forks(10, 20, 500));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <set>
+#include <vector>
 
 namespace jprof::ptm {
 namespace {
@@ -81,6 +82,32 @@ TEST(Sampler, TheWholeMachineAlsoWhenItIsIdle) {
   uint64_t samples = 0;
   sampler->Drain(0, [&](const SampleRecord& record) { samples += record.kind == SampleRecord::Kind::kSample; });
   EXPECT_GT(samples, 100u);  // some kernels deliver none on a CPU that sleeps deeply
+}
+
+// Who started whom, on which CPU: only in this order can it be followed.
+TEST(Sampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
+  auto sampler = Sampler::Open({.rate = 1000});
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  sampler->Start();
+  uint64_t last = 0, records = 0, early = 0;
+  std::set<uint16_t> cpus;
+  for (int round = 0; round < 10; ++round) {
+    std::vector<pid_t> children;
+    for (int i = 0; i < 8; ++i) {
+      children.push_back(fork());
+      if (children.back() == 0) _exit((Burn(0.01), 0));
+    }
+    for (const pid_t child : children) waitpid(child, nullptr, 0);
+    sampler->Drain(0, [&](const SampleRecord& record) {
+      early += record.time < last;
+      last = std::max(last, record.time);
+      cpus.insert(record.cpu);
+      ++records;
+    });
+  }
+  if (cpus.size() < 2) GTEST_SKIP() << "all on one CPU";
+  EXPECT_GT(records, 160u);  // 80 children: a start and an end each
+  EXPECT_LE(early, records / 100);  // a record may have its time, and not be written yet
 }
 
 TEST(Sampler, AProcessThatHasEndedIsAnError) {
