@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr std::string_view kBlank{" \t\r\0", 4};
-constexpr size_t kMostBytes = size_t{256} << 20;
+constexpr size_t kMostTextBytes = size_t{256} << 20;
 
 struct Line {
   uint64_t address = 0;
@@ -40,7 +40,7 @@ bool IsText(char type) { return type == 't' || type == 'T' || type == 'w' || typ
 }  // namespace
 
 Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
-  if (text.size() > kMostBytes) return Fail("it is too long for a list of symbols");
+  if (text.size() > kMostTextBytes) return Fail("it is too long for a list of symbols");
   KernelSymbols kernel;
   std::map<std::string, uint32_t, std::less<>> modules = {{"vmlinux", 0}};
   kernel.modules_ = {"vmlinux"};
@@ -99,7 +99,7 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
 }
 
 Result<KernelSymbols> KernelSymbols::Read(const std::string& path) {
-  auto text = ReadSmallFile(path, kMostBytes);
+  auto text = ReadSmallFile(path, kMostTextBytes);
   if (!text) return std::unexpected(text.error());
   return Parse(*text);
 }

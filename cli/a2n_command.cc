@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct A2nArguments {
   std::string file;
   uint32_t pid = 0;
   bool functions = false, inlined = false, mangled = false, quiet = false, timing = false;
@@ -58,7 +58,7 @@ const char* Word(a2n::Outcome outcome) {
 
 class Answers {
  public:
-  explicit Answers(const Arguments& arguments) : arguments_(arguments), resolver_(arguments.options) {}
+  explicit Answers(const A2nArguments& arguments) : arguments_(arguments), resolver_(arguments.options) {}
 
   Result<void> Begin() {
     if (arguments_.pid != 0) return LookAtProcess();
@@ -151,7 +151,7 @@ class Answers {
     out_ += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   }
 
-  const Arguments& arguments_;
+  const A2nArguments& arguments_;
   a2n::Resolver resolver_;
   std::string out_;
   double began_ = Seconds();
@@ -185,7 +185,7 @@ Result<void> AnswerInput(Answers& answers) {
   }
 }
 
-Result<void> Run(const Arguments& arguments) {
+Result<void> Run(const A2nArguments& arguments) {
   if (arguments.file.empty() == (arguments.pid == 0)) return WrongUse("a2n needs either -e FILE or -p PID");
   std::vector<uint64_t> addresses;
   for (const std::string& word : arguments.addresses) {
@@ -208,7 +208,7 @@ Result<void> Run(const Arguments& arguments) {
 }  // namespace
 
 void AddA2nCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<A2nArguments>();
   CLI::App* command = app.add_subcommand("a2n", "Addresses to functions and source lines, like addr2line");
   command->add_option("-e,--exe", arguments->file, "The file; addresses are as linked, as nm and objdump show them")
       ->type_name("FILE");

@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 enum class Format { kText, kJson, kHtml };
 
-struct Arguments {
+struct CompareArguments {
   std::string a, b, out;
   std::string format;  // empty: as --out's name says, or text
   TableChoice table;
   reports::CompareOptions options;
 };
 
-Result<Format> FormatOf(const Arguments& arguments) {
+Result<Format> FormatOf(const CompareArguments& arguments) {
   std::string word = arguments.format;
   const std::string extension = fs::path(arguments.out).extension();
   if (word.empty()) word = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
@@ -58,7 +58,7 @@ Result<void> PrintAs(Format format, const Compared& compared,
 
 // Opens --out only when there is something to write.
 template <typename Compared>
-Result<void> Print(const Arguments& arguments, Format format, const Result<Compared>& compared) {
+Result<void> Print(const CompareArguments& arguments, Format format, const Result<Compared>& compared) {
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
     reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
@@ -74,7 +74,7 @@ Result<void> Print(const Arguments& arguments, Format format, const Result<Compa
   return PrintAs(format, *compared, arguments.options, out);
 }
 
-Result<void> Run(Arguments arguments) {
+Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
   if (arguments.options.top == 0) return WrongUse("--top 0 would print nothing; 1 is the least");
@@ -93,7 +93,7 @@ Result<void> Run(Arguments arguments) {
 }  // namespace
 
 void AddCompareCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CompareArguments>();
   CLI::App* command = app.add_subcommand(
       "compare", "Flat against contextual in one profile, or two profiles with each other");
   command->footer(

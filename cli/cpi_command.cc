@@ -23,7 +23,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kFooter[] = R"(Examples:
+constexpr char kCpiFooter[] = R"(Examples:
   jprof cpi -- java -jar app.jar               of a command and what it starts
   jprof cpi --interval 5                       of the whole machine over 5 s
   jprof cpi --interval 1 --count 10 -p 1234    of a process, ten times
@@ -167,7 +167,7 @@ Result<int> Cpi(const CpiArguments& arguments, const std::vector<std::string>& c
 void AddCpiCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
   auto arguments = std::make_shared<CpiArguments>();
   CLI::App* sub = app.add_subcommand("cpi", "Cycles per instruction: of a command or an interval");
-  sub->footer(kFooter);
+  sub->footer(kCpiFooter);
   CpiArguments& a = *arguments;
   sub->add_option("-p,--pid", a.pid, "This process; default: the whole machine")
       ->check(CLI::PositiveNumber);

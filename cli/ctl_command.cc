@@ -13,7 +13,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kFooter[] = R"(Commands:
+constexpr char kCtlFooter[] = R"(Commands:
   start    record from now on
   stop     pause: nothing is recorded until the next start
   flush    have everything recorded so far on disk, for reports while the program runs
@@ -26,7 +26,7 @@ Examples:
   jprof scs --nostart -- java -jar app.jar
   jprof ctl 1234 start         record, once the program has warmed up)";
 
-struct Arguments {
+struct CtlArguments {
   std::string pid, command;
   double timeout = 5;
 };
@@ -45,7 +45,7 @@ void PrintFacts(const std::string& answer) {
   }
 }
 
-Result<void> Tell(const Arguments& arguments) {
+Result<void> Tell(const CtlArguments& arguments) {
   const auto pid = PidOf(arguments.pid);
   if (!pid) return std::unexpected(pid.error());
   const auto command = control::CommandOf(arguments.command.empty() ? "status" : arguments.command);
@@ -61,7 +61,7 @@ Result<void> Tell(const Arguments& arguments) {
 }
 
 // One line a JVM; one that does not answer says so in it.
-Result<void> List(const Arguments& arguments) {
+Result<void> List(const CtlArguments& arguments) {
   const std::vector<pid_t> pids = ListeningJvms();
   if (pids.empty()) fmt::print("no JVM of this user listens\n");
   for (const pid_t pid : pids) {
@@ -76,7 +76,7 @@ Result<void> List(const Arguments& arguments) {
   return {};
 }
 
-Result<void> Run(const Arguments& arguments) {
+Result<void> Run(const CtlArguments& arguments) {
   if (arguments.command.empty()) {
     if (arguments.pid.empty() || arguments.pid == "list") return List(arguments);
     if (control::CommandOf(arguments.pid)) {
@@ -90,10 +90,10 @@ Result<void> Run(const Arguments& arguments) {
 }  // namespace
 
 void AddCtlCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CtlArguments>();
   CLI::App* sub = app.add_subcommand(
       "ctl", "Starts, stops, flushes, resets or asks a recording in a running JVM");
-  sub->footer(kFooter);
+  sub->footer(kCtlFooter);
   sub->add_option("pid", arguments->pid, "The JVM's process; without it: those that listen")
       ->type_name("PID");
   sub->add_option("command", arguments->command, "start, stop, flush, reset or status (default)")

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr char kFooter[] = R"(Examples:
+constexpr char kEventsFooter[] = R"(Examples:
   jprof events                                 every name known here; "yes": it can be counted now
   jprof events cache                           those with "cache" in their name or description
   jprof events --here                          only those that can be counted
@@ -163,7 +163,7 @@ Result<int> Events(const EventsArguments& arguments) {
 void AddEventsCommand(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<EventsArguments>();
   CLI::App* sub = app.add_subcommand("events", "What can be counted: list, search, describe");
-  sub->footer(kFooter);
+  sub->footer(kEventsFooter);
   sub->add_option("PATTERN", arguments->pattern,
                   "A name: describes it; else lists what has this in name or description");
   sub->add_flag("--here", arguments->here, "Only what can be counted on this machine");

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr char kFooter[] = R"(Examples:
+constexpr char kMetricsFooter[] = R"(Examples:
   jprof metrics                          what can be measured here, and why not more
   jprof metrics --events                 every event name that this machine can count now
   jprof metrics --events 'PAPI_*'        the PAPI presets among them
@@ -159,7 +159,7 @@ void AddMetricsCommand(CLI::App& app, int& exit_code) {
                                          "in them (* and ? stand for anything)")
                             ->expected(0, 1)
                             ->type_name("[PATTERN]");
-  command->footer(kFooter);
+  command->footer(kMetricsFooter);
   command->callback([options, events, &exit_code] {
     exit_code = events->count() > 0 ? PrintEvents(*options) : PrintCapabilities(*options);
   });

@@ -22,7 +22,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kFooter[] = R"(Examples:
+constexpr char kPttFooter[] = R"(Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second
   jprof ptt --all --interval 5 --count 1       the whole machine, once, over 5 s
   jprof ptt 1234                               until Ctrl-C or its end, then one table
@@ -171,7 +171,7 @@ void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& 
   auto arguments = std::make_shared<PttArguments>();
   CLI::App* sub = app.add_subcommand(
       "ptt", "Threads and what they count: a process tree, the machine or a command");
-  sub->footer(kFooter);
+  sub->footer(kPttFooter);
   PttArguments& a = *arguments;
   sub->add_option("PID", a.pid, "This process and what it started")->check(CLI::PositiveNumber);
   sub->add_flag("-a,--all", a.all, "The whole machine");

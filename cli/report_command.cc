@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ReportArguments {
   std::string report;  // empty: what suits the profile
   std::string directory;
   std::string format = "text";
@@ -50,7 +50,7 @@ Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
 }
 
 // Words to options, and back an error that names the nearest choice.
-Result<void> Understand(Arguments& arguments) {
+Result<void> Understand(ReportArguments& arguments) {
   const Result<size_t> format = Choose("--format", arguments.format, {"text", "json", "csv", "collapsed"});
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
@@ -64,7 +64,7 @@ Result<void> Understand(Arguments& arguments) {
 }
 
 // A recording of `jprof tprof` is no profile: it has samples and no tree.
-Result<void> PrintRecording(const Arguments& arguments) {
+Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
   const Result<reports::Format> format = ChooseFormat(arguments.format);
   if (!format) return std::unexpected(format.error());
@@ -77,7 +77,7 @@ Result<void> PrintRecording(const Arguments& arguments) {
   return out.Finish();
 }
 
-Result<void> Run(Arguments arguments) {
+Result<void> Run(ReportArguments arguments) {
   std::error_code error;
   if (arguments.report == "tprof") return PrintRecording(arguments);
   if (arguments.directory.empty() && fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
@@ -99,7 +99,7 @@ Result<void> Run(Arguments arguments) {
 }  // namespace
 
 void AddReportCommand(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   CLI::App* command = app.add_subcommand("report", "Prints a report of a profile: log-rt, methods, scs or log-gen");
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports()) list += fmt::format("  {:<10}{}\n", report.name, report.says);

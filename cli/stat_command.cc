@@ -21,7 +21,7 @@
 namespace jprof::cli {
 namespace {
 
-constexpr char kFooter[] = R"(Examples:
+constexpr char kStatFooter[] = R"(Examples:
   jprof stat -- java -jar app.jar               time, dispatches, instructions and cycles, faults, by thread
   jprof stat --by-name -- java -jar app.jar     threads of one name in one row
   jprof stat -e PAPI_TOT_INS,PAPI_L1_DCM -- make   what the machine's counters can count: `jprof events`
@@ -139,7 +139,7 @@ Result<int> Stat(const StatArguments& arguments, const std::vector<std::string>&
 void AddStatCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
   auto arguments = std::make_shared<StatArguments>();
   CLI::App* sub = app.add_subcommand("stat", "Runs a command and counts, thread by thread");
-  sub->footer(kFooter);
+  sub->footer(kStatFooter);
   sub->add_option("-e,--events", arguments->events,
                   "What to count: A,B (8 at most), see `jprof events`; repeatable")
       ->allow_extra_args(false);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct TprofArguments {
   bool all = false;
   std::vector<uint32_t> pids;
   uint64_t rate = 0, period = 0;
@@ -32,7 +32,7 @@ struct Arguments {
   reports::TprofOptions report;
 };
 
-Result<ptm::SamplerOptions> SamplingOf(const Arguments& arguments) {
+Result<ptm::SamplerOptions> SamplingOf(const TprofArguments& arguments) {
   ptm::SamplerOptions sampling = {.chains = arguments.chains, .pids = arguments.pids};
   if (arguments.rate != 0 && arguments.period != 0)
     return WrongUse("--rate and --period exclude each other");
@@ -84,7 +84,7 @@ bool IsJava(const std::string& program) {
 }
 
 // With the agent in it if it is a JVM (or --children: then in every JVM below it).
-Result<Launch> LaunchOf(const Arguments& arguments, const std::vector<std::string>& command,
+Result<Launch> LaunchOf(const TprofArguments& arguments, const std::vector<std::string>& command,
                         const fs::path& out, std::vector<std::string>& notes) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
@@ -103,7 +103,7 @@ Result<Launch> LaunchOf(const Arguments& arguments, const std::vector<std::strin
                    tool_options != nullptr ? tool_options : "");
 }
 
-Result<TprofPlan> Prepare(const Arguments& arguments, const std::vector<std::string>& command) {
+Result<TprofPlan> Prepare(const TprofArguments& arguments, const std::vector<std::string>& command) {
   if (arguments.all && !arguments.pids.empty()) return WrongUse("-a and -p exclude each other");
   if (!arguments.pids.empty() && !command.empty())
     return WrongUse("give either -p or a command, not both");
@@ -141,7 +141,7 @@ Result<TprofPlan> Prepare(const Arguments& arguments, const std::vector<std::str
   return plan;
 }
 
-int Print(const fs::path& directory, const Arguments& arguments) {
+int Print(const fs::path& directory, const TprofArguments& arguments) {
   auto recording = reports::OpenRecording(directory);
   if (!recording) {
     PrintError(recording.error().message);
@@ -155,7 +155,7 @@ int Print(const fs::path& directory, const Arguments& arguments) {
   return printed.error().exit_code;
 }
 
-int Tprof(Arguments arguments, const std::vector<std::string>& command) {
+int Tprof(TprofArguments arguments, const std::vector<std::string>& command) {
   const auto format = ChooseFormat(arguments.format);
   if (!format) {
     PrintError(format.error().message);
@@ -185,7 +185,7 @@ int Tprof(Arguments arguments, const std::vector<std::string>& command) {
 }  // namespace
 
 void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TprofArguments>();
   CLI::App* sub = app.add_subcommand(
       "tprof", "Samples the whole machine, processes or a command; jitted Java by name");
   sub->footer(
@@ -196,7 +196,7 @@ void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int
       "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
       "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
       "(recorded with --code)");
-  Arguments& a = *arguments;
+  TprofArguments& a = *arguments;
   sub->add_flag("-a,--all", a.all, "The whole machine (default without -p and command)");
   sub->add_option("-p,--pid", a.pids, "These processes and what they start");
   sub->add_option("--rate", a.rate, "Samples per second on each CPU (100)")

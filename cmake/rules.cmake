@@ -12,6 +12,9 @@ if(JPROF_SANITIZE)
   add_compile_definitions(JPROF_SANITIZED)
 endif()
 
+# Most of a build is headers: with CMAKE_UNITY_BUILD, so many files share them.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+
 # jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt.
 function(jprof_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

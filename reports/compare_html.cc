@@ -15,14 +15,14 @@ namespace {
 constexpr size_t kTableRows = 200;    // at least, if there are
 constexpr size_t kTreeRows = 4000;    // at most
 constexpr double kTreeShare = 0.001;  // contexts below it in all profiles are left out
-constexpr size_t kCallers = 3, kTitleCallers = 40;
+constexpr size_t kCellCallers = 3, kTitleCallers = 40;
 
 std::string Percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
 // NaN is no JavaScript number to sort by.
 double Sortable(double value) { return std::isfinite(value) ? value : 0; }
 
-void Cell(double value, const std::string& text, Output& out) {
+void PrintCell(double value, const std::string& text, Output& out) {
   out.Print("<td data-v=\"{:.9g}\">{}</td>", Sortable(value), text);
 }
 
@@ -47,9 +47,9 @@ void BeginTable(std::string_view title, std::initializer_list<std::string_view> 
 }
 void EndTable(Output& out) { out.Text("</tbody>\n</table></div>\n"); }
 
-void PathCell(const JointTree& tree, uint32_t context, Output& out) {
+void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
   out.Print("<td title=\"{}\">{}</td>", EscapedHtml(PathText(tree, context, kTitleCallers)),
-            EscapedHtml(PathText(tree, context, kCallers)));
+            EscapedHtml(PathText(tree, context, kCellCallers)));
 }
 
 // Rows of the tree in the order they are shown: what weighs most first.
@@ -119,7 +119,7 @@ void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) 
             EscapedHtml(comparison.tree.names[comparison.tree.contexts[context].name]));
 }
 
-void DifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& amounts,
+void PrintDifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& amounts,
                      Output& out) {
   const Difference difference = comparison.Of(amounts);
   const auto text = [&](double value, bool sign) {
@@ -128,14 +128,14 @@ void DifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& 
     return sign ? fmt::format("{:+.{}f}", shown, digits) : fmt::format("{:.{}f}", shown, digits);
   };
   out.Text(difference.within ? "<tr class=\"within\">" : "<tr>");
-  Cell(difference.change.value, text(difference.change.value, true), out);
-  Cell(difference.change.high - difference.change.low,
+  PrintCell(difference.change.value, text(difference.change.value, true), out);
+  PrintCell(difference.change.high - difference.change.low,
        fmt::format("{} to {}", text(difference.change.low, true),
                    text(difference.change.high, true)),
        out);
-  Cell(difference.within, difference.within ? "within error" : "differs", out);
-  Cell(difference.a.value, text(difference.a.value, false), out);
-  Cell(difference.b.value, text(difference.b.value, false), out);
+  PrintCell(difference.within, difference.within ? "within error" : "differs", out);
+  PrintCell(difference.a.value, text(difference.a.value, false), out);
+  PrintCell(difference.b.value, text(difference.b.value, false), out);
 }
 
 void HotTable(std::string_view title, const FlatAndContext& flat,
@@ -144,8 +144,8 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
              {"self %", "95 %", "with callees %", "95 %", "of it %", "95 %", "method &lt; callers"},
              out);
   const auto share = [&](const Estimate& estimate) {
-    Cell(estimate.value, Percent(estimate.value), out);
-    Cell(estimate.high - estimate.low, Percent(estimate.low) + " to " + Percent(estimate.high),
+    PrintCell(estimate.value, Percent(estimate.value), out);
+    PrintCell(estimate.high - estimate.low, Percent(estimate.low) + " to " + Percent(estimate.high),
          out);
   };
   for (const HotMethod& method : methods) {
@@ -159,7 +159,7 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
       row({1, 1, 1}, [&] { out.Print("<td>{}</td>", EscapedHtml(flat.tree.names[method.name])); });
     }
     for (const Part& part : method.parts)
-      row(part.share, [&] { PathCell(flat.tree, part.context, out); });
+      row(part.share, [&] { PrintPathCell(flat.tree, part.context, out); });
   }
   EndTable(out);
 }
@@ -222,14 +222,14 @@ void PrintHtml(const Comparison& comparison, const CompareOptions& options, Outp
                           : "percent of all that was in methods");
   BeginTable("Contexts", {"B-A", "95 %", "sure", "A", "B", "method &lt; callers"}, out);
   for (size_t i = 0; i < std::min(most, comparison.contexts.size()); ++i) {
-    DifferenceCells(comparison, tree.contexts[comparison.contexts[i].id].self, out);
-    PathCell(tree, comparison.contexts[i].id, out);
+    PrintDifferenceCells(comparison, tree.contexts[comparison.contexts[i].id].self, out);
+    PrintPathCell(tree, comparison.contexts[i].id, out);
     out.Text("</tr>\n");
   }
   EndTable(out);
   BeginTable("Methods", {"B-A", "95 %", "sure", "A", "B", "method"}, out);
   for (size_t i = 0; i < std::min(most, comparison.methods.size()); ++i) {
-    DifferenceCells(comparison, tree.methods[comparison.methods[i].id].self, out);
+    PrintDifferenceCells(comparison, tree.methods[comparison.methods[i].id].self, out);
     out.Print("<td>{}</td></tr>\n", EscapedHtml(tree.names[comparison.methods[i].id]));
   }
   EndTable(out);

@@ -8,7 +8,7 @@
 namespace jprof::reports {
 namespace {
 
-constexpr size_t kCallers = 5;
+constexpr size_t kLineCallers = 5;
 constexpr size_t kParts = 5;         // contexts of one method
 constexpr double kLeastPart = 0.05;  // of its own; below it a context is one of the others
 
@@ -50,7 +50,7 @@ void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
     ++shown;
     const uint32_t caller = tree.contexts[part.context].parent;
     out.Print("        {:6.2f} % of it {:<16} < {}\n", 100 * part.share.value, Interval(part.share),
-              caller == 0 ? "(the thread)" : PathText(tree, caller, kCallers));
+              caller == 0 ? "(the thread)" : PathText(tree, caller, kLineCallers));
   }
   if (others > 0) {
     out.Print("        {:6.2f} % of it in {} other contexts\n", 100 * other_share, others);
@@ -192,7 +192,7 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
   for (size_t i = 0; i < std::min(options.top, comparison.contexts.size()); ++i) {
     const uint32_t context = comparison.contexts[i].id;
     PrintDifference(comparison, comparison.Of(tree.contexts[context].self),
-                    PathText(tree, context, kCallers), out);
+                    PathText(tree, context, kLineCallers), out);
   }
   PrintHeading("Methods", DifferenceColumns(comparison.absolute, "NAME"), out);
   for (size_t i = 0; i < std::min(options.top, comparison.methods.size()); ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/names.h"
+#include "reports/output.h"
 #include "reports/rows.h"
 #include "reports/source.h"
 
@@ -27,6 +28,20 @@ struct Column {
 
   static constexpr size_t kNoCounts = ~size_t{0};
 };
+
+// A raw value in the metric's unit.
+inline double InUnit(const Column& column, double raw) { return raw * column.info.scale; }
+
+// [v,v,...] of one value a metric, in its unit.
+template <typename Value>
+void JsonArray(Output& out, const std::vector<Column>& columns, const Value& value) {
+  out.Text("[");
+  for (size_t m = 0; m < columns.size(); ++m) {
+    if (m > 0) out.Text(",");
+    out.Number(InUnit(columns[m], value(m)));
+  }
+  out.Text("]");
+}
 
 struct Forest {
   Rows rows;

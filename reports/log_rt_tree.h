@@ -48,9 +48,6 @@ class RtTree {
   std::string text_;
 };
 
-// A raw value in the metric's unit.
-inline double InUnit(const Column& column, double raw) { return raw * column.info.scale; }
-
 // ,"threads":[{"tid","name","nodes":[...]}...]: `print` prints the node of a row.
 template <typename Print>
 void JsonThreads(RtTree& tree, Output& out, const Print& print) {
@@ -69,17 +66,6 @@ void JsonThreads(RtTree& tree, Output& out, const Print& print) {
       return out.ok();
     });
     out.Text("]}");
-  }
-  out.Text("]");
-}
-
-// [v,v,...] of one value a metric, in its unit.
-template <typename Value>
-void JsonArray(Output& out, const std::vector<Column>& columns, const Value& value) {
-  out.Text("[");
-  for (size_t m = 0; m < columns.size(); ++m) {
-    if (m > 0) out.Text(",");
-    out.Number(InUnit(columns[m], value(m)));
   }
   out.Text("]");
 }

@@ -70,15 +70,6 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
   }
 }
 
-void JsonArray(Output& out, const std::vector<Column>& columns, auto value) {
-  out.Text("[");
-  for (size_t m = 0; m < columns.size(); ++m) {
-    if (m > 0) out.Text(",");
-    out.Number(value(m) * columns[m].info.scale);
-  }
-  out.Text("]");
-}
-
 void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum>& sums, const Options& options,
                Output& out) {
   out.Text("{");

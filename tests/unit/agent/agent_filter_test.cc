@@ -17,7 +17,7 @@ Filter Methods(std::string_view text) {
   return filter.value_or(Filter{});
 }
 
-std::string Problem(std::string_view text) {
+std::string FilterProblem(std::string_view text) {
   const auto filter = ParseFilter("CLASSMETHODS", text, Names::kMethods);
   return filter ? "none" : filter.error().message;
 }
@@ -103,14 +103,14 @@ TEST(AgentFilter, SignsBetweenMethods) {
 }
 
 TEST(AgentFilter, Mistakes) {
-  EXPECT_EQ(Problem("+"), "CLASSMETHODS: there is nothing after a + or -");
-  EXPECT_EQ(Problem("a+"), "CLASSMETHODS: there is nothing after a + or -");
-  EXPECT_EQ(Problem("a--b"), "CLASSMETHODS: there is nothing after a + or -");
-  EXPECT_EQ(Problem("a*b"),
+  EXPECT_EQ(FilterProblem("+"), "CLASSMETHODS: there is nothing after a + or -");
+  EXPECT_EQ(FilterProblem("a+"), "CLASSMETHODS: there is nothing after a + or -");
+  EXPECT_EQ(FilterProblem("a--b"), "CLASSMETHODS: there is nothing after a + or -");
+  EXPECT_EQ(FilterProblem("a*b"),
             "CLASSMETHODS: a * is only understood at the end, not in 'a*' (%2A is a literal *)");
-  EXPECT_EQ(Problem("*a*"),
+  EXPECT_EQ(FilterProblem("*a*"),
             "CLASSMETHODS: a * is only understood at the end, not in '*' (%2A is a literal *)");
-  EXPECT_EQ(Problem("a%"), "CLASSMETHODS: '%' is not an escape; write %25 for a percent sign");
+  EXPECT_EQ(FilterProblem("a%"), "CLASSMETHODS: '%' is not an escape; write %25 for a percent sign");
 }
 
 TEST(AgentFilter, ToStringKeepsSignsAndEscapesThem) {

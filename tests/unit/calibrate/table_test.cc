@@ -5,9 +5,9 @@
 namespace jprof::calibrate {
 namespace {
 
-constexpr EventKind kEn = EventKind::kEntry;
+constexpr EventKind kEntry = EventKind::kEntry;
 
-Table Sample() {
+Table SampleTable() {
   Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}}, .made_at = "2026-01-02T03:04:05Z"};
   Metric time{.name = "time", .unit = "ns", .granularity = 26, .bias = 54.5};
   time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125, 0.75};
@@ -37,7 +37,7 @@ void ExpectSame(const Overhead& a, const Overhead& b) {
 }
 
 TEST(Table, JsonRoundTrip) {
-  const Table table = Sample();
+  const Table table = SampleTable();
   const auto back = FromJson(ToJson(table));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->fingerprint, table.fingerprint);
@@ -64,7 +64,7 @@ TEST(Table, JsonRoundTrip) {
 }
 
 TEST(Table, BadJsonNamesWhatIsWrong) {
-  const std::string good = ToJson(Sample());
+  const std::string good = ToJson(SampleTable());
   const struct {
     std::string text, names;
   } cases[] = {
@@ -86,14 +86,14 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
 }
 
 TEST(Table, FindsAMetricByName) {
-  const Table table = Sample();
+  const Table table = SampleTable();
   ASSERT_NE(table.Find("PAPI_TOT_INS"), nullptr);
   EXPECT_EQ(table.Find("PAPI_TOT_INS")->unit, "events");
   EXPECT_EQ(table.Find("PAPI_TOT_CYC"), nullptr);
 }
 
 TEST(Table, RebasedMovesEveryOverheadByTheDifferenceOfTheBiases) {
-  const Metric trained = Sample().metrics[0];
+  const Metric trained = SampleTable().metrics[0];
   const Metric metric = Rebased(trained, 50);
   EXPECT_EQ(metric.bias, 50);
   for (const auto& [key, value] : trained.keys) {
@@ -111,7 +111,7 @@ Metric WithKeys(std::initializer_list<std::pair<const char*, double>> keys) {
 
 TEST(Lookup, PrefersTheExactKey) {
   const Metric metric = WithKeys({{"En-J-En-N", 1}, {"En-j-En-N", 2}, {"Ex-J-En-N", 3}});
-  const Found found = Lookup(metric, {kEn, 'J', kEn, 'N'});
+  const Found found = Lookup(metric, {kEntry, 'J', kEntry, 'N'});
   EXPECT_EQ(found.level, Level::kExact);
   EXPECT_EQ(found.value.overhead, 1);
 }
@@ -120,7 +120,7 @@ TEST(Lookup, IgnoresStaticBeforeThePreviousEvent) {
   const Metric metric = WithKeys({{"En-J-En-N", 1}, {"Ex-j-En-n", 2}, {"En-I-En-I", 0}});
   for (const char running : {'J', 'j'}) {
     for (const char other : {'N', 'n'}) {
-      const Found found = Lookup(metric, {kEn, running, kEn, other});
+      const Found found = Lookup(metric, {kEntry, running, kEntry, other});
       EXPECT_EQ(found.value.overhead, 1);
       EXPECT_EQ(found.level, running == 'J' && other == 'N' ? Level::kExact : Level::kNonStatic);
     }
@@ -129,21 +129,21 @@ TEST(Lookup, IgnoresStaticBeforeThePreviousEvent) {
 
 TEST(Lookup, DropsThePreviousEvent) {
   const Metric metric = WithKeys({{"Ex-J-En-N", 5}, {"En-I-En-I", 1}});
-  EXPECT_EQ(Lookup(metric, {kEn, 'J', kEn, 'N'}).level, Level::kAnyPrevious);
-  EXPECT_EQ(Lookup(metric, {kEn, 'J', kEn, 'N'}).value.overhead, 5);
-  EXPECT_EQ(Lookup(metric, {kEn, 'j', kEn, 'n'}).level, Level::kAnyPrevious);
+  EXPECT_EQ(Lookup(metric, {kEntry, 'J', kEntry, 'N'}).level, Level::kAnyPrevious);
+  EXPECT_EQ(Lookup(metric, {kEntry, 'J', kEntry, 'N'}).value.overhead, 5);
+  EXPECT_EQ(Lookup(metric, {kEntry, 'j', kEntry, 'n'}).level, Level::kAnyPrevious);
 }
 
 TEST(Lookup, TakesTheSmallestOfTheEvent) {
   const Metric metric = WithKeys({{"Ex-J-En-N", 5}, {"En-I-En-I", 7}, {"En-I-Ex-I", 1}});
-  const Found found = Lookup(metric, {kEn, 'T', kEn, 'R'});
+  const Found found = Lookup(metric, {kEntry, 'T', kEntry, 'R'});
   EXPECT_EQ(found.level, Level::kPerEvent);
   EXPECT_EQ(found.value.overhead, 5);
 }
 
 TEST(Lookup, SaysWhenItKnowsNothing) {
   const Metric metric = WithKeys({{"En-I-Ex-I", 1}});
-  const Found found = Lookup(metric, {kEn, 'J', kEn, 'J'});
+  const Found found = Lookup(metric, {kEntry, 'J', kEntry, 'J'});
   EXPECT_EQ(found.level, Level::kNone);
   EXPECT_EQ(found.value.overhead, 0);
 }

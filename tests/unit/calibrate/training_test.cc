@@ -50,7 +50,7 @@ struct Machine {
   }
 };
 
-Machine Sample() {
+Machine SampleMachine() {
   Machine machine;
   for (const char* key : {"En-j-Ex-N", "En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "Ex-j-Ex-j", "Ex-j-Ex-N"}) {
     machine.truth[*ParseKey(key)] = 2;
@@ -65,7 +65,7 @@ MetricFacts Time() {
 }
 
 TEST(MakeMetric, TakesOffWhatTheProbesCostAndNoMore) {
-  const Machine machine = Sample();
+  const Machine machine = SampleMachine();
   const Evidence evidence = machine.Observe();
   const Metric metric = MakeMetric(evidence, Time());
   for (const auto& [name, walk] : evidence.walks) {
@@ -87,7 +87,7 @@ void AddKernel(Evidence& evidence, char state, const ShapeName& name, double ove
 }
 
 TEST(MakeMetric, MovesEachStateByWhatIsTypicallyLeftInItsKernels) {
-  const Machine machine = Sample();
+  const Machine machine = SampleMachine();
   Evidence evidence = machine.Observe();
   for (const auto& [name, overhead] : {std::pair{"Library a", 33.0}, {"Library b", 34.0}, {"Library c", 35.0},
                                        {"Library d", 34.5}, {"Library outlier", 90.0}}) {
@@ -117,7 +117,7 @@ TEST(CentreOf, AnOutlierMovesNothing) {
 }
 
 TEST(MakeMetric, RealWorkIsTruthNotOverhead) {
-  const Metric metric = MakeMetric(Sample().Observe(), Time());
+  const Metric metric = MakeMetric(SampleMachine().Observe(), Time());
   const Overhead& call = metric.keys.at(*ParseKey("En-j-En-j"));
   const Overhead& leaf = metric.keys.at(*ParseKey("En-j-Ex-j"));
   EXPECT_GT(call.truth, leaf.truth + 5);
@@ -125,7 +125,7 @@ TEST(MakeMetric, RealWorkIsTruthNotOverhead) {
 }
 
 TEST(MakeMetric, KeepsTheEvidenceWithTheNumber) {
-  const Metric metric = MakeMetric(Sample().Observe(), Time());
+  const Metric metric = MakeMetric(SampleMachine().Observe(), Time());
   const Overhead& call = metric.keys.at(*ParseKey("En-j-En-j"));
   EXPECT_EQ(call.count, 100u);
   EXPECT_EQ(call.minimum, 12 + 30 + 8 + 3);
@@ -134,7 +134,7 @@ TEST(MakeMetric, KeepsTheEvidenceWithTheNumber) {
 }
 
 TEST(SlopeEquations, AreFreeOfTheDriver) {
-  Machine machine = Sample();
+  Machine machine = SampleMachine();
   const auto slow = SlopeEquations(machine.Observe(), Time());
   machine.driver = 0;
   const auto fast = SlopeEquations(machine.Observe(), Time());

@@ -10,9 +10,9 @@
 namespace jprof::ptm {
 namespace {
 
-const EventSpec kInstructions{
+const EventSpec kMissing{
     "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0, 0};
-const EventSpec kPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
+const EventSpec kOffered{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
 
 class MachineTest : public testing::Test {
  protected:
@@ -84,23 +84,23 @@ TEST_F(MachineTest, AnInvariantTscNeedsBothFlags) {
 
 TEST(Explain, NoPmuInAVirtualMachine) {
   const Machine machine{.pmu = "", .virtual_machine = true, .paranoid = 2};
-  EXPECT_NE(Explain(kInstructions, ENOENT, machine).find("virtual PMU"), std::string::npos);
-  EXPECT_EQ(Explain(kPageFaults, ENOENT, machine).find("virtual PMU"), std::string::npos);
+  EXPECT_NE(Explain(kMissing, ENOENT, machine).find("virtual PMU"), std::string::npos);
+  EXPECT_EQ(Explain(kOffered, ENOENT, machine).find("virtual PMU"), std::string::npos);
 }
 
 TEST(Explain, NotOnThisCpu) {
   const Machine machine{.pmu = "cpu", .virtual_machine = true, .paranoid = 2};
-  EXPECT_NE(Explain(kInstructions, ENOENT, machine).find("this CPU does not count"),
+  EXPECT_NE(Explain(kMissing, ENOENT, machine).find("this CPU does not count"),
             std::string::npos);
 }
 
 TEST(Explain, ParanoidSaysWhatToSet) {
-  EXPECT_NE(Explain(kPageFaults, EACCES, {.paranoid = 2}).find("perf_event_paranoid=1"),
+  EXPECT_NE(Explain(kOffered, EACCES, {.paranoid = 2}).find("perf_event_paranoid=1"),
             std::string::npos);
-  EXPECT_NE(Explain(kPageFaults, EACCES, {.paranoid = 4}).find("perf_event_paranoid=2"),
+  EXPECT_NE(Explain(kOffered, EACCES, {.paranoid = 4}).find("perf_event_paranoid=2"),
             std::string::npos);
-  EXPECT_NE(Explain(kPageFaults, EPERM, {.paranoid = 2}).find("seccomp"), std::string::npos);
-  EXPECT_EQ(Explain(kPageFaults, EPERM, {.privileged = true, .paranoid = 2}).find("sysctl"),
+  EXPECT_NE(Explain(kOffered, EPERM, {.paranoid = 2}).find("seccomp"), std::string::npos);
+  EXPECT_EQ(Explain(kOffered, EPERM, {.privileged = true, .paranoid = 2}).find("sysctl"),
             std::string::npos);
 }
 

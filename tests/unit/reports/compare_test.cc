@@ -45,7 +45,7 @@ class Compare : public testing::Test {
   std::vector<fs::path> directories_;
 };
 
-std::string Printed(void (*print)(const Comparison&, const CompareOptions&, Output&),
+std::string TextOf(void (*print)(const Comparison&, const CompareOptions&, Output&),
                     const Comparison& what, const CompareOptions& options = {}) {
   char* text = nullptr;
   size_t size = 0;
@@ -79,7 +79,7 @@ TEST_F(Compare, AProfileWithItselfDoesNotDiffer) {
   EXPECT_EQ(same->contexts_beyond + same->methods_beyond, 0u);
   EXPECT_EQ(same->top.both, 3u);
   EXPECT_EQ(same->top.rank_either, 1);
-  EXPECT_NE(Printed(PrintText, *same).find("no differences"), std::string::npos);
+  EXPECT_NE(TextOf(PrintText, *same).find("no differences"), std::string::npos);
   const auto measured =
       Two(RandomProfile(3, 2, 3000), RandomProfile(3, 2, 3000));  // measured, without any error
   ASSERT_TRUE(measured);
@@ -152,7 +152,7 @@ TEST_F(Compare, MeasuredAgainstSampled) {
 TEST_F(Compare, TextAndJsonAndHtmlOfAPage) {
   const auto found = Two(SpreadSamples({100, 200, 0, 5}), SpreadSamples({250, 210, 40, 6}, true));
   ASSERT_TRUE(found);
-  std::string text = Printed(PrintText, *found);
+  std::string text = TextOf(PrintText, *found);
   for (size_t side = 0; side < 2; ++side) {
     const std::string directory = directories_[side].string();
     for (size_t at; (at = text.find(directory)) != std::string::npos;)
@@ -164,7 +164,7 @@ TEST_F(Compare, TextAndJsonAndHtmlOfAPage) {
   expected << std::ifstream(golden).rdbuf();
   EXPECT_EQ(text, expected.str());
 
-  const json page = json::parse(Printed(PrintJson, *found));
+  const json page = json::parse(TextOf(PrintJson, *found));
   EXPECT_EQ(page["contexts"].size(), 4u);
   EXPECT_EQ(page["contexts"][0]["path"], json::parse(R"(["C.main()V","C.m1()V"])"));
   EXPECT_FALSE(page["contexts"][0]["within_error"]);
@@ -179,7 +179,7 @@ TEST_F(Compare, NamesCannotBecomeMarkup) {
   evil.Sample(evil.made.AddThread("main", 1), {{method}}, {1});
   const auto found = Two(evil, evil);
   ASSERT_TRUE(found);
-  const std::string html = Printed(PrintHtml, *found);
+  const std::string html = TextOf(PrintHtml, *found);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;.&quot;&#39;&amp;x"),
             std::string::npos);
@@ -295,9 +295,9 @@ TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
       const auto flat = CompareWithin(damaged, {});
       compared += both.has_value();
       if (both) {
-        EXPECT_TRUE(json::accept(Printed(PrintJson, *both)));
-        Printed(PrintText, *both);
-        Printed(PrintHtml, *both);
+        EXPECT_TRUE(json::accept(TextOf(PrintJson, *both)));
+        TextOf(PrintText, *both);
+        TextOf(PrintHtml, *both);
       }
     }
     std::ofstream(path, std::ios::binary) << before;

@@ -38,15 +38,15 @@ std::string PrintSampled(SampledProfile profile, const std::string& report,
   return printed.text;
 }
 
-struct Case {
+struct ScsCase {
   const char* golden;
   const char* report;
   Options options;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.golden; }
+void PrintTo(const ScsCase& one, std::ostream* out) { *out << one.golden; }
 
-const Case kCases[] = {
+const ScsCase kScsCases[] = {
     {"scs.txt", "scs", {}},
     {"scs_one.txt", "scs", {.merged = true, .cumulative = true, .metric = "samples"}},
     {"scs.json", "scs", {.format = Format::kJson}},
@@ -56,7 +56,7 @@ const Case kCases[] = {
     {"scs_log_rt.txt", "log-rt", {.metric = "ALLOCATED_BYTES"}},
 };
 
-class ScsGolden : public testing::TestWithParam<Case> {};
+class ScsGolden : public testing::TestWithParam<ScsCase> {};
 
 TEST_P(ScsGolden, IsAsWritten) {
   const std::string text = PrintSampled(DemoSamples(), GetParam().report, GetParam().options);
@@ -67,7 +67,7 @@ TEST_P(ScsGolden, IsAsWritten) {
   EXPECT_EQ(text, expected.str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kCases), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& info) {
   std::string name = info.param.golden;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
