@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include "cli/launcher.h"
 #include "cli/thread_counting.h"
 #include "cli/wrong_words.h"
+#include "common/monotonic.h"
 
 namespace jprof::cli {
 namespace {
@@ -45,11 +45,7 @@ void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics) {
   metrics.insert(metrics.begin(), ptm::CheckedMetric{"dispatches", std::nullopt});
 }
 
-double Seconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
+double Seconds() { return static_cast<double>(MonotonicNanos()) / 1e9; }
 
 bool Exists(uint32_t pid) {
   struct stat status;

@@ -1,7 +1,6 @@
 #include "cli/thread_counting.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "cli/tprof_record.h"
+#include "common/monotonic.h"
 
 namespace jprof::cli {
 namespace {
@@ -17,11 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kRingPages = 1024;  // per CPU: 20,000 dispatches
 
-uint64_t Now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
+uint64_t Now() { return static_cast<uint64_t>(MonotonicNanos()); }
 
 uint32_t ParentOf(uint32_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));

@@ -1,5 +1,4 @@
 # Debian's cross compiler for AArch64, with programs run by QEMU's user emulation.
-#   cmake -S tests/cross -B build/cross --toolchain cmake/aarch64.cmake        a project that needs no libraries
 #   cmake --preset aarch64 -DCMAKE_SYSROOT=DIR                                 all of jprof; scripts/pmu-lab does that
 # With CMAKE_SYSROOT, libraries and their packages come from there only; programs (a JDK's, Python) are this machine's,
 # and so are headers that the root does not have: JNI's, which are the same everywhere.

@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <functional>
 #include <queue>
 
+#include "common/monotonic.h"
 #include "ptm/machine.h"
 #include "ptm/open_event.h"
 
@@ -122,12 +122,6 @@ class Bytes {
 };
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
-
-uint64_t Monotonic() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // One CPU's ring.
 struct Ring {
@@ -314,7 +308,7 @@ struct Sampler::State {
   // next time: one ring's may be seen and older ones of another not.
   void DrainRings(const std::function<void(const SampleRecord&)>& visit) {
     std::priority_queue<Front, std::vector<Front>, std::greater<>> fronts;
-    const uint64_t now = Monotonic();
+    const auto now = static_cast<uint64_t>(MonotonicNanos());
     Front front;
     for (Ring& ring : rings) {
       const uint64_t head = __atomic_load_n(&ring.page->data_head, __ATOMIC_ACQUIRE);

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/monotonic.h"
+
 namespace jprof::agent {
 namespace {
 
@@ -26,11 +27,7 @@ constexpr int64_t kDeafMs = 100;
 
 std::atomic<Control*> the_listening = nullptr;  // for a forked child
 
-int64_t Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1'000 + now.tv_nsec / 1'000'000;
-}
+int64_t Now() { return MonotonicNanos() / 1'000'000; }
 
 std::string Why() { return std::strerror(errno); }
 

@@ -57,13 +57,6 @@ class VmText {
   char* text_ = nullptr;
 };
 
-// Strips L and ; of a class signature.
-std::string_view InternalName(std::string_view signature) {
-  if (signature.size() >= 2 && signature.front() == 'L')
-    return signature.substr(1, signature.size() - 2);
-  return signature;
-}
-
 // Source lines by bytecode index. For one event only: ids of methods are given again when classes
 // are unloaded, and their lines change with redefinition.
 class SourceLines {

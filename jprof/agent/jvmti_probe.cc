@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "jprof/agent/jvmti_threads.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
@@ -67,14 +68,6 @@ template <class R>
 void Fill(jvmtiEventCallbacks* callbacks) {
   callbacks->MethodEntry = OnMethodEntry<R>;
   callbacks->MethodExit = OnMethodExit<R>;
-}
-
-// Strips L and ; of a class signature.
-std::string_view InternalName(std::string_view signature) {
-  if (signature.size() >= 2 && signature.front() == 'L') {
-    return signature.substr(1, signature.size() - 2);
-  }
-  return signature;
 }
 
 }  // namespace

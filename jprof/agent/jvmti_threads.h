@@ -1,11 +1,19 @@
-// Java threads as JVMTI tells of them. Callable in the live phase, from any environment.
+// Java threads and classes as JVMTI tells of them. Callable in the live phase, from any environment.
 #pragma once
 
 #include <jvmti.h>
 
 #include <string>
+#include <string_view>
 
 namespace jprof::agent {
+
+// Strips L and ; of a class signature.
+inline std::string_view InternalName(std::string_view signature) {
+  if (signature.size() >= 2 && signature.front() == 'L')
+    return signature.substr(1, signature.size() - 2);
+  return signature;
+}
 
 // Empty: the VM does not say.
 inline std::string NameOf(jvmtiEnv* jvmti, jthread thread) {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/monotonic.h"
 #include "jprof/agent/frame_names.h"
 #include "jprof/agent/sampled_thread.h"
 #include "jprof/agent/say.h"
@@ -31,11 +32,7 @@ constexpr uint64_t kRefreshNs = 200'000'000;  // new modules are looked for at m
 
 Sampling* sampling = nullptr;
 
-uint64_t Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
-}
+uint64_t Now() { return static_cast<uint64_t>(MonotonicNanos()); }
 
 constexpr uint64_t kSecond = 1'000'000'000, kNever = ~uint64_t{0};
 

@@ -1,35 +1,29 @@
 #include "jprof/agent/triggers.h"
 
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "common/monotonic.h"
 #include "jprof/agent/jvmti_threads.h"
 #include "jprof/agent/sampled_thread.h"
 
 namespace jprof::agent {
 namespace {
 
-Sampling* sampling = nullptr;
+Sampling* taker = nullptr;
 bool with_class = false;
-
-int64_t Now() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // The place of a trigger among the options'; -1: not asked for.
 int PlaceOf(TriggerKind kind) {
-  const auto& triggers = sampling->triggers();
+  const auto& triggers = taker->triggers();
   const auto found = std::ranges::find(triggers, kind, &Trigger::kind);
   return found != triggers.end() ? static_cast<int>(found - triggers.begin()) : -1;
 }
 
 // Whether it is this event's turn, each N-th being one. `every` of bytes is the VM's affair.
 bool Turn(SampledThread& here, int place) {
-  const Trigger& trigger = sampling->triggers()[place];
+  const Trigger& trigger = taker->triggers()[place];
   if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
   return ++here.seen[place] % trigger.every == 0;
 }
@@ -44,15 +38,15 @@ void Take(jvmtiEnv* jvmti, JNIEnv* jni, int place, int64_t weight, jobject objec
       signature = nullptr;
     if (its_class == nullptr) jni->DeleteLocalRef(known);
   }
-  sampling->TakeHere(static_cast<size_t>(place), weight, signature);
+  taker->TakeHere(static_cast<size_t>(place), weight, signature);
   if (signature != nullptr) jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
 }
 
 void CountOne(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object,
               jclass its_class = nullptr) {
-  SampledThread* here = sampling->Here();
+  SampledThread* here = taker->Here();
   const int place = PlaceOf(kind);
-  if (here == nullptr || place < 0 || !sampling->running() || !Turn(*here, place)) return;
+  if (here == nullptr || place < 0 || !taker->running() || !Turn(*here, place)) return;
   Take(jvmti, jni, place, 1, object, its_class);
 }
 
@@ -66,30 +60,30 @@ int64_t BytesFor(jlong size, uint64_t interval) {
 
 void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass its_class,
                           jlong size) {
-  SampledThread* here = sampling->Here();
-  if (here == nullptr || !sampling->running()) return;
+  SampledThread* here = taker->Here();
+  if (here == nullptr || !taker->running()) return;
   if (const int place = PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
-    Take(jvmti, jni, place, BytesFor(size, sampling->triggers()[place].every), object, its_class);
+    Take(jvmti, jni, place, BytesFor(size, taker->triggers()[place].every), object, its_class);
   }
   CountOne(jvmti, jni, TriggerKind::kAllocations, object, its_class);
 }
 
 // What is timed begins.
 void Begin(TriggerKind kind) {
-  SampledThread* here = sampling->Here();
+  SampledThread* here = taker->Here();
   const int place = PlaceOf(kind);
-  if (here != nullptr && place >= 0) here->since_ns[place] = static_cast<uint64_t>(Now());
+  if (here != nullptr && place >= 0) here->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
 // And ends: the sample stands for the times of its N events.
 void Complete(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object) {
-  SampledThread* here = sampling->Here();
+  SampledThread* here = taker->Here();
   const int place = PlaceOf(kind);
   if (here == nullptr || place < 0 || here->since_ns[place] == 0) return;
-  const int64_t waited = Now() - static_cast<int64_t>(here->since_ns[place]);
+  const int64_t waited = MonotonicNanos() - static_cast<int64_t>(here->since_ns[place]);
   here->since_ns[place] = 0;
-  if (!sampling->running() || !Turn(*here, place)) return;
-  Take(jvmti, jni, place, waited * static_cast<int64_t>(sampling->triggers()[place].every), object);
+  if (!taker->running() || !Turn(*here, place)) return;
+  Take(jvmti, jni, place, waited * static_cast<int64_t>(taker->triggers()[place].every), object);
 }
 
 void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
@@ -112,9 +106,9 @@ void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loaded) {
 
 // Virtual threads by name (JDK 21 and later; the headers of 17 do not know these events).
 void JNICALL OnVirtualStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
-  sampling->VirtualThreadStarted(NameOf(jvmti, thread));
+  taker->VirtualThreadStarted(NameOf(jvmti, thread));
 }
-void JNICALL OnVirtualEnd(jvmtiEnv*, JNIEnv*, jthread) { sampling->VirtualThreadEnded(); }
+void JNICALL OnVirtualEnd(jvmtiEnv*, JNIEnv*, jthread) { taker->VirtualThreadEnded(); }
 
 bool Wants(std::initializer_list<TriggerKind> kinds) {
   return std::ranges::any_of(kinds, [](TriggerKind kind) { return PlaceOf(kind) >= 0; });
@@ -129,7 +123,7 @@ bool WantsWaits() { return Wants({TriggerKind::kMonitorWait, TriggerKind::kMonit
 
 Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* the_sampling, bool object_info,
                              jvmtiEventCallbacks* callbacks) {
-  sampling = the_sampling;
+  taker = the_sampling;
   with_class = object_info;
   jvmtiCapabilities wanted = {};
   wanted.can_generate_sampled_object_alloc_events = WantsAllocations();
@@ -146,7 +140,7 @@ Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* the_sampling, bool objec
     }
     jvmti->SetHeapSamplingInterval(
         all ? 0
-            : static_cast<jint>(std::min<uint64_t>(sampling->triggers()[place].every, 1 << 30)));
+            : static_cast<jint>(std::min<uint64_t>(taker->triggers()[place].every, 1 << 30)));
   }
   callbacks->SampledObjectAlloc = OnAllocation;
   callbacks->MonitorContendedEnter = OnContendedEnter;

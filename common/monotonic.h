@@ -1,0 +1,17 @@
+// The clock that all records and waits go by.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace jprof {
+
+// CLOCK_MONOTONIC, ns.
+inline int64_t MonotonicNanos() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace jprof
