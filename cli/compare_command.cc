@@ -58,7 +58,8 @@ Result<void> PrintAs(Format format, const Compared& compared,
 
 // Opens --out only when there is something to write.
 template <typename Compared>
-Result<void> Print(const CompareArguments& arguments, Format format, const Result<Compared>& compared) {
+Result<void> Print(const CompareArguments& arguments, Format format,
+                   const Result<Compared>& compared) {
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
     reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);

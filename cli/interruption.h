@@ -16,7 +16,8 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   static int Number();  // of the last one, 0: none came
-  // Sends the last one on, if only we got it (a terminal sends it to all that it runs); then none came.
+  // Sends the last one on, if only we got it (a terminal sends it to all that it runs); then none
+  // came.
   static void PassTo(const HeldProgram& program);
 
  private:

@@ -50,7 +50,7 @@ class ThreadCounting {
   std::vector<ptm::CheckedMetric> metrics_;
   ptm::Sampler sampler_;
   ptm::DispatchAccounts accounts_;
-  bool everyone_ = false;  // is family
+  bool everyone_ = false;                   // is family
   uint64_t start_, now_ = 0;                // of the table; of the last Sync
   std::vector<ptm::ThreadAccount> before_;  // of the first threads, when the table was started
   ptm::ThreadAccount lost_before_;

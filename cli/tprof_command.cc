@@ -103,7 +103,8 @@ Result<Launch> LaunchOf(const TprofArguments& arguments, const std::vector<std::
                    tool_options != nullptr ? tool_options : "");
 }
 
-Result<TprofPlan> Prepare(const TprofArguments& arguments, const std::vector<std::string>& command) {
+Result<TprofPlan> Prepare(const TprofArguments& arguments,
+                          const std::vector<std::string>& command) {
   if (arguments.all && !arguments.pids.empty()) return WrongUse("-a and -p exclude each other");
   if (!arguments.pids.empty() && !command.empty())
     return WrongUse("give either -p or a command, not both");

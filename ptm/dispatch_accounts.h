@@ -1,7 +1,7 @@
 // Whose is what a CPU counted: the accounts of all threads of a machine, kept from the sampler's
 // records of one sample at each dispatch (SamplerOptions: event DispatchEvent(), counted,
 // switches). What a CPU counted between two of them belongs to the one thread that ran. Pure:
-// records in, sums out; no thread is too short to be seen.
+// records in (in the order of time), sums out; no thread is too short to be seen.
 //
 // The kernel does not always tell when an idle CPU's idling ends, only who comes then; the time of
 // the newcomer's record divides the two. What cannot be told (samples of a full ring are lost) goes

@@ -120,7 +120,7 @@ void DifferenceRow(const Comparison& comparison, uint32_t context, Output& out) 
 }
 
 void PrintDifferenceCells(const Comparison& comparison, const std::array<Amount, 2>& amounts,
-                     Output& out) {
+                          Output& out) {
   const Difference difference = comparison.Of(amounts);
   const auto text = [&](double value, bool sign) {
     const double shown = comparison.absolute ? static_cast<double>(Rounded(value)) : 100 * value;
@@ -130,9 +130,9 @@ void PrintDifferenceCells(const Comparison& comparison, const std::array<Amount,
   out.Text(difference.within ? "<tr class=\"within\">" : "<tr>");
   PrintCell(difference.change.value, text(difference.change.value, true), out);
   PrintCell(difference.change.high - difference.change.low,
-       fmt::format("{} to {}", text(difference.change.low, true),
-                   text(difference.change.high, true)),
-       out);
+            fmt::format("{} to {}", text(difference.change.low, true),
+                        text(difference.change.high, true)),
+            out);
   PrintCell(difference.within, difference.within ? "within error" : "differs", out);
   PrintCell(difference.a.value, text(difference.a.value, false), out);
   PrintCell(difference.b.value, text(difference.b.value, false), out);
@@ -146,7 +146,7 @@ void HotTable(std::string_view title, const FlatAndContext& flat,
   const auto share = [&](const Estimate& estimate) {
     PrintCell(estimate.value, Percent(estimate.value), out);
     PrintCell(estimate.high - estimate.low, Percent(estimate.low) + " to " + Percent(estimate.high),
-         out);
+              out);
   };
   for (const HotMethod& method : methods) {
     const auto row = [&](const Estimate& part, const auto& name) {

@@ -1,4 +1,5 @@
-// Java threads and classes as JVMTI tells of them. Callable in the live phase, from any environment.
+// Java threads and classes as JVMTI tells of them. Callable in the live phase, from any
+// environment.
 #pragma once
 
 #include <jvmti.h>

@@ -98,7 +98,7 @@ class Sampling {
   VirtualNames virtual_names_;
   uint64_t own_start_ = 0, own_end_ = 0;  // the agent's code
   std::atomic<bool> running_ = false;
-  std::atomic<uint32_t> starts_ = 0;  // how often it was started
+  std::atomic<uint32_t> starts_ = 0;         // how often it was started
   std::atomic<bool> kernel_wanted_ = false;  // a stack had frames of the kernel
   std::atomic<bool> timers_failed_ = false;
   uint32_t next_asked_ = 0, last_asked_ = 0;  // places in the list of threads

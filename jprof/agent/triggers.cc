@@ -1,6 +1,5 @@
 #include "jprof/agent/triggers.h"
 
-
 #include <algorithm>
 #include <cmath>
 
@@ -72,7 +71,8 @@ void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object,
 void Begin(TriggerKind kind) {
   SampledThread* here = taker->Here();
   const int place = PlaceOf(kind);
-  if (here != nullptr && place >= 0) here->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
+  if (here != nullptr && place >= 0)
+    here->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
 // And ends: the sample stands for the times of its N events.
@@ -139,8 +139,7 @@ Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* the_sampling, bool objec
           "SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
     }
     jvmti->SetHeapSamplingInterval(
-        all ? 0
-            : static_cast<jint>(std::min<uint64_t>(taker->triggers()[place].every, 1 << 30)));
+        all ? 0 : static_cast<jint>(std::min<uint64_t>(taker->triggers()[place].every, 1 << 30)));
   }
   callbacks->SampledObjectAlloc = OnAllocation;
   callbacks->MonitorContendedEnter = OnContendedEnter;

@@ -162,8 +162,8 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   return 0;
 }
 
-// mov r13, rsp; ... and rsp, -16; pushf; all registers by mov; sub rsp, 2688; fxsave [rsp]; ... call;
-// fxrstor [rsp]; ... mov rsp, r13.
+// mov r13, rsp; ... and rsp, -16; pushf; all registers by mov; sub rsp, 2688; fxsave [rsp]; ...
+// call; fxrstor [rsp]; ... mov rsp, r13.
 bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
   constexpr int kFar = 256;
   for (const uint8_t* back = at; back - 3 >= begin && at - back < kFar; --back) {
@@ -175,8 +175,8 @@ bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at) {
 }
 
 int32_t AdapterSaved(const uint8_t* at, const uint8_t* end) {
-  constexpr int32_t kSp = 2;  // r15, r14, r13: the others above it
-  if (Bytes(at, end, {0xc5, 0xf8, 0x77})) at += 3;        // vzeroupper
+  constexpr int32_t kSp = 2;                        // r15, r14, r13: the others above it
+  if (Bytes(at, end, {0xc5, 0xf8, 0x77})) at += 3;  // vzeroupper
   if (!Bytes(at, end, {0x48, 0x0f, 0xae, 0x0c, 0x24})) return -1;  // fxrstor [rsp]
   at += 5;
   if (!Bytes(at, end, {0x48, 0x81, 0xc4}) || end - at < 7) return -1;  // add rsp, bytes

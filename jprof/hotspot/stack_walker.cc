@@ -380,7 +380,8 @@ class Walk {
     if (!AdapterCallsVm(code(blob.begin), code(at_.pc))) {
       return is_top_ ? BeforeFrame() : Outcome::kLost;
     }
-    uint64_t entry = kCallPushes ? interpreter_.entry_sp : at_.fp + 8;  // where the return address is
+    uint64_t entry =
+        kCallPushes ? interpreter_.entry_sp : at_.fp + 8;  // where the return address is
     if (kCallPushes && !is_top_) {
       const int32_t word = AdapterSaved(code(at_.pc), code(blob.end));
       const uint64_t slot = at_.sp + static_cast<int64_t>(word) * 8;

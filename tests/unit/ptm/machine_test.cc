@@ -10,8 +10,7 @@
 namespace jprof::ptm {
 namespace {
 
-const EventSpec kMissing{
-    "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0, 0};
+const EventSpec kMissing{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0, 0};
 const EventSpec kOffered{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
 
 class MachineTest : public testing::Test {
@@ -90,8 +89,7 @@ TEST(Explain, NoPmuInAVirtualMachine) {
 
 TEST(Explain, NotOnThisCpu) {
   const Machine machine{.pmu = "cpu", .virtual_machine = true, .paranoid = 2};
-  EXPECT_NE(Explain(kMissing, ENOENT, machine).find("this CPU does not count"),
-            std::string::npos);
+  EXPECT_NE(Explain(kMissing, ENOENT, machine).find("this CPU does not count"), std::string::npos);
 }
 
 TEST(Explain, ParanoidSaysWhatToSet) {

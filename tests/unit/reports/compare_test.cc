@@ -46,7 +46,7 @@ class Compare : public testing::Test {
 };
 
 std::string TextOf(void (*print)(const Comparison&, const CompareOptions&, Output&),
-                    const Comparison& what, const CompareOptions& options = {}) {
+                   const Comparison& what, const CompareOptions& options = {}) {
   char* text = nullptr;
   size_t size = 0;
   std::FILE* file = open_memstream(&text, &size);
