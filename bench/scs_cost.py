@@ -85,12 +85,11 @@ def share(lab, jdk, options):
     arguments = accuracy.javac_arguments(lab.work, options.files)
     source = os.path.join(HERE, "java", "CompileTurns.java")
     subprocess.run([jdk.tool("javac"), "-d", lab.work, source], check=True)
-    plain = Compiler(lab, jdk, arguments)
     missed = []
     for rate, bound in BOUNDS.items():
-        loaded = Compiler(lab, jdk, arguments, rate)
+        plain, loaded = Compiler(lab, jdk, arguments), Compiler(lab, jdk, arguments, rate)
         for _ in range(options.warm):
-            plain.turn(), loaded.turn(), loaded.sampled_turn()
+            plain.turn(), plain.turn(), loaded.turn(), loaded.sampled_turn()
         on, idle, taking = [], [], []
         for i in range(options.pairs):
             none = plain.turn()
@@ -101,7 +100,7 @@ def share(lab, jdk, options):
             on.append(with_samples / off)
             idle.append(off / none)
             taking.append(with_samples)
-        loaded.end()
+        plain.end(), loaded.end()
         stacks = lab.tree(loaded.out).report["stacks"]
         low, high = describe(f"{jdk.name} javac {rate:5}/s: sampling to not", on)
         verdict = "ok" if high < bound else "MISSED" if low >= bound else "not shown: the interval holds the bound"
@@ -112,7 +111,6 @@ def share(lab, jdk, options):
         print(flush=True)
         if verdict != "ok":
             missed.append(f"{rate}/s on {jdk.name}")
-    plain.end()
     return missed
 
 
@@ -140,9 +138,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     build = os.path.join(HERE, "..", "build", "release")
     sampled.arguments(parser, build)
-    parser.add_argument("--warm", type=int, default=8, help="turns of each kind before it counts")
+    parser.add_argument("--warm", type=int, default=30, help="turns of each kind before it counts: javac needs that many")
     parser.add_argument("--pairs", type=int, default=60, help="turns with and without samples")
-    parser.add_argument("--files", type=int, default=100, help="how many sources javac gets")
+    parser.add_argument("--files", type=int, default=60, help="how many sources javac gets")
     parser.add_argument("--rounds", type=int, default=7, help="of depth")
     parser.add_argument("--steps", type=int, default=1000, help="millions of steps of the work at depth")
     parser.add_argument("--only", choices=["share", "depth"])
