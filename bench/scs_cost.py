@@ -6,9 +6,9 @@
           pairs' median. Beside it what the profile says was spent in the signal handler (the kernel's part of a signal, 1 to
           2 us, comes on top), and a JVM with the agent that does not sample to one without the agent.
   depth   microseconds of CPU time for one sample by depth of the stack, compiled and interpreted: what a thread takes longer
-          for fixed work at 10,000 samples a second, over the samples it got.
+          for fixed work at --rate samples a second, over the samples it got.
 
-Usage: scs_cost.py [--build DIR] [--pairs N] [--files N] [--rounds N] [--only share|depth] [--jdk N]
+Usage: scs_cost.py [--build DIR] [--pairs N] [--files N] [--rounds N] [--rate N] [--only share|depth] [--jdk N]
 Exits with 1 if an interval is not below its bound.
 """
 import argparse
@@ -127,9 +127,9 @@ def depth(lab, jdk, options):
                     samples = sum(n for path, n in lab.tree(out).rows("main") if sum(".down(" in f for _, f in path) >= frames)
                 return int(done.stdout.split()[1]) / 1000, samples
 
-            runs = measure.interleaved([0, 10_000], options.rounds, once)
+            runs = measure.interleaved([0, options.rate], options.rounds, once)
             plain = statistics.median(t for t, _ in runs[0])
-            busy, samples = (statistics.median(column) for column in zip(*runs[10_000]))
+            busy, samples = (statistics.median(column) for column in zip(*runs[options.rate]))
             print(f"{jdk.name} depth {frames:<5} {mode:<12} {(busy - plain) / samples:6.1f} us a sample "
                   f"({samples:.0f} samples, {plain / 1e6:.2f} s and {busy / 1e6:.2f} s of CPU)", flush=True)
 
@@ -143,6 +143,7 @@ def main():
     parser.add_argument("--files", type=int, default=60, help="how many sources javac gets")
     parser.add_argument("--rounds", type=int, default=7, help="of depth")
     parser.add_argument("--steps", type=int, default=1000, help="millions of steps of the work at depth")
+    parser.add_argument("--rate", type=int, default=1000, help="samples a second, of depth")
     parser.add_argument("--only", choices=["share", "depth"])
     options = parser.parse_args()
     missed = []

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -19,6 +19,7 @@ namespace jprof::ptm {
 namespace {
 
 constexpr size_t kPage = 4096;
+constexpr uint64_t kShortestFirstNs = 100'000;
 
 bool IsCpuClock(const EventSpec& event) {
   return event.type == PERF_TYPE_SOFTWARE && event.config == PERF_COUNT_SW_CPU_CLOCK;
@@ -31,19 +32,37 @@ void Copy(const char* data, uint64_t at, void* out, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) static_cast<char*>(out)[i] = data[(at + i) % kPage];
 }
 
+// The next of Marsaglia's xorshift64* series; `state` is not 0.
+uint64_t NextRandom(uint64_t& state) {
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545f4914f6cdd1dull;
+}
+
 }  // namespace
+
+FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random) {
+  const uint64_t least = std::max(period / 2, shortest);
+  const uint64_t length = 1 + random % period;
+  const uint64_t more = length < least ? (least - length + period - 1) / period : 0;
+  return {length + more * period, 1 + more};
+}
 
 int ThreadSampler::Open(const ThreadSampling& what, uint64_t random) {
   Close();
+  const bool clock = IsCpuClock(what.event);
+  if (what.period == 0 || (clock && what.period < kShortestClockPeriod)) return EINVAL;
   period_ = what.period;
-  first_ = true;
-  const uint64_t first = 1 + random % what.period;
+  shortest_ = clock ? kShortestFirstNs : 1;
+  random_ = random | 1;
+  const uint64_t first = FirstPeriodOf(period_, shortest_, NextRandom(random_)).length;
   int error = OpenEvent(what, first, false);
   if (error == 0) {
     if (what.kernel) MapRing();
     return 0;
   }
-  if (IsCpuClock(what.event)) return OpenTimer(what, first);
+  if (clock) return OpenTimer(what);
   if (error == EACCES || error == EPERM) error = OpenEvent(what, first, true);
   return error;
 }
@@ -76,7 +95,7 @@ int ThreadSampler::OpenEvent(const ThreadSampling& what, uint64_t first, bool us
   return 0;
 }
 
-int ThreadSampler::OpenTimer(const ThreadSampling& what, uint64_t first) {
+int ThreadSampler::OpenTimer(const ThreadSampling& what) {
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = what.signal;
@@ -84,10 +103,6 @@ int ThreadSampler::OpenTimer(const ThreadSampling& what, uint64_t first) {
   event.sigev_notify_thread_id = ThreadId();
   if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) return errno;
   has_timer_ = true;
-  const auto spec = [](uint64_t ns) {
-    return timespec{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  };
-  times_ = {spec(what.period), spec(first)};
   return 0;
 }
 
@@ -98,8 +113,21 @@ void ThreadSampler::MapRing() {
 }
 
 void ThreadSampler::Start() {
-  if (fd_ >= 0) ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
-  if (has_timer_) timer_settime(timer_, 0, &times_, nullptr);
+  if (fd_ < 0 && !has_timer_) return;
+  const FirstPeriod first = FirstPeriodOf(period_, shortest_, NextRandom(random_));
+  first_periods_ = first.periods;
+  if (fd_ >= 0) {
+    uint64_t length = first.length;
+    ioctl(fd_, PERF_EVENT_IOC_PERIOD, &length);  // also forgets what was left of the last period
+    ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
+  } else {
+    const auto spec = [](uint64_t ns) {
+      return timespec{static_cast<time_t>(ns / 1'000'000'000),
+                      static_cast<long>(ns % 1'000'000'000)};
+    };
+    const itimerspec times = {spec(period_), spec(first.length)};
+    timer_settime(timer_, 0, &times, nullptr);
+  }
 }
 
 void ThreadSampler::Stop() {
@@ -119,14 +147,13 @@ void ThreadSampler::Close() {
 
 int64_t ThreadSampler::Take(const siginfo_t& signal) {
   if (has_timer_ && signal.si_code == SI_TIMER && signal.si_value.sival_ptr == this) {
-    return 1 + signal.si_overrun;
+    const uint64_t first = first_periods_.exchange(0, std::memory_order_relaxed);
+    return (first != 0 ? static_cast<int64_t>(first) : 1) + signal.si_overrun;
   }
   if (fd_ < 0 || signal.si_fd != fd_ || signal.si_code <= 0) return 0;
-  if (first_) {
-    first_ = false;
-    ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
-  }
-  return 1;
+  if (first_periods_.load(std::memory_order_relaxed) == 0) return 1;
+  ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
+  return static_cast<int64_t>(first_periods_.exchange(0, std::memory_order_relaxed));
 }
 
 size_t ThreadSampler::KernelFrames(uint64_t* out, size_t room) {

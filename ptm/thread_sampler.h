@@ -10,12 +10,18 @@
 #include <signal.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "ptm/event_spec.h"
 
 namespace jprof::ptm {
+
+// The shortest period of cpu-clock, in ns: 20,000 samples a second. The kernel accepts less, but an
+// interrupt takes 22 to 33 us on virtual machines, and a thread whose timer expires sooner than the
+// interrupt ends never leaves it.
+inline constexpr uint64_t kShortestClockPeriod = 50'000;
 
 struct ThreadSampling {
   EventSpec event;      // CpuClock() of ptm/sampler.h: the period is in ns
@@ -24,6 +30,15 @@ struct ThreadSampling {
   bool kernel = false;  // with the kernel's part of the stack, where that is permitted
 };
 
+// The first signal comes at a random time, so that threads do not tick together.
+struct FirstPeriod {
+  uint64_t length = 0;   // until the first signal, in the unit of the period
+  uint64_t periods = 0;  // how many periods that signal stands for
+};
+// `length` is uniform in (0, period]; where that is below max(period / 2, shortest), the periods
+// that follow are joined with it until it is not, so that the expected number of samples is right.
+FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random);
+
 class ThreadSampler {
  public:
   ThreadSampler() = default;
@@ -31,9 +46,10 @@ class ThreadSampler {
   ThreadSampler(const ThreadSampler&) = delete;
   ThreadSampler& operator=(const ThreadSampler&) = delete;
 
-  // For the calling thread, stopped; the first period is a random part of one (`random`: any
-  // number). An errno, 0 = open.
+  // For the calling thread, stopped. `random`: any number; the first periods follow from it.
+  // Returns an errno, 0 = open; EINVAL: cpu-clock with a period below kShortestClockPeriod.
   int Open(const ThreadSampling& what, uint64_t random);
+  // Begins with a new random first period, also after Stop.
   void Start();
   void Stop();
   void Close();
@@ -47,15 +63,16 @@ class ThreadSampler {
 
  private:
   int OpenEvent(const ThreadSampling& what, uint64_t first, bool user_only);
-  int OpenTimer(const ThreadSampling& what, uint64_t first);
+  int OpenTimer(const ThreadSampling& what);
   void MapRing();
 
   int fd_ = -1;
   bool has_timer_ = false;
-  bool first_ = true;
+  std::atomic<uint64_t> first_periods_ = 0;  // of the signal to come; 0: it is not the first
   timer_t timer_ = {};
-  itimerspec times_ = {};
   uint64_t period_ = 0;
+  uint64_t shortest_ = 1;  // no first period is below
+  uint64_t random_ = 0;
   void* ring_ = nullptr;  // a page that describes it and one of data; null: no kernel frames
 };
 

@@ -169,9 +169,9 @@ def folder():
     return tempfile.TemporaryDirectory(prefix="jprof-scs-", ignore_cleanup_errors=True)
 
 
-# What the storm is run under: options of jprof scs, or of calltree.
+# What the storm is run under: options of jprof scs, or of calltree. RATE stands for the rate that is asked for.
 STORMS = {
-    "time": ["--rate", "10000"],
+    "time": ["--rate", "RATE"],
     "bytes": ["--event", "ALLOCATED_BYTES=4096", "--objects"],
     "allocations": ["--event", "ALLOCATIONS=10", "--objects"],
     "monitors": [t for e in ("MONITOR_WAIT", "MONITOR_WAITED", "MONITOR_CONTENDED_ENTER", "MONITOR_CONTENDED_ENTERED")
@@ -179,13 +179,13 @@ STORMS = {
     "classes": ["--event", "CLASS_LOAD", "--objects"],
     "idle": ["--event", "IDLE=1"],
     "wall": ["--event", "WALL=1"],
-    "all": ["--rate", "10000", "--objects"] + [t for e in ("TIME", "ALLOCATED_BYTES=16384", "MONITOR_WAITED", "CLASS_LOAD",
+    "all": ["--rate", "RATE", "--objects"] + [t for e in ("TIME", "ALLOCATED_BYTES=16384", "MONITOR_WAITED", "CLASS_LOAD",
                                                           "IDLE=1") for t in ("--event", e)],
-    "calltree": ["--sample", "10000"],
+    "calltree": ["--sample", "RATE"],
 }
 
 
-def storm(lab, jdk, name, seconds, flags=(), threads=200):
+def storm(lab, jdk, name, seconds, flags=(), threads=40, rate=1000):
     """Runs SampledStorm under one of STORMS. Raises Bad when it crashes, hangs or prints other than it does alone; answers
     the tree (none of calltree)."""
     library = [f"-DSampledStorm.natives={lab.native}"] if lab.native else []
@@ -197,7 +197,7 @@ def storm(lab, jdk, name, seconds, flags=(), threads=200):
     mode = "calltree" if name == "calltree" else "scs"
     out = f"storm-{jdk.name}-{name}"
     try:
-        output, directory = lab.record(STORMS[name], command(seconds), out, mode, timeout=60 + 5 * seconds)
+        output, directory = lab.record([text.replace("RATE", str(rate)) for text in STORMS[name]], command(seconds), out, mode, timeout=60 + 5 * seconds)
     except subprocess.TimeoutExpired as e:
         raise Bad(f"{jdk.name} {name}: hangs: no end {e.timeout} s after its start") from e
     finally:

@@ -150,7 +150,7 @@ def storms(lab, jdks, names):
 
 @case
 def storm_time(lab, jdks):
-    """200 threads of all kinds at 10 kHz, walking stacks, and charging calltree's nodes."""
+    """40 threads of all kinds at 1 kHz, walking stacks, and charging calltree's nodes."""
     storms(lab, jdks, ["time", "calltree"])
 
 

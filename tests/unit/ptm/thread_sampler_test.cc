@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "ptm/sampler.h"
@@ -66,6 +67,57 @@ class ThreadSamplerTest : public testing::Test {
   std::string skipped_;
 };
 
+constexpr uint64_t kShortest = 100'000;
+
+// Every residue that a random number can have: no first period is short, none stands for too much.
+TEST(FirstPeriod, IsNeverShortWhateverTheRandomNumber) {
+  for (const uint64_t period : {50'000ull, 100'000ull, 166'667ull, 200'001ull, 1'000'000ull}) {
+    uint64_t shortest = ~uint64_t{0}, periods = 0, lengths = 0;
+    for (uint64_t random = 0; random < period; ++random) {
+      const FirstPeriod first = FirstPeriodOf(period, kShortest, random);
+      shortest = std::min(shortest, first.length);
+      periods += first.periods;
+      lengths += first.length;
+      ASSERT_LE(first.length, first.periods * period);
+      ASSERT_GT(first.length, (first.periods - 1) * period);
+    }
+    EXPECT_GE(shortest, std::max(period / 2, kShortest)) << period;
+    // What a signal stands for is, on average, what has passed and half a period: no bias.
+    EXPECT_NEAR(double(periods) - double(lengths) / double(period), double(period) / 2, 1)
+        << period;
+  }
+  const FirstPeriod largest = FirstPeriodOf(1'000'000, kShortest, ~uint64_t{0});
+  EXPECT_GE(largest.length, 500'000u);
+  EXPECT_EQ(FirstPeriodOf(1, 1, 0).length, 1u);
+}
+
+TEST_F(ThreadSamplerTest, RefusesAPeriodThatCannotBeServed) {
+  EXPECT_EQ(sampler_.Open({CpuClock(), kShortestClockPeriod - 1, SIGPROF}, 1), EINVAL);
+  EXPECT_EQ(sampler_.Open({CpuClock(), 0, SIGPROF}, 1), EINVAL);
+}
+
+// Whatever the random number, and after each restart, too: the first signal does not come before
+// half a period, and from then on one comes each period.
+TEST_F(ThreadSamplerTest, TheFirstSignalIsNeverEarly) {
+  constexpr uint64_t kPeriod = 4 * kMillisecond;
+  for (uint64_t random = 0; random < 40; ++random) {
+    const int error = sampler_.Open({CpuClock(), kPeriod, SIGPROF}, random * 0x9e3779b97f4a7c15ull);
+    if (error != 0) GTEST_SKIP() << strerror(error);
+    if (sampler_.by_timer()) GTEST_SKIP() << "the kernel's tick decides when a POSIX timer expires";
+    for (int restart = 0; restart < 2; ++restart) {
+      taken = 0;
+      const uint64_t begin = CpuNanos();
+      sampler_.Start();
+      while (taken == 0 && CpuNanos() < begin + 4 * kPeriod) {
+      }
+      const uint64_t first = CpuNanos() - begin;
+      EXPECT_GE(first, kPeriod / 2) << random;
+      EXPECT_LE(first, 2 * kPeriod) << random;
+      sampler_.Stop();
+    }
+  }
+}
+
 TEST_F(ThreadSamplerTest, TakesOneSampleAPeriodOfCpuTime) {
   if (!Open(CpuClock(), kMillisecond)) GTEST_SKIP() << skipped_;
   Burn(20 * kMillisecond);
@@ -105,7 +157,7 @@ TEST_F(ThreadSamplerTest, StartsAgainAndIgnoresForeignSignals) {
 
 TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
   if (!SamplingPermission().kernel) GTEST_SKIP() << SamplingPermission().advice;
-  if (!Open(CpuClock(), kMillisecond / 10, true)) GTEST_SKIP() << skipped_;
+  if (!Open(CpuClock(), kMillisecond, true)) GTEST_SKIP() << skipped_;
   sampler_.Start();
   char page[4096];
   for (const uint64_t end = CpuNanos() + 200 * kMillisecond; CpuNanos() < end;) {
@@ -116,7 +168,7 @@ TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
   }
   sampler_.Stop();
   EXPECT_GT(kernel_frames,
-            500);  // of about 2,000 samples, most in the kernel and several frames deep
+            200);  // of about 200 samples, most in the kernel and several frames deep
 }
 
 TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
