@@ -6,27 +6,49 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <cstdio>
 #include <fstream>
 
-#include "profile/layout.h"
+#include "cli/wrong_words.h"
+#include "profile/files.h"
 
 namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Only files that a profile consists of: whatever else is in there is the user's.
-Result<void> RemoveProfile(const fs::path& place) {
-  for (const char* file :
-       {profile::kMetaFile, profile::kControlFile, profile::kNodesFile, profile::kExtraFile,
-        profile::kMethodsFile, profile::kTraceFile, profile::kCompressedTraceFile,
-        profile::kTrainFile, profile::kCalibrationFile}) {
-    std::error_code ignored;
-    fs::remove(place / file, ignored);
+// Whether all of it is a profile's and may be removed: whatever else is in there is the user's.
+Result<void> CheckRemovable(const fs::path& place) {
+  std::error_code failed;
+  if (fs::is_symlink(place, failed))
+    return WrongUse("{} is a symbolic link; choose another directory with -o", place.string());
+  for (const auto& entry : fs::directory_iterator(place, failed)) {
+    const std::string name = entry.path().filename();
+    if (profile::IsProfileFile(name) && !entry.is_directory(failed)) continue;
+    return WrongUse(
+        "{} holds {}, which is no part of a profile; nothing was removed; choose another directory "
+        "with -o",
+        place.string(), name);
   }
-  if (rmdir(place.c_str()) == 0) return {};
+  if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
   return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
-                  place.string(), std::strerror(errno));
+                  place.string(), failed ? failed.message() : std::strerror(errno));
+}
+
+// Moved aside first: that fails before anything is removed, or makes room for the new one.
+Result<void> RemoveProfile(const fs::path& place) {
+  if (auto removable = CheckRemovable(place); !removable) return removable;
+  const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
+  if (rename(place.c_str(), aside.c_str()) != 0) {
+    return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
+                    place.string(), std::strerror(errno));
+  }
+  for (const std::string_view file : profile::kProfileFiles)
+    unlink((aside / file).c_str());
+  if (rmdir(aside.c_str()) != 0)
+    PrintError(fmt::format("what is left of the old profile is in {}: {}", aside.string(),
+                           std::strerror(errno)));
+  return {};
 }
 
 Result<void> MakeRoom(const fs::path& place, bool force) {

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -13,7 +14,10 @@ import sys
 import tempfile
 import unittest
 
+import sessions
+
 JPROF = os.path.abspath(sys.argv.pop(1))
+FORMAT = os.path.join(os.path.dirname(__file__), "../../docs/PROFILE_FORMAT.md")
 
 # Prints its arguments one a line; then does what $THEN says.
 JAVA = """#!/bin/sh
@@ -175,12 +179,63 @@ class CommandLine(unittest.TestCase):
             "OUT=", self.record("callflow", "--force", "-o", "old.jprof", "--", "java").stdout
         )
         self.assertFalse(os.path.exists(os.path.join(self.folder, "old.jprof")))
-        self.make_profile("mixed.jprof")
+    def every_file(self, name):
+        """A profile with each file that the format has, as docs/PROFILE_FORMAT.md lists them."""
+        self.make_profile(name)
+        with open(FORMAT, encoding="utf-8") as file:
+            files = re.findall(r"^\| `([\w.]+)` \|", file.read().split("## ", 1)[0], re.M)
+        self.assertIn("jitlog", files)
+        for one in files:
+            if one not in ("meta.json", "control"):
+                self.write(f"{name}/{one}", "")
+        return sorted(files)
+
+    def test_force_knows_every_file_of_the_format(self):
+        self.every_file("old.jprof")
+        result = self.record("callflow", "--force", "-o", "old.jprof", "--", "java")
+        self.assertIn("OUT=", result.stdout)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "old.jprof")))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "lib"])
+
+    def test_force_removes_nothing_where_it_cannot_remove_all(self):
+        files = self.every_file("mixed.jprof")
+        force = ("callflow", "--force", "-o", "mixed.jprof", "--", "java")
+        left = lambda: sorted(os.listdir(os.path.join(self.folder, "mixed.jprof")))
         self.write("mixed.jprof/precious", "")
+        self.refused(self.record(*force), "precious", "nothing was removed")
+        self.assertEqual(left(), sorted([*files, "precious"]))
+        os.unlink(os.path.join(self.folder, "mixed.jprof/precious"))
+
+        os.unlink(os.path.join(self.folder, "mixed.jprof/trace"))
+        self.write("mixed.jprof/trace/precious", "")  # a directory that has the name of a file
+        self.refused(self.record(*force), "trace", "nothing was removed")
+        self.assertEqual(left(), files)
+        shutil.rmtree(os.path.join(self.folder, "mixed.jprof/trace"))
+        files.remove("trace")
+
+        os.symlink("mixed.jprof", os.path.join(self.folder, "link.jprof"))
         self.refused(
-            self.record("callflow", "--force", "-o", "mixed.jprof", "--", "java"), "cannot remove"
+            self.record("callflow", "--force", "-o", "link.jprof", "--", "java"), "symbolic link"
         )
-        self.assertTrue(os.path.exists(os.path.join(self.folder, "mixed.jprof/precious")))
+        self.assertEqual(left(), files)
+
+    def test_force_removes_nothing_where_the_folder_may_not_be_written(self):
+        files = self.every_file("locked/old.jprof")
+        os.chmod(self.folder, 0o755)
+        as_nobody = {}
+        if os.geteuid() == 0:
+            # Whose the profile is, but not the folder that it is in.
+            os.chown(os.path.join(self.folder, "locked/old.jprof"), 65534, 65534)
+            as_nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+            if sessions.run([JPROF, "--version"], cwd="/", **as_nobody).returncode != 0:
+                self.skipTest("nobody cannot run this program")
+        else:
+            os.chmod(os.path.join(self.folder, "locked"), 0o555)
+            self.addCleanup(os.chmod, os.path.join(self.folder, "locked"), 0o755)
+        force = [JPROF, "callflow", "--agent", self.agent, "--force", "-o", "locked/old.jprof"]
+        result = sessions.run([*force, "--", "java"], cwd=self.folder, env=self.env, **as_nobody)
+        self.refused(result, "cannot remove the old profile")
+        self.assertEqual(sorted(os.listdir(f"{self.folder}/locked/old.jprof")), files)
 
     # What the program gets.
 
