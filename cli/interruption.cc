@@ -11,15 +11,21 @@ void Note(int number, siginfo_t* info, void*) {
   only_to_us = info->si_code != SI_KERNEL;
 }
 
+void Take(int number, struct sigaction& before) {
+  sigaction(number, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action = {};
+  action.sa_sigaction = Note;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(number, &action, nullptr);
+}
+
 }  // namespace
 
 Interruption::Interruption() {
   came = 0;
-  struct sigaction action = {};
-  action.sa_sigaction = Note;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGINT, &action, &before_int_);
-  sigaction(SIGTERM, &action, &before_term_);
+  Take(SIGINT, before_int_);
+  Take(SIGTERM, before_term_);
 }
 
 Interruption::~Interruption() {

@@ -1,5 +1,6 @@
 // SIGINT and SIGTERM as something that a loop asks for. While an Interruption lives, they do not
-// end this program.
+// end this program. Those that are ignored (nohup, & in a script) stay so, here and in what is
+// started.
 #pragma once
 
 #include <signal.h>

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,25 +18,49 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// Blocks what Wait() takes one by one. The signals that are ignored stay so in the program (nohup).
-sigset_t BlockSignals(sigset_t* before) {
-  signal(SIGCHLD, SIG_DFL);  // were it ignored, the program's status would be thrown away
+// How this process was started to treat signals; its program is to treat them so, too. Those that
+// are ignored stay so by themselves (nohup), but for SIGCHLD: were it ignored here, the program's
+// status would be thrown away.
+struct SignalsBefore {
+  sigset_t mask;
+  sighandler_t child;
+};
+
+SignalsBefore BlockSignals(const sigset_t& set) {
+  SignalsBefore before;
+  before.child = signal(SIGCHLD, SIG_DFL);
+  sigprocmask(SIG_BLOCK, &set, &before.mask);
+  return before;
+}
+
+// What Wait() takes one by one.
+sigset_t AwaitedSignals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
   for (const int number : kPassedOn) sigaddset(&set, number);
-  sigprocmask(SIG_BLOCK, &set, before);
   return set;
 }
 
+// In a new process with all signals blocked: as if it had been executed. Handlers are of this
+// program, and its own are not there yet.
+void DropHandlers() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    signal(number, SIG_DFL);
+  }
+}
+
 // In the new process: becomes the program, or tells why not through `report`.
-[[noreturn]] void Become(const Launch& launch, const sigset_t& mask, int report) {
+[[noreturn]] void Become(const Launch& launch, const SignalsBefore& signals, int report) {
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : launch.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  if (signals.child == SIG_IGN) signal(SIGCHLD, SIG_IGN);
+  sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
   execvp(launch.program.c_str(), arguments.data());
   const int reason = errno;
   (void)!write(report, &reason, sizeof(reason));
@@ -72,8 +97,8 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
 Result<Outcome> Run(const Launch& launch) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", std::strerror(errno));
-  sigset_t before;
-  const sigset_t signals = BlockSignals(&before);
+  const sigset_t signals = AwaitedSignals();
+  const SignalsBefore before = BlockSignals(signals);
   const pid_t program = fork();
   if (program == 0) Become(launch, before, report[1]);
   close(report[1]);
@@ -81,11 +106,11 @@ Result<Outcome> Run(const Launch& launch) {
   close(report[0]);
   if (program > 0 && reason == 0) {
     const Outcome outcome = Wait(program, signals);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
+    sigprocmask(SIG_SETMASK, &before.mask, nullptr);
     return outcome;
   }
   if (program > 0) waitpid(program, nullptr, 0);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
   return WrongUse("cannot start {}: {}", launch.program.string(), std::strerror(reason));
 }
 
@@ -108,25 +133,33 @@ HeldProgram::~HeldProgram() {
 
 Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
   int go[2], report[2];
-  if (pipe2(go, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", std::strerror(errno));
+  // Not a pipe: writing to a program that a signal has ended must not end us (MSG_NOSIGNAL).
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
+    return Fail("cannot make a pair of sockets: {}", std::strerror(errno));
   if (pipe2(report, O_CLOEXEC) != 0) {
     const int error = errno;
     close(go[0]);
     close(go[1]);
     return Fail("cannot make a pipe: {}", std::strerror(error));
   }
-  sigset_t mask;
-  sigprocmask(SIG_SETMASK, nullptr, &mask);
+  sigset_t all;
+  sigfillset(&all);
+  const SignalsBefore before = BlockSignals(all);
   const pid_t program = fork();
+  const int error = errno;
   if (program == 0) {
+    DropHandlers();
+    sigprocmask(SIG_SETMASK, &before.mask, nullptr);
     close(go[1]);
     char byte;
-    if (read(go[0], &byte, 1) != 1) _exit(127);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    Become(launch, mask, report[1]);
+    ssize_t got;
+    do {
+      got = read(go[0], &byte, 1);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1) _exit(127);
+    Become(launch, before, report[1]);
   }
-  const int error = errno;
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
   close(go[0]);
   close(report[1]);
   if (program > 0) return HeldProgram(launch.program.string(), program, go[1], report[0]);
@@ -135,14 +168,16 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
   return Fail("cannot start {}: {}", launch.program.string(), std::strerror(error));
 }
 
+// A program that a signal has ended meanwhile is not told apart here: Ended() has its outcome.
 Result<void> HeldProgram::Release() {
   const char byte = 1;
-  (void)!write(go_, &byte, 1);
+  (void)!send(go_, &byte, 1, MSG_NOSIGNAL);
   close(std::exchange(go_, -1));
   const int reason = StartFailure(report_);
   close(std::exchange(report_, -1));
   if (reason == 0) return {};
-  waitpid(pid_, nullptr, 0);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
   reaped_ = true;
   return WrongUse("cannot start {}: {}", name_, std::strerror(reason));
 }
