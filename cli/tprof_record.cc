@@ -5,11 +5,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
+#include "cli/foreign_jit.h"
 #include "cli/interruption.h"
 #include "cli/launcher.h"
 #include "profile/sample_log.h"
@@ -48,17 +54,20 @@ class Recorder {
     switch (from.kind) {
       case SampleRecord::Kind::kSample:
         record.kind = SampleKind::kSample;
-        seen_.insert(from.pid);
+        foreign_jit_.Sampled(from.pid);
         break;
       case SampleRecord::Kind::kMap:
         record.kind = SampleKind::kMap;
+        foreign_jit_.Mapped(from.pid, from.text, from.inode);
         break;
       case SampleRecord::Kind::kComm:
         record.kind = SampleKind::kComm;
+        if (from.exec) foreign_jit_.Executed(from.pid);
         break;
       case SampleRecord::Kind::kFork:
         record.kind = SampleKind::kFork;
         record.address = from.parent_pid;
+        foreign_jit_.Forked(from.parent_pid, from.pid);
         break;
       case SampleRecord::Kind::kExit:
         record.kind = SampleKind::kExit;
@@ -70,7 +79,6 @@ class Recorder {
       case SampleRecord::Kind::kSwitch:  // not asked for
         return;
     }
-    if (from.kind == SampleRecord::Kind::kMap) NoteJitDump(from.text);
     writer_.Add({record, from.text, {}, from.chain});
   }
 
@@ -85,8 +93,7 @@ class Recorder {
     }
   }
 
-  const std::set<uint32_t>& seen() const { return seen_; }
-  const std::set<std::string>& jit_dumps() const { return jit_dumps_; }
+  const ForeignJit& foreign_jit() const { return foreign_jit_; }
 
  private:
   void AddMapping(uint32_t pid, const std::string& line) {
@@ -96,7 +103,7 @@ class Recorder {
     words >> range >> protection >> std::hex >> offset >> device >> std::dec >> inode >> std::ws;
     std::getline(words, path);
     const size_t dash = range.find('-');
-    if (path.find("/jit-") != std::string::npos) NoteJitDump(path);
+    foreign_jit_.Mapped(pid, path, inode);
     if (dash == std::string::npos || protection.find('x') == std::string::npos) return;
     const uint64_t start = std::strtoull(range.c_str(), nullptr, 16);
     const uint64_t end = std::strtoull(range.c_str() + dash + 1, nullptr, 16);
@@ -113,42 +120,31 @@ class Recorder {
                  {}});
   }
 
-  void NoteJitDump(std::string_view path) {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    if (name.starts_with("jit-") && name.ends_with(".dump")) jit_dumps_.emplace(path);
-  }
-
   profile::SampleWriter& writer_;
-  std::set<uint32_t> seen_;
-  std::set<std::string> jit_dumps_;
+  ForeignJit foreign_jit_;
 };
 
-// Symbols of the kernel that runs now; a report may be made after the next start.
-void KeepKernelSymbols(const fs::path& out) {
-  const std::string first = FirstLine("/proc/kallsyms");
-  if (first.empty() || first.starts_with("0000000000000000")) return;  // restricted: a2n says so
-  std::ifstream from("/proc/kallsyms");
-  std::ofstream to(out / "kallsyms");
-  for (std::string line; std::getline(from, line);) {
-    const size_t kind = line.find(' ') + 1;
-    if (kind < line.size() &&
-        (line[kind] == 't' || line[kind] == 'T' || line[kind] == 'w' || line[kind] == 'W'))
-      to << line << '\n';
-  }
+Result<void> WriteFile(const fs::path& path, const std::string& text) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"),
+                                                             std::fclose);
+  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+      std::fflush(file.get()) == 0)
+    return {};
+  return Fail("cannot write {}: {}; choose another directory with -o", path.string(),
+              std::strerror(errno));
 }
 
-// What other JIT compilers said of their code.
-void KeepForeignJit(const Recorder& recorder, const fs::path& out) {
-  std::error_code error;
-  for (const uint32_t pid : recorder.seen()) {
-    const std::string name = fmt::format("perf-{}.map", pid);
-    for (const fs::path& folder :
-         {fs::path(fmt::format("/proc/{}/root/tmp", pid)), fs::path("/tmp")}) {
-      if (fs::copy_file(folder / name, out / name, error)) break;
-    }
+// Symbols of the kernel that runs now; a report may be made after the next start.
+Result<void> KeepKernelSymbols(const fs::path& out) {
+  const std::string first = FirstLine("/proc/kallsyms");
+  if (first.empty() || first.starts_with("0000000000000000")) return {};  // a2n says so
+  std::ifstream from("/proc/kallsyms");
+  std::string text;
+  for (std::string line; std::getline(from, line);) {
+    const size_t kind = line.find(' ') + 1;
+    if (kind < line.size() && std::strchr("tTwW", line[kind]) != nullptr) text += line + '\n';
   }
-  for (const std::string& dump : recorder.jit_dumps())
-    fs::copy_file(dump, out / fs::path(dump).filename(), error);
+  return WriteFile(out / "kallsyms", text);
 }
 
 std::string Platform() {
@@ -165,16 +161,34 @@ std::string ModeOf(const ptm::SamplerOptions& options) {
   return fmt::format("event {}, about {} samples/s on each CPU", options.event.name, options.rate);
 }
 
-void WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
+// All of it or as it was.
+Result<void> WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
   const nlohmann::json meta = {{"mode", ModeOf(plan.sampling)},
                                {"report", "tprof"},
                                {"platform", Platform()},
                                {"command", plan.command},
                                {"notes", notes}};
-  std::ofstream(plan.out / "meta.json")
-      << meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  const fs::path path = plan.out / "meta.json", temporary = plan.out / "meta.json.tmp";
+  auto written = WriteFile(
+      temporary, meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  if (!written) return written;
+  if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  return Fail("cannot make {}: {}", path.string(), std::strerror(errno));
 }
 
+// What is there before the program starts.
+Result<void> Begin(const TprofPlan& plan, const std::vector<std::string>& notes, uint32_t cpus,
+                   profile::SampleWriter& writer) {
+  const uint64_t start = Now(CLOCK_MONOTONIC);
+  if (auto written = WriteMeta(plan, notes); !written) return written;
+  if (auto kept = KeepKernelSymbols(plan.out); !kept) return kept;
+  return writer.Open((plan.out / profile::kSamplesFile).string(),
+                     {.cpus = cpus,
+                      .start_unix_ns = Now(CLOCK_REALTIME),
+                      .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)});
+}
+
+// A sampled thread takes one on each CPU. Only for this process: what it starts has been forked.
 void AllowManyFiles() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -230,7 +244,6 @@ std::vector<uint32_t> NumbersIn(const fs::path& directory) {
 
 Result<int> RecordTprof(const TprofPlan& plan) {
   const Interruption guard;
-  AllowManyFiles();
   std::optional<HeldProgram> program;
   ptm::SamplerOptions sampling = plan.sampling;
   if (plan.launch) {
@@ -240,25 +253,20 @@ Result<int> RecordTprof(const TprofPlan& plan) {
     if (!plan.whole_machine) sampling.pids = {static_cast<uint32_t>(program->pid())};
     sampling.on_exec = !plan.whole_machine && plan.delay == 0;
   }
+  AllowManyFiles();
   auto sampler = ptm::Sampler::Open(sampling);
   if (!sampler) return std::unexpected(sampler.error());
   std::error_code error;
   if (!fs::create_directories(plan.out, error))
     return Fail("cannot make {}: {}", plan.out.string(), error.message());
-  KeepKernelSymbols(plan.out);
-  profile::SampleWriter writer;
-  const uint64_t start = Now(CLOCK_MONOTONIC);
-  if (auto opened = writer.Open((plan.out / profile::kSamplesFile).string(),
-                                {.cpus = sampler->cpus(),
-                                 .start_unix_ns = Now(CLOCK_REALTIME),
-                                 .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)});
-      !opened) {
-    return std::unexpected(opened.error());
-  }
-  Recorder recorder(writer);
   std::vector<std::string> notes = plan.notes;
   if (!sampler->note().empty()) notes.push_back(sampler->note());
-  WriteMeta(plan, notes);
+  profile::SampleWriter writer;
+  if (auto begun = Begin(plan, notes, sampler->cpus(), writer); !begun) {
+    fs::remove_all(plan.out, error);  // we made it
+    return std::unexpected(begun.error());
+  }
+  Recorder recorder(writer);
 
   std::optional<Outcome> outcome;
   if (program && plan.delay > 0) {
@@ -277,12 +285,13 @@ Result<int> RecordTprof(const TprofPlan& plan) {
   sampler->Stop();
   const uint64_t end = Now(CLOCK_MONOTONIC);
   sampler->Drain(0, [&recorder](const SampleRecord& record) { recorder.Add(record); });
-  KeepForeignJit(recorder, plan.out);
+  std::ranges::move(recorder.foreign_jit().CopyTo(plan.out), std::back_inserter(notes));
   if (program && !outcome && Interruption::Number() != 0) {  // the terminal sent it the signal, too; a kill did not
     program->Signal(SIGTERM);
     for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
   }
   if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
+  if (auto written = WriteMeta(plan, notes); !written) return std::unexpected(written.error());
   return outcome && Interruption::Number() == 0 ? outcome->ExitCode() : 0;
 }
 
