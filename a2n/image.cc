@@ -31,6 +31,8 @@ namespace {
 
 // More of anything than this in a file's tables is damage.
 constexpr size_t kMostHeaders = 1 << 16;
+// So many symbols without a name in a row are a hole in a sparse file.
+constexpr int kMostNameless = 1 << 20;
 
 uint64_t SaturatedSum(uint64_t a, uint64_t b) { return a > ~uint64_t{0} - b ? ~uint64_t{0} : a + b; }
 
@@ -154,12 +156,15 @@ const SymbolTable& Image::ReadSymbols() {
 // .symtab of the file or of its debug file, else .dynsym with what .gnu_debugdata adds: elfutils finds which.
 void Image::AddSymbolTable() {
   const int count = dwfl_module_getsymtab(session_->module);
+  int nameless = 0;
   for (int i = 1; i < count; ++i) {
     GElf_Sym raw;
     GElf_Addr address = 0;
     GElf_Word section = SHN_UNDEF;
     const char* name = dwfl_module_getsym_info(session_->module, i, &raw, &address, &section, nullptr, nullptr);
-    if (name == nullptr || name[0] == '\0' || section == SHN_UNDEF) continue;
+    nameless = name == nullptr || name[0] == '\0' ? nameless + 1 : 0;
+    if (nameless > kMostNameless) break;
+    if (nameless > 0 || section == SHN_UNDEF) continue;
     const int type = GELF_ST_TYPE(raw.st_info), binding = GELF_ST_BIND(raw.st_info);
     const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!function && type != STT_NOTYPE) continue;

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "cli/choices.h"
@@ -124,16 +123,7 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
   command->add_flag("--force", arguments->table.force,
                     "Use --table even if it was made for another machine or JVM");
   command->callback([arguments, &exit_code] {
-    Result<void> done;
-    try {
-      done = Run(*arguments);
-    } catch (const fs::filesystem_error& error) {
-      done = Fail("{}", error.what());
-    } catch (const std::bad_alloc&) {
-      done = Fail(
-          "not enough memory for these profiles' trees; profile with a smaller --tree-memory, or "
-          "compare elsewhere");
-    }
+    const Result<void> done = Run(*arguments);
     if (done) return;
     PrintError(done.error().message);
     exit_code = done.error().exit_code;

@@ -1,6 +1,7 @@
 // `jprof info DIR`: what a profile is, in a screenful.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "cli/wrong_words.h"
 #include "profile/jit_log.h"
 #include "profile/reader.h"
+#include "profile/reader_text.h"
 #include "reports/losses.h"
 
 namespace jprof::cli {
@@ -20,13 +22,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The files' bytes on disk (a live profile's are reserved in advance and longer).
+// The files' bytes on disk (a live profile's are reserved in advance; a sparse file's length says nothing).
 uint64_t BytesOf(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code failed;
   for (const auto& file : std::filesystem::directory_iterator(directory, failed)) {
     const uint64_t size = file.file_size(failed);
-    if (!failed) bytes += size;
+    struct stat status;
+    if (!failed && stat(file.path().c_str(), &status) == 0) {
+      bytes += std::min<uint64_t>(size, static_cast<uint64_t>(status.st_blocks) * 512);
+    }
   }
   return bytes;
 }
@@ -71,16 +76,19 @@ std::string JittedText(const ordered_json& jitted) {
 ordered_json MethodsWith(profile::Reader& reader, uint16_t flag) {
   ordered_json names = ordered_json::array();
   const profile::Methods methods = reader.ReadMethods();
-  for (uint32_t id = 2; id <= reader.header().method_count; ++id) {
+  for (uint32_t id = 2; id < methods.size(); ++id) {
     const profile::MethodName method = methods[id];
-    if ((method.flags & flag) != 0) names.push_back(fmt::format("{}.{}{}", method.class_name, method.name, method.signature));
+    if ((method.flags & flag) == 0) continue;
+    names.push_back(profile::CleanText(fmt::format("{}.{}{}", method.class_name, method.name, method.signature)));
   }
   return names;
 }
 
 // Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
-ordered_json Describe(profile::Reader& reader) {
-  const profile::CallTree tree = reader.ReadTree();
+Result<ordered_json> Describe(profile::Reader& reader) {
+  const auto read = reader.ReadTree();
+  if (!read) return std::unexpected(read.error());
+  const profile::CallTree& tree = *read;
   const profile::Meta& meta = reader.meta();
   const profile::ControlHeader& header = reader.header();
   uint64_t calls = 0, exits = 0, trace_events = 0;
@@ -106,7 +114,8 @@ ordered_json Describe(profile::Reader& reader) {
     losses[std::string(loss.name)] = loss.count;
   ordered_json damages = reader.damages().Lines();
   ordered_json jitted = JittedCode(reader.directory(), damages);
-  return {{"profile", reader.directory()},
+  return ordered_json{
+          {"profile", reader.directory()},
           {"mode", meta.mode},
           {"jprof", meta.jprof},
           {"command", meta.command},
@@ -174,7 +183,7 @@ void PrintThreads(const ordered_json& threads) {
 }
 
 void PrintLine(const char* name, const std::string& value) {
-  if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
+  if (!value.empty()) fmt::print("{:<12} {}\n", profile::CleanText(name), profile::CleanText(value));
 }
 
 void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losses) {
@@ -267,11 +276,15 @@ int Info(const std::string& directory, bool json) {
     PrintError(reader.error().message);
     return reader.error().exit_code;
   }
-  const ordered_json info = Describe(*reader);
+  const auto info = Describe(*reader);
+  if (!info) {
+    PrintError(info.error().message);
+    return info.error().exit_code;
+  }
   if (json) {
-    fmt::print("{}\n", info.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", info->dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    PrintText(info, reports::Losses(*reader));
+    PrintText(*info, reports::Losses(*reader));
   }
   return 0;
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,12 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return ReportParseError(app, error);
+  } catch (const std::bad_alloc&) {
+    PrintError("there is not enough memory for this; free some, raise the limit (ulimit -v), or read it on another machine");
+    return 1;
+  } catch (const std::exception& error) {
+    PrintError(error.what());
+    return 1;
   }
   if (app.get_subcommands().empty()) fmt::print("{}", app.help());
   return exit_code;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -129,14 +128,7 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
   command->add_option("--table", arguments->table.file, "Correct with this calibration table")->excludes(uncalibrated);
   command->add_flag("--force", arguments->table.force, "Use --table even if it was made for another machine or JVM");
   command->callback([arguments, &exit_code] {
-    Result<void> done;
-    try {
-      done = Run(*arguments);
-    } catch (const fs::filesystem_error& error) {
-      done = Fail("{}", error.what());
-    } catch (const std::bad_alloc&) {
-      done = Fail("not enough memory for this profile's tree; profile with a smaller --tree-memory, or report elsewhere");
-    }
+    const Result<void> done = Run(*arguments);
     if (done) return;
     PrintError(done.error().message);
     exit_code = done.error().exit_code;

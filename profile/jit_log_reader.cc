@@ -10,11 +10,14 @@
 #include "profile/jit_log.h"
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
+#include "profile/reading_memory.h"
 
 namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
+// What reading takes: the file, and for each record of some 100 bytes or more an event and a code of 150 each.
+constexpr uint64_t kMemoryPerByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
 
@@ -285,9 +288,19 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   if (!file.exists()) {
     return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one", directory, kJitLogFile);
   }
-  auto log = ParseJitLog(file.ReadAll(kLongestLog));
+  const uint64_t memory = ReadingMemory(), longest = std::min(kLongestLog, memory / kMemoryPerByte);
+  std::string bytes = file.ReadAll(longest);
+  const size_t read = bytes.size();
+  if (read < kLongestLog && read == longest && file.size() > read) {
+    return NotEnoughMemory(directory + "/" + kJitLogFile, memory);
+  }
+  auto log = ParseJitLog(std::move(bytes));
   if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().exit_code});
-  if (file.size() > kLongestLog) log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
+  if (read == kLongestLog && file.size() > read) {
+    log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
+  } else if (read < file.size() && !log->ended) {
+    log->damages.push_back(fmt::format("jitlog: nothing from byte {} on, it is {} long", read, file.size()));
+  }
   return log;
 }
 

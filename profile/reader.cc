@@ -81,18 +81,18 @@ Result<Reader> Reader::Open(const std::string& directory) {
 }
 
 void Reader::ReadThreads(const ReaderFile& control) {
-  const uint64_t room = control.size() < kControlHeaderBytes
-                            ? 0
-                            : (control.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
-  const uint64_t count = std::min<uint64_t>(header_.thread_count, room);
+  const std::string bytes =
+      control.ReadAll(kControlHeaderBytes + uint64_t{header_.thread_count} * sizeof(ThreadRecord));
+  const size_t count =
+      bytes.size() < kControlHeaderBytes ? 0 : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
   if (count < header_.thread_count) {
     damages_.Add("control: cut off: thread records are missing",
                  fmt::format("{} of {} are there", count, header_.thread_count));
   }
   threads_.reserve(count);
-  for (uint64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     Thread thread;
-    control.ReadAt(kControlHeaderBytes + i * sizeof(ThreadRecord), &thread.record, sizeof(ThreadRecord));
+    std::memcpy(&thread.record, bytes.data() + kControlHeaderBytes + i * sizeof(ThreadRecord), sizeof(ThreadRecord));
     thread.name = CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
     threads_.push_back(std::move(thread));
   }

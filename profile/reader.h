@@ -14,6 +14,7 @@
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
 #include "profile/reader_meta.h"
+#include "profile/reading_memory.h"
 
 namespace jprof::profile {
 
@@ -83,7 +84,8 @@ class Reader {
   Damages& damages() { return damages_; }
 
   // Trees whose root no thread record claims go to one thread named "(unknown)", added to threads().
-  CallTree ReadTree();
+  // Error: the tree takes more than `memory` bytes.
+  Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
 
   // Call after ReadTree or the trace, so that a live profile's newest names are there.
   // Methods that the tree may name: without the one that stands for all that could not be described, and without

@@ -17,17 +17,21 @@ ReaderFile::ReaderFile(int dir_fd, const char* name) {
   if (fd_ < 0) return;
   if (fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) {
     size_ = static_cast<uint64_t>(status.st_size);
+    allocated_ = static_cast<uint64_t>(status.st_blocks) * 512;
   } else {
     close(std::exchange(fd_, -1));
   }
 }
 
 ReaderFile::ReaderFile(ReaderFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      size_(std::exchange(other.size_, 0)),
+      allocated_(std::exchange(other.allocated_, 0)) {}
 
 ReaderFile& ReaderFile::operator=(ReaderFile&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
+  std::swap(allocated_, other.allocated_);
   return *this;
 }
 
@@ -48,9 +52,26 @@ size_t ReaderFile::ReadAt(uint64_t offset, void* out, size_t bytes) const {
 }
 
 std::string ReaderFile::ReadAll(uint64_t limit) const {
-  std::string text(std::min(size_, limit), '\0');
-  text.resize(ReadAt(0, text.data(), text.size()));
+  constexpr size_t kPiece = 64 * 1024;
+  const uint64_t wanted = std::min(size_, limit);
+  std::string text;
+  text.reserve(std::min(wanted, allocated_));
+  while (text.size() < wanted) {
+    const size_t begin = text.size();
+    text.resize(std::min<uint64_t>(wanted, begin + kPiece));
+    const size_t got = ReadAt(begin, text.data() + begin, text.size() - begin);
+    const bool hole = got == kPiece && text.find_first_not_of('\0', begin) == std::string::npos;
+    text.resize(begin + (hole ? 0 : got));
+    if (hole || got < kPiece) break;
+  }
   return text;
+}
+
+uint64_t ReaderFile::NextData(uint64_t offset) const {
+  if (allocated_ >= size_ || offset >= size_) return offset;
+  const off_t data = lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+  if (data >= 0) return static_cast<uint64_t>(data);
+  return errno == ENXIO ? size_ : offset;
 }
 
 }  // namespace jprof::profile

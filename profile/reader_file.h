@@ -18,17 +18,24 @@ class ReaderFile {
   ~ReaderFile();
 
   bool exists() const { return fd_ >= 0; }
-  uint64_t size() const { return size_; }  // when it was opened
+  uint64_t size() const { return size_; }            // when it was opened
+  uint64_t allocated() const { return allocated_; }  // of these, what the file system has given it blocks for
 
   // Copies [offset, offset + bytes) and answers how much of it there is.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
-  // The whole file, at most `limit` bytes of it.
+  // At most `limit` bytes, for files that are written from their begin to their end: they hold no 64 KiB of zeros. A
+  // sparse file may be longer than all memory, so it ends here where such a piece begins.
   std::string ReadAll(uint64_t limit) const;
+
+  // The first offset from `offset` on where anything but zeros may be; size() if there is none. Asks the file system
+  // only about files that are longer than their blocks, and never of a live profile's, whose blocks are reserved.
+  uint64_t NextData(uint64_t offset) const;
 
  private:
   int fd_ = -1;
   uint64_t size_ = 0;
+  uint64_t allocated_ = 0;
 };
 
 }  // namespace jprof::profile

@@ -27,6 +27,9 @@ Methods Reader::ReadMethods() {
   }
   methods.text_ = file.ReadAll(bytes);
   const std::string& text = methods.text_;
+  if (text.size() < std::min(bytes, file.size())) {
+    damages_.Add("methods: empty behind its begin: names are missing", fmt::format("from byte {} on", text.size()));
+  }
   MethodRecord record;
   for (uint64_t at = 0; at + sizeof(record) <= text.size(); at += record.bytes) {
     std::memcpy(&record, text.data() + at, sizeof(record));

@@ -91,10 +91,11 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const uint64_t count = std::min(reader.header().trace_blocks, there);
   if (count < reader.header().trace_blocks) reader.damages().Add("trace: cut off: blocks are missing");
   std::vector<Place> places;
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; (i = file.NextData(i * kTraceBlockBytes) / kTraceBlockBytes) < count; ++i) {
     TraceBlock header;
     const uint64_t offset = i * kTraceBlockBytes;
     if (file.ReadAt(offset, &header, sizeof(header)) != sizeof(header)) break;
+    if (header.sequence == 0 && header.bytes == 0) continue;  // not begun
     const auto seen = decoder.sequences().find(header.thread);
     // What the continuous writer has compressed already may still stand here.
     if (seen != decoder.sequences().end() && header.sequence <= seen->second) continue;
@@ -121,6 +122,10 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   size_t state = 0;  // 0 = at the end of a frame
   for (uint64_t offset = 0;;) {
     ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
+    if (file.NextData(offset) >= offset + in.size && in.size == input.size()) {
+      reader.damages().Add("trace.zst: a hole: what follows is missing", fmt::format("at byte {}", offset));
+      break;
+    }
     offset += in.size;
     if (in.size == 0) break;
     while (in.pos < in.size || out.pos == out.size) {

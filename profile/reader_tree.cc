@@ -7,13 +7,36 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
+// What a record takes without its metrics: in the columns of CallTree, with its place.
+constexpr uint64_t kRecordBytes = 40;
 constexpr uint32_t kLeftOut = kNoRecord - 1;
+
+// Node index -> record, contexts only. A file may be sparse and speak of 4 billion nodes, so there are only pieces for
+// nodes that are there.
+class Places {
+ public:
+  uint32_t operator[](uint32_t node) const {
+    const size_t piece = node / kPiece;
+    return piece < pieces_.size() && !pieces_[piece].empty() ? pieces_[piece][node % kPiece] : kNoRecord;
+  }
+  void Set(uint32_t node, uint32_t record) {
+    const size_t piece = node / kPiece;
+    if (piece >= pieces_.size()) pieces_.resize(piece + 1);
+    if (pieces_[piece].empty()) pieces_[piece].resize(kPiece, kNoRecord);
+    pieces_[piece][node % kPiece] = record;
+  }
+
+ private:
+  static constexpr size_t kPiece = 4096;
+  std::vector<std::vector<uint32_t>> pieces_;
+};
 
 // Checks nodes one by one, in the order of the file, and appends the good ones to a tree.
 class TreeBuilder {
  public:
+  // `node_count`: about how many nodes there are.
   TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads, Damages& damages)
-      : threads_(threads), damages_(damages), place_(node_count, kNoRecord) {
+      : threads_(threads), damages_(damages) {
     for (uint32_t i = 0; i < threads.size(); ++i) thread_of_root_.try_emplace(threads[i].record.root, i);
     tree_.metrics.resize(metric_count);
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
@@ -30,10 +53,10 @@ class TreeBuilder {
     if (node.word == 0 || TypeOf(node.word) == MethodType::kBlock) return;
     const bool is_former = node.more == kFormer;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
-    const uint32_t parent = is_root || node.parent >= index ? kNoRecord : place_[node.parent];
+    const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
     // What a thread did before its name was known, and the filter said no to it.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
-      if (!is_former) place_[index] = kLeftOut;
+      if (!is_former) places_.Set(index, kLeftOut);
       return;
     }
     if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
@@ -41,7 +64,7 @@ class TreeBuilder {
                    fmt::format("node {}", index));
       return;
     }
-    if (!is_former) place_[index] = static_cast<uint32_t>(tree_.size());
+    if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
     tree_.thread.push_back(is_root ? ThreadOfRoot(index) : tree_.thread[parent]);
     tree_.word.push_back(node.word);
     tree_.parent.push_back(parent);
@@ -53,6 +76,7 @@ class TreeBuilder {
     for (size_t m = 1; m < tree_.metrics.size(); ++m) tree_.metrics[m].push_back(extra[m - 1]);
   }
 
+  size_t size() const { return tree_.size(); }
   CallTree Take() { return std::move(tree_); }
 
  private:
@@ -81,14 +105,14 @@ class TreeBuilder {
   std::vector<Thread>& threads_;
   Damages& damages_;
   std::unordered_map<uint32_t, uint32_t> thread_of_root_;
-  std::vector<uint32_t> place_;  // node index -> record, contexts only
+  Places places_;
   uint32_t unknown_ = kNoRecord;
   CallTree tree_;
 };
 
 }  // namespace
 
-CallTree Reader::ReadTree() {
+Result<CallTree> Reader::ReadTree(uint64_t memory) {
   const ReaderFile nodes = OpenFile(kNodesFile);
   const uint64_t room = std::min<uint64_t>(nodes.size() / sizeof(Node), kNoRecord);
   const uint64_t count = std::min(header_.node_count, room);
@@ -102,11 +126,14 @@ CallTree Reader::ReadTree() {
     damages_.Add("extra: cut off: values of further metrics are missing and read as 0");
   }
 
-  TreeBuilder builder(count, meta_.metrics.size(), threads_, damages_);
+  const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
+  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), meta_.metrics.size(), threads_, damages_);
   std::vector<Node> chunk(std::min(count, kChunk));
   std::vector<int64_t> extras(chunk.size() * extra_count);
   const size_t extra_bytes = extra_count * sizeof(int64_t);
-  for (uint64_t start = 0; start < count; start += chunk.size()) {
+  uint64_t start = 0;
+  for (; (start = nodes.NextData(start * sizeof(Node)) / sizeof(Node)) < count; start += chunk.size()) {
+    if (builder.size() > most) return NotEnoughMemory(directory_ + "/" + kNodesFile, memory);
     const uint64_t wanted = std::min<uint64_t>(chunk.size(), count - start);
     const uint64_t got = nodes.ReadAt(start * sizeof(Node), chunk.data(), wanted * sizeof(Node)) / sizeof(Node);
     std::fill(extras.begin(), extras.end(), 0);

@@ -1,16 +1,21 @@
 #include "profile/sample_log.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "profile/reader_file.h"
+
 namespace jprof::profile {
 namespace {
 
 constexpr size_t kLongestText = 4096;
 constexpr size_t kLongestChain = 4096;
+// What reading takes: the file, its aligned copy, and an entry of some 112 bytes for 64 of the file or more.
+constexpr uint64_t kMemoryPerByte = 4;
 
 size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -65,17 +70,19 @@ Result<void> SampleWriter::Close(uint64_t end_ns) {
   return {};
 }
 
-Result<SampleLog> SampleLog::Read(const std::string& path) {
+Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0)
     return Fail("cannot read {}: {}", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) return Fail("cannot read {}: {}", path, std::strerror(errno));
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
-  std::fclose(file);
-  return Parse(bytes, path);
+  const ReaderFile file(AT_FDCWD, path.c_str());
+  if (!file.exists()) return Fail("cannot read {}: {}", path, std::strerror(errno));
+  const std::string bytes = file.ReadAll(memory / kMemoryPerByte);
+  if (bytes.size() == memory / kMemoryPerByte && file.size() > bytes.size()) return NotEnoughMemory(path, memory);
+  auto log = Parse(bytes, path);
+  if (log && bytes.size() < file.size())
+    log->damages_.push_back(fmt::format("{}: nothing from byte {} on, it is {} long", path, bytes.size(), file.size()));
+  return log;
 }
 
 Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& path) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/reading_memory.h"
 
 namespace jprof::profile {
 
@@ -76,9 +77,9 @@ class SampleWriter {
 // The whole file in memory. Entries are in order of time (stable).
 class SampleLog {
  public:
-  // Error: no such file, not a recording, another version. What is damaged is left out and said in
-  // damages().
-  static Result<SampleLog> Read(const std::string& path);
+  // Error: no such file, not a recording, another version, more than `memory` bytes to read it.
+  // What is damaged is left out and said in damages().
+  static Result<SampleLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
   // The same of a file's bytes; `name` is for messages.
   static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
 

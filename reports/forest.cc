@@ -166,7 +166,9 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
   const std::vector<profile::MetricInfo> infos = Infos(source, *chosen);
   Forest forest;
   {
-    profile::CallTree tree = source.reader.ReadTree();
+    Result<profile::CallTree> read = source.reader.ReadTree();
+    if (!read) return std::unexpected(read.error());
+    profile::CallTree& tree = *read;
     forest.names = Names(source.reader.ReadMethods());
     if (tree.size() == 0 && source.reader.meta().mode == "trace") {
       return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",

@@ -1,11 +1,15 @@
 // From a recording's directory to ticks with names.
+#include <fcntl.h>
+
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "a2n/jit_files.h"
 #include "profile/jit_log.h"
+#include "profile/layout.h"
+#include "profile/reader_file.h"
+#include "profile/reader_text.h"
 #include "reports/tprof.h"
 
 namespace jprof::reports {
@@ -151,7 +155,8 @@ class Comms {
 class Strings {
  public:
   explicit Strings(std::vector<std::string>& names) : names_(names) {}
-  uint32_t Of(std::string_view text) {
+  uint32_t Of(std::string_view raw) {
+    const std::string text = profile::CleanText(raw);  // anybody may have chosen it
     if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
     names_.emplace_back(text);
     const auto id = static_cast<uint32_t>(names_.size() - 1);
@@ -188,12 +193,13 @@ Result<Recording> OpenRecording(const fs::path& directory) {
   recording.resolver = std::make_unique<a2n::Resolver>(options);
   Feed(recording.log, *recording.resolver);
   AddJittedCode(directory, recording);
-  std::ifstream file(directory / "meta.json");
-  const auto meta = nlohmann::json::parse(file, nullptr, false);
+  const profile::ReaderFile file(AT_FDCWD, (directory / profile::kMetaFile).c_str());
+  const auto meta = nlohmann::json::parse(file.ReadAll(16 << 20), nullptr, false);
   if (meta.is_object()) {
     const auto text = [&meta](const char* key) {
-      return meta.contains(key) && meta[key].is_string() ? meta[key].get<std::string>()
-                                                         : std::string("?");
+      return meta.contains(key) && meta[key].is_string()
+                 ? profile::CleanText(meta[key].get_ref<const std::string&>())
+                 : std::string("?");
     };
     recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", text("platform"),
                                   text("mode"), text("command"));
@@ -206,6 +212,7 @@ Result<Recording> OpenRecording(const fs::path& directory) {
     recording.notes.push_back(
         "meta.json is missing or damaged: how this was recorded is not known");
   }
+  for (std::string& note : recording.notes) note = profile::CleanText(note);
   return recording;
 }
 
@@ -238,7 +245,8 @@ TickTable NameTicks(Recording& recording) {
          .address = record.address,
          .time = record.time});
   }
-  table.complaints = recording.resolver->Complaints();
+  for (const std::string& complaint : recording.resolver->Complaints())
+    table.complaints.push_back(profile::CleanText(complaint));
   return table;
 }
 

@@ -1,17 +1,21 @@
 #include "calibrate/train/table_store.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <optional>
+
+#include "profile/reader_file.h"
 
 namespace jprof::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kLongestTable = 64 << 20;
 
 // A file name a person can tell apart: letters, digits, dots; the hash makes it unique.
 std::string ReadableName(const Fingerprint& fingerprint) {
@@ -76,10 +80,9 @@ fs::path TablePath(const Fingerprint& fingerprint) {
 }
 
 Result<StoredTable> LoadTable(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail("cannot read the calibration table {}", path.string());
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  auto table = FromJson(text);
+  const profile::ReaderFile file(AT_FDCWD, path.c_str());
+  if (!file.exists()) return Fail("cannot read the calibration table {}", path.string());
+  auto table = FromJson(file.ReadAll(kLongestTable));
   if (!table) return Fail("{}: {}", path.string(), table.error().message);
   return StoredTable{path, std::move(*table)};
 }

@@ -234,8 +234,9 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
     truths.push_back(std::move(*truth));
     auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
-    const profile::CallTree tree = profile->ReadTree();
-    walks.push_back(WalksOf(tree, profile->ReadMethods()));
+    const auto tree = profile->ReadTree();
+    if (!tree) return std::unexpected(tree.error());
+    walks.push_back(WalksOf(*tree, profile->ReadMethods()));
     if (walks.back().empty()) return Fail("the trainer's profile holds none of its methods");
     const auto found = FactsOf(*profile);
     if (!found) return std::unexpected(found.error());

@@ -137,7 +137,7 @@ class Profile : public testing::Test {
 TEST_F(Profile, WalksAreWhatLiesBelowTheDriver) {
   auto reader = profile::Reader::Open(directory_.string());
   ASSERT_TRUE(reader) << reader.error().message;
-  const profile::CallTree tree = reader->ReadTree();
+  const profile::CallTree tree = *reader->ReadTree();
   const auto walks = WalksOf(tree, reader->ReadMethods());
   ASSERT_EQ(walks.size(), 2u);
   const Walk& kernel = walks.at("Library regex");

@@ -54,7 +54,7 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   profile_.Write(directory_, /*slack=*/4096);
 
   Reader reader = Open();
-  const CallTree tree = reader.ReadTree();
+  const CallTree tree = *reader.ReadTree();
   const Methods methods = reader.ReadMethods();
   EXPECT_EQ(Damages(reader), "");
   ASSERT_EQ(reader.threads().size(), 1u);
@@ -84,7 +84,7 @@ TEST_F(ReaderTest, FormerRecordsKeepTheirTypeAndBelongToTheNode) {
   }
   profile_.Write(directory_);
   Reader reader = Open();
-  const CallTree tree = reader.ReadTree();
+  const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 3u);
   EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 1}));
   EXPECT_EQ(tree.parent[2], 1u);
@@ -102,7 +102,7 @@ TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
   profile_.Exit(thread, 2, 200);
   profile_.Write(directory_);
   Reader reader = Open();
-  const CallTree tree = reader.ReadTree();
+  const CallTree tree = *reader.ReadTree();
   EXPECT_EQ(Damages(reader), "");
   ASSERT_EQ(tree.metrics.size(), 2u);
   EXPECT_EQ(tree.metrics[1], (std::vector<int64_t>{100, 200}));
@@ -110,7 +110,7 @@ TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
 
   fs::resize_file(directory_ / kExtraFile, 8);
   Reader cut = Open();
-  EXPECT_EQ(cut.ReadTree().metrics[1], (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(cut.ReadTree()->metrics[1], (std::vector<int64_t>{0, 0}));
   EXPECT_NE(Damages(cut).find("extra: cut off"), std::string::npos);
 }
 
@@ -138,7 +138,7 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
   fs::remove(directory_ / kNodesFile);
   ASSERT_EQ(mkfifo((directory_ / kNodesFile).c_str(), 0600), 0);
   Reader reader = Open();
-  EXPECT_EQ(reader.ReadTree().size(), 0u);
+  EXPECT_EQ(reader.ReadTree()->size(), 0u);
   EXPECT_NE(Damages(reader).find("nodes: cut off"), std::string::npos);
 }
 
@@ -154,7 +154,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, a + 1), 4)].more = kFormer;  // 8: of another method
   profile_.Write(directory_);
   Reader reader = Open();
-  const CallTree tree = reader.ReadTree();
+  const CallTree tree = *reader.ReadTree();
   EXPECT_EQ(tree.size(), 2u);
   EXPECT_EQ(Damages(reader), "nodes: a node's parent is wrong: left out with what is below it (4 times), first: node 2\n");
 }
@@ -166,7 +166,7 @@ TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
   profile_.threads[0].root = 77;
   profile_.Write(directory_);
   Reader reader = Open();
-  const CallTree tree = reader.ReadTree();
+  const CallTree tree = *reader.ReadTree();
   ASSERT_EQ(tree.size(), 2u);
   EXPECT_EQ(reader.threads()[tree.thread[1]].name, "(unknown)");
   EXPECT_NE(Damages(reader).find("belongs to no thread record"), std::string::npos);
@@ -186,7 +186,7 @@ TEST_F(ReaderTest, CutFilesGiveWhatIsLeft) {
   fs::resize_file(directory_ / kMethodsFile, sizeof(MethodRecord) + 10);
   Reader reader = Open();
   EXPECT_EQ(reader.threads().size(), 2u);
-  EXPECT_EQ(reader.ReadTree().size(), 5u);
+  EXPECT_EQ(reader.ReadTree()->size(), 5u);
   EXPECT_EQ(reader.ReadMethods()[a].name, "a");
   EXPECT_EQ(reader.ReadMethods()[b].name, "");
   EXPECT_NE(Damages(reader).find("control: cut off: thread records are missing: 2 of 3"), std::string::npos);
