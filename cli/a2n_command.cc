@@ -17,11 +17,13 @@
 #include "a2n/jit_files.h"
 #include "cli/commands.h"
 #include "cli/wrong_words.h"
+#include "profile/reader_text.h"
 
 namespace jprof::cli {
 namespace {
 
 using nlohmann::ordered_json;
+using profile::CleanText;
 
 struct A2nArguments {
   std::string file;
@@ -125,11 +127,11 @@ class Answers {
   void PrintText(const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
     for (const a2n::Frame& frame : frames) {
       if (arguments_.functions)
-        fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : frame.function);
+        fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : CleanText(frame.function));
       if (frame.file.empty()) {
         out_ += "??:0\n";
       } else {
-        fmt::format_to(std::back_inserter(out_), "{}:{}\n", frame.file,
+        fmt::format_to(std::back_inserter(out_), "{}:{}\n", CleanText(frame.file),
                        frame.line == 0 ? "?" : std::to_string(frame.line));
       }
     }
@@ -138,8 +140,8 @@ class Answers {
   void PrintJson(uint64_t address, const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
     ordered_json line = {{"address", fmt::format("{:#x}", address)},
                          {"outcome", Word(place.outcome)},
-                         {"module", place.module},
-                         {"symbol", place.symbol}};
+                         {"module", CleanText(place.module)},
+                         {"symbol", CleanText(place.symbol)}};
     if (place.outcome == a2n::Outcome::kSymbol) {
       line["symbol_start"] = fmt::format("{:#x}", place.symbol_start);
       line["symbol_size"] = place.symbol_size;
@@ -147,7 +149,7 @@ class Answers {
     }
     line["frames"] = ordered_json::array();
     for (const a2n::Frame& frame : frames)
-      line["frames"].push_back({{"function", frame.function}, {"file", frame.file}, {"line", frame.line}});
+      line["frames"].push_back({{"function", CleanText(frame.function)}, {"file", CleanText(frame.file)}, {"line", frame.line}});
     out_ += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   }
 

@@ -16,12 +16,14 @@
 #include "cli/installation.h"
 #include "cli/java_command.h"
 #include "cli/record_options.h"
+#include "profile/reader_text.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using profile::CleanText;
 
 struct Options {
   std::string java, agent, metrics = "time", output, work;
@@ -96,7 +98,7 @@ void EndProgress() {
 
 // `scale`: `unit` per raw unit.
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
-  fmt::print("{} (in {}; read in steps of {:.1f})\n", metric.name, unit, metric.granularity * scale);
+  fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit), metric.granularity * scale);
   fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED", "TRUTH",
              "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
   for (const auto& [key, value] : metric.keys) {
@@ -184,8 +186,8 @@ Result<void> Show(const Options& options) {
   for (const fs::path& path : paths) {
     const auto stored = calibrate::LoadTable(path);
     if (!stored) return std::unexpected(stored.error());
-    fmt::print("{}, made {}\n", path.string(), stored->table.made_at);
-    for (const auto& [part, value] : stored->table.fingerprint) fmt::print("  {}: {}\n", part, value);
+    fmt::print("{}, made {}\n", CleanText(path.string()), CleanText(stored->table.made_at));
+    for (const auto& [part, value] : stored->table.fingerprint) fmt::print("  {}: {}\n", CleanText(part), CleanText(value));
     for (const calibrate::Metric& metric : stored->table.metrics) PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
   }
   return {};

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <map>
 
+#include "profile/reader_text.h"
+
 namespace jprof::cli {
 namespace {
 
@@ -95,7 +97,7 @@ Line Cells(const CountTable& table, const std::vector<RatioColumn>& ratios, cons
     const auto value = ratio.Of(row);
     first.push_back(value ? fmt::format("{:.2f}", *value) : "-");
   }
-  first.push_back(row.name);
+  first.push_back(profile::CleanText(row.name));
   return first;
 }
 
@@ -113,7 +115,7 @@ void PrintAligned(const std::vector<Line>& lines, reports::Output& out) {
 }
 
 void PrintText(const CountTable& table, reports::Output& out) {
-  out.Print("{}: {:.3f} s", table.command, table.seconds);
+  out.Print("{}: {:.3f} s", profile::CleanText(table.command), table.seconds);
   if (table.total.threads != 0)
     out.Print(", {} thread{}", table.total.threads, table.total.threads == 1 ? "" : "s");
   out.Text("\n\n");

@@ -8,6 +8,7 @@
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
 #include "profile/reader.h"
+#include "profile/reader_text.h"
 #include "reports/losses.h"
 
 namespace jprof::cli {
@@ -31,10 +32,10 @@ std::string NothingMatched(std::string_view option, const agent::Filter& filter,
 std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
   std::set<std::string, std::less<>> names;
   const profile::Methods methods = reader.ReadMethods();
-  for (uint32_t id = 2; id <= reader.header().method_count; ++id) {
+  for (uint32_t id = 2; id < methods.size(); ++id) {
     const profile::MethodName method = methods[id];
-    names.emplace(method.class_name);
-    names.emplace(fmt::format("{}.{}", method.class_name, method.name));
+    names.emplace(profile::CleanText(method.class_name));
+    names.emplace(profile::CleanText(fmt::format("{}.{}", method.class_name, method.name)));
   }
   return names;
 }

@@ -10,6 +10,7 @@
 #include "calibrate/train/table_store.h"
 #include "cli/profile_place.h"
 #include "common/nearest.h"
+#include "profile/reader_text.h"
 
 namespace jprof::cli {
 namespace {
@@ -36,7 +37,7 @@ void UseTable(reports::Source& source, calibrate::Table table, std::string from)
     if (metric.bias != 0) metric = Rebased(std::move(metric), source.reader.meta().bracket_bias());
   }
   source.table = std::move(table);
-  source.table_from = std::move(from);
+  source.table_from = profile::CleanText(from);
 }
 
 // --table FILE: it must fit, or --force.
@@ -111,7 +112,7 @@ Result<std::string> NewestProfile() {
         "no profile (*.jprof) in the working directory; name one, or make one: jprof callflow -- "
         "java ...");
   }
-  fmt::print(stderr, "jprof: using {}, the newest profile here\n", newest);
+  fmt::print(stderr, "jprof: using {}, the newest profile here\n", profile::CleanText(newest));
   return newest;
 }
 

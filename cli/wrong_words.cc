@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/nearest.h"
+#include "profile/reader_text.h"
 
 namespace jprof::cli {
 namespace {
@@ -39,7 +40,9 @@ std::vector<std::string> SubcommandNames(const CLI::App& app) {
 
 }  // namespace
 
-void PrintError(std::string_view message) { fmt::print(stderr, "jprof: {}\n", message); }
+void PrintError(std::string_view message) { 
+  fmt::print(stderr, "jprof: {}\n", profile::CleanText(message));
+}
 
 std::string UnknownWord(const CLI::App& app, std::string_view word) {
   const bool is_option = word.starts_with("-");

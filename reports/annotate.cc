@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "profile/reader_text.h"
 #include "reports/tprof.h"
 
 namespace jprof::reports {
 namespace {
+
+using profile::CleanText;
 
 struct Symbol {
   a2n::Place place;
@@ -56,11 +59,10 @@ class LineColumn {
   std::string At(uint64_t address) {
     const auto frames = recording_.resolver->Frames(symbol_.pid, address, symbol_.time);
     if (frames.empty() || frames[0].line == 0) return {};
+    const std::string& file = frames[0].file;
     std::string line =
-        frames[0].file.empty()
-            ? fmt::format("line {}", frames[0].line)
-            : fmt::format("{}:{}", frames[0].file.substr(frames[0].file.rfind('/') + 1),
-                          frames[0].line);
+        file.empty() ? fmt::format("line {}", frames[0].line)
+                     : fmt::format("{}:{}", CleanText(file.substr(file.rfind('/') + 1)), frames[0].line);
     if (line == last_) return {};
     last_ = line;
     return line;
@@ -73,8 +75,8 @@ class LineColumn {
 };
 
 void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t total, Output& out) {
-  out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n", symbol.place.symbol,
-                       symbol.place.module, symbol.place.symbol_start, symbol.ticks,
+  out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n",
+                       CleanText(symbol.place.symbol), CleanText(symbol.place.module), symbol.place.symbol_start, symbol.ticks,
                        100.0 * symbol.ticks / total));
   const std::vector<uint8_t> code =
       symbol.place.jitted != nullptr

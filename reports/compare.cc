@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/nearest.h"
+#include "profile/reader_text.h"
 #include "reports/header.h"
 #include "reports/losses.h"
 
@@ -34,7 +35,7 @@ std::string HowText(const Source& source, const Forest& forest) {
 
 Side SideOf(const Source& source, const Forest& forest) {
   const Column& column = forest.columns[0];
-  Side side = {.directory = source.reader.directory(),
+  Side side = {.directory = profile::CleanText(source.reader.directory()),
                .mode = source.reader.meta().mode,
                .how = HowText(source, forest),
                .metric = column.info.name};

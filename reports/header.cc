@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "profile/reader_text.h"
 #include "reports/losses.h"
 
 namespace jprof::reports {
@@ -48,7 +49,8 @@ std::string Fallbacks(const Column& column) {
 }
 
 void PrintCalibrated(const Source& source, const Column& column, Output& out) {
-  out.Print("           calibrated with {} (made {})\n", source.table_from, source.table->made_at);
+  out.Print("           calibrated with {} (made {})\n", source.table_from,
+            profile::CleanText(source.table->made_at));
   out.Print("           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
             AmountText(column, column.adjust), AmountText(column, column.raw), Percent(column.adjust, column.raw),
             AmountText(column, column.raw - column.adjust), AmountText(column, column.error), column.granularity);
@@ -153,7 +155,7 @@ void JsonStacks(const Source& source, Output& out) {
 void PrintRun(const Source& source, std::string_view report, Output& out) {
   const profile::Reader& reader = source.reader;
   const profile::Meta& meta = reader.meta();
-  out.Bold(fmt::format("jprof {} of {}\n", report, reader.directory()));
+  out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
   out.Print(" command   {} (pid {})\n", Command(meta), meta.pid);
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
             meta.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,

@@ -1,5 +1,7 @@
 #include "reports/html_page.h"
 
+#include "profile/reader_text.h"
+
 namespace jprof::reports {
 namespace {
 
@@ -62,7 +64,7 @@ rows.forEach((row, i) => row.addEventListener("click", () => {
 
 std::string EscapedHtml(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : profile::CleanText(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "profile/reader_text.h"
+
 namespace jprof::reports {
 
 int64_t Rounded(double value) {
@@ -15,21 +17,18 @@ int64_t Rounded(double value) {
 
 void Output::JsonString(std::string_view text) {
   buffer_.push_back('"');
-  for (const char c : text) {
+  for (const char c : profile::CleanText(text)) {
     if (c == '"' || c == '\\') buffer_.push_back('\\');
-    if (static_cast<unsigned char>(c) < 0x20) {
-      fmt::format_to(fmt::appender(buffer_), "\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      buffer_.push_back(c);
-    }
+    buffer_.push_back(c);
   }
   buffer_.push_back('"');
 }
 
 void Output::CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return Text(text);
+  const std::string clean = profile::CleanText(text);
+  if (clean.find_first_of(",\"") == std::string_view::npos) return Text(clean);
   buffer_.push_back('"');
-  for (const char c : text) {
+  for (const char c : clean) {
     if (c == '"') buffer_.push_back('"');
     buffer_.push_back(c);
   }

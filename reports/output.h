@@ -28,9 +28,9 @@ class Output {
     buffer_.append(text);
     FlushIfFull();
   }
-  // A JSON string with its quotes; `text` is valid UTF-8.
+  // Both take any bytes and print what CleanText makes of them: a JSON string with its quotes,
   void JsonString(std::string_view text);
-  // A CSV field, quoted if it has to be.
+  // a CSV field, quoted if it has to be.
   void CsvField(std::string_view text);
   // At most one decimal, none if it is 0; what is no number prints as 0.
   void Number(double value);

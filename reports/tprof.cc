@@ -5,6 +5,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "profile/reader_text.h"
+
 namespace jprof::reports {
 namespace {
 
@@ -113,7 +115,8 @@ class Printer {
     }
     for (const auto& [line, count] : lines) {
       Row("LIN", depth, count,
-          fmt::format("{}:{}", line.first.empty() ? "line" : line.first, line.second));
+          fmt::format("{}:{}", line.first.empty() ? "line" : profile::CleanText(line.first),
+                      line.second));
     }
   }
 
@@ -192,7 +195,7 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
     out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
   for (const std::string& note : recording.notes) out.Warning(note + "\n");
   for (const std::string& damage : recording.log.damages())
-    out.Warning("damaged: " + damage + "\n");
+    out.Warning("damaged: " + profile::CleanText(damage) + "\n");
   for (const std::string& complaint : table.complaints) out.Warning(complaint + "\n");
   out.Text("\n");
 }
