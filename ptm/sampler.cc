@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <queue>
+#include <utility>
 
 #include "common/monotonic.h"
 #include "ptm/machine.h"
@@ -122,6 +123,8 @@ class Bytes {
 };
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
+// Of a dispatch: header and what every record has.
+constexpr size_t kSmallestRecord = sizeof(perf_event_header) + kSampleIdBytes;
 
 // One CPU's ring.
 struct Ring {
@@ -139,6 +142,7 @@ struct Sampler::State {
   std::vector<Ring> rings;
   std::vector<std::byte> copy;  // of a record that wraps round the end
   std::vector<uint64_t> chain;
+  uint64_t unreadable = 0;  // as many records as can have stood where none could be read
   bool chains = false;
   bool counts = false;
   size_t ring_pages = 0;
@@ -279,12 +283,14 @@ struct Sampler::State {
     bool operator>(const Front& other) const { return time > other.time; }
   };
 
-  bool Next(Ring& ring, uint64_t head, Front* front) const {
+  bool Next(Ring& ring, uint64_t head, Front* front) {
     if (ring.page->data_tail >= head) return false;
     const uint64_t at = ring.page->data_tail % (ring_pages * 4096);
     perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
     std::memcpy(&header, ring.data() + at, sizeof(header));
-    if (header.size < sizeof(header) + kSampleIdBytes) {  // never seen; nothing behind it either
+    const uint64_t left = head - ring.page->data_tail;
+    if (header.size < kSmallestRecord || header.size > left) {  // nor is known where the next one begins
+      unreadable += (left + kSmallestRecord - 1) / kSmallestRecord;
       __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
       return false;
     }
@@ -322,6 +328,8 @@ struct Sampler::State {
       __atomic_store_n(&ring.page->data_tail, ring.page->data_tail + front.bytes, __ATOMIC_RELEASE);
       if (Next(ring, front.head, &front)) fronts.push(front);
     }
+    if (unreadable == 0) return;
+    visit({.kind = SampleRecord::Kind::kLost, .time = now, .lost = std::exchange(unreadable, 0)});
   }
 };
 
@@ -441,6 +449,14 @@ Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   if (wanted_kernel && attr.exclude_kernel) {
     state->note = "only user mode is sampled: " + SamplingPermission().advice;
   }
+  return Sampler(std::move(state));
+}
+
+Sampler Sampler::Over(int descriptor, void* ring, size_t ring_pages) {
+  auto state = std::make_unique<State>();
+  state->ring_pages = ring_pages;
+  state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);
+  state->rings.back().descriptors = {descriptor};
   return Sampler(std::move(state));
 }
 

@@ -58,7 +58,7 @@ struct SampleRecord {
   uint64_t time = 0;
   uint64_t address = 0;                        // kSample: instruction; kMap: start
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;                           // kLost: samples or records
+  uint64_t lost = 0;  // kLost: samples or records; of what could not be read, as many as fit there
   std::string_view text;                       // kMap: path; kComm: name; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
   CountedValues counted;            // kSample, with switches
@@ -70,6 +70,8 @@ class Sampler {
   // capability would help. If kernel addresses are forbidden, only user mode is sampled, and `note`
   // says so.
   static Result<Sampler> Open(const SamplerOptions& options);
+  // A ring that is mapped already, behind its page; both it and the descriptor go with the Sampler.
+  static Sampler Over(int descriptor, void* ring, size_t ring_pages);
   Sampler(Sampler&&) noexcept;
   Sampler& operator=(Sampler&&) noexcept;
   ~Sampler();

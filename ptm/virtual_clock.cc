@@ -14,11 +14,14 @@
 namespace jprof::ptm {
 namespace {
 
-int64_t Nanos(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
+std::optional<int64_t> NanosOrNothing(clockid_t clock) {
+  timespec t = {};
+  if (clock_gettime(clock, &t) != 0) return std::nullopt;
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
+
+// Of a clock that is always there.
+int64_t Nanos(clockid_t clock) { return NanosOrNothing(clock).value_or(0); }
 
 int OpenTaskClock(bool exclude_kernel) {
   perf_event_attr attr = {};
@@ -108,8 +111,8 @@ VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
 
 int64_t VirtualClock::CpuNanos() { return Nanos(CLOCK_THREAD_CPUTIME_ID); }
 
-int64_t VirtualClock::CpuNanosOf(uint32_t tid) {
-  return Nanos(static_cast<clockid_t>((~tid << 3) | 6));  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
+std::optional<int64_t> VirtualClock::CpuNanosOf(uint32_t tid) {
+  return NanosOrNothing(static_cast<clockid_t>((~tid << 3) | 6));  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
 }
 
 double MeasureTicksPerSecond(int milliseconds) {

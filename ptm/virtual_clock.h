@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "ptm/tsc.h"
 
@@ -51,7 +52,8 @@ class VirtualClock {
 
   // The kernel's CPU time of the calling thread, ns.
   static int64_t CpuNanos();
-  static int64_t CpuNanosOf(uint32_t tid);  // of any thread of this process; 0: it is gone
+  // Of any thread of this process; nothing if it is gone.
+  static std::optional<int64_t> CpuNanosOf(uint32_t tid);
 
  private:
   // Both clocks read with no dispatch between; also moves the anchor there. Answers the TSC just

@@ -539,8 +539,10 @@ void Sampling::AskThreads(size_t index, bool also_running, uint32_t ticks) {
   session_->ForEachThread([&](engine::Thread& thread) {
     SampledThread* sampled = Of(thread);
     if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
+    const auto asked_cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
+    if (!asked_cpu_ns) return;  // it is gone: there is nobody to owe anything
     ++count;
-    const auto cpu_ns = static_cast<uint64_t>(ptm::VirtualClock::CpuNanosOf(thread.record->tid));
+    const auto cpu_ns = static_cast<uint64_t>(*asked_cpu_ns);
     int64_t ran_ns = also_running ? 0 : static_cast<int64_t>(cpu_ns - sampled->cpu_ns[index]);
     sampled->cpu_ns[index] = cpu_ns;
     if (std::exchange(sampled->start[index], start) != start) {  // what it ran before is not ours

@@ -250,7 +250,9 @@ void Session::Finish() {
   const uint64_t end = ptm::ReadTsc();
   ForEachThread([&](Thread& thread) {
     thread.record->end_ticks = end;
-    thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
+    const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
+    // A thread that went without a word: 0 s of CPU time are shown, not what nobody can know.
+    thread.record->cpu_ns_end = cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
   });
   FinishTrace();
   writer_.Finish(end);

@@ -207,6 +207,18 @@ TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
   EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
 }
 
+TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
+  Start(Counting());
+  RunRandom<CountTree>(*std::make_unique<ListTree>(), 2, 2, 10, false);
+  profile::ThreadRecord& record = *current_thread->record;
+  pid_t gone = 0;
+  std::thread([&] { gone = gettid(); }).join();
+  for (int i = 0; i < 1000 && access(("/proc/self/task/" + std::to_string(gone)).c_str(), F_OK) == 0; ++i) usleep(1000);
+  record.tid = static_cast<uint32_t>(gone);
+  session_->Finish();
+  EXPECT_EQ(record.cpu_ns_end, record.cpu_ns_start);
+}
+
 TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
   SessionOptions options;
   options.files.train = true;

@@ -1,10 +1,14 @@
 #include "ptm/sampler.h"
 
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <set>
 #include <vector>
 
@@ -108,6 +112,52 @@ TEST(Sampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
   if (cpus.size() < 2) GTEST_SKIP() << "all on one CPU";
   EXPECT_GT(records, 160u);  // 80 children: a start and an end each
   EXPECT_LE(early, records / 100);  // a record may have its time, and not be written yet
+}
+
+// A ring as the kernel maps it, with records of threads that are dispatched.
+class MadeRing : public testing::Test {
+ protected:
+  static constexpr size_t kPages = 1;
+
+  void Add(uint16_t size, uint64_t time) {
+    const uint64_t at = page_->data_head % (kPages * 4096);
+    const perf_event_header header = {PERF_RECORD_SWITCH_CPU_WIDE, 0, size};
+    const uint64_t rest[] = {0, uint64_t{8} << 32 | 7, time, 0};  // who was before; pid and tid, time, CPU
+    std::byte* out = reinterpret_cast<std::byte*>(page_) + 4096 + at;
+    std::memcpy(out, &header, sizeof(header));
+    std::memcpy(out + sizeof(header), rest, sizeof(rest));
+    page_->data_head += sizeof(header) + sizeof(rest);
+  }
+  void Drain() {
+    sampler_.Drain(0, [&](const SampleRecord& record) {
+      seen_ += record.kind == SampleRecord::Kind::kSwitch;
+      lost_ += record.lost;
+    });
+  }
+
+  perf_event_mmap_page* page_ = static_cast<perf_event_mmap_page*>(mmap(
+      nullptr, (1 + kPages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Sampler sampler_ = Sampler::Over(eventfd(0, EFD_CLOEXEC), page_, kPages);
+  uint64_t seen_ = 0, lost_ = 0;
+};
+
+TEST_F(MadeRing, WhatCannotBeReadIsLostAndCounted) {
+  for (const uint16_t size : {0, 8, 31, 4000}) {
+    seen_ = lost_ = 0;
+    Add(40, 5);
+    Add(size, 6);
+    for (int i = 0; i < 4; ++i) Add(40, 7);
+    Drain();
+    EXPECT_EQ(seen_, 1u) << size;
+    EXPECT_GE(lost_, 5u) << size;  // by their bytes: the number is not known
+    EXPECT_LE(lost_, 7u) << size;
+    EXPECT_EQ(page_->data_tail, page_->data_head) << size;
+  }
+  seen_ = lost_ = 0;
+  for (int i = 0; i < 3; ++i) Add(40, 8);
+  Drain();
+  EXPECT_EQ(seen_, 3u);  // it goes on
+  EXPECT_EQ(lost_, 0u);
 }
 
 TEST(Sampler, AProcessThatHasEndedIsAnError) {
