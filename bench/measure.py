@@ -71,10 +71,7 @@ def arguments(description):
 
 
 def jdks_of(args):
-    found = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
-    if not found:
-        raise SystemExit("no such JDK under " + jvms.JVM_FOLDER)
-    return found
+    return jvms.needed_jdks([args.jdk] if args.jdk else ())
 
 
 def interleaved(names, rounds, once):

@@ -107,7 +107,7 @@ def main():
             if args.program not in (None, name):
                 continue
             if not os.path.exists(PROGRAMS[name][0]):
-                print(f"{name:8} skipped: {PROGRAMS[name][0]} is not installed")
+                print(f"skipped: {name}: {PROGRAMS[name][0]} is not installed; scripts/setup installs it")
                 continue
             outcome[compare(args, jdk, name)] += 1
     if outcome[False]:

@@ -14,7 +14,8 @@ import sys
 import tempfile
 import unittest
 
-import sessions
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 FORMAT = os.path.join(os.path.dirname(__file__), "../../docs/PROFILE_FORMAT.md")
@@ -51,14 +52,7 @@ class CommandLine(unittest.TestCase):
             file.write(b"JPROFCTL".ljust(4096, b"\0"))
 
     def run_jprof(self, *words, then="", **env):
-        return subprocess.run(
-            [JPROF, *words],
-            cwd=self.folder,
-            env={**self.env, "THEN": then, **env},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        return child.run([JPROF, *words], 60, cwd=self.folder, env={**self.env, "THEN": then, **env})
 
     def record(self, *words, **env):
         mode, *options = words[: words.index("--")]
@@ -227,13 +221,13 @@ class CommandLine(unittest.TestCase):
             # Whose the profile is, but not the folder that it is in.
             os.chown(os.path.join(self.folder, "locked/old.jprof"), 65534, 65534)
             as_nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-            if sessions.run([JPROF, "--version"], cwd="/", **as_nobody).returncode != 0:
+            if child.run([JPROF, "--version"], cwd="/", **as_nobody).returncode != 0:
                 self.skipTest("nobody cannot run this program")
         else:
             os.chmod(os.path.join(self.folder, "locked"), 0o555)
             self.addCleanup(os.chmod, os.path.join(self.folder, "locked"), 0o755)
         force = [JPROF, "callflow", "--agent", self.agent, "--force", "-o", "locked/old.jprof"]
-        result = sessions.run([*force, "--", "java"], cwd=self.folder, env=self.env, **as_nobody)
+        result = child.run([*force, "--", "java"], cwd=self.folder, env=self.env, **as_nobody)
         self.refused(result, "cannot remove the old profile")
         self.assertEqual(sorted(os.listdir(f"{self.folder}/locked/old.jprof")), files)
 
@@ -330,13 +324,13 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(name_of("java", "Main"), "Main-3.jprof")
 
     def test_standard_streams_are_the_programs(self):
-        result = subprocess.run(
+        result = child.run(
             [JPROF, "callflow", "--agent", self.agent, "--", "java"],
+            60,
             cwd=self.folder,
             env={**self.env, "THEN": "cat; echo oops >&2"},
             input=b"\x00in\xff",
-            capture_output=True,
-            timeout=60,
+            text=False,
         )
         self.assertTrue(result.stdout.endswith(b"\x00in\xff"))
         self.assertIn(b"oops\n", result.stderr)
@@ -371,21 +365,21 @@ class CommandLine(unittest.TestCase):
             script = (
                 f"trap 'echo got {name}; exit 5' {name}; echo ready; while :; do sleep 0.05; done"
             )
-            program = subprocess.Popen(
+            with child.running(
                 [JPROF, "callflow", "--agent", self.agent, "--children", "--", "sh", "-c", script],
                 cwd=self.folder,
                 env=self.env,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-            )
-            self.assertEqual(program.stdout.readline(), "ready\n")
-            program.send_signal(number)
-            rest, _ = program.communicate(timeout=60)
+            ) as program:
+                self.assertEqual(program.stdout.readline(), "ready\n")
+                program.send_signal(number)
+                rest, _ = program.communicate(timeout=60)
             self.assertEqual((rest, program.returncode), (f"got {name}\n", 5))
 
     def test_an_ignored_signal_stays_ignored(self):
-        result = subprocess.run(
+        result = child.run(
             [
                 "nohup",
                 JPROF,
@@ -398,11 +392,9 @@ class CommandLine(unittest.TestCase):
                 "-c",
                 "kill -HUP $$; echo alive",
             ],
+            60,
             cwd=self.folder,
             env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=60,
         )
         self.assertEqual(result.stdout, "alive\n")
 
@@ -489,4 +481,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says which tests were skipped, and why

@@ -9,10 +9,12 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
@@ -104,13 +106,8 @@ class Compare(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def jprof(self, *words):
-        return subprocess.run(
-            [JPROF, *words],
-            cwd=self.folder,
-            env={"HOME": self.folder, "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            timeout=60,
+        return child.run(
+            [JPROF, *words], 60, cwd=self.folder, env={"HOME": self.folder, "PATH": "/usr/bin:/bin"}
         )
 
     def fine(self, *words):
@@ -156,7 +153,7 @@ class Compare(unittest.TestCase):
             self.assertIn("default-src 'none'", text)
             if shutil.which("node"):
                 script = re.search(r"<script>(.*)</script>", text, re.S).group(1)
-                subprocess.run(["node", "--check", "-"], input=script, text=True, check=True, timeout=60)
+                child.run(["node", "--check", "-"], 60, input=script, check=True)
 
     def test_wrong_use_is_one_line(self):
         self.refused("did you mean 'samples'?", "compare", "a.jprof", "--metric", "sample")
@@ -177,4 +174,4 @@ class Compare(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says which tests were skipped, and why

@@ -12,12 +12,16 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
+
 JPROF = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
 
 # Answers each line with what its first argument says; prints what it heard.
 LISTENER = r"""
-import os, socket, sys
+import os, signal, socket, sys
+signal.alarm(60)
 answer, name = sys.argv[1].encode().decode("unicode_escape").encode("latin-1"), sys.argv[2]
 if "AS_USER" in os.environ:
     os.setgroups([])
@@ -53,28 +57,18 @@ class Control(unittest.TestCase):
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.folder}
 
     def listener(self, answer, name="", **more):
-        process = subprocess.Popen(
+        process = self.enterContext(child.running(
             [sys.executable, "-c", LISTENER, answer, name],
             env={**self.env, **more.pop("env", {})},
             stdout=subprocess.PIPE,
             text=True,
             **more,
-        )
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        ))
         self.assertEqual(process.stdout.readline(), "listening\n")
         return process
 
     def ctl(self, *words, **more):
-        return subprocess.run(
-            [JPROF, "ctl", *map(str, words)],
-            env={**self.env, **more.pop("env", {})},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            **more,
-        )
+        return child.run([JPROF, "ctl", *map(str, words)], 60, env={**self.env, **more.pop("env", {})}, **more)
 
     def refused(self, done, status, *words):
         self.assertEqual((done.returncode, done.stdout), (status, ""), done)
@@ -165,8 +159,8 @@ class Control(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         jvm = self.listener(r"ok fine\n")
         reachable = shutil.copy(JPROF, self.folder)  # wherever it was built
-        asked = subprocess.run([reachable, "ctl", str(jvm.pid), "start"], user=NOBODY, group=NOBODY,
-                               extra_groups=[], env=self.env, capture_output=True, text=True, cwd="/")
+        asked = child.run([reachable, "ctl", str(jvm.pid), "start"], user=NOBODY, group=NOBODY,
+                          extra_groups=[], env=self.env, cwd="/")
         self.refused(asked, 2, f"process {jvm.pid} belongs to another user")
         # Root reaches everybody's.
         theirs = os.path.join(self.folder, "theirs")
@@ -182,4 +176,4 @@ class Control(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says which tests were skipped, and why

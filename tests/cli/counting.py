@@ -16,6 +16,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
+
 JPROF = os.path.abspath(sys.argv.pop(1))
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
@@ -38,7 +41,7 @@ for thread in threads: thread.join()
 
 
 def jprof(*arguments, **options):
-    return subprocess.run([JPROF, *arguments], text=True, capture_output=True, timeout=120, **options)
+    return child.run([JPROF, *arguments], 120, **options)
 
 
 def has_pmu():
@@ -62,6 +65,17 @@ def deny_perf_events():
     libc = ctypes.CDLL(None)
     program = Program(len(steps), ctypes.addressof(code))
     assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
+
+
+def setUpModule():
+    """A java that no test comes to start: what it is given to is refused before."""
+    folder = unittest.enterModuleContext(tempfile.TemporaryDirectory(prefix="jprof-java-"))
+    os.chmod(folder, 0o755)
+    java = os.path.join(folder, "java")
+    with open(java, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexit 1\n")
+    os.chmod(java, 0o755)
+    os.environ["PATH"] = folder + os.pathsep + os.environ["PATH"]
 
 
 class Counting(unittest.TestCase):
@@ -121,7 +135,8 @@ class Stat(Counting):
         self.assertEqual(jprof("stat", "-e", "time", "--", "sh", "-c", "kill -9 $$").returncode, 137)
 
     def test_a_signal_to_jprof_reaches_the_program(self):
-        process = subprocess.Popen([JPROF, "stat", "-e", "time", "--", "sleep", "60"], stderr=subprocess.PIPE, text=True)
+        process = self.enterContext(child.running([JPROF, "stat", "-e", "time", "--", "sleep", "60"],
+                                                  stderr=subprocess.PIPE, text=True))
         time.sleep(0.5)
         process.terminate()
         _, said = process.communicate(timeout=20)
@@ -149,7 +164,8 @@ class Ptt(Counting):
     def test_dispatches_of_a_living_thread_are_those_of_proc(self):
         script = ("import sys, time\nfor i in range(200): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n"
                   "for i in range(300): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n")
-        program = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        program = self.enterContext(child.running([sys.executable, "-c", script], stdin=subprocess.PIPE,
+                                                  stdout=subprocess.PIPE, text=True))
 
         def switches():
             time.sleep(0.1)
@@ -158,8 +174,9 @@ class Ptt(Counting):
 
         program.stdout.readline()
         before = switches()
-        watch = subprocess.Popen([JPROF, "ptt", str(program.pid), "--interval", "2", "--count", "1", "--format", "json"],
-                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        watch = self.enterContext(child.running(
+            [JPROF, "ptt", str(program.pid), "--interval", "2", "--count", "1", "--format", "json"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         time.sleep(0.7)
         program.stdin.write("\n")
         program.stdin.flush()
@@ -280,7 +297,7 @@ class Forbidden(Counting):
             paranoid = int(file.read())
         if os.geteuid() != 0 or paranoid != 2:
             self.skipTest("needs root, who can become nobody, and perf_event_paranoid 2")
-        if subprocess.run([JPROF, "--version"], capture_output=True, cwd="/", **NOBODY).returncode != 0:
+        if jprof("--version", cwd="/", **NOBODY).returncode != 0:
             self.skipTest("nobody cannot run this program")
         for words in (["stat", "-e", "context-switches", "--", "true"], ["ptt", "--all"],
                       ["events", "--together", "cpu-migrations"], ["callflow", "--metrics", "context-switches", "--", "java"],
@@ -295,4 +312,4 @@ class Forbidden(Counting):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says which tests were skipped, and why

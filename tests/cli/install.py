@@ -4,16 +4,16 @@
   install.py CMAKE BUILD
 """
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
 import jvms  # noqa: E402
 
 
 def run(*words, **options):
-    return subprocess.run(words, check=True, text=True, capture_output=True, timeout=300, **options)
+    return child.run(words, check=True, **options)
 
 
 def main():
@@ -27,7 +27,8 @@ def main():
         assert run(jprof, "--version").stdout.startswith("jprof "), "jprof --version"
 
         homes = {"HOME": prefix, "XDG_DATA_HOME": os.path.join(prefix, "data")}
-        for jdk in jvms.find_jdks():
+        jdks = jvms.needed_jdks()
+        for jdk in jdks:
             profile = os.path.join(prefix, f"profile {jdk.major}.jprof")
             done = run(
                 jprof,
@@ -35,7 +36,7 @@ def main():
                 "-o",
                 profile,
                 "--",
-                jdk.tool("java"),
+                *jdk.java(),
                 "-cp",
                 os.path.join(prefix, "share/jprof/trainers.jar"),
                 "Demo",
@@ -45,7 +46,7 @@ def main():
             assert len(done.stdout.splitlines()) == 10, done.stdout
             report = run(jprof, "report", "log-rt", profile).stdout
             assert "Demo.countWords(Ljava/lang/String;)V" in report, report[:2000]
-        print(f"installed and used with {len(jvms.find_jdks())} JDKs")
+        print(f"installed and used with {len(jdks)} JDKs")
 
 
 main()

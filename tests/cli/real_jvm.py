@@ -13,10 +13,11 @@ import tempfile
 import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
 import jvms  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
-JDKS = jvms.find_jdks()
+JDKS = jvms.needed_jdks()
 
 PROGRAM = """
 public class Work {
@@ -40,22 +41,13 @@ class RealJvm(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         with open(os.path.join(self.folder, "Work.java"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
-        subprocess.run(
-            [JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True
-        )
+        child.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True)
         self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
         for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
             self.env.pop(name, None)
 
     def jprof(self, *words):
-        return subprocess.run(
-            [JPROF, *words],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return child.run([JPROF, *words], 120, cwd=self.folder, env=self.env)
 
     def info(self, profile):
         done = self.jprof("info", profile, "--format", "json")
@@ -72,7 +64,7 @@ class RealJvm(unittest.TestCase):
 
     def test_status_and_output_are_the_programs(self):
         for jdk in self.each_jdk():
-            done = self.jprof("callflow", "--", jdk.tool("java"), "Work", "42")
+            done = self.jprof("callflow", "--", *jdk.java(), "Work", "42")
             self.assertEqual(
                 (done.returncode, done.stdout), (42, "counted 100\nbye\n"), done.stderr
             )
@@ -85,27 +77,27 @@ class RealJvm(unittest.TestCase):
 
     def test_a_signal_ends_the_program_in_order(self):
         for jdk in self.each_jdk():
-            program = subprocess.Popen(
-                [JPROF, "calltree", "--", jdk.tool("java"), "Work", "wait"],
+            with child.running(
+                [JPROF, "calltree", "--", *jdk.java(), "Work", "wait"],
                 cwd=self.folder,
                 env=self.env,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-            )
-            self.assertEqual(program.stdout.readline(), "counted 100\n")
-            program.send_signal(signal.SIGTERM)
-            rest, said = program.communicate(timeout=60)
+            ) as program:
+                self.assertEqual(program.stdout.readline(), "counted 100\n")
+                program.send_signal(signal.SIGTERM)
+                rest, said = program.communicate(timeout=60)
             self.assertEqual((rest, program.returncode), ("bye\n", 128 + signal.SIGTERM), said)
             self.assertTrue(self.info("Work.jprof")["finished"])
 
     def test_filters(self):
         for jdk in self.each_jdk():
-            done = self.jprof("calltree", "--methods", "Work.count", "--", jdk.tool("java"), "Work")
+            done = self.jprof("calltree", "--methods", "Work.count", "--", *jdk.java(), "Work")
             self.assertEqual(done.returncode, 0, done.stderr)
             info = self.info("Work.jprof")
             self.assertEqual((info["methods"], info["calls"], info["exits"]), (1, 101 + 8, 101 + 8))
-            done = self.jprof("calltree", "--methods", "no.such*", "--", jdk.tool("java"), "Work")
+            done = self.jprof("calltree", "--methods", "no.such*", "--", *jdk.java(), "Work")
             self.assertEqual((done.returncode, done.stdout), (2, "counted 100\nbye\n"))
             self.assertIn("no method matched --methods", done.stderr)
             done = self.jprof(
@@ -116,7 +108,7 @@ class RealJvm(unittest.TestCase):
                 "--threads",
                 "nobody",
                 "--",
-                jdk.tool("java"),
+                *jdk.java(),
                 "Work",
                 "7",
             )
@@ -132,7 +124,7 @@ class RealJvm(unittest.TestCase):
                 "--methods",
                 "Work.count",
                 "--",
-                jdk.tool("java"),
+                *jdk.java(),
                 "Work",
             )
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -166,19 +158,17 @@ class RealJvm(unittest.TestCase):
                     System.exit(new ProcessBuilder(words[0], "Work", "0").inheritIO().start().waitFor()); } }"""
                 )
             done = self.jprof(
-                "calltree", "-o", "kids", "--", jdk.tool("java"), "Parent.java", jdk.tool("java")
+                "calltree", "-o", "kids", "--", *jdk.java(), "Parent.java", jdk.tool("java")
             )
             self.assertEqual((done.returncode, done.stdout), (0, "counted 100\nbye\n"), done.stderr)
             self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("kids")], ["kids"])
 
     def test_a_jvm_that_does_not_start(self):
         for jdk in self.each_jdk():
-            done = self.jprof("calltree", "--", jdk.tool("java"), "-XX:NoSuchOption", "Work")
+            done = self.jprof("calltree", "--", *jdk.java(), "-XX:NoSuchOption", "Work")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("no profile: the JVM did not start", done.stderr)
 
 
 if __name__ == "__main__":
-    if not JDKS:
-        sys.exit("no JDK found")
-    unittest.main()
+    unittest.main(verbosity=2)

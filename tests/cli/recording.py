@@ -14,7 +14,8 @@ import tempfile
 import time
 import unittest
 
-import sessions
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
@@ -83,7 +84,7 @@ class Recording(unittest.TestCase):
 
     def tprof(self, *words, command=(), options=None, **others):
         words = [JPROF, "tprof", "-o", self.out, "--rate", "500", *words]
-        return sessions.run([*words, *(["--", *command] if command else [])], cwd=self.folder, **(options or {}), **others)
+        return child.run([*words, *(["--", *command] if command else [])], cwd=self.folder, **(options or {}), **others)
 
     def kept(self):
         """Name -> text of what is in the recording besides jprof's own files."""
@@ -148,7 +149,7 @@ class ForeignFiles(Recording):
     @contextlib.contextmanager
     def other(self, kind):
         """The number of a process that is there before and after jprof."""
-        with sessions.started([sys.executable, "-c", BUSY, kind, self.folder, "20"], stdout=-1, text=True) as program:
+        with child.running([sys.executable, "-c", BUSY, kind, self.folder, "20"], stdout=-1, text=True) as program:
             pid = int(program.stdout.readline())
             time.sleep(0.3)
             try:
@@ -167,7 +168,7 @@ class ForeignFiles(Recording):
         script = 'mount -t tmpfs none /tmp && exec "$@"'
         words = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh", sys.executable, "-c", BUSY, "normal",
                  "/", "20"]
-        with sessions.started(words, stdout=-1, text=True) as program:
+        with child.running(words, stdout=-1, text=True) as program:
             self.assertEqual(int(program.stdout.readline()), 1)  # as it sees itself
             with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as children:
                 pid = int(children.read())
@@ -200,7 +201,7 @@ class FullDisk(Recording):
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_a_small_disk(self):
         script = f'mkdir small && mount -t tmpfs -o size=64k none small && {JPROF} tprof -o small/out -- echo started; ls small'
-        done = sessions.run(["unshare", "--mount", "sh", "-c", script], cwd=self.folder)
+        done = child.run(["unshare", "--mount", "sh", "-c", script], cwd=self.folder)
         self.assertEqual(done.stdout, "", done)
         self.assertRegex(done.stderr, r"^jprof: cannot write \S*/kallsyms: No space left on device; .* -o\n$")
 
@@ -212,13 +213,13 @@ class AsAlone(Recording):
     SHOW = ["sh", "-c", "ulimit -Sn; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status"]
 
     def compare(self, prepare):
-        alone = sessions.run(self.SHOW, preexec_fn=prepare)
+        alone = child.run(self.SHOW, preexec_fn=prepare)
         self.assertEqual(alone.stdout.count("\n"), 4, alone)
         for words in self.COMMANDS:
             if words[0] == "ptt" and os.geteuid() != 0:
                 continue
             with self.subTest(words):
-                done = sessions.run([JPROF, *words, "--", *self.SHOW], cwd=self.folder, preexec_fn=prepare)
+                done = child.run([JPROF, *words, "--", *self.SHOW], cwd=self.folder, preexec_fn=prepare)
                 self.assertEqual(done.returncode, 0, done)
                 self.assertEqual(done.stdout.splitlines()[:4], alone.stdout.splitlines())
 
@@ -246,7 +247,7 @@ class AsAlone(Recording):
                 continue
             with self.subTest(words):
                 script = "echo started; read line; exit 4"
-                with sessions.started([JPROF, *words, "--", "sh", "-c", script], cwd=self.folder, stdin=-1, stdout=-1, stderr=-1,
+                with child.running([JPROF, *words, "--", "sh", "-c", script], cwd=self.folder, stdin=-1, stdout=-1, stderr=-1,
                                       text=True, preexec_fn=ignore) as jprof:
                     self.assertEqual(jprof.stdout.readline(), "started\n")
                     os.killpg(jprof.pid, signal.SIGINT)
@@ -256,4 +257,4 @@ class AsAlone(Recording):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says which tests were skipped, and why

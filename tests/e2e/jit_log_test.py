@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import child
 import jvms
 import reports
 import robust
@@ -251,14 +252,15 @@ def killed(lab):
     """kill -9 in the middle: whole records up to there."""
     with lab.folder() as folder:
         directory = f"{folder}/p"
-        with subprocess.Popen(lab.command("Marker", agent=f"tprof,out={directory}"), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+        with child.running(lab.command("Marker", agent=f"tprof,out={directory}"), text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
             for line in java.stdout:
                 if line.startswith("MARK ") and int(line.split()[1]) >= 300_000:
                     break
             JitLog(directory)  # while it runs
             java.kill()
             java.stdout.read()
+            java.wait()
         log = JitLog(directory)
         failures = [] if java.returncode == -signal.SIGKILL and log.end is None else [f"status {java.returncode}"]
         if not log.methods("Marker."):
@@ -293,9 +295,7 @@ def main():
     parser.add_argument("--jdk", type=int)
     args = parser.parse_args()
     failed = 0
-    for jdk in jvms.find_jdks():
-        if args.jdk not in (None, jdk.major):
-            continue
+    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         lab = Lab(args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk)
         for name in args.case or CASES:
             started = time.monotonic()
@@ -303,7 +303,7 @@ def main():
                 failures = CASES[name](lab)
                 state = "FAIL" if failures else "ok  "
             except robust.Skip as why:
-                failures, state = [str(why)], "skip"
+                failures, state = [f"skipped: {name}: {why}"], "skip"
             except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError, struct.error) as e:
                 failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
             failed += state == "FAIL"

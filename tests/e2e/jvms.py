@@ -3,8 +3,11 @@ import dataclasses
 import glob
 import os
 import re
+import sys
 
 JVM_FOLDER = "/usr/lib/jvm"
+HEAP = "-Xmx512m"  # of every JVM that a test starts and that does not ask for another
+SKIPPED = 77       # the exit status of a test that cannot run here: ctest counts it as skipped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +22,9 @@ class Jdk:
 
     def tool(self, name):
         return os.path.join(self.home, "bin", name)
+
+    def java(self, *flags):
+        return [self.tool("java"), HEAP, *flags]
 
 
 def find_jdks():
@@ -37,6 +43,21 @@ def find_jdks():
         if found:
             jdks.append(Jdk(home, int(found[2]), found[1]))
     return sorted(jdks, key=lambda j: (j.major, j.home))
+
+
+def skip(reason):
+    """Ends a test that cannot run on this machine."""
+    print(f"skipped: {reason}", flush=True)
+    sys.exit(SKIPPED)
+
+
+def needed_jdks(only=(), least=0):
+    """The JDKs from version `least` on, and only those of `only` if there are any; without one the test is skipped."""
+    found = [j for j in find_jdks() if j.major >= least and (not only or j.major in only)]
+    if not found:
+        wanted = " or ".join(map(str, only)) if only else f"{least} or later" if least else "of any version"
+        skip(f"it needs a JDK {wanted} under {JVM_FOLDER} or in JAVA_HOME")
+    return found
 
 
 # -Xcomp compiles the program's own classes before their first call; all of the JDK would take seconds a run.

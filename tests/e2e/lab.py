@@ -1,10 +1,13 @@
 """What the robustness tests and the benchmarks share: running a program with and without the agent."""
 import contextlib
+import ctypes
 import dataclasses
+import functools
 import os
 import shutil
-import subprocess
 import tempfile
+
+import child
 
 
 class Skip(Exception):
@@ -30,7 +33,7 @@ class Lab:
 
     def command(self, program, *args, agent="", flags=()):
         """The java command of one of the programs; `agent`: the agent's options."""
-        command = [self.jdk.tool("java"), *flags]
+        command = self.jdk.java(*flags)
         if agent:
             command.append(f"-agentpath:{self.agent}={agent}")
         return command + ["-cp", os.path.join(self.programs, "classes"), program, *map(str, args)]
@@ -39,11 +42,19 @@ class Lab:
         return "-javaagent:" + os.path.join(self.programs, "agents", program + ".jar")
 
     def run(self, command, stdin="", **more):
-        return subprocess.run(
-            command, input=stdin, capture_output=True, text=True, errors="replace", timeout=300, **more)
+        return child.run(command, input=stdin, **more)
 
     def cli(self, *args, **more):
         return self.run([self.jprof, *map(str, args)], **more)
+
+
+@functools.cache
+def own_mounts():
+    """From here on, what this process mounts is seen by it and its children only, and ends with them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, private = 0x20000, (1 << 14) | (1 << 18)  # CLONE_NEWNS; MS_REC | MS_PRIVATE
+    if libc.unshare(new_mounts) != 0 or libc.mount(None, b"/", None, private, None) != 0:
+        raise Skip("no mount namespace for it: " + os.strerror(ctypes.get_errno()))
 
 
 @contextlib.contextmanager
@@ -51,14 +62,15 @@ def small_disk(size):
     """A tmpfs of its own, e.g. "8M"."""
     if os.geteuid() != 0:
         raise Skip("mounting a small tmpfs needs root")
+    own_mounts()
     path = tempfile.mkdtemp(prefix="jprof-disk-")
     try:
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], capture_output=True)
+        mounted = child.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path])
         if mounted.returncode != 0:
-            raise Skip("cannot mount a tmpfs: " + mounted.stderr.decode().strip())
+            raise Skip("cannot mount a tmpfs: " + mounted.stderr.strip())
         try:
             yield path
         finally:
-            subprocess.run(["umount", "-l", path], check=False)
+            child.run(["umount", "-l", path])
     finally:
         os.rmdir(path)

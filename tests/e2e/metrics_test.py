@@ -4,14 +4,15 @@
 Usage: metrics_test.py JPROF
 """
 import json
-import subprocess
 import sys
+
+import child
 
 JPROF = sys.argv[1]
 
 
 def jprof(*arguments):
-    return subprocess.run([JPROF, "metrics", *arguments], text=True, capture_output=True)
+    return child.run([JPROF, "metrics", *arguments])
 
 
 def main():

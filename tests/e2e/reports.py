@@ -1,8 +1,8 @@
 """Runs `jprof report` and checks the rules that every log-rt report must keep."""
 import collections
 import json
-import subprocess
 
+import child
 from expectations import Calls
 
 
@@ -11,7 +11,7 @@ class ReportFailed(Exception):
 
 
 def run_report(jprof, kind, directory, *options):
-    done = subprocess.run([jprof, "report", kind, *options, directory], capture_output=True, text=True, timeout=300)
+    done = child.run([jprof, "report", kind, *options, directory])
     if done.returncode != 0:
         raise ReportFailed(f"report {kind} {' '.join(options)}: status {done.returncode}: {done.stderr.strip()[:500]}")
     return done.stdout

@@ -7,6 +7,7 @@ In every case the program's own output and exit status must be what they are wit
 """
 import argparse
 import collections
+import contextlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 
+import child
 import expectations
 import jvms
 import raw_profile
@@ -66,8 +68,8 @@ def subtree_calls(calls, method):
 
 def kill_after_marker(lab, directory, mode, least):
     """Starts Marker, kills it without warning once it has printed `least`; answers the last marker."""
-    with subprocess.Popen(lab.command("Marker", agent=f"{mode},out={directory}"), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+    with child.running(lab.command("Marker", agent=f"{mode},out={directory}"), text=True,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
         last = 0
         for line in java.stdout:
             if line.startswith("MARK "):
@@ -121,8 +123,8 @@ def report_on_a_live_program(lab):
     failures = []
     with lab.folder() as folder:
         directory = os.path.join(folder, "p")
-        with subprocess.Popen(lab.command("Marker", agent=f"callflow,out={directory}"), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+        with child.running(lab.command("Marker", agent=f"callflow,out={directory}"), text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
             seen = [0]
 
             def follow():
@@ -236,10 +238,10 @@ def redefinition_storm(lab):
 def many_jvms(lab):
     """Eight JVMs at once, each with its own profile."""
     failures = []
-    with lab.folder() as folder:
-        running = [
-            subprocess.Popen(lab.command("ShortThreads", 200, agent=f"callflow,out={folder}/p{i}"), text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for i in range(8)]
+    with lab.folder() as folder, contextlib.ExitStack() as all_of_them:
+        running = [all_of_them.enter_context(child.running(
+            lab.command("ShortThreads", 200, agent=f"callflow,out={folder}/p{i}"), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)) for i in range(8)]
         for i, java in enumerate(running):
             stdout, stderr = java.communicate()
             if java.returncode != 0:
@@ -328,7 +330,7 @@ def no_permission(lab):
         os.chmod(library, 0o755)
         classes = shutil.copytree(os.path.join(lab.programs, "classes"), f"{folder}/classes")
         os.mkdir(f"{folder}/locked", 0o555)
-        java = [lab.jdk.tool("java")]
+        java = lab.jdk.java()
         tail = ["-cp", classes, "Greeter", "3", "you"]
         plain = lab.run(java + tail, cwd="/", **more)
         profiled = lab.run(
@@ -347,8 +349,8 @@ def directory_taken_away(lab):
         cwd = os.path.join(folder, "cwd")
         os.mkdir(cwd)
         directory = os.path.join(cwd, "p")
-        with subprocess.Popen(lab.command("Marker", agent=f"callflow,out={directory}"), text=True, cwd=cwd,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
+        with child.running(lab.command("Marker", agent=f"callflow,out={directory}"), text=True, cwd=cwd,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
             removed_at = last = 0
             for line in java.stdout:
                 last = int(line.split()[1]) if line.startswith("MARK ") else last
@@ -373,12 +375,19 @@ def streams(lab):
     with lab.folder() as folder:
         words = ("Greeter", 3, "a b", "", "--", "-x", "*")
         plain = lab.run(lab.command(*words), stdin="x" * 100_000)
+        never_calibrated = dict(os.environ, XDG_DATA_HOME=f"{folder}/data")
         for mode in ("callflow", "calltree", "trace"):
-            done = lab.cli(mode, "-o", f"{folder}/{mode}", "--", *lab.command(*words), stdin="x" * 100_000)
+            done = lab.cli(mode, "-o", f"{folder}/{mode}", "--", *lab.command(*words), stdin="x" * 100_000,
+                           env=never_calibrated)
             failures += unchanged(done, plain, mode)
-            if not done.stderr.startswith(plain.stderr):
-                failures.append(f"{mode}: stderr does not begin with the program's own: {done.stderr[:200]!r}")
-            own = done.stderr[len(plain.stderr):].strip().splitlines()
+            told = done.stderr
+            if mode == "callflow":
+                first, told = told.split("\n", 1)
+                if not first.startswith("jprof: not calibrated"):
+                    failures.append(f"{mode}: the first line does not say that it is not calibrated: {first!r}")
+            if not told.startswith(plain.stderr):
+                failures.append(f"{mode}: stderr does not begin with the program's own: {told[:200]!r}")
+            own = told[len(plain.stderr):].strip().splitlines()
             if not own or f"{folder}/{mode}" not in done.stderr:
                 failures.append(f"{mode}: the end does not say where the profile is: {own}")
         own_signal = lab.cli("callflow", "-o", f"{folder}/kill", "--", "sh", "-c", "kill -TERM $$")
@@ -608,8 +617,7 @@ def damaged_profiles(lab):
                 damage(bad)
                 for words in [["report", kind, bad] for kind in kinds] + [["info", bad]]:
                     try:
-                        done = subprocess.run([lab.jprof, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                              text=True, errors="replace", timeout=60)
+                        done = child.run([lab.jprof, *words], 60, stdout=subprocess.DEVNULL)
                     except subprocess.TimeoutExpired:
                         failures.append(f"{mode}: {what}: {words[:2]} does not end")
                         continue
@@ -650,9 +658,7 @@ def main():
         return 0
 
     outcome = collections.Counter()
-    for jdk in jvms.find_jdks():
-        if args.jdk not in (None, jdk.major):
-            continue
+    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         lab = Lab(args.jprof, os.path.abspath(args.agent), args.programs, jdk, args.tmp)
         for name in args.case or CASES:
             started = time.monotonic()
@@ -660,7 +666,7 @@ def main():
                 failures = CASES[name](lab)
                 state = "FAIL" if failures else "ok  "
             except Skip as why:
-                failures, state = [str(why)], "skip"
+                failures, state = [f"skipped: {name}: {why}"], "skip"
             except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as e:
                 failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
             outcome[state] += 1
@@ -669,7 +675,7 @@ def main():
                 print("       " + failure)
     if outcome["FAIL"]:
         return 1
-    return 77 if set(outcome) == {"skip"} else 0
+    return jvms.SKIPPED if set(outcome) == {"skip"} else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import child
 import expectations
 import jvms
 import programs
@@ -82,8 +83,7 @@ _available = {}
 def available(jdk, flags):
     key = (jdk.home, flags)
     if key not in _available:
-        _available[key] = subprocess.run(
-            [jdk.tool("java"), *flags, "-version"], capture_output=True).returncode == 0
+        _available[key] = child.run(jdk.java(*flags, "-version")).returncode == 0
     return _available[key]
 
 
@@ -94,7 +94,7 @@ class Runner:
 
     def java_command(self, case, agent):
         program = case.program
-        command = [case.jdk.tool("java"), *jvms.MODES[case.mode](program.name), *program.jvm, *case.flags]
+        command = case.jdk.java(*jvms.MODES[case.mode](program.name), *program.jvm, *case.flags)
         if program.directives and case.mode == "tiered":
             path = os.path.join(programs.FOLDER, program.directives)
             command += ["-XX:+UnlockDiagnosticVMOptions", f"-XX:CompilerDirectivesFile={path}"]
@@ -108,8 +108,7 @@ class Runner:
 
     def run_java(self, case, agent, folder):
         """(failures, stdout); a crashed JVM leaves its files in `folder`."""
-        done = subprocess.run(
-            self.java_command(case, agent), capture_output=True, text=True, timeout=TIMEOUT, errors="replace", cwd=folder)
+        done = child.run(self.java_command(case, agent), TIMEOUT, cwd=folder)
         failures = []
         if done.returncode != case.program.exit or "PROGRAM FAILED" in done.stdout:
             tail = (done.stdout[-400:] + done.stderr[-800:]).strip()
@@ -181,8 +180,9 @@ class Runner:
     def check_trace(self, directory, expected):
         """Entries in the trace, method by method, are the expected calls."""
         report = [self.args.jprof, "report", "log-gen", directory]
-        with subprocess.Popen(report, stdout=subprocess.PIPE) as printed:  # tens of millions of lines
-            counted = subprocess.run(["awk", COUNT_ENTRIES], stdin=printed.stdout, capture_output=True, text=True, check=True)
+        with child.running(report, stdout=subprocess.PIPE) as printed:  # tens of millions of lines
+            counted = child.run(["awk", COUNT_ENTRIES], stdin=printed.stdout, check=True)
+            printed.wait()
         if printed.returncode != 0:
             raise reports.ReportFailed(f"log-gen: exit status {printed.returncode}")
         calls = expectations.Calls()
@@ -222,16 +222,18 @@ def main():
             setattr(args, name, os.path.abspath(getattr(args, name)))
     os.environ["LD_LIBRARY_PATH"] = args.native  # where HotSpot looks for a program's JNI library
 
-    jdks = [j for j in jvms.find_jdks() if args.jdk in (None, j.major)]
     chosen = [p for p in programs.load_all()
               if args.group in (None, p.group) and args.program in (None, p.name)]
+    if not chosen:
+        parser.error(f"no program {args.program or ''} of group {args.group or 'any'}")
+    jdks = jvms.needed_jdks([args.jdk] if args.jdk else (), min(p.jdk for p in chosen))
     cases = [c for c in (shared(chosen, jdks, args.focus) if args.share else
                          (c for p in chosen for j in jdks for c in cases_of(p, j, args.focus)))
              if args.mode in (None, c.mode) and args.options in (None, c.agent)]
     if args.oracle:
         cases = [c for c in cases if c.mode == "int" and c.agent == "callflow" and not c.flags]
     if not cases:
-        raise SystemExit("no case chosen")
+        parser.error("no such case: see --mode, --options and --program")
 
     runner, failed = Runner(args), 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

@@ -3,10 +3,10 @@ import dataclasses
 import json
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 
+import child
 import jvms
 import reports
 
@@ -20,18 +20,6 @@ def check(condition, message):
         raise Bad(message)
 
 
-def run(command, timeout, work):
-    """As subprocess.run, but what hangs is ended with all that it started."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=work,
-                          start_new_session=True) as child:
-        try:
-            stdout, stderr = child.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            raise
-    return subprocess.CompletedProcess(command, child.returncode, stdout, stderr)
-
-
 @dataclasses.dataclass
 class Lab:
     """Where things are. `work`: a folder for profiles."""
@@ -42,13 +30,14 @@ class Lab:
     work: str
 
     def java(self, jdk, main, *arguments, jvm=()):
-        return [jdk.tool("java"), *jvm, "-cp", self.classes, main, *map(str, arguments)]
+        return [*jdk.java(*jvm), "-cp", self.classes, main, *map(str, arguments)]
 
     def record(self, options, command, out="profile", mode="scs", timeout=300, status=0):
         """Runs a command under the profiler. Answers its output and the profile's folder."""
         out = os.path.join(self.work, out)
         shutil.rmtree(out, ignore_errors=True)
-        done = run([self.jprof, mode, "--agent", self.agent, *options, "-o", out, "--", *command], timeout, self.work)
+        done = child.run([self.jprof, mode, "--agent", self.agent, *options, "-o", out, "--", *command], timeout,
+                         cwd=self.work)
         check(done.returncode == status, f"{' '.join(command)[-300:]}: status {done.returncode}: {done.stdout[-300:]} {done.stderr[-2000:]}")
         return done.stdout, out
 
@@ -161,8 +150,7 @@ def lab_of(options, work):
 
 
 def jdks_of(options, least=0):
-    found = [j for j in jvms.find_jdks() if j.major >= least and (not options.jdk or j.major in options.jdk)]
-    return found
+    return jvms.needed_jdks(options.jdk or (), least)
 
 
 def folder():
@@ -192,8 +180,8 @@ def storm(lab, jdk, name, seconds, flags=(), threads=40, rate=1000):
     # Up to 21 a thread that finds the heap full while others hold arrays in JNI gives up after few tries.
     patience = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:GCLockerRetryAllocationCount=1000"]
     command = lambda s: lab.java(jdk, "SampledStorm", s, threads, jvm=[
-        "-Xmx512m", *patience, *flags, *library, *(["--enable-native-access=ALL-UNNAMED"] if jdk.major >= 22 else [])])
-    alone = subprocess.run(command(0), capture_output=True, text=True, check=True, cwd=lab.work).stdout
+        *patience, *flags, *library, *(["--enable-native-access=ALL-UNNAMED"] if jdk.major >= 22 else [])])
+    alone = child.run(command(0), check=True, cwd=lab.work).stdout
     mode = "calltree" if name == "calltree" else "scs"
     out = f"storm-{jdk.name}-{name}"
     try:

@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 
+import jvms
 import sampled
 from sampled import check
 
@@ -57,7 +58,7 @@ def parts_other(lab, jdks):
 @case
 def virtual(lab, jdks):
     """Virtual threads at 1:2:4: their own stacks, no frame of a carrier, one row for all of a carrier's."""
-    for jdk in [j for j in jdks if j.major >= 21]:
+    for jdk in [j for j in jdks if j.major >= 21] or jvms.needed_jdks(least=21):
         output, directory = lab.record(["--rate", "1000"], lab.java(
             jdk, "SampledVirtual", 20, 3_000_000, jvm=["-Djdk.virtualThreadScheduler.parallelism=1"]))
         check(output == "done\n", output)

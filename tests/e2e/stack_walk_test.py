@@ -10,10 +10,10 @@ import argparse
 import collections
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+import child
 import jvms
 
 # Modes of the JVM: flags.
@@ -145,19 +145,17 @@ def run(args, jdk, flags, program, arguments):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "findings")
         command = [
-            jdk.tool("java"), f"-agentpath:{args.oracle}={out},{args.rate}", f"-Dwalk.oracle={args.oracle}",
+            *jdk.java(), f"-agentpath:{args.oracle}={out},{args.rate}", f"-Dwalk.oracle={args.oracle}",
             *flags, "-cp", os.path.join(args.programs, "classes"), program, *arguments,
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
+        done = child.run(command, 120, cwd=folder)
         if done.returncode != 0:
             return None, f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         return Findings(out), None
 
 
 def plan(args):
-    for jdk in jvms.find_jdks():
-        if args.jdk and jdk.major != args.jdk:
-            continue
+    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         for mode, flags in MODES.items():
             yield jdk, mode, flags, "StackShapes", [str(args.millis)]
         if jdk.major >= 21:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import child
 import jvms
 
 CASES = {}
@@ -30,13 +31,13 @@ class Lab:
         self.classes = os.path.join(programs, "classes")
 
     def tprof(self, *arguments, status=0, **options):
-        done = subprocess.run([self.jprof, "tprof", *arguments], capture_output=True, text=True, cwd=self.work, **options)
+        done = child.run([self.jprof, "tprof", *arguments], cwd=self.work, **options)
         if done.returncode != status:
             sys.exit(f"jprof tprof {' '.join(arguments)}: exit status {done.returncode}, not {status}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done
 
     def java(self, jdk, main, *arguments, jvm=()):
-        return [jdk.tool("java"), *jvm, "-cp", self.classes, main, *map(str, arguments)]
+        return [*jdk.java(*jvm), "-cp", self.classes, main, *map(str, arguments)]
 
     def record(self, *arguments, **options):
         """A new recording and its rows as JSON."""
@@ -59,7 +60,7 @@ def ticks(report, **wanted):
 @case
 def shares(lab):
     """Two methods at 2:1 whose code is compiled and thrown away ten times, the one where the other was."""
-    for jdk in jvms.find_jdks():
+    for jdk in jvms.needed_jdks():
         report, done, out = lab.record("--rate", "1000", "--", *lab.java(
             jdk, "TickShares", 10, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m")))
         check(re.search(r"^sum -?\d+$", done.stdout, re.M), "the program's own output is missing: " + done.stdout[:200])
@@ -81,7 +82,7 @@ def shares(lab):
 @case
 def several_jvms(lab):
     """A shell that runs two JVMs at once and then executes a third in its own place: each by its own names."""
-    jdk = jvms.find_jdks()[0]
+    jdk = jvms.needed_jdks()[0]
     java = " ".join(lab.java(jdk, "TickShares", 3, 20_000_000, jvm=("-XX:+UseSerialGC",)))
     report, _, _ = lab.record("--rate", "500", "--children", "--", "sh", "-c", f"{java} >/dev/null & {java} >/dev/null & wait; exec {java}")
     processes = {r["process"] for r in report["rows"] if re.search(r"TickShares\$", r["symbol"])}
@@ -107,12 +108,12 @@ def many_processes(lab):
 def interrupted(lab):
     """Ctrl-C ends the recording; the report is printed all the same."""
     out = os.path.join(lab.work, "interrupted")
-    child = subprocess.Popen([lab.jprof, "tprof", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, cwd=lab.work)
-    time.sleep(1.5)
-    child.send_signal(signal.SIGINT)
-    stdout, stderr = child.communicate(timeout=30)
-    check(child.returncode == 0, f"exit status {child.returncode}: {stderr}")
+    with child.running([lab.jprof, "tprof", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True, cwd=lab.work) as recording:
+        time.sleep(1.5)
+        recording.send_signal(signal.SIGINT)
+        stdout, stderr = recording.communicate(timeout=30)
+    check(recording.returncode == 0, f"exit status {recording.returncode}: {stderr}")
     check(stdout.count(")) ") == 8, "eight stanzas were to be printed: " + stdout[:300])
 
 
@@ -130,7 +131,7 @@ def stanzas(lab):
         outer = sum(int(m) for m in re.findall(r"^    (?:PID|MOD) +(\d+)", body, re.M))
         check(outer == total, f"{name}: rows sum to {outer}, not {total}")
     check(lab.tprof("--from", out).stdout == text, "the second report differs")
-    again = subprocess.run([lab.jprof, "report", "tprof", out], capture_output=True, text=True)
+    again = child.run([lab.jprof, "report", "tprof", out])
     check(again.returncode == 0 and again.stdout == text, "jprof report tprof differs")
     rows = lab.tprof("--from", out, "--format", "csv").stdout.splitlines()[1:]
     check(sum(int(row.rsplit(",", 1)[1]) for row in rows) == total, "csv does not sum to the total")

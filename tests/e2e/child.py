@@ -1,0 +1,81 @@
+"""Programs that a test or a benchmark starts. Each is in a session of its own and ends with all that it started: when its
+time is up, when the caller has finished with it, and when the caller itself is killed."""
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+
+_guard = None  # the end of a pipe on which the guard hears of sessions: "+PID" one began, "-PID" it is over
+_starting = threading.Lock()
+
+
+def _end(session):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(session, signal.SIGKILL)
+
+
+def _watch(pipe):
+    """The guard: when the pipe closes, its writer is gone, in whatever way; what is left of it is ended."""
+    left = set()
+    with os.fdopen(pipe, "r") as lines:
+        for line in lines:
+            (left.add if line[0] == "+" else left.discard)(int(line[1:]))
+    for session in left:
+        _end(session)
+
+
+def _start_guard():
+    global _guard
+    with _starting:
+        if _guard is not None:
+            return
+        ours, told = os.pipe()
+        if os.fork() == 0:
+            try:
+                os.setsid()
+                os.close(told)
+                nothing = os.open(os.devnull, os.O_RDWR)
+                for stream in range(3):  # who reads the caller's output sees its end
+                    os.dup2(nothing, stream)
+                _watch(ours)
+            finally:
+                os._exit(0)
+        os.close(ours)
+        _guard = told
+
+
+def _tell(sign, session):
+    os.write(_guard, f"{sign}{session}\n".encode())
+
+
+@contextlib.contextmanager
+def running(command, preexec_fn=None, **more):
+    """As subprocess.Popen. What of its session still runs when the block is left is killed."""
+    _start_guard()
+
+    def prepare():
+        _tell("+", os.getpid())  # by the child itself: its caller may be gone before it could
+        if preexec_fn:
+            preexec_fn()
+
+    more.setdefault("stdin", subprocess.DEVNULL)
+    with subprocess.Popen(command, start_new_session=True, preexec_fn=prepare, **more) as process:
+        try:
+            yield process
+        finally:
+            _end(process.pid)
+            _tell("-", process.pid)
+
+
+def run(command, timeout=300, input=None, check=False, text=True, **more):
+    """As subprocess.run with both outputs captured."""
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "errors": "replace" if text else None, **more}
+    if input is not None:
+        more["stdin"] = subprocess.PIPE
+    with running(command, text=text, **more) as process:
+        stdout, stderr = process.communicate(input, timeout)
+    done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+    if check:
+        done.check_returncode()
+    return done

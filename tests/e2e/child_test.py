@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What a test starts ends with the test: a harness that runs a Java program under jprof is killed, and so are a harness
+that starts a shell with children of its own and one that gives up; two seconds later nothing of any is left.
+
+Usage: child_test.py --jprof JPROF --agent LIB --programs DIR
+"""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import child
+import jvms
+from lab import Lab
+
+# Starts a command, says in which session it is, and waits for it.
+HARNESS = """
+import sys
+import child
+with child.running(sys.argv[2:]) as process:
+    print(process.pid, flush=True)
+    if sys.argv[1] == "gives up":
+        sys.exit(0)
+    process.wait()
+"""
+
+
+def members(session):
+    """The processes of a session that still run."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                name, rest = stat.read().rsplit(")", 1)
+        except OSError:
+            continue  # it has ended
+        state, _, _, of = rest.split()[:4]
+        if int(of) == session and state not in "ZX":
+            found.append(name + ")")
+    return found
+
+
+def until(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def check(what, how, command, least):
+    """`least`: how many processes the command comes to."""
+    with child.running([sys.executable, "-c", HARNESS, how, *command], stdout=subprocess.PIPE, text=True,
+                       cwd=os.path.dirname(os.path.abspath(__file__))) as harness:
+        session = int(harness.stdout.readline())
+        if how == "killed":
+            if not until(lambda: len(members(session)) >= least, 30):
+                sys.exit(f"FAILED: {what}: {members(session)} run, not {least} processes")
+            os.kill(harness.pid, signal.SIGKILL)  # it alone, as ctest does when a test's time is up
+        harness.wait()
+        if not until(lambda: not members(session), 2):
+            sys.exit(f"FAILED: {what}: {members(session)} still run two seconds after the harness was {how}")
+    print(f"ok   {what}: {how}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("jprof", "agent", "programs"):
+        parser.add_argument("--" + name, required=True, type=os.path.abspath)
+    args = parser.parse_args()
+    shell = ["sh", "-c", "sleep 30 & sh -c 'sleep 30; :' & wait"]
+    check("a shell and its children", "killed", shell, 4)
+    check("a shell and its children", "gives up", shell, 4)
+    lab = Lab(args.jprof, args.agent, args.programs, jvms.needed_jdks()[0])
+    with tempfile.TemporaryDirectory(prefix="jprof-child-") as folder:
+        program = lab.command("Marker")
+        check("a JVM under jprof", "killed",
+              [args.jprof, "calltree", "--agent", args.agent, "-o", f"{folder}/p", "--", *program], 2)
+
+
+main()

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Where no JDK is found, each test that needs one is skipped: none passes that has tested nothing.
+
+Usage: no_jdk_test.py CTEST BUILD
+"""
+import concurrent.futures
+import json
+import os
+import sys
+
+import child
+import jvms
+from lab import Skip, own_mounts
+
+# What needs no JVM, although it stands among the end-to-end tests; and this test itself.
+WITHOUT = ("e2e.hot_path_asm", "e2e.metrics", "e2e.no_jdk", "e2e.tprof.many_processes", "e2e.tprof.interrupted",
+           "e2e.tprof.stanzas", "e2e.tprof.bad_use")
+MORE = ("cli.real_jvm", "cli.install")
+
+
+def without_jdks():
+    if os.geteuid() != 0:
+        raise Skip("hiding the JDKs needs root")
+    own_mounts()
+    child.run(["mount", "-t", "tmpfs", "tmpfs", jvms.JVM_FOLDER], check=True)
+    os.environ.pop("JAVA_HOME", None)
+
+
+def main():
+    ctest, build = sys.argv[1:]
+    listed = json.loads(child.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True).stdout)["tests"]
+    tests = [t for t in listed if t["name"] in MORE or t["name"].startswith("e2e.") and t["name"] not in WITHOUT]
+    try:
+        without_jdks()
+    except Skip as why:
+        jvms.skip(why)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        ended = list(pool.map(lambda t: child.run(t["command"]), tests))
+    wrong = [f"{t['name']}: exit status {e.returncode}: {(e.stdout + e.stderr).strip()[-300:]}" for t, e in zip(tests, ended)
+             if e.returncode != jvms.SKIPPED or "skipped: " not in e.stdout]
+    print("\n".join(wrong + [f"{len(tests)} tests without a JDK, {len(wrong)} not skipped"]))
+    sys.exit(1 if wrong or len(tests) < 50 else 0)
+
+
+main()
