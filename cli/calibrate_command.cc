@@ -14,6 +14,7 @@
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
+#include "cli/interruption.h"
 #include "cli/java_command.h"
 #include "cli/record_options.h"
 #include "profile/reader_text.h"
@@ -92,6 +93,8 @@ void ShowProgress(int done, int total, std::string_view step) {
   std::fflush(stderr);
 }
 
+bool Interrupted() { return Interruption::Number() != 0; }
+
 void EndProgress() {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
 }
@@ -137,6 +140,7 @@ Result<void> Calibrate(const Options& options) {
   const auto trainers = FindBuilt("share/jprof/trainers.jar"), natives = FindBuilt("lib/libjprof_trainer.so");
   if (!trainers) return std::unexpected(trainers.error());
   if (!natives) return std::unexpected(natives.error());
+  const Interruption guard;  // the working directory is removed whatever comes
   const WorkDirectory work(options.work);
   if (work.path().empty()) return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
 
@@ -148,8 +152,11 @@ Result<void> Calibrate(const Options& options) {
                                          .work = work.path(),
                                          .metrics = *metrics,
                                          .quick = options.quick,
-                                         .progress = ShowProgress});
+                                         .progress = ShowProgress,
+                                         .interrupted = Interrupted});
   EndProgress();
+  if (const int number = Interruption::Number(); number != 0)
+    return std::unexpected(Error{"interrupted: no table was stored", 128 + number});
   if (!trained) return std::unexpected(trained.error());
   const auto path = calibrate::SaveTable(trained->table, options.output);
   if (!path) return std::unexpected(path.error());

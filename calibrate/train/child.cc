@@ -40,39 +40,50 @@ Result<pid_t> Spawn(const std::vector<std::string>& argv, const std::filesystem:
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_t own_group;
+  posix_spawnattr_init(&own_group);
+  posix_spawnattr_setflags(&own_group, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&own_group, 0);
   pid_t pid = 0;
-  const int failed =
-      posix_spawnp(&pid, argv[0].c_str(), &actions, nullptr, arguments.data(), environment.data());
+  const int failed = posix_spawnp(&pid, argv[0].c_str(), &actions, &own_group, arguments.data(),
+                                  environment.data());
+  posix_spawnattr_destroy(&own_group);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return Fail("cannot run {}: {}", argv[0], std::strerror(failed));
   return pid;
 }
 
-// False: still running when the limit was reached.
-bool WaitUntilEnd(pid_t pid, std::chrono::seconds limit) {
-  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0) return true;  // an old kernel: the caller's waitpid waits without a limit
-  pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
-  int ready = 0;
-  do {
-    ready = poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(limit).count()));
-  } while (ready < 0 && errno == EINTR);
-  close(fd);
-  return ready != 0;
+// False: still running when the limit was reached or `interrupted` said so.
+bool WaitUntilEnd(pid_t pid, std::chrono::seconds limit, const std::function<bool()>& interrupted) {
+  constexpr std::chrono::milliseconds kLook{100};
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (std::chrono::steady_clock::now() < end && !(interrupted && interrupted())) {
+    siginfo_t info = {};  // ended, and left for the caller to reap
+    if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid)
+      return true;
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
+    poll(&ended, 1, static_cast<int>(kLook.count()));  // a kernel without pidfds: a plain pause
+    if (fd >= 0) close(fd);
+  }
+  return false;
 }
 
 }  // namespace
 
 Result<ChildResult> RunChild(const std::vector<std::string>& argv, const std::filesystem::path& log,
-                             std::chrono::seconds limit) {
+                             std::chrono::seconds limit,
+                             const std::function<bool()>& interrupted) {
   const auto pid = Spawn(argv, log);
   if (!pid) return std::unexpected(pid.error());
-  const bool in_time = WaitUntilEnd(*pid, limit);
-  if (!in_time) kill(*pid, SIGKILL);
+  const bool ended = WaitUntilEnd(*pid, limit, interrupted);
+  if (!ended) kill(-*pid, SIGKILL);
   int status = 0;
   while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!in_time) return Fail("{} did not end within {} s", argv[0], limit.count());
+  if (!ended && interrupted && interrupted()) return Fail("{} was interrupted", argv[0]);
+  if (!ended) return Fail("{} did not end within {} s", argv[0], limit.count());
   std::ifstream file(log, std::ios::binary);
   return ChildResult{WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
                      {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}};

@@ -94,7 +94,8 @@ class Runner {
   Result<Truth> Run(std::string_view step, const Program& program, const std::string& agent_options) {
     if (plan_.progress) plan_.progress(done_, total_, step);
     ++done_;
-    const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log", kRunLimit);
+    const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log",
+                                kRunLimit, plan_.interrupted);
     if (!child) return std::unexpected(child.error());
     auto shapes = ParseShapes(child->output);
     if (shapes && child->status == 0) return shapes;

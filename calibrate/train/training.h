@@ -25,6 +25,7 @@ struct Plan {
   std::string metrics = "time";       // as the agent takes them: a+b
   bool quick = false;                 // fewer walks and repetitions: a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
+  std::function<bool()> interrupted;  // true: kill the trainer and give up; may be empty
 };
 
 struct Trained {

@@ -6,12 +6,14 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
@@ -26,6 +28,15 @@ for word; do echo "[$word]"; done
 echo "JAVA_TOOL_OPTIONS=${JAVA_TOOL_OPTIONS-unset}"
 eval "${THEN-}"
 """
+
+
+def alive(pid):
+    """Whether the process runs: one that has ended may wait for whoever is to reap it."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 class CommandLine(unittest.TestCase):
@@ -216,17 +227,16 @@ class CommandLine(unittest.TestCase):
     def test_force_removes_nothing_where_the_folder_may_not_be_written(self):
         files = self.every_file("locked/old.jprof")
         os.chmod(self.folder, 0o755)
-        as_nobody = {}
+        jprof, as_nobody = JPROF, {}
         if os.geteuid() == 0:
             # Whose the profile is, but not the folder that it is in.
             os.chown(os.path.join(self.folder, "locked/old.jprof"), 65534, 65534)
             as_nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-            if child.run([JPROF, "--version"], cwd="/", **as_nobody).returncode != 0:
-                self.skipTest("nobody cannot run this program")
+            jprof = child.copy_for_all(JPROF, os.path.join(self.folder, "locked"))
         else:
             os.chmod(os.path.join(self.folder, "locked"), 0o555)
             self.addCleanup(os.chmod, os.path.join(self.folder, "locked"), 0o755)
-        force = [JPROF, "callflow", "--agent", self.agent, "--force", "-o", "locked/old.jprof"]
+        force = [jprof, "callflow", "--agent", self.agent, "--force", "-o", "locked/old.jprof"]
         result = child.run([*force, "--", "java"], cwd=self.folder, env=self.env, **as_nobody)
         self.refused(result, "cannot remove the old profile")
         self.assertEqual(sorted(os.listdir(f"{self.folder}/locked/old.jprof")), files)
@@ -334,6 +344,45 @@ class CommandLine(unittest.TestCase):
         )
         self.assertTrue(result.stdout.endswith(b"\x00in\xff"))
         self.assertIn(b"oops\n", result.stderr)
+
+    def test_the_limit_of_files_is_the_programs_own(self):
+        def few():
+            hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+
+        env = {**self.env, "THEN": "ulimit -Sn"}
+        for mode in ("scs", "calltree", "callflow", "trace"):
+            words = [JPROF, mode, "--agent", self.agent, "--", "java"]
+            result = child.run(words, cwd=self.folder, env=env, preexec_fn=few)
+            self.assertEqual(result.stdout.splitlines()[-1], "200", result)
+
+    def test_calibrate_that_is_interrupted_leaves_nothing(self):
+        trainers = os.path.join(os.path.dirname(JPROF), "../share/jprof/trainers.jar")
+        if not os.path.exists(trainers):
+            self.skipTest("this jprof was built without a JDK")
+        work, said = os.path.join(self.folder, "work"), os.path.join(self.folder, "pids")
+        os.mkdir(work)
+        then = f'sleep 60 & echo $! $$ >"{said}"; ls "$TMPDIR"/*/ >&2; wait'
+        env = {**self.env, "THEN": then, "TMPDIR": work}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            words = [JPROF, "calibrate", "--agent", self.agent, "--java", self.java, "--quick"]
+            with child.running(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+                while not os.path.exists(said) or not os.path.getsize(said):
+                    time.sleep(0.05)
+                self.assertNotEqual(os.listdir(work), [])
+                program.send_signal(number)  # to it alone
+                _, errors = program.communicate(timeout=60)
+            self.assertEqual(program.returncode, 128 + number, errors)
+            self.assertEqual(errors.splitlines()[-1], "jprof: interrupted: no table was stored")
+            self.assertEqual(os.listdir(work), [])
+            with open(said, encoding="ascii") as file:
+                pids = [int(pid) for pid in file.read().split()]
+            # What the trainer started is killed, too, but not waited for.
+            until = time.monotonic() + 20
+            while any(map(alive, pids)) and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertFalse(any(map(alive, pids)), "the trainer, or what it started, is left")
+            os.unlink(said)
 
     # How it ends.
 

@@ -2,6 +2,7 @@
 time is up, when the caller has finished with it, and when the caller itself is killed."""
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -79,3 +80,14 @@ def run(command, timeout=300, input=None, check=False, text=True, **more):
     if check:
         done.check_returncode()
     return done
+
+
+def copy_for_all(jprof, folder):
+    """Its path: jprof and its agent in `folder`, for other users too; they may not read where it was built."""
+    os.chmod(folder, 0o755)
+    for part in ("bin/jprof", "lib/libjprof.so"):
+        built = os.path.join(os.path.dirname(jprof), "..", part)
+        if os.path.exists(built):
+            os.makedirs(os.path.join(folder, os.path.dirname(part)), exist_ok=True)
+            shutil.copy(built, os.path.join(folder, part))
+    return os.path.join(folder, "bin/jprof")
