@@ -1,15 +1,16 @@
 // Virtual time, dispatches and software events against the kernel's own figures, thread by thread:
-// 8 threads on 2 CPUs that spin, sleep, yield, touch new pages and change CPUs, for --seconds (60).
-//   time         against CLOCK_THREAD_CPUTIME_ID: within 0.5 %, and above it by at most what a
-//   hypervisor stole
-//                meanwhile (/proc/stat): the time stamp counter goes on then, the kernel's figure
-//                leaves it out
-//   dispatches   against voluntary_ctxt_switches + nonvoluntary_ctxt_switches of
-//   /proc/self/task/TID/status: equal page-faults, context-switches   against
-//   /proc/self/task/TID/{stat,status}: equal cpu-migrations   against /proc/self/task/TID/sched:
-//   not more, for the event counts threads that come to run on
-//                    another CPU, and a waiting thread may be moved twice; equal for the first row,
-//                    a thread that hops
+// one thread that hops between 2 CPUs, then 8 threads on 2 CPUs that spin, sleep, yield, touch new
+// pages and change CPUs, for --seconds (60) each.
+//   time                          against CLOCK_THREAD_CPUTIME_ID: within 0.5 %, and above it by at
+//                                 most what a hypervisor stole meanwhile (/proc/stat): the time
+//                                 stamp counter goes on then, the kernel's figure leaves it out
+//   dispatches, context-switches  equal to voluntary_ctxt_switches + nonvoluntary_ctxt_switches of
+//                                 /proc/self/task/TID/status
+//   page-faults                   equal to /proc/self/task/TID/stat
+//   cpu-migrations                not more than /proc/self/task/TID/sched has, and not less than
+//                                 the changes of CPU that the thread itself saw; equal to /proc for
+//                                 the thread that hops
+// A thread whose figures cannot be read without something happening meanwhile fails.
 // Exit status 1 if one is not.
 #include <jprof_counters.h>
 #include <sched.h>
@@ -83,14 +84,14 @@ bool Same(const Figures& a, const Figures& b) {
   return true;
 }
 
-// Both at one moment: again if something happened between. The last try stands: reading is work,
-// too.
-void ReadBoth(jprof_thread_counters* counters, Figures& ours, Figures& kernel) {
+// Both at one moment: again if something happened between. False: it always did.
+bool ReadBoth(jprof_thread_counters* counters, Figures& ours, Figures& kernel) {
   for (int tries = 0; tries < 200; ++tries) {
     kernel = Kernel();
     jprof_read_all(counters, ours.values);
-    if (Same(kernel, Kernel())) return;
+    if (Same(kernel, Kernel())) return true;
   }
+  return false;
 }
 
 void TouchPages(int pages) {
@@ -118,11 +119,15 @@ std::vector<int> TwoCpus() {
   return cpus;
 }
 
+void Spin(unsigned turns) {
+  volatile unsigned left = turns;
+  while (left > 0) left = left - 1;
+}
+
 // A little of everything; some 100 us on average.
 void Work(std::mt19937& random, const std::vector<int>& cpus) {
   const unsigned what = random() % 64;
-  volatile unsigned spin = random() % 100'000;
-  while (spin > 0) spin = spin - 1;
+  Spin(random() % 100'000);
   const timespec nap = {0, 20'000};
   if (what == 0) {
     TouchPages(20);
@@ -138,13 +143,15 @@ void Work(std::mt19937& random, const std::vector<int>& cpus) {
 }
 
 // From CPU to CPU, never moved but when it runs.
-void Hop(double seconds, const std::vector<int>& cpus) {
-  const int hops = static_cast<int>(50 * seconds);
-  for (int i = 0; i < hops; ++i) Pin({cpus[static_cast<size_t>(i) % cpus.size()]});
+void Hop(std::mt19937& random, const std::vector<int>& cpus) {
+  Pin({cpus[sched_getcpu() == cpus[0] ? cpus.size() - 1 : 0]});
+  Spin(random() % 1'000'000);
 }
 
 struct Outcome {
   long tid = 0;
+  bool at_one_moment = false;
+  int64_t seen = 0;  // times this thread found itself on another CPU than before
   Figures ours, kernel;
 };
 
@@ -156,15 +163,22 @@ void Run(const jprof_counters* set, const std::vector<int>& cpus, double seconds
   outcome.tid = syscall(SYS_gettid);
   std::mt19937 random(seed);
   Figures ours, kernel;
-  ReadBoth(counters, ours, kernel);  // touches what reading needs
-  ReadBoth(counters, ours, kernel);
-  if (seed == 0) Hop(seconds, cpus);
+  (void)ReadBoth(counters, ours, kernel);  // touches what reading needs
+  outcome.at_one_moment = ReadBoth(counters, ours, kernel);
+  int last = sched_getcpu();
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (seed != 0 && std::chrono::steady_clock::now() < end) {
-    Work(random, cpus);
+  while (std::chrono::steady_clock::now() < end) {
+    if (seed == 0) {
+      Hop(random, cpus);
+    } else {
+      Work(random, cpus);
+    }
     (void)jprof_read_one(counters);
+    const int cpu = sched_getcpu();
+    outcome.seen += cpu != last;
+    last = cpu;
   }
-  ReadBoth(counters, outcome.ours, outcome.kernel);
+  outcome.at_one_moment &= ReadBoth(counters, outcome.ours, outcome.kernel);
   for (int i = 0; i < kMetrics; ++i) {
     outcome.ours.values[i] -= ours.values[i];
     outcome.kernel.values[i] -= kernel.values[i];
@@ -190,22 +204,34 @@ bool TimeHolds(int64_t ours, int64_t kernel, int64_t stolen) {
   return off >= -bound && off <= bound + static_cast<double>(stolen);
 }
 
+// The event counts when a thread comes to run on another CPU, the kernel's figure each move: a
+// thread that waits may be moved twice. A thread that hops is never moved but when it runs.
+bool MigrationsHold(const Outcome& outcome, bool hops, bool known) {
+  const int64_t ours = outcome.ours.values[4], kernel = outcome.kernel.values[4];
+  if (ours < outcome.seen) return false;
+  return !known || (hops ? ours == kernel : ours <= kernel);
+}
+
 // Prints a row for each metric; whether all is as it must be.
 bool Judge(const Outcome& outcome, bool hops, int64_t stolen) {
-  bool good = outcome.tid != 0;
+  const bool known = Field("sched", "se.nr_migrations") >= 0;
+  if (outcome.tid == 0 || !outcome.at_one_moment) {
+    std::printf("%7ld  %s  FAILS\n", outcome.tid,
+                outcome.tid == 0 ? "was not counted" : "could not be read at one moment");
+    return false;
+  }
+  bool good = true;
   for (int i = 0; i < kMetrics; ++i) {
     const auto ours = outcome.ours.values[i], kernel = outcome.kernel.values[i];
-    const bool known = i != 4 || Field("sched", "se.nr_migrations") >= 0;
     const double off =
         kernel == 0 ? 0 : static_cast<double>(ours - kernel) / static_cast<double>(kernel);
-    const bool holds = !known || (i == 1            ? hops || TimeHolds(ours, kernel, stolen)
-                                  : i == 4 && !hops ? ours <= kernel
-                                                    : ours == kernel);
-    std::printf("%7ld  %-16s %14ld %14ld  %+8.4f %%  %s\n", outcome.tid, kNames[i], ours, kernel,
-                100 * off,
-                !known  ? "not in /proc"
-                : holds ? "holds"
-                        : "FAILS");
+    const bool holds = i == 1   ? TimeHolds(ours, kernel, stolen)
+                       : i == 4 ? MigrationsHold(outcome, hops, known)
+                                : ours == kernel;
+    std::printf("%7ld  %-16s %14ld %14ld  %+8.4f %%  %s", outcome.tid, kNames[i], ours, kernel,
+                100 * off, holds ? "holds" : "FAILS");
+    if (i == 4) std::printf(", %ld seen%s", outcome.seen, known ? "" : "; not in /proc");
+    std::printf("\n");
     good &= holds;
   }
   return good;

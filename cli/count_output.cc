@@ -22,6 +22,14 @@ int StatusOf(const Result<int>& result) {
   return result.error().exit_code;
 }
 
+std::string NotAllTheTime(std::string_view event) {
+  return fmt::format(
+      "'{}' is not counted: it shared the CPU's counters with other events and was counted for a "
+      "part of the time only; ask for fewer events (`jprof events --together A,B,C` says what "
+      "fits), or stop the other program that counts",
+      event);
+}
+
 Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {
   std::FILE* file = path.empty()  ? otherwise
                     : path == "-" ? stdout

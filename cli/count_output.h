@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/count_table.h"
@@ -16,6 +17,9 @@ std::vector<std::string> SplitAll(const std::vector<std::string>& lists);
 
 // The exit status; an error is told in one line.
 int StatusOf(const Result<int>& result);
+
+// Why an event has no count although it could be opened.
+std::string NotAllTheTime(std::string_view event);
 
 class CountOutput {
  public:

@@ -13,12 +13,14 @@
 
 namespace jprof::cli {
 
+inline constexpr double kNotCounted = -1;
+
 struct CountRow {
   uint32_t pid = 0, tid = 0;
   std::string name;
   uint64_t threads = 1;  // summed up in this row
   bool ended = false;
-  std::vector<double> counts;  // as the table's metrics; time in ns; below 0: not known
+  std::vector<double> counts;  // as the table's metrics; time in ns; or kNotCounted
 };
 
 struct CountTable {

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/choices.h"
 #include "cli/commands.h"
@@ -70,32 +72,68 @@ Result<Groups> OpenGroups(const std::vector<ptm::EventSpec>& events, uint32_t pi
   return groups;
 }
 
-std::vector<double> Sums(Groups& groups) {
-  std::vector<double> sums(2, 0);
-  for (auto& group : groups) {
-    int64_t values[2];
-    group->ReadAll(values);
-    for (size_t i = 0; i < 2; ++i) sums[i] += static_cast<double>(values[i]);
+// Of each group, instructions and cycles.
+using Readings = std::vector<std::optional<ptm::CounterReading>>;
+
+Readings Read(const Groups& groups) {
+  Readings readings;
+  for (const auto& group : groups) {
+    for (int event = 0; event < 2; ++event) readings.push_back(group->Reading(event));
   }
-  return sums;
+  return readings;
 }
 
-void Print(const std::vector<double>& sums, double seconds, reports::Format format, bool first,
-           std::FILE* file) {
-  const double cpi = sums[0] > 0 ? sums[1] / sums[0] : 0;
-  if (format == reports::Format::kJson) {
-    fmt::print(file,
-               "{{\"seconds\":{:.6f},\"instructions\":{:.0f},\"cycles\":{:.0f},\"cpi\":{:.6f}}}\n",
-               seconds, sums[0], sums[1], cpi);
-  } else if (format == reports::Format::kCsv) {
+// What all groups counted of one of the two.
+std::optional<double> Sum(const Readings& before, const Readings& now, size_t event) {
+  double sum = 0;
+  for (size_t i = event; i < now.size(); i += 2) {
+    if (!before[i] || !now[i]) return std::nullopt;
+    const auto count = ptm::ExactCount(*before[i], *now[i]);
+    if (!count) return std::nullopt;
+    sum += static_cast<double>(*count);
+  }
+  return sum;
+}
+
+struct Figures {
+  double seconds = 0;
+  std::optional<double> instructions, cycles;
+
+  std::optional<double> Cpi() const {
+    if (!instructions || !cycles || *instructions == 0) return std::nullopt;
+    return *cycles / *instructions;
+  }
+};
+
+std::string Text(const std::optional<double>& figure, int digits, const char* otherwise) {
+  return figure ? fmt::format("{:.{}f}", *figure, digits) : otherwise;
+}
+
+void Print(const Figures& figures, reports::Format format, bool first, std::FILE* file) {
+  const bool json = format == reports::Format::kJson, csv = format == reports::Format::kCsv;
+  const char* none = json ? "null" : csv ? "" : "-";
+  const std::string instructions = Text(figures.instructions, 0, none),
+                    cycles = Text(figures.cycles, 0, none),
+                    cpi = Text(figures.Cpi(), json || csv ? 6 : 2, none);
+  if (json) {
+    fmt::print(file, "{{\"seconds\":{:.6f},\"instructions\":{},\"cycles\":{},\"cpi\":{}}}\n",
+               figures.seconds, instructions, cycles, cpi);
+  } else if (csv) {
     if (first) fmt::print(file, "seconds,instructions,cycles,cpi\n");
-    fmt::print(file, "{:.6f},{:.0f},{:.0f},{:.6f}\n", seconds, sums[0], sums[1], cpi);
+    fmt::print(file, "{:.6f},{},{},{}\n", figures.seconds, instructions, cycles, cpi);
   } else {
     if (first)
       fmt::print(file, "{:>10} {:>18} {:>18} {:>8}\n", "SECONDS", "INSTRUCTIONS", "CYCLES", "CPI");
-    fmt::print(file, "{:>10.3f} {:>18.0f} {:>18.0f} {:>8.2f}\n", seconds, sums[0], sums[1], cpi);
+    fmt::print(file, "{:>10.3f} {:>18} {:>18} {:>8}\n", figures.seconds, instructions, cycles, cpi);
   }
   std::fflush(file);
+}
+
+Figures Between(const Readings& before, const Readings& now, double seconds) {
+  const Figures figures = {seconds, Sum(before, now, 0), Sum(before, now, 1)};
+  if (!figures.instructions) PrintError(NotAllTheTime("PAPI_TOT_INS"));
+  if (!figures.cycles) PrintError(NotAllTheTime("PAPI_TOT_CYC"));
+  return figures;
 }
 
 class Stopwatch {
@@ -119,10 +157,11 @@ Result<int> OfCommand(const std::vector<ptm::EventSpec>& events,
   Groups groups;
   if (auto added = Add(groups, events, {.inherit = true, .on_exec = true}); !added)
     return std::unexpected(added.error());
+  const Readings before = Read(groups);
   Stopwatch watch;
   const auto ended = Run({*found, command, std::nullopt});
   if (!ended) return std::unexpected(ended.error());
-  Print(Sums(groups), watch.Lap(), format, true, file);
+  Print(Between(before, Read(groups), watch.Lap()), format, true, file);
   return ended->ExitCode();
 }
 
@@ -132,12 +171,12 @@ Result<int> OfIntervals(const std::vector<ptm::EventSpec>& events, const CpiArgu
   if (!groups) return std::unexpected(groups.error());
   const Interruption guard;
   Stopwatch watch;
-  std::vector<double> before = Sums(*groups);
+  Readings before = Read(*groups);
   for (uint64_t i = 0; i < arguments.count && Interruption::Number() == 0; ++i) {
     poll(nullptr, 0, static_cast<int>(arguments.interval * 1e3));
-    std::vector<double> now = Sums(*groups);
-    Print({now[0] - before[0], now[1] - before[1]}, watch.Lap(), format, i == 0, file);
-    before = now;
+    Readings now = Read(*groups);
+    Print(Between(before, now, watch.Lap()), format, i == 0, file);
+    before = std::move(now);
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -32,7 +33,7 @@ DISP counts what /proc/PID/task/TID/status has as context switches of both kinds
 
 struct PttArguments {
   uint32_t pid = 0;
-  bool all = false;
+  bool all = false, hurry = false;
   double interval = 0;
   uint64_t count = 0;
   std::vector<std::string> events;
@@ -58,26 +59,32 @@ class Watch {
   Watch(ThreadCounting& counting, const PttArguments& arguments, HeldProgram* program)
       : counting_(counting), arguments_(arguments), program_(program) {}
 
+  // However late it is, it drains once and asks whether all is over; an interval that is over
+  // before it begins is left out.
   bool For(double seconds) {
-    for (;;) {
-      const double left = end_ + seconds - Seconds();
-      if (seconds > 0 && left <= 0) break;
-      int pause = ThreadCounting::kDrainMilliseconds;
-      if (seconds > 0) pause = std::min(pause, static_cast<int>(left * 1e3) + 1);
-      if (program_ != nullptr) {
-        program_->AwaitEnd(pause);
-      } else {
-        poll(nullptr, 0, pause);
-      }
+    const double end = seconds > 0 ? end_ + seconds : std::numeric_limits<double>::infinity();
+    do {
+      Pause(end - Seconds());
       counting_.Drain();
       if (Over()) return true;
-    }
-    end_ += seconds;
+    } while (Seconds() < end);
+    end_ = Seconds() < end + seconds ? end : Seconds();
     return false;
   }
   int exit_code() const { return exit_code_; }
 
  private:
+  // At least a millisecond: whoever watches a busy machine leaves it some time.
+  void Pause(double seconds) {
+    const double most = ThreadCounting::kDrainMilliseconds;
+    const int pause = static_cast<int>(std::clamp(seconds * 1e3 + 1, 1.0, most));
+    if (program_ != nullptr) {
+      program_->AwaitEnd(pause);
+    } else {
+      poll(nullptr, 0, pause);
+    }
+  }
+
   bool Over() {
     if (program_ != nullptr) {
       Interruption::PassTo(*program_);
@@ -143,9 +150,11 @@ Result<int> Ptt(const PttArguments& arguments, const std::vector<std::string>& c
     if (!held) return std::unexpected(held.error());
     program.emplace(*std::move(held));
     counting->AddFamily(static_cast<uint32_t>(program->pid()));
+  }
+  if (arguments.hurry && !ThreadCounting::Hurry()) PrintError(ThreadCounting::kNoHurry);
+  if (program) {
     if (auto released = program->Release(); !released) return std::unexpected(released.error());
   }
-  ThreadCounting::HurryFromNow();
   Watch watch(*counting, arguments, program ? &*program : nullptr);
   bool over = false;
   for (uint64_t tables = 0; !over && (arguments.count == 0 || tables < arguments.count); ++tables) {
@@ -178,6 +187,7 @@ void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& 
   sub->add_option("-e,--events", a.events,
                   "What to count: A,B (8 at most), see `jprof events`; repeatable")
       ->allow_extra_args(false);
+  sub->add_flag("--hurry", a.hurry, kHurryHelp);
   sub->add_option("--format", a.format, "text (default), json (one line a table) or csv");
   sub->add_option("-o,--output", a.out, "A file for the tables, - for standard output");
   sub->callback(

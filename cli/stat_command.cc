@@ -3,10 +3,13 @@
 #include <fmt/ranges.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
 
 #include "cli/choices.h"
 #include "cli/commands.h"
@@ -32,7 +35,7 @@ The table goes to standard error, so that the program's output stays as it is. S
 struct StatArguments {
   std::vector<std::string> events;
   std::string format = "text", out;
-  bool by_name = false;
+  bool by_name = false, hurry = false;
 };
 
 struct Counted {
@@ -49,13 +52,14 @@ Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& meanwhile) {
   }
 }
 
-Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics) {
+Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics,
+                             bool hurry) {
   auto counting = ThreadCounting::Start(metrics.metrics);
   if (!counting) return std::unexpected(counting.error());
   auto program = HeldProgram::Start(launch);
   if (!program) return std::unexpected(program.error());
   counting->AddFamily(static_cast<uint32_t>(program->pid()));
-  ThreadCounting::HurryFromNow();
+  if (hurry && !ThreadCounting::Hurry()) PrintError(ThreadCounting::kNoHurry);
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   const Outcome outcome = AwaitEnd(*program, [&counting] { counting->Drain(); });
   counting->Sync();
@@ -67,6 +71,12 @@ double DispatchesOfChildren() {
   rusage usage = {};
   getrusage(RUSAGE_CHILDREN, &usage);
   return static_cast<double>(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
+// From its opening on.
+std::optional<double> CountOf(ptm::EventGroup& group, int event) {
+  const auto reading = group.Reading(event);
+  return reading ? ptm::ExactCount({}, *reading) : std::nullopt;
 }
 
 // Where whole CPUs may not be watched: one sum for the program and all it starts.
@@ -89,15 +99,17 @@ Result<Counted> CountSum(const Launch& launch, const ptm::CheckedMetrics& metric
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = AwaitEnd(*program, [] {});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::vector<int64_t> values(events.size());
-  group.ReadAll(values.data());
   CountTable table = {.seconds = seconds.count(), .metrics = metrics.metrics};
   table.total = {.name = "(all)", .threads = 0};
-  size_t event = 0;
+  int event = 0;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {
-    table.total.counts.push_back(metric.name == "dispatches"
-                                     ? DispatchesOfChildren()
-                                     : static_cast<double>(values[event++]));
+    if (metric.name == "dispatches") {
+      table.total.counts.push_back(DispatchesOfChildren());
+      continue;
+    }
+    const auto count = CountOf(group, event++);
+    table.total.counts.push_back(count.value_or(kNotCounted));
+    if (!count) table.notes.push_back(NotAllTheTime(metric.name));
   }
   return Counted{std::move(table), outcome.ExitCode()};
 }
@@ -119,9 +131,10 @@ Result<int> Stat(const StatArguments& arguments, const std::vector<std::string>&
 
   const Interruption guard;
   const Launch launch = {*program, command, std::nullopt};
-  auto counted =
-      permission.whole_machine ? CountThreads(launch, *metrics) : CountSum(launch, *metrics);
+  auto counted = permission.whole_machine ? CountThreads(launch, *metrics, arguments.hurry)
+                                          : CountSum(launch, *metrics);
   if (!counted) return std::unexpected(counted.error());
+  std::ranges::move(counted->table.notes, std::back_inserter(metrics->notes));
   for (const std::string& note : metrics->notes) PrintError(note);
   counted->table.command = fmt::format("{}", fmt::join(command, " "));
   counted->table.notes = metrics->notes;
@@ -144,6 +157,7 @@ void AddStatCommand(CLI::App& app, const std::vector<std::string>& command, int&
                   "What to count: A,B (8 at most), see `jprof events`; repeatable")
       ->allow_extra_args(false);
   sub->add_flag("--by-name", arguments->by_name, "Sum up the threads of one name");
+  sub->add_flag("--hurry", arguments->hurry, kHurryHelp);
   sub->add_option("--format", arguments->format, "text (default), json or csv");
   sub->add_option("-o,--output", arguments->out, "A file for the table, - for standard output");
   sub->callback(

@@ -1,6 +1,8 @@
 #include "cli/thread_counting.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <fstream>
@@ -130,9 +132,15 @@ void ThreadCounting::AddExisting(uint32_t root) {
 
 void ThreadCounting::AddFamily(uint32_t pid) { accounts_.AddThread(pid, pid, "", true); }
 
-void ThreadCounting::HurryFromNow() {
+bool ThreadCounting::Hurry() {
+  signal(SIGXCPU, [](int) {
+    const sched_param none = {};
+    sched_setscheduler(0, SCHED_OTHER, &none);
+  });
+  const rlimit time = {kHurryMilliseconds * 1000, RLIM_INFINITY};
   const sched_param least = {.sched_priority = sched_get_priority_min(SCHED_RR)};
-  sched_setscheduler(0, SCHED_RR, &least);
+  return setrlimit(RLIMIT_RTTIME, &time) == 0 &&
+         sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &least) == 0;
 }
 
 void ThreadCounting::Drain() {

@@ -20,6 +20,9 @@ namespace jprof::cli {
 // machine has; then `notes` says what is missing.
 Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& asked);
 
+inline constexpr char kHurryHelp[] =
+    "Read what was counted at real-time priority: less is lost on a machine that is overloaded";
+
 class ThreadCounting {
  public:
   // Counting from now on. Error (exit code 2): what this user may not do or what does not fit, and
@@ -31,9 +34,13 @@ class ThreadCounting {
   void AddExisting(uint32_t root);
   void AddFamily(uint32_t pid);  // has just been forked
 
-  // Where that is allowed, this process gets a CPU at once: a busy machine makes 20,000 dispatches,
-  // as many as there is room for, in 50 ms. What is forked later is in as much of a hurry.
-  static void HurryFromNow();
+  // From now on this process, and nothing that it forks, gets a CPU at once (SCHED_RR); it loses
+  // that when it computes for kHurryMilliseconds without a pause. False: not allowed. A busy
+  // machine makes 20,000 dispatches, as many as there is room for, in 50 ms.
+  static bool Hurry();
+  static constexpr int kHurryMilliseconds = 500;
+  static constexpr char kNoHurry[] =
+      "--hurry has no effect: real-time priority needs root, CAP_SYS_NICE or a limit (ulimit -r)";
   static constexpr int kDrainMilliseconds = 20;
   void Drain();       // every kDrainMilliseconds
   void Sync();        // drains, and the sums reach to this moment

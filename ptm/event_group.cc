@@ -52,6 +52,13 @@ size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 }  // namespace
 
+std::optional<uint64_t> ExactCount(const CounterReading& before, const CounterReading& now) {
+  const CounterReading passed = {now.count - before.count, now.enabled - before.enabled,
+                                 now.running - before.running};
+  if (IsMultiplexed(passed)) return std::nullopt;
+  return passed.count;
+}
+
 int64_t Settle(EventSlot& slot, const CounterReading& reading) {
   if (!slot.multiplexed && IsMultiplexed(reading)) {
     slot.multiplexed = true;
@@ -158,6 +165,12 @@ void EventGroup::ReadAllByCall(int64_t* out) {
       out[i] = good ? Settle(slot, EventReading(group, slot)) : Unread(slot);
     }
   }
+}
+
+std::optional<CounterReading> EventGroup::Reading(int i) const {
+  GroupReading group;
+  if (!ReadGroup(slots_[i].leader, group)) return std::nullopt;
+  return EventReading(group, slots_[i]);
 }
 
 EventGroup::EventStatus EventGroup::Status(int i) {

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "ptm/event_spec.h"
@@ -80,6 +81,10 @@ inline bool IsMultiplexed(const CounterReading& reading) {
   return reading.enabled - reading.running > reading.enabled >> 10;
 }
 
+// What was counted between two readings of an event; nothing if it was on a counter for a part of
+// that time only, because others took turns with it: then every figure is an estimate.
+std::optional<uint64_t> ExactCount(const CounterReading& before, const CounterReading& now);
+
 // Takes a reading into the slot's state and returns the value, scaled if the event is multiplexed:
 // what was counted since the last reading times enabled/running so far, so that the value never
 // falls. Slow path.
@@ -128,6 +133,9 @@ class EventGroup {
     const int count = N == 0 ? size_ : N;
     for (int i = 0; i < count; ++i) out[i] = Read(slots_[i]);
   }
+
+  // Event i by call, as the kernel has it and never scaled; nothing if it cannot be read.
+  std::optional<CounterReading> Reading(int i) const;
 
   struct EventStatus {
     double running =

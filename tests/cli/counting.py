@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """jprof stat, ptt, cpi and events: counts known by construction, and one line for what cannot be.
 
-Usage: counting.py JPROF
+Usage: counting.py JPROF SHORT_THREADS
 """
 import csv
 import ctypes
+import fcntl
 import io
 import json
 import os
 import platform
+import signal
 import struct
 import subprocess
 import sys
@@ -19,7 +21,7 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
 
-JPROF = os.path.abspath(sys.argv.pop(1))
+JPROF, SHORT_THREADS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
 # Threads that say at their end what /proc has of them: name, dispatches.
@@ -40,8 +42,8 @@ for thread in threads: thread.join()
 """
 
 
-def jprof(*arguments, **options):
-    return child.run([JPROF, *arguments], 120, **options)
+def jprof(*arguments, jprof=JPROF, **options):
+    return child.run([jprof, *arguments], **options)
 
 
 def has_pmu():
@@ -50,6 +52,21 @@ def has_pmu():
 
 def may_watch():
     return "not told apart" not in jprof("stat", "-e", "time", "--", "true").stderr
+
+
+# Two processes on one CPU that wait for each other: 2 dispatches a turn.
+PING_PONG = """
+import os, sys
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+there, back = os.pipe(), os.pipe()
+first = os.fork() != 0
+mine, theirs = (back, there) if first else (there, back)
+if first:
+    os.write(there[1], b"x")
+for turn in range(int(sys.argv[1])):
+    os.read(mine[0], 1)
+    os.write(theirs[1], b"x")
+"""
 
 
 def deny_perf_events():
@@ -135,13 +152,43 @@ class Stat(Counting):
         self.assertEqual(jprof("stat", "-e", "time", "--", "sh", "-c", "kill -9 $$").returncode, 137)
 
     def test_a_signal_to_jprof_reaches_the_program(self):
-        process = self.enterContext(child.running([JPROF, "stat", "-e", "time", "--", "sleep", "60"],
-                                                  stderr=subprocess.PIPE, text=True))
-        time.sleep(0.5)
-        process.terminate()
-        _, said = process.communicate(timeout=20)
+        script = "echo started; exec sleep 60"
+        words = [JPROF, "stat", "-e", "time", "--", "sh", "-c", script]
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "started\n")
+            process.terminate()
+            _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + 15)
         self.assertIn("(all)", said)
+
+    def test_every_short_thread_has_its_row(self):
+        count = 5000
+        words = ["--format", "json", "-e", "time,dispatches"]
+        done, table = self.stat(*words, "--", SHORT_THREADS, str(count))
+        self.assertEqual(done.returncode, 0, done)
+        numbers = {int(line) for line in done.stdout.splitlines()}
+        self.assertEqual(len(numbers), count, "the kernel used a number twice")
+        counted = json.loads(table)
+        rows = {row["tid"]: row for row in counted["rows"]}
+        missing = numbers - rows.keys()
+        times = sorted(rows[n]["counts"]["time"] for n in numbers - missing)
+        print(f"{count} threads: {len(missing)} without a row, lost {counted['lost']}, "
+              f"median {times[len(times) // 2]} ns")
+        # A thread that is missing is among the dispatches that are of no known thread.
+        self.assertLessEqual(len(missing), counted["lost"].get("dispatches", 0))
+        self.assertGreater(times[0], 0)
+        self.assertTrue(all(rows[n]["ended"] for n in numbers - missing))
+
+    def test_hurry_is_asked_for_and_not_inherited(self):
+        policy = "os.sched_getscheduler"
+        script = f"import os; print({policy}(os.getppid()) & 0xff, {policy}(0))"
+        for command in ("stat", "ptt"):
+            for words, said in (([], "0 0\n"), (["--hurry"], "2 0\n")):  # SCHED_OTHER, SCHED_RR
+                with self.subTest((command, words)):
+                    done = jprof(command, "-e", "time", *words, "--", sys.executable, "-c", script)
+                    if "--hurry has no effect" in done.stderr:
+                        self.skipTest("this user may not have real-time priority")
+                    self.assertEqual((done.returncode, done.stdout), (0, said), done)
 
     def test_the_first_look_has_what_there_is(self):
         done = jprof("stat", "--", "true")
@@ -164,28 +211,49 @@ class Ptt(Counting):
     def test_dispatches_of_a_living_thread_are_those_of_proc(self):
         script = ("import sys, time\nfor i in range(200): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n"
                   "for i in range(300): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n")
-        program = self.enterContext(child.running([sys.executable, "-c", script], stdin=subprocess.PIPE,
-                                                  stdout=subprocess.PIPE, text=True))
+        words = [sys.executable, "-c", script]
+        with child.running(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+            def switches():
+                time.sleep(0.1)
+                with open(f"/proc/{program.pid}/status", encoding="utf-8") as status:
+                    return sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
 
-        def switches():
-            time.sleep(0.1)
-            with open(f"/proc/{program.pid}/status", encoding="utf-8") as status:
-                return sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
-
-        program.stdout.readline()
-        before = switches()
-        watch = self.enterContext(child.running(
-            [JPROF, "ptt", str(program.pid), "--interval", "2", "--count", "1", "--format", "json"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
-        time.sleep(0.7)
-        program.stdin.write("\n")
-        program.stdin.flush()
-        program.stdout.readline()
-        after = switches()
-        table = json.loads(watch.communicate(timeout=20)[0])
-        program.communicate("\n", timeout=20)
+            program.stdout.readline()
+            before = switches()
+            words = [JPROF, "ptt", str(program.pid), "--interval", "2", "--count", "1"]
+            words += ["--format", "json"]
+            with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as watch:
+                time.sleep(0.7)
+                program.stdin.write("\n")
+                program.stdin.flush()
+                program.stdout.readline()
+                after = switches()
+                table = json.loads(watch.communicate(timeout=60)[0])
         self.assertEqual([row["tid"] for row in table["rows"]], [program.pid])
         self.assertEqual(table["rows"][0]["counts"]["dispatches"], after - before)
+
+    def test_one_that_is_late_ends_when_it_is_told_and_says_what_it_lost(self):
+        """Nobody reads its tables while its buffers overflow; then it is interrupted."""
+        words = [JPROF, "ptt", "--all", "--interval", "0.01", "--format", "json", "-e", "time"]
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as watch:
+            fcntl.fcntl(watch.stdout, fcntl.F_SETPIPE_SZ, 4096)
+            lines = [watch.stdout.readline()]
+            late = time.monotonic() + 3  # 300 tables
+            child.run([sys.executable, "-c", PING_PONG, "50000"])
+            time.sleep(max(0, late - time.monotonic()))
+            lines += [watch.stdout.readline() for _ in range(3)]
+            watch.send_signal(signal.SIGINT)
+            rest = watch.stdout.readlines()
+            self.assertEqual(watch.wait(timeout=60), 0)
+        self.assertLess(len(rest), 100)
+        tables = [json.loads(line) for line in lines + rest]
+        lost = sum(table["lost"].get("dispatches", 0) for table in tables)
+        self.assertGreater(lost, 10_000)
+        cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+        counted = sum(table["total"]["time"] + table["lost"].get("time", 0) for table in tables)
+        seconds = sum(table["seconds"] for table in tables)
+        self.assertAlmostEqual(counted / 1e9 / (seconds * cpus), 1, delta=0.1)
+        print(f"{len(lines)} tables, then {len(rest)}; lost {lost} dispatches")
 
     def test_the_whole_machine_adds_up(self):
         done = jprof("ptt", "--all", "--interval", "1", "--count", "2", "--format", "json", "-e", "time")
@@ -297,15 +365,16 @@ class Forbidden(Counting):
             paranoid = int(file.read())
         if os.geteuid() != 0 or paranoid != 2:
             self.skipTest("needs root, who can become nobody, and perf_event_paranoid 2")
-        if jprof("--version", cwd="/", **NOBODY).returncode != 0:
-            self.skipTest("nobody cannot run this program")
+        place = self.enterContext(tempfile.TemporaryDirectory())
+        as_nobody = {"jprof": child.copy_for_all(JPROF, place), "cwd": "/", **NOBODY}
         for words in (["stat", "-e", "context-switches", "--", "true"], ["ptt", "--all"],
                       ["events", "--together", "cpu-migrations"], ["callflow", "--metrics", "context-switches", "--", "java"],
                       ["calibrate", "--metrics", "context-switches"]):
             with self.subTest(words):
-                self.refuses(words, "perf_event_paranoid", "CAP_PERFMON", cwd="/", **NOBODY)
+                self.refuses(words, "perf_event_paranoid", "CAP_PERFMON", **as_nobody)
         # What is left: sums of the command, and a line that says why no more.
-        done = jprof("stat", "-e", "time,dispatches", "--", "sh", "-c", "/bin/true; exit 3", cwd="/", **NOBODY)
+        script = "/bin/true; exit 3"
+        done = jprof("stat", "-e", "time,dispatches", "--", "sh", "-c", script, **as_nobody)
         self.assertEqual(done.returncode, 3, done)
         self.assertRegex(done.stderr, r"(?m)^jprof: threads are not told apart: .*CAP_PERFMON.*$")
         self.assertRegex(done.stderr, r"(?m)^ +[1-9]\d*\.\d+ +[1-9]\d*  \(all\)$|^ +0\.[0-9]+ +[1-9]\d*  \(all\)$")

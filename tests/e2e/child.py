@@ -83,7 +83,7 @@ def run(command, timeout=300, input=None, check=False, text=True, **more):
 
 
 def copy_for_all(jprof, folder):
-    """Its path: jprof and its agent in `folder`, for other users too; they may not read where it was built."""
+    """Its path. Copies jprof and its agent: other users may not read where they were built."""
     os.chmod(folder, 0o755)
     for part in ("bin/jprof", "lib/libjprof.so"):
         built = os.path.join(os.path.dirname(jprof), "..", part)

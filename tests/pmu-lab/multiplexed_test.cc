@@ -1,12 +1,40 @@
 // More events than the PMU of the lab has counters: they take turns, are scaled, and are marked.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <span>
 #include <vector>
 
 #include "tests/pmu-lab/loop.h"
 
 namespace jprof::pmu_lab {
 namespace {
+
+// As `jprof stat` counts a command where it may not watch CPUs: every event by itself.
+TEST(Multiplexed, AnInheritedEventThatTakesTurnsHasNoExactCount) {
+  const std::vector<ptm::EventSpec> events(ptm::kMaxEvents, kInstructions);
+  for (const size_t count : {size_t{2}, events.size()}) {
+    ptm::EventGroup group;
+    const std::span<const ptm::EventSpec> some(events.data(), count);
+    ASSERT_FALSE(group.Open(some, {.inherit = true, .on_exec = true}).Failed());
+    const pid_t program = fork();
+    if (program == 0) {
+      execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", nullptr);
+      _exit(127);
+    }
+    ASSERT_GT(program, 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(program, &status, 0), program);
+    ASSERT_EQ(status, 0);
+    int exact = 0;
+    for (int i = 0; i < group.size(); ++i) {
+      ASSERT_TRUE(group.Reading(i));
+      exact += ptm::ExactCount({}, *group.Reading(i)).has_value();
+    }
+    EXPECT_EQ(exact == group.size(), count == 2) << exact << " of " << count;
+  }
+}
 
 // The same event eight times, so that each scaled value can be compared with what is known.
 TEST(Multiplexed, EventsTakeTurnsAreScaledAndMarked) {

@@ -152,6 +152,38 @@ TEST(EventGroup, AReadThatFailsKeepsTheLastValueAndIsCounted) {
   EXPECT_EQ(broken.failed_reads, 1u);
 }
 
+TEST(EventGroup, AReadingIsWhatTheKernelHas) {
+  const EventSpec events[] = {kSwitches, kPageFaults};
+  EventGroup group;
+  OPEN_OR_SKIP(group, events);
+  FreshPages fresh(50);
+  ASSERT_TRUE(group.Reading(1));
+  const CounterReading before = *group.Reading(1);
+  fresh.Touch();
+  const CounterReading now = *group.Reading(1);
+  EXPECT_EQ(now.count - before.count, 50u);
+  EXPECT_GT(now.enabled, before.enabled);
+  EXPECT_EQ(ExactCount(before, now), 50u);  // a software event never waits for a counter
+  group.slot(1).leader = -1;
+  EXPECT_FALSE(group.Reading(1));
+}
+
+TEST(ExactCount, IsTheDifferenceOrNothing) {
+  EXPECT_EQ(ExactCount({}, {}), 0u);  // it never was to count
+  EXPECT_EQ(ExactCount({}, {700, 1000, 1000}), 700u);
+  EXPECT_EQ(ExactCount({700, 1000, 1000}, {900, 3000, 3000}), 200u);
+  EXPECT_EQ(ExactCount({}, {700, 1'000'000, 999'500}), 700u);  // the kernel's rounding
+  EXPECT_FALSE(ExactCount({}, {700, 1000, 990}));
+  EXPECT_FALSE(ExactCount({}, {0, 1000, 0}));  // never on a counter: not 0 events
+}
+
+TEST(ExactCount, OnlyTheTimeBetweenTheReadingsMatters) {
+  const CounterReading turns = {700, 3000, 1000}, after = {900, 4000, 2000};
+  EXPECT_FALSE(ExactCount({}, turns));
+  EXPECT_EQ(ExactCount(turns, after), 200u);
+  EXPECT_FALSE(ExactCount(after, {950, 5000, 2500}));
+}
+
 // Where there is a PMU: the count follows the work, with whatever way of reading the machine
 // allows.
 TEST(EventGroup, CountsInstructions) {
