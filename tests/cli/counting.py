@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """jprof stat, ptt, cpi and events: counts known by construction, and one line for what cannot be.
 
-Usage: counting.py JPROF SHORT_THREADS
+Usage: counting.py JPROF SHORT_THREADS TAKES_TURNS
 """
 import csv
 import ctypes
@@ -10,6 +10,7 @@ import io
 import json
 import os
 import platform
+import shutil
 import signal
 import struct
 import subprocess
@@ -21,7 +22,7 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
 
-JPROF, SHORT_THREADS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+JPROF, SHORT_THREADS, TAKES_TURNS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
 # Threads that say at their end what /proc has of them: name, dispatches.
@@ -378,6 +379,33 @@ class Forbidden(Counting):
         self.assertEqual(done.returncode, 3, done)
         self.assertRegex(done.stderr, r"(?m)^jprof: threads are not told apart: .*CAP_PERFMON.*$")
         self.assertRegex(done.stderr, r"(?m)^ +[1-9]\d*\.\d+ +[1-9]\d*  \(all\)$|^ +0\.[0-9]+ +[1-9]\d*  \(all\)$")
+
+
+class TakesTurns(Counting):
+    """Where the kernel may let events take turns, one that did has no count; nothing is scaled."""
+
+    @unittest.skipIf(os.environ.get("JPROF_SANITIZED"), "a sanitizer's library must be loaded first")
+    def test_a_sum_is_exact_or_not_there(self):
+        if may_watch() and os.geteuid() != 0:
+            self.skipTest("this user has no sums: he may watch whole CPUs")
+        place = self.enterContext(tempfile.TemporaryDirectory())
+        shutil.copy(TAKES_TURNS, place)
+        user = NOBODY if os.geteuid() == 0 else {}
+        options = {"jprof": child.copy_for_all(JPROF, place), "cwd": "/", **user}
+        words = ["-e", "page-faults", "--", "true"]
+        done = jprof("stat", "--format", "json", *words, **options)
+        if "not told apart" not in done.stderr:
+            self.skipTest("nobody may watch whole CPUs here")
+        self.assertGreater(counts(done)["page-faults"], 0)
+        options["env"] = {**os.environ, "LD_PRELOAD": os.path.join(place, os.path.basename(TAKES_TURNS))}
+        done = jprof("stat", "--format", "json", *words, **options)
+        self.assertIsNone(counts(done)["page-faults"])
+        self.assertRegex(done.stderr, r"(?m)^jprof: 'page-faults' is not counted: .* a part of the time")
+        self.assertRegex(jprof("stat", *words, **options).stderr, r"(?m)^ +-  \(all\)$")
+
+
+def counts(done):
+    return json.loads(done.stderr[done.stderr.index('{"command"'):].splitlines()[0])["total"]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `jprof tprof` leaves around the program that it samples, and what it takes from others' files. No JVM needed.
+"""What `jprof tprof` changes for the program that it samples, and what it takes from others' files.
 
   recording.py JPROF
 """
@@ -22,7 +22,7 @@ NOBODY = 65534
 SECRET = "7f0000000000 1000 secret-of-root\n"
 NORMAL = "7f0000000000 1000 jitted-by-others\n"
 
-# Makes its own perf map as the first word says, in the folder of the second, then is busy for a while.
+# Makes its own perf map as the first word says, in the folder of the second, then is busy.
 BUSY = r"""
 import mmap, os, sys, time
 kind, folder, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -35,7 +35,8 @@ def write(path, owner=None):
         os.chown(path, owner, owner)
 def map_code(path):
     with open(path, "rb") as file:
-        return mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+        executable = mmap.PROT_READ | mmap.PROT_EXEC
+        return mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=executable)
 def spin(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -82,9 +83,10 @@ class Recording(unittest.TestCase):
             file.write(SECRET)
         os.chmod(file.name, 0o600)
 
-    def tprof(self, *words, command=(), options=None, **others):
+    def tprof(self, *words, command=(), **options):
         words = [JPROF, "tprof", "-o", self.out, "--rate", "500", *words]
-        return child.run([*words, *(["--", *command] if command else [])], cwd=self.folder, **(options or {}), **others)
+        tail = ["--", *command] if command else []
+        return child.run([*words, *tail], cwd=self.folder, **options)
 
     def kept(self):
         """Name -> text of what is in the recording besides jprof's own files."""
@@ -138,9 +140,10 @@ class ForeignFiles(Recording):
         limit = 1 << 28  # a jprof that copies it is killed before the disk is full
         options = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))}
         with self.other("long") as pid:
-            done = self.tprof("-p", str(pid), "--duration", "0.5", options=options)
+            done = self.tprof("-p", str(pid), "--duration", "0.5", **options)
             self.assertEqual((done.returncode, self.kept()), (0, {}), done)
-            self.assertRegex(done.stdout, rf"(?m)^/tmp/perf-{pid}.map of process {pid} is not copied: .* {1 << 40} bytes")
+            said = rf"(?m)^/tmp/perf-{pid}.map of process {pid} is not copied: .* {1 << 40} bytes"
+            self.assertRegex(done.stdout, said)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_a_file_of_another_user_is_not_copied(self):
@@ -166,8 +169,8 @@ class ForeignFiles(Recording):
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_a_process_with_its_own_tmp_and_its_own_numbers(self):
         script = 'mount -t tmpfs none /tmp && exec "$@"'
-        words = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh", sys.executable, "-c", BUSY, "normal",
-                 "/", "20"]
+        words = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh"]
+        words += [sys.executable, "-c", BUSY, "normal", "/", "20"]
         with child.running(words, stdout=-1, text=True) as program:
             self.assertEqual(int(program.stdout.readline()), 1)  # as it sees itself
             with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as children:
@@ -186,7 +189,7 @@ class FullDisk(Recording):
         return {"preexec_fn": limit}
 
     def fails(self, size, name):
-        done = self.tprof(command=["sh", "-c", "echo started"], options=self.at_most(size))
+        done = self.tprof(command=["sh", "-c", "echo started"], **self.at_most(size))
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertRegex(done.stderr, rf"^jprof: cannot write \S*/{name}: File too large; .* -o\n$")
         self.assertFalse(os.path.exists(self.out))
@@ -200,8 +203,9 @@ class FullDisk(Recording):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_a_small_disk(self):
-        script = f'mkdir small && mount -t tmpfs -o size=64k none small && {JPROF} tprof -o small/out -- echo started; ls small'
-        done = child.run(["unshare", "--mount", "sh", "-c", script], cwd=self.folder)
+        script = ('mkdir small && mount -t tmpfs -o size=64k none small && '
+                  '"$0" tprof -o small/out -- echo started; ls small')
+        done = child.run(["unshare", "--mount", "sh", "-c", script, JPROF], cwd=self.folder)
         self.assertEqual(done.stdout, "", done)
         self.assertRegex(done.stderr, r"^jprof: cannot write \S*/kallsyms: No space left on device; .* -o\n$")
 
