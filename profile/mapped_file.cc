@@ -1,20 +1,36 @@
 #include "profile/mapped_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 
 namespace jprof::profile {
 namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kFirstStep = 64 * 1024;
-constexpr size_t kLargestStep = 16 << 20;
+constexpr size_t kLargestStep = 16 << 20;  // half of which is left when the next one is taken
 
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// On tmpfs any signal that is due ends the call and undoes its work: under a profiling timer it
+// would never get through, so signals wait.
+int Reserve(int fd, size_t begin, size_t bytes) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error;
+  do {
+    error = posix_fallocate(fd, begin, bytes);
+  } while (error == EINTR);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
 
 }  // namespace
 
@@ -35,26 +51,39 @@ bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes) {
 }
 
 bool MappedFile::Ensure(size_t bytes) {
-  if (bytes <= mapped_) return true;
-  if (fd_ < 0 || bytes > reserved_) return false;
-  // Steps grow with the file, so that a small profile stays small and a large one is mapped in few
-  // pieces.
-  const size_t step = std::clamp(mapped_, kFirstStep, kLargestStep);
-  size_t target = std::min(RoundUp(std::max(bytes, mapped_ + step), kPage), reserved_);
-  int error = posix_fallocate(fd_, mapped_, target - mapped_);
-  if (error != 0 && target > RoundUp(bytes, kPage)) {
-    target = RoundUp(bytes, kPage);
-    error = posix_fallocate(fd_, mapped_, target - mapped_);
+  const size_t mapped = size();
+  if (bytes > mapped) {
+    if (fd_ < 0 || bytes > reserved_) return false;
+    std::lock_guard growing(growing_);
+    return bytes <= size() || Extend(std::max(bytes, NextStep())) || Extend(bytes);
   }
-  if (error != 0) {
+  const bool little_left = bytes > mapped - std::min(mapped / 4, kLargestStep / 2);
+  if (little_left && !no_step_left_ && growing_.try_lock()) {
+    if (size() == mapped && !Extend(NextStep())) no_step_left_ = true;
+    growing_.unlock();
+  }
+  return true;
+}
+
+// Steps grow with the file, so that a small profile stays small and a large one is mapped in few
+// pieces.
+size_t MappedFile::NextStep() const {
+  const size_t mapped = size();
+  return std::min(mapped + std::clamp(mapped, kFirstStep, kLargestStep), reserved_);
+}
+
+bool MappedFile::Extend(size_t bytes) {
+  const size_t mapped = size(), target = RoundUp(bytes, kPage);
+  if (target == mapped) return true;
+  if (const int error = Reserve(fd_, mapped, target - mapped); error != 0) {
     errno = error;
     return false;
   }
-  if (mmap(base_ + mapped_, target - mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
-           mapped_) == MAP_FAILED) {
+  if (mmap(base_ + mapped, target - mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
+           mapped) == MAP_FAILED) {
     return false;
   }
-  mapped_ = target;
+  mapped_.store(target, std::memory_order_release);
   return true;
 }
 

@@ -1,11 +1,15 @@
 // A file that grows under one fixed address range: the range is reserved once, the file is mapped
 // into it piece by piece. Every piece is reserved on disk (posix_fallocate) before it is mapped: a
-// hole on a full disk would be a SIGBUS in somebody's JVM. Pointers into it stay valid until Close.
-// Growing is not thread safe; callers lock. Nothing here throws.
+// hole on a full disk would be a SIGBUS in somebody's JVM. Where a file system keeps no such
+// promise (copy on write, compression), or somebody cuts the file, a SIGBUS remains possible.
+// Pointers into it stay valid until Close. Nothing here throws.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "common/sleep_lock.h"
 
 namespace jprof::profile {
 
@@ -20,21 +24,28 @@ class MappedFile {
   // tells.
   bool Create(int dir_fd, const char* name, size_t max_bytes);
 
-  // Makes [0, bytes) usable; grows in steps. False when the disk is full or `max_bytes` is passed.
+  // Makes [0, bytes) usable; any thread may call it. False when the disk is full or `max_bytes` is
+  // passed. Grows in steps; one thread takes the next step when little is left, and the others go
+  // on with what is: they wait, asleep, only for bytes that are not there yet.
   bool Ensure(size_t bytes);
 
   // Unmaps; what was written stays on disk.
   void Close();
 
   char* data() const { return base_; }
-  size_t size() const { return mapped_; }
+  size_t size() const { return mapped_.load(std::memory_order_acquire); }
   bool open() const { return fd_ >= 0; }
 
  private:
+  size_t NextStep() const;
+  bool Extend(size_t target);  // both under `growing_`
+
   int fd_ = -1;
   char* base_ = nullptr;
   size_t reserved_ = 0;
-  size_t mapped_ = 0;
+  std::atomic<size_t> mapped_ = 0;
+  std::atomic<bool> no_step_left_ = false;  // the disk is too full to grow ahead
+  SleepLock growing_;
 };
 
 }  // namespace jprof::profile

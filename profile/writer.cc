@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 
 namespace jprof::profile {
 namespace {
@@ -74,26 +73,37 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 }
 
 bool Writer::Grow(MappedFile& file, size_t bytes) {
-  if (bytes <= file.size()) return true;
   // Once full is full: asking the file system again at every event would cost more than the
   // program.
-  if (header_->disk_full) return false;
+  if (header_->disk_full) return bytes <= file.size();
   if (file.Ensure(bytes)) return true;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) header_->disk_full = 1;
   return false;
 }
 
+template <typename Used, typename HasRoom>
+bool Writer::Take(Used* used, uint64_t count, HasRoom has_room, Used* first) {
+  *first = __atomic_load_n(used, __ATOMIC_ACQUIRE);
+  do {
+    if (!has_room(*first + count)) return false;
+  } while (!__atomic_compare_exchange_n(used, first, static_cast<Used>(*first + count), false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
 uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
-  std::lock_guard guard(lock_);
-  const uint64_t first = header_->node_count;
   const uint64_t limit = header_->node_limit + (past_cap ? node_reserve_ : 0);
-  if (first + count > limit) {
-    header_->tree_full = 1;
-    return 0;
-  }
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
-  if (!Grow(nodes_, (first + count) * sizeof(Node))) return 0;
-  if (extra_bytes != 0 && !Grow(extra_, (first + count) * extra_bytes)) return 0;
+  const auto has_room = [&](uint64_t end) {
+    if (end > limit) {
+      header_->tree_full = 1;
+      return false;
+    }
+    return Grow(nodes_, end * sizeof(Node)) &&
+           (extra_bytes == 0 || Grow(extra_, end * extra_bytes));
+  };
+  uint64_t first;
+  if (!Take(&header_->node_count, count, has_room, &first)) return 0;
   // One fault per chunk instead of one per page; older kernels say EINVAL and fault page by page.
   constexpr size_t kPage = 4096;
   const size_t begin = first * sizeof(Node) / kPage * kPage;
@@ -103,20 +113,19 @@ uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
 #else
   (void)bytes;
 #endif
-  header_->node_count = first + count;
   return static_cast<uint32_t>(first);
 }
 
 ThreadRecord* Writer::AllocateThread() {
-  std::lock_guard guard(lock_);
-  const uint32_t index = header_->thread_count;
-  const size_t offset = kControlHeaderBytes + size_t{index} * sizeof(ThreadRecord);
-  if (index >= kMaxThreads || !Grow(control_, offset + sizeof(ThreadRecord))) {
-    ++header_->lost_threads;
+  const auto has_room = [&](uint64_t end) {
+    return end <= kMaxThreads && Grow(control_, kControlHeaderBytes + end * sizeof(ThreadRecord));
+  };
+  uint32_t index;
+  if (!Take(&header_->thread_count, 1, has_room, &index)) {
+    __atomic_fetch_add(&header_->lost_threads, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
-  header_->thread_count = index + 1;
-  return new (control_.data() + offset) ThreadRecord{};
+  return new (ThreadAt(index)) ThreadRecord{};
 }
 
 ThreadRecord* Writer::ThreadAt(uint32_t index) {
@@ -128,9 +137,15 @@ uint32_t Writer::IndexOf(const ThreadRecord* record) const {
   return static_cast<uint32_t>(record - first);
 }
 
+void Writer::ExpectMethod() {
+  constexpr size_t kLong = 1024;
+  if (!header_->disk_full) {
+    methods_.Ensure(__atomic_load_n(&header_->methods_bytes, __ATOMIC_RELAXED) + kLong);
+  }
+}
+
 uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
                            std::string_view signature, uint16_t flags) {
-  std::lock_guard guard(lock_);
   const size_t text = class_name.size() + name.size() + signature.size();
   const size_t bytes = (sizeof(MethodRecord) + text + 7) / 8 * 8;
   const uint64_t offset = header_->methods_bytes;
@@ -151,29 +166,26 @@ uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
     out += part.size();
   }
   if (flags & kMethodFiltered) ++header_->filtered_methods;
-  header_->methods_bytes = offset + bytes;
+  __atomic_store_n(&header_->methods_bytes, offset + bytes, __ATOMIC_RELEASE);
   header_->method_count = id;
   return id;
 }
 
 TraceBlock* Writer::AllocateTraceBlock() {
-  std::lock_guard guard(lock_);
-  const uint64_t index = header_->trace_blocks;
-  if (!Grow(trace_, (index + 1) * kTraceBlockBytes)) return nullptr;
-  header_->trace_blocks = index + 1;
+  const auto has_room = [&](uint64_t end) { return Grow(trace_, end * kTraceBlockBytes); };
+  uint64_t index;
+  if (!Take(&header_->trace_blocks, 1, has_room, &index)) return nullptr;
   return new (trace_.data() + index * kTraceBlockBytes) TraceBlock{};
 }
 
 TrainRecord* Writer::AllocateTrain(uint32_t count) {
-  std::lock_guard guard(lock_);
-  const uint64_t first = header_->train_records;
-  if (!Grow(train_, (first + count) * sizeof(TrainRecord))) return nullptr;
-  header_->train_records = first + count;
+  const auto has_room = [&](uint64_t end) { return Grow(train_, end * sizeof(TrainRecord)); };
+  uint64_t first;
+  if (!Take(&header_->train_records, count, has_room, &first)) return nullptr;
   return reinterpret_cast<TrainRecord*>(train_.data()) + first;
 }
 
 void Writer::Finish(uint64_t end_ticks) {
-  std::lock_guard guard(lock_);
   header_->end_ticks = end_ticks;
   header_->finished = 1;
 }

@@ -1,7 +1,8 @@
 // The writing side of a profile: files, and who gets which part of them. Used inside the profiled
 // process: nothing throws, nothing exits; a part that cannot be had is answered with 0 / null, and
-// `disk_full` is set. The functions below lock and may be called from a probe; they are not on the
-// fast path.
+// `disk_full` is set. The functions below may be called from a probe, by any thread at a time; they
+// are not on the fast path. Nobody waits for what another thread asks the disk for, unless nothing
+// is left; then it sleeps (mapped_file.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <string_view>
 
 #include "common/result.h"
-#include "common/spin_lock.h"
 #include "profile/layout.h"
 #include "profile/mapped_file.h"
 
@@ -51,6 +51,8 @@ class Writer {
   uint32_t IndexOf(const ThreadRecord* record) const;
   ThreadRecord* ThreadAt(uint32_t index);  // below header()->thread_count
 
+  // Grows the file of names for a method that may follow; for use before callers serialise.
+  void ExpectMethod();
   // Appends a method and answers its id; 0 when that failed. Callers serialise.
   uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
                      uint16_t flags);
@@ -68,8 +70,10 @@ class Writer {
 
  private:
   bool Grow(MappedFile& file, size_t bytes);
+  // Adds `count` to *used, of which *first is what it was, once `has_room(*first + count)` says so.
+  template <typename Used, typename HasRoom>
+  static bool Take(Used* used, uint64_t count, HasRoom has_room, Used* first);
 
-  SpinLock lock_;
   int directory_fd_ = -1;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
