@@ -78,6 +78,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     return {kUnknownMethod, false};
   }
   const uint64_t hash = HashOf(text);
+  writer_->ExpectMethod();  // the file grows before the lock is taken
   std::lock_guard guard(lock_);
   uint32_t at = hash & (capacity_ - 1);
   for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
@@ -91,14 +92,16 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
                          (accepted ? 0 : profile::kMethodFiltered) |
                          (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
   Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
-  slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
-  if (slot.id == 0) {  // no room on the disk: the events are kept under one name
+  if (!IsFull()) {
+    slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
+  }
+  if (slot.id == 0) {  // no room, in memory or on the disk: the events are kept under one name
     ++writer_->header()->name_failures;
     return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }
   if (!accepted) slot.id = kIgnoredMethod;
   slots_[at] = slot;
-  if (++used_ * 2 > capacity_) Grow();  // if it cannot, lookups get slower, then longer
+  if (++used_ * 2 > capacity_) Grow();  // if it cannot, lookups get slower
   return {slot.id, text.is_native};
 }
 

@@ -2,6 +2,7 @@
 // own method structures, which may be freed or replaced. Also decides, once per method, whether it
 // is recorded at all. Callable from a probe's slow path: locks, never blocks on the VM, allocates
 // from its own mapping.
+// Full (no memory, or no room for names on the disk): methods not seen before share one id.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <string_view>
 
 #include "common/method_type.h"
-#include "common/spin_lock.h"
+#include "common/sleep_lock.h"
 #include "profile/writer.h"
 
 namespace jprof::engine {
@@ -22,8 +23,8 @@ struct MethodText {
   bool is_static = false;
   bool is_native = false;
   bool is_intrinsic = false;  // the VM has code of its own for it
-  uint16_t flags = 0;     // MethodFlags of what is no Java method
-  char scratch[24] = {};  // where a source may make `name`
+  uint16_t flags = 0;         // MethodFlags of what is no Java method
+  char scratch[24] = {};      // where a source may make `name`
 };
 
 // Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a
@@ -66,9 +67,10 @@ class MethodTable {
     uint32_t offset = 0;  // of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;
+  bool IsFull() const { return used_ + 1 >= capacity_; }  // one empty slot ends every search
   bool Grow();
 
-  SpinLock lock_;
+  SleepLock lock_;  // held while the file of names grows
   profile::Writer* writer_ = nullptr;
   Filter filter_;
   bool some_unprobed_ = false;

@@ -1,0 +1,67 @@
+// The method table when memory runs out.
+#include "jprof/engine/method_table.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace jprof::engine {
+namespace {
+
+class Numbered : public MethodSource {
+ public:
+  bool Describe(uint64_t method, MethodText* text) override {
+    const int length = snprintf(text->scratch, sizeof text->scratch, "m%lu", method);
+    text->class_name = "Class";
+    text->name = {text->scratch, static_cast<size_t>(length)};
+    text->signature = "()V";
+    return true;
+  }
+  MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
+};
+
+// In a child: more methods than the first table has slots, and no memory for another one. Exit
+// status 0: all that had a place keep their ids, all others share one, and each search ended.
+[[noreturn]] void FillWithoutMemory(const std::string& directory) {
+  profile::Writer writer;
+  profile::WriterOptions options;
+  options.directory = directory + "/p";
+  MethodTable table;
+  const auto filter = [](std::string_view, std::string_view name) { return !name.ends_with("7"); };
+  if (!writer.Open(options) || !table.Open(&writer, filter)) _exit(10);
+  alarm(20);  // a search that does not end ends here
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * sysconf(_SC_PAGESIZE) + (16 << 10);
+  const rlimit none = {bytes, bytes};  // what there is already: every new mapping fails
+  if (setrlimit(RLIMIT_AS, &none) != 0) _exit(11);
+  Numbered source;
+  constexpr uint32_t kSlots = 4096, kMethods = 6000;
+  uint32_t known = 0;
+  for (uint32_t i = 0; i < kMethods; ++i) {
+    const uint32_t id = table.Find(source, i).id;
+    if ((i % 10 == 7) != (id == kIgnoredMethod)) _exit(12);
+    if (id != kUnknownMethod && id != kIgnoredMethod) known = i + 1;
+  }
+  if (known < kSlots / 2 || known > kSlots + 1) _exit(13);
+  if (table.Find(source, 4).id == kUnknownMethod) _exit(14);
+  if (table.Find(source, kMethods + 1).id != kUnknownMethod) _exit(15);
+  if (writer.header()->name_failures == 0) _exit(16);
+  _exit(0);
+}
+
+TEST(MethodTableTest, ATableThatCannotGrowStillAnswers) {
+  char name[] = "/tmp/jprof-methods-XXXXXX";
+  const std::string directory = mkdtemp(name);
+  EXPECT_EXIT(FillWithoutMemory(directory), testing::ExitedWithCode(0), "");
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace jprof::engine
