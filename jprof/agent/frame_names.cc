@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "jprof/engine/session.h"
@@ -15,6 +16,7 @@ class NativeFunctions : public engine::MethodSource {
  public:
   explicit NativeFunctions(const unwind::Unwinder& unwinder) : unwinder_(unwinder) {}
   bool Describe(uint64_t address, MethodText* text) override {
+    reading_.emplace(unwinder_);  // the module's path stands as long as this object
     unwind::Function function;
     if (!unwinder_.FunctionAt(
             address, &function)) {  // hand-written code without exception frames, or no module's
@@ -35,6 +37,7 @@ class NativeFunctions : public engine::MethodSource {
 
  private:
   const unwind::Unwinder& unwinder_;
+  std::optional<unwind::Unwinder::Reading> reading_;
 };
 
 // Where the text is known already.

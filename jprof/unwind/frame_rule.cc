@@ -10,7 +10,7 @@ using Step = Unwinder::Step;
 // Loads of one stack; a bad one gives 0 and is remembered.
 class StackReader {
  public:
-  explicit StackReader(const StackBounds& stack) : stack_(stack) {}
+  StackReader(const StackBounds& stack, ReadLog* log) : stack_(stack), log_(log) {}
   bool ok() const { return ok_; }
 
   // The words between what a function calls its variables: sanitizers would object.
@@ -19,11 +19,14 @@ class StackReader {
       ok_ = false;
       return 0;
     }
-    return *reinterpret_cast<const volatile uint64_t*>(address);
+    const uint64_t value = *reinterpret_cast<const volatile uint64_t*>(address);
+    if (log_ != nullptr) log_->Add(address, value);
+    return value;
   }
 
  private:
   const StackBounds& stack_;
+  ReadLog* const log_;
   bool ok_ = true;
 };
 
@@ -66,10 +69,10 @@ uint64_t Saved(FrameRule::From from, int32_t offset, const Registers& registers,
 
 }  // namespace
 
-Step FrameRule::Apply(Registers& registers, const StackBounds& bounds) const {
+Step FrameRule::Apply(Registers& registers, const StackBounds& bounds, ReadLog* log) const {
   if (ra == From::kUndefined) return Step::kOutermost;
   if (cfa == From::kUnknown || ra == From::kUnknown) return Step::kUnknown;
-  StackReader stack(bounds);
+  StackReader stack(bounds, log);
   Registers caller;
   caller.sp = Cfa(*this, registers, stack);
   // Only a function that has not yet pushed anything, its return address in the link register,

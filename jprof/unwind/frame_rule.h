@@ -31,7 +31,8 @@ struct FrameRule {
   bool operator==(const FrameRule&) const = default;
 
   // Moves registers to the caller, reading nothing but the stack. Left as they are unless kStepped.
-  Unwinder::Step Apply(Registers& registers, const StackBounds& stack) const;
+  Unwinder::Step Apply(Registers& registers, const StackBounds& stack,
+                       ReadLog* log = nullptr) const;
 };
 static_assert(sizeof(FrameRule) == 16);
 

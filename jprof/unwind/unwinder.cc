@@ -4,11 +4,13 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "jprof/unwind/modules.h"
+#include "jprof/unwind/pc_table.h"
 #include "jprof/unwind/unwind_table.h"
 
 namespace jprof::unwind {
@@ -16,7 +18,7 @@ namespace {
 
 constexpr uint64_t kCodeEnd = uint64_t{1} << 47;
 
-// One executable segment of a module. `table` and `path` live as long as the Unwinder.
+// One executable segment of a module. `table` and `path` live as long as a snapshot has them.
 struct Mapped {
   CodeRange code;
   uint64_t bias, low;  // rows are distances from low
@@ -43,23 +45,50 @@ struct Unwinder::State {
   // A module as a file: what is mapped, or mapped again, with the same path and index has the same
   // table.
   using ModuleKey = std::pair<std::string, size_t>;
+  using Tables = std::map<ModuleKey, UnwindTable>;
+  // Tables of modules that are gone, kept for when they come back.
+  static constexpr size_t kMostUnmapped = 8;
+  // What was replaced, until nobody reads it.
+  struct Garbage {
+    std::vector<std::unique_ptr<const Snapshot>> snapshots;
+    std::vector<Tables::node_type> tables;
+  };
+  // What the rows say about an address, while the modules are those of `generation`.
+  struct Fact {
+    FrameRule rule;
+    uint64_t function, generation;
+  };
 
   std::atomic<const Snapshot*> current;
+  std::atomic<uint64_t> generation = 0;
   std::atomic<bool> stale = false;
+  PcTable<Fact, 12> facts;
+  // Readers count themselves under the era in which they begin. An era begins when all readers of
+  // the one before the last are gone: then nobody reads what was replaced in that one.
+  std::atomic<uint32_t> era = 0;
+  std::atomic<uint32_t> readers[2] = {};
   // Refresh's own.
   ModuleCounts counts;
-  std::map<ModuleKey, UnwindTable> tables;
-  std::vector<std::unique_ptr<const Snapshot>> snapshots;
+  Tables tables;
+  std::unique_ptr<const Snapshot> newest;
+  Garbage garbage[2];  // by era
 
   State() { Publish({}); }
   void Publish(Snapshot snapshot);
   void Add(const Module& module, Snapshot& snapshot);
+  void DropUnmapped();
+  void FreeGarbage();
+  uint32_t EnterEra();
+  bool FactAt(uint64_t pc, Fact* fact);
 };
 
 void Unwinder::State::Publish(Snapshot snapshot) {
-  if (!snapshots.empty() && snapshot == *snapshots.back()) return;
-  snapshots.push_back(std::make_unique<const Snapshot>(std::move(snapshot)));
-  current.store(snapshots.back().get(), std::memory_order_release);
+  if (newest != nullptr && snapshot == *newest) return;
+  auto old = std::exchange(newest, std::make_unique<const Snapshot>(std::move(snapshot)));
+  current.store(newest.get());
+  ++generation;
+  if (old != nullptr) garbage[era % 2].snapshots.push_back(std::move(old));
+  DropUnmapped();
 }
 
 void Unwinder::State::Add(const Module& module, Snapshot& snapshot) {
@@ -73,17 +102,66 @@ void Unwinder::State::Add(const Module& module, Snapshot& snapshot) {
   }
 }
 
+void Unwinder::State::DropUnmapped() {
+  std::set<const UnwindTable*> mapped;
+  for (const Mapped& each : *newest) mapped.insert(each.table);
+  if (tables.size() <= mapped.size() + kMostUnmapped) return;
+  for (auto at = tables.begin(); at != tables.end();) {
+    const auto table = at++;
+    if (!mapped.contains(&table->second)) garbage[era % 2].tables.push_back(tables.extract(table));
+  }
+}
+
+void Unwinder::State::FreeGarbage() {
+  const uint32_t next = (era + 1) % 2;  // the era before had the same number
+  if (readers[next] != 0) return;
+  garbage[next] = {};
+  ++era;
+}
+
+uint32_t Unwinder::State::EnterEra() {
+  for (;;) {
+    const uint32_t now = era;
+    ++readers[now % 2];
+    if (era == now) return now;
+    --readers[now % 2];
+  }
+}
+
+bool Unwinder::State::FactAt(uint64_t pc, Fact* fact) {
+  const uint64_t now = generation;  // first: what is found then is at least as new
+  if (facts.Read(pc, [&](const Fact& known) { return (*fact = known).generation == now; })) {
+    return true;
+  }
+  const Reading reading(*this);
+  const Mapped* mapped = FindMapped(*current.load(), pc);
+  if (mapped == nullptr) return false;
+  const UnwindTable::Row* row = mapped->table->Find(pc - mapped->low);
+  *fact = {{}, 0, now};
+  if (row != nullptr) {
+    fact->rule = mapped->table->RuleOf(*row);
+    const UnwindTable::Row* first = mapped->table->FunctionOf(row);
+    if (first != nullptr) fact->function = mapped->low + first->pc;
+  }
+  facts.Add(pc, *fact);
+  return true;
+}
+
+Unwinder::Reading::Reading(State& state) : state_(state), era_(state.EnterEra()) {}
+Unwinder::Reading::~Reading() { --state_.readers[era_ % 2]; }
+
 Unwinder::Unwinder() : state_(new State) {}
 Unwinder::~Unwinder() { delete state_; }
 
 Result<void> Unwinder::Refresh() {
+  state_->FreeGarbage();
   state_->stale.store(false, std::memory_order_relaxed);
   Snapshot snapshot;
   if (ForEachModule(state_->counts, [&](const Module& module) { state_->Add(module, snapshot); })) {
     std::ranges::sort(snapshot, {}, [](const Mapped& mapped) { return mapped.code.low; });
     state_->Publish(std::move(snapshot));
   }
-  const Snapshot& now = *state_->snapshots.back();
+  const Snapshot& now = *state_->newest;
   if (std::ranges::none_of(now,
                            [](const Mapped& mapped) { return mapped.table->rows().size() > 1; })) {
     return Fail(
@@ -94,30 +172,34 @@ Result<void> Unwinder::Refresh() {
 }
 
 bool Unwinder::Stale() const { return state_->stale.load(std::memory_order_relaxed); }
+uint64_t Unwinder::Generation() const { return state_->generation; }
 
 uint64_t Unwinder::TableBytes() const {
-  uint64_t bytes = 0;
+  const auto size = [](const auto& snapshot) { return snapshot->capacity() * sizeof(Mapped); };
+  uint64_t bytes = size(state_->newest);
   for (const auto& [key, table] : state_->tables) bytes += table.Bytes();
-  for (const auto& snapshot : state_->snapshots) bytes += snapshot->capacity() * sizeof(Mapped);
+  for (const State::Garbage& old : state_->garbage) {
+    for (const auto& snapshot : old.snapshots) bytes += size(snapshot);
+    for (const auto& table : old.tables) bytes += table.mapped().Bytes();
+  }
   return bytes;
 }
 
-Unwinder::Step Unwinder::Next(Registers& registers, const StackBounds& stack,
-                              bool interrupted) const {
+Unwinder::Step Unwinder::Next(Registers& registers, const StackBounds& stack, bool interrupted,
+                              uint64_t* function, ReadLog* log) const {
   // A call may be its function's last instruction: its return address is the next function's.
   const uint64_t pc = registers.pc - (interrupted || registers.interrupted ? 0 : 1);
-  const Mapped* mapped = FindMapped(*state_->current.load(std::memory_order_acquire), pc);
-  if (mapped == nullptr) {
-    if (pc < kCodeEnd) state_->stale.store(true, std::memory_order_relaxed);
-    return Step::kUnknown;
-  }
-  const UnwindTable::Row* row = mapped->table->Find(pc - mapped->low);
-  return row == nullptr ? Step::kUnknown : mapped->table->RuleOf(*row).Apply(registers, stack);
+  State::Fact fact = {};
+  const bool known = state_->FactAt(pc, &fact);
+  if (function != nullptr) *function = fact.function;
+  if (!known && pc < kCodeEnd) state_->stale.store(true, std::memory_order_relaxed);
+  return known ? fact.rule.Apply(registers, stack, log) : Step::kUnknown;
 }
 
 bool Unwinder::FunctionAt(uint64_t pc, Function* function) const {
   *function = {};
-  const Mapped* mapped = FindMapped(*state_->current.load(std::memory_order_acquire), pc);
+  const Reading reading(*this);
+  const Mapped* mapped = FindMapped(*state_->current.load(), pc);
   if (mapped == nullptr) return false;
   function->module = *mapped->path;
   const UnwindTable::Row* row = mapped->table->Find(pc - mapped->low);

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include "tests/unit/unwind/sample/chain.h"
@@ -124,7 +127,9 @@ TEST_F(UnwinderTest, FunctionsOfThisProgram) {
 using CallThrough = int (*)(void (*)(void*), void*);
 
 struct Plugin {
-  void* handle = dlopen(UNWIND_PLUGIN, RTLD_NOW);
+  explicit Plugin(const char* path = UNWIND_PLUGIN) : handle(dlopen(path, RTLD_NOW)) {}
+
+  void* handle;
   CallThrough call = reinterpret_cast<CallThrough>(dlsym(handle, "CallThroughPlugin"));
   uint64_t code = reinterpret_cast<uint64_t>(call);
   ~Plugin() { dlclose(handle); }
@@ -160,12 +165,51 @@ TEST_F(UnwinderTest, NothingNewCostsNothing) {
     ASSERT_TRUE(unwinder_.Refresh().has_value());
   }
   EXPECT_EQ(unwinder_.TableBytes(), bytes);
-  // The same module again: only snapshots grow.
-  for (int i = 0; i < 100; ++i) {
-    const Plugin plugin;
+}
+
+// A program that maps other plugins, and unmaps them, for days.
+TEST_F(UnwinderTest, ModulesThatAreGoneTakeNoMemory) {
+  constexpr int kRounds = 60, kKept = 16;  // tables that may be kept for a while
+  const std::string folder = testing::TempDir() + "unwind_plugins_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  const uint64_t before = unwinder_.TableBytes();
+  uint64_t one = 0, most = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string copy = folder + "/plugin" + std::to_string(i) + ".so";
+    std::filesystem::copy_file(UNWIND_PLUGIN, copy);
+    {
+      const Plugin plugin(copy.c_str());
+      ASSERT_NE(plugin.call, nullptr) << dlerror();
+      ASSERT_TRUE(unwinder_.Refresh().has_value());
+      Taken taken(unwinder_);
+      plugin.call(TakeBacktrace, &taken);
+      ExpectSame(taken, 5);
+    }
     ASSERT_TRUE(unwinder_.Refresh().has_value());
+    if (i == 0) one = unwinder_.TableBytes() - before;
+    most = std::max(most, unwinder_.TableBytes());
   }
-  EXPECT_LT(unwinder_.TableBytes(), bytes + 100 * 16384);
+  std::filesystem::remove_all(folder);
+  EXPECT_GT(one, 0u);
+  EXPECT_LT(most, before + kKept * one) << one << " bytes for one";
+}
+
+// What a reader has found stays while it reads, however often modules change.
+TEST_F(UnwinderTest, NothingIsFreedWhileItIsRead) {
+  Function function;
+  uint64_t held = 0;
+  {
+    const Unwinder::Reading reading(unwinder_);
+    for (int i = 0; i < 10; ++i) {
+      const Plugin plugin;
+      ASSERT_TRUE(unwinder_.Refresh().has_value());
+      ASSERT_TRUE(unwinder_.FunctionAt(plugin.code, &function));
+    }
+    EXPECT_EQ(function.module, UNWIND_PLUGIN);
+    held = unwinder_.TableBytes();
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(unwinder_.Refresh().has_value());
+  EXPECT_LT(unwinder_.TableBytes(), held);
 }
 
 // While one thread maps, calls through and unmaps, and another refreshes: each walk ends well or at

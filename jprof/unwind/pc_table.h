@@ -1,0 +1,83 @@
+// What is known about code addresses, in a table of fixed size that all threads share. Callable in
+// a signal handler: no lock is waited for, nothing is allocated. A fact that two write at once is
+// kept by one of them, and a new one takes an old one's place: a miss is never wrong, only slow.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+namespace jprof::unwind {
+
+// 2^kBits facts, two places for each address.
+template <typename Fact, int kBits>
+class PcTable {
+  static_assert(std::is_trivially_copyable_v<Fact>);
+
+ public:
+  // Pages that no fact was put in take no memory. Without memory every Read is a miss.
+  PcTable() {
+    void* memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    slots_ = memory == MAP_FAILED ? nullptr : static_cast<Slot*>(memory);
+  }
+  ~PcTable() {
+    if (slots_ != nullptr) munmap(slots_, kSlots * sizeof(Slot));
+  }
+  PcTable(const PcTable&) = delete;
+
+  // Whether there is a fact about `pc` of which read(fact) is true. `read` may be shown a fact that
+  // is being overwritten, which may be anything: what it took counts only if the answer is true.
+  template <typename Reader>
+  bool Read(uint64_t pc, Reader read) const {
+    if (slots_ == nullptr || pc == 0) return false;
+    for (const uint64_t place : {PlaceOf(pc), PlaceOf(pc) ^ 1}) {
+      const Slot& slot = slots_[place];
+      const uint32_t version = slot.version.load(std::memory_order_acquire);
+      if (slot.pc.load(std::memory_order_relaxed) != pc || version % 2 != 0) continue;
+      const bool taken = read(slot.fact);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return taken && slot.version.load(std::memory_order_relaxed) == version;
+    }
+    return false;
+  }
+
+  void Add(uint64_t pc, const Fact& fact) {
+    if (slots_ == nullptr || pc == 0) return;
+    Slot& slot = PlaceFor(pc);
+    uint32_t version = slot.version.load(std::memory_order_relaxed);
+    if (version % 2 != 0 ||
+        !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire)) {
+      return;  // another thread writes it
+    }
+    std::atomic_thread_fence(std::memory_order_release);
+    slot.pc.store(pc, std::memory_order_relaxed);
+    slot.fact = fact;
+    slot.version.store(version + 2, std::memory_order_release);
+  }
+
+ private:
+  struct alignas(64) Slot {
+    std::atomic<uint32_t> version;  // odd: being written
+    std::atomic<uint64_t> pc;       // 0: none
+    Fact fact;
+  };
+  static constexpr uint64_t kSlots = uint64_t{1} << kBits;
+
+  static uint64_t PlaceOf(uint64_t pc) { return pc * 0x9e3779b97f4a7c15 >> (64 - kBits); }
+
+  // Its own, a free one, or the one that was written less often.
+  Slot& PlaceFor(uint64_t pc) {
+    Slot &first = slots_[PlaceOf(pc)], &second = slots_[PlaceOf(pc) ^ 1];
+    if (first.pc == pc) return first;
+    if (second.pc == pc) return second;
+    return second.version < first.version ? second : first;
+  }
+
+  Slot* slots_;
+};
+
+}  // namespace jprof::unwind
