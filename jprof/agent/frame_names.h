@@ -18,6 +18,21 @@ constexpr bool IsJava(MethodType type) {
 // Words as in profile::Node.
 uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java,
                    const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
+// The words of what walks of a thread find.
+class ThreadNames final : public hotspot::FrameNames {
+ public:
+  ThreadNames(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder)
+      : thread_(thread), java_(java), unwinder_(unwinder) {}
+  uint32_t WordOf(const hotspot::StackFrame& frame) override {
+    return FrameWord(thread_, java_, unwinder_, frame);
+  }
+
+ private:
+  engine::Thread& thread_;
+  engine::MethodSource& java_;
+  const unwind::Unwinder& unwinder_;
+};
+
 // 0: the kernel's functions are not known.
 uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel,
                     uint64_t address);

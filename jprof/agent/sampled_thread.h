@@ -13,7 +13,7 @@
 
 namespace jprof::agent {
 
-inline constexpr uint32_t kMostFrames = 2048;
+inline constexpr uint32_t kMostFrames = hotspot::LastStack::kMostFrames;
 inline constexpr uint32_t kMostKernelFrames = 128;
 inline constexpr size_t kMostTriggers = 8;
 inline constexpr size_t kMostVirtualRows = 64;
@@ -44,11 +44,13 @@ struct SampledThread {
   uint64_t cpu_ns[kMostTriggers] = {};  // at its last tick
   int64_t owed_ns[kMostTriggers] = {};  // not asked for yet; below 0: ran before its time
   uint32_t start[kMostTriggers] = {};   // of sampling, that this counts from
-  // One walk.
-  uint32_t words[kMostFrames + kMostKernelFrames + 2];
+  // One sample: what stands below the walked frames, innermost first.
+  uint32_t words[kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];
+  hotspot::LastStack last;                      // of signals; `context` of a frame: its node
+  const engine::Strand* last_strand = nullptr;  // that the nodes are of
   union {
-    hotspot::StackFrame frames[kMostFrames];
+    hotspot::StackFrame frames[kMostFrames];  // of callbacks
   };
 };
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <ranges>
 #include <utility>
 
 #include "common/monotonic.h"
@@ -326,8 +327,9 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
     record.samples_lost += weight;
     return;
   }
-  if (!session_->Heed(thread)) return;
   SampledThread& sampled = *Of(thread);
+  if ((thread.attention & engine::kForgetMethods) != 0) sampled.last.Forget();
+  if (!session_->Heed(thread)) return;
   if (IsOwn(unwind::OfSignal(context).pc)) {
     record.samples_own += weight;
     return;
@@ -341,9 +343,14 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
         sampled.words[used++] = word;
     }
   }
+  ThreadNames names(thread, session_->source(), unwinder_);
   const hotspot::StackWalk walk =
-      walker_->WalkSignal(context, sampled.stack, thread.vm_thread, sampled.frames, kMostFrames);
-  Add(thread, walk, used, index, weight);
+      walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
+  engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
+  const uint32_t kept = std::exchange(sampled.last_strand, &strand) == &strand ? walk.kept : 0;
+  profile::Node* node =
+      ContextOf(thread, strand, walk.in_heap, sampled.last.frames(), kept, used);
+  Add(thread, strand, walk, node, index, weight);
 }
 
 void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signature) {
@@ -354,9 +361,13 @@ void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signatur
   SampledThread& sampled = *Of(*thread);
   size_t used = 0;
   if (class_signature != nullptr) sampled.words[used++] = ClassWord(*thread, class_signature);
+  ThreadNames names(*thread, session_->source(), unwinder_);
   const hotspot::StackWalk walk =
-      walker_->WalkJava(sampled.stack, thread->vm_thread, sampled.frames, kMostFrames);
-  Add(*thread, walk, used, index, weight);
+      walker_->WalkJava(sampled.stack, thread->vm_thread, sampled.frames, kMostFrames, &names);
+  engine::Strand& strand = walk.is_virtual ? VirtualRow(*thread) : thread->strand;
+  profile::Node* node =
+      ContextOf(*thread, strand, walk.in_heap, {sampled.frames, walk.depth}, 0, used);
+  Add(*thread, strand, walk, node, index, weight);
 }
 
 // The row of the virtual thread that is mounted: of its name, shared by all that have it and ran
@@ -390,20 +401,26 @@ void Sampling::VirtualThreadEnded() {
   virtual_names_.Ended(session_->source().VirtualThreadId(thread->vm_thread));
 }
 
-// `used`: words that stand before the walked frames.
-void Sampling::Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used,
-                   size_t index, int64_t weight) {
-  SampledThread& sampled = *Of(thread);
-  engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
-  for (uint32_t i = 0; i < walk.depth; ++i) {
-    const uint32_t word = FrameWord(thread, session_->source(), unwinder_, sampled.frames[i]);
-    if (options_.java_only && !IsJava(sampled.frames[i].type)) continue;
-    sampled.words[used++] = word;
+// The node of a stack; `kept`: so many of the outermost frames know theirs. `used`: words below the
+// frames.
+profile::Node* Sampling::ContextOf(engine::Thread& thread, engine::Strand& strand, bool in_heap,
+                                   std::span<hotspot::StackFrame> frames, uint32_t kept,
+                                   size_t used) {
+  const size_t fresh = frames.size() - kept;
+  engine::Path path(thread, strand, kept != 0 ? frames[fresh].context : 0);
+  if (kept == 0 && in_heap)
+    path.Step(NoteWord(thread, "(outer frames of the virtual thread are still in the heap)"));
+  for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
+    if (!options_.java_only || IsJava(frame.type)) path.Step(frame.word);
+    frame.context = path.index();
   }
-  if (walk.in_heap)
-    sampled.words[used++] =
-        NoteWord(thread, "(outer frames of the virtual thread are still in the heap)");
-  profile::Node* node = engine::ContextOf(thread, strand, {sampled.words, used});
+  for (const uint32_t word : std::span(Of(thread)->words, used) | std::views::reverse)
+    path.Step(word);
+  return path.node();
+}
+
+void Sampling::Add(engine::Thread& thread, engine::Strand& strand, const hotspot::StackWalk& walk,
+                   profile::Node* node, size_t index, int64_t weight) {
   engine::Charge(thread, node, metric_of_[index], weight, metric_count_);
   if (weighted_[index]) engine::Charge(thread, node, metric_of_[index] + 1, 1, metric_count_);
   const int64_t count = weighted_[index] ? 1 : weight;

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,10 @@ class Sampling {
   void ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc);
   bool IsOwn(uint64_t pc) const { return pc >= own_start_ && pc < own_end_; }
   engine::Strand& VirtualRow(engine::Thread& thread);
-  void Add(engine::Thread& thread, const hotspot::StackWalk& walk, size_t used, size_t index,
-           int64_t weight);
+  profile::Node* ContextOf(engine::Thread& thread, engine::Strand& strand, bool in_heap,
+                           std::span<hotspot::StackFrame> frames, uint32_t kept, size_t used);
+  void Add(engine::Thread& thread, engine::Strand& strand, const hotspot::StackWalk& walk,
+           profile::Node* node, size_t index, int64_t weight);
   bool OpenTimers(SampledThread& sampled);
   void Loop();
   void AskThreads(size_t index, bool also_running, uint32_t ticks);

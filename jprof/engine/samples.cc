@@ -13,17 +13,23 @@ uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
 }
 
+Path::Path(Thread& thread, Strand& strand, uint32_t from)
+    : thread_(thread), foreign_(&strand != &thread.strand ? &strand : nullptr) {
+  if (foreign_ != nullptr) std::swap(thread.strand, strand);
+  node_ = thread.nodes + (from != 0 ? from : thread.strand.record->root);
+}
+
+Path::~Path() {
+  if (foreign_ != nullptr) std::swap(thread_.strand, *foreign_);
+}
+
+void Path::Step(uint32_t word) { node_ = FindOrAddChild(thread_, node_, word, word).node; }
+
 profile::Node* ContextOf(Thread& thread, Strand& strand,
                          std::span<const uint32_t> innermost_first) {
-  const bool foreign = &strand != &thread.strand;
-  if (foreign)
-    std::swap(thread.strand, strand);  // nodes come from the chunk of the strand that is on
-  profile::Node* node = thread.nodes + thread.strand.record->root;
-  for (const uint32_t word : innermost_first | std::views::reverse) {
-    node = FindOrAddChild(thread, node, word, word).node;
-  }
-  if (foreign) std::swap(thread.strand, strand);
-  return node;
+  Path path(thread, strand, 0);
+  for (const uint32_t word : innermost_first | std::views::reverse) path.Step(word);
+  return path.node();
 }
 
 }  // namespace jprof::engine

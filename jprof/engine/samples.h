@@ -37,6 +37,23 @@ class TreeInUse {
 // `source` says which.
 uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
+// Steps down the tree of `strand` from a node (0: the root), by words as in a node. While it
+// exists, the thread's new nodes come from that strand's chunk.
+class Path {
+ public:
+  Path(Thread& thread, Strand& strand, uint32_t from);
+  ~Path();
+  Path(const Path&) = delete;
+  void Step(uint32_t word);
+  profile::Node* node() const { return node_; }
+  uint32_t index() const { return static_cast<uint32_t>(node_ - thread_.nodes); }
+
+ private:
+  Thread& thread_;
+  Strand* const foreign_;  // null: the thread's own
+  profile::Node* node_;
+};
+
 // The context of a stack in the tree of `strand`: the thread's own, or one of Session::AddRow.
 // Words as in a node, innermost first. Never null: what finds no room is charged to an overflow
 // node, as entries are. A method that is interpreted here and compiled there has a node of each

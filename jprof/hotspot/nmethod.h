@@ -1,10 +1,12 @@
 // The debug information of a compiled method: which Java methods, inlined into each other, an
-// address stands for. The decoding is pure, over bytes with bounds; damaged bytes give false, never
-// a read outside.
+// address stands for. Damaged bytes give false, never a read outside their bounds; the bytes may be
+// gone.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "jprof/hotspot/foreign.h"
 
 namespace jprof::hotspot {
 
@@ -34,9 +36,9 @@ struct PcDesc {
 };
 static_assert(sizeof(PcDesc) == 16);
 
-// The first entry at or after an offset of the code; null: none. Sorted, with a sentinel at both
-// ends.
-const PcDesc* FindPcDesc(const PcDesc* begin, const PcDesc* end, int64_t pc_offset);
+// The scope at the first of `count` entries, at `pcs`, that is at or after an offset of the code;
+// 0: none. Sorted, with a sentinel at both ends.
+uint32_t FindScope(Foreign& foreign, uint64_t pcs, uint64_t count, int64_t pc_offset);
 
 // One method of a chain of inlined ones.
 struct Scope {
@@ -44,6 +46,7 @@ struct Scope {
   uint32_t method = 0;  // number of the Method* in the method's metadata, from 1 on
   int32_t bci = -1;     // -1: before the first bytecode
 };
-bool ReadScope(const uint8_t* scopes, size_t size, uint32_t offset, Coding coding, Scope* scope);
+bool ReadScope(Foreign& foreign, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,
+               Scope* scope);
 
 }  // namespace jprof::hotspot

@@ -137,46 +137,45 @@ const char* StackLayout::Open(const VmStructs& s) {
 
 // Everything that naming the method will read: Method, ConstMethod, ConstantPool, class, and three
 // symbols.
-bool StackLayout::ChecksOut(uint64_t method, uint64_t const_method, Readable& readable) const {
+bool StackLayout::ChecksOut(uint64_t method, uint64_t const_method, Foreign& foreign) const {
   const auto aligned = [&](uint64_t at, int64_t bytes) {
-    return at % 8 == 0 && readable(at, bytes);
+    return at % 8 == 0 && foreign.Reaches(at, bytes);
   };
   const auto is_symbol = [&](uint64_t at) {
-    return readable(at, symbol_body_) &&
-           readable(at, symbol_body_ + LoadAt<uint16_t>(at + symbol_length_));
+    uint16_t length;
+    return foreign.Load(at + symbol_length_, &length) && foreign.Reaches(at, symbol_body_ + length);
   };
   if (!aligned(method, method_bytes_) || !aligned(const_method, const_bytes_)) return false;
-  const auto pool = LoadAt<uint64_t>(const_method + const_pool_);
+  const auto pool = foreign.Get<uint64_t>(const_method + const_pool_);
   if (!aligned(pool, pool_bytes_)) return false;
-  const auto holder = LoadAt<uint64_t>(pool + pool_holder_);
-  if (!aligned(holder, klass_name_ + 8) || !is_symbol(LoadAt<uint64_t>(holder + klass_name_)))
+  const auto holder = foreign.Get<uint64_t>(pool + pool_holder_);
+  if (!aligned(holder, klass_name_ + 8) ||
+      !is_symbol(foreign.Get<uint64_t>(holder + klass_name_))) {
     return false;
+  }
   for (const int64_t index_at : {const_name_, const_signature_}) {
-    const auto index = LoadAt<uint16_t>(const_method + index_at);
-    const uint64_t slot = pool + pool_bytes_ + uint64_t{index} * 8;
-    if (index == 0 || index >= LoadAt<int32_t>(pool + pool_length_) || !readable(slot, 8))
-      return false;
-    if (!is_symbol(LoadAt<uint64_t>(slot))) return false;
+    const auto index = foreign.Get<uint16_t>(const_method + index_at);
+    if (index == 0 || index >= foreign.Get<int32_t>(pool + pool_length_)) return false;
+    if (!is_symbol(foreign.Get<uint64_t>(pool + pool_bytes_ + uint64_t{index} * 8))) return false;
   }
   return true;
 }
 
-bool StackLayout::IsMethod(uint64_t method, bool checked, Readable& readable) const {
-  if (method == 0 || method % 8 != 0) return false;
-  if (!checked && !readable(method, method_bytes_)) return false;
-  const auto const_method = LoadAt<uint64_t>(method + method_const_);
+bool StackLayout::IsMethod(uint64_t method, Foreign& foreign) const {
+  uint64_t const_method;
+  if (method % 8 != 0 || !foreign.Load(method + method_const_, &const_method)) return false;
   const uint64_t mark = KnownGood::Mark(method, const_method);
   if (known_.Has(mark)) return true;
-  if (!ChecksOut(method, const_method, readable)) return false;
+  if (!ChecksOut(method, const_method, foreign)) return false;
   known_.Add(mark);
   return true;
 }
 
-MethodShape StackLayout::ShapeOf(uint64_t method) const {
-  const auto const_method = LoadAt<uint64_t>(method + method_const_);
-  const uint32_t flags = method_flags_bytes_ == 2 ? LoadAt<uint16_t>(method + method_flags_)
-                                                  : LoadAt<uint32_t>(method + method_flags_);
-  return {const_method + const_bytes_, LoadAt<uint16_t>(const_method + const_code_size_),
+MethodShape StackLayout::ShapeOf(uint64_t method, Foreign& foreign) const {
+  const auto const_method = foreign.Get<uint64_t>(method + method_const_);
+  const uint32_t flags = method_flags_bytes_ == 2 ? foreign.Get<uint16_t>(method + method_flags_)
+                                                  : foreign.Get<uint32_t>(method + method_flags_);
+  return {const_method + const_bytes_, foreign.Get<uint16_t>(const_method + const_code_size_),
           (flags & kAccNative) != 0};
 }
 
@@ -190,7 +189,11 @@ bool StackLayout::IsOptimised(const CodeBlob& nm) const {
   return level >= kFirstC2Level;
 }
 
-bool StackLayout::DebugOf(const CodeBlob& nm, Readable& readable, DebugInformation* debug) const {
+int32_t StackLayout::CompileId(uint64_t header) const {
+  return LoadAt<int32_t>(header + nm_compile_id_);
+}
+
+bool StackLayout::DebugOf(const CodeBlob& nm, DebugInformation* debug) const {
   const auto offset = [&](int64_t field) { return uint64_t{LoadAt<uint32_t>(nm.header + field)}; };
   uint64_t pcs, pcs_end, scopes, scopes_end, metadata, metadata_end;
   if (nm_immutable_ >= 0) {
@@ -203,12 +206,6 @@ bool StackLayout::DebugOf(const CodeBlob& nm, Readable& readable, DebugInformati
     metadata = other + offset(blob_relocation_size_);
     metadata_end = other + offset(blob_mutable_size_);
     if (size == 0 || size > kMostScopeBytes || pcs < data) return false;
-    const uint64_t mark = KnownGood::Mark(nm.header + offset(nm_compile_id_), data ^ other);
-    if (!known_.Has(mark)) {  // these lie in the C heap: there as long as the method is
-      if (!readable(data, size)) return false;
-      if (metadata < metadata_end && !readable(metadata, metadata_end - metadata)) return false;
-      known_.Add(mark);
-    }
   } else {  // all in the code cache
     scopes = LoadAt<uint64_t>(nm.header + nm_scopes_);
     pcs = scopes_end = nm.header + offset(nm_pcs_);
@@ -219,9 +216,9 @@ bool StackLayout::DebugOf(const CodeBlob& nm, Readable& readable, DebugInformati
     if (!inside(scopes) || !inside(pcs) || !inside(pcs_end) || !inside(metadata)) return false;
   }
   if (pcs > pcs_end || scopes > scopes_end || metadata > metadata_end) return false;
-  debug->pcs = reinterpret_cast<const PcDesc*>(pcs);
-  debug->pcs_end = debug->pcs + (pcs_end - pcs) / sizeof(PcDesc);
-  debug->scopes = reinterpret_cast<const uint8_t*>(scopes);
+  debug->pcs = pcs;
+  debug->pc_count = (pcs_end - pcs) / sizeof(PcDesc);
+  debug->scopes = scopes;
   debug->scopes_size = scopes_end - scopes;
   debug->metadata = metadata;
   debug->metadata_count = (metadata_end - metadata) / 8;

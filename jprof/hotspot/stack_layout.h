@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "jprof/hotspot/code_cache.h"
+#include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/nmethod.h"
-#include "jprof/hotspot/readable.h"
 #include "jprof/hotspot/vm_structs.h"
 
 namespace jprof::hotspot {
@@ -57,11 +57,10 @@ class InterpreterEntries {
   std::atomic<int> count_ = -1;
 };
 
-// The scopes of a compiled method.
+// Where the scopes of a compiled method are. From JDK 23 on that is in the C heap.
 struct DebugInformation {
-  const PcDesc *pcs = nullptr, *pcs_end = nullptr;
-  const uint8_t* scopes = nullptr;
-  uint64_t scopes_size = 0;
+  uint64_t pcs = 0, pc_count = 0;
+  uint64_t scopes = 0, scopes_size = 0;
   uint64_t metadata = 0, metadata_count = 0;
 };
 
@@ -76,19 +75,21 @@ class StackLayout {
   // Null, or the name of what this VM does not tell.
   const char* Open(const VmStructs& structs);
 
-  // Whether a pointer is a Method* whose class and names can be read. `checked`: the pointer itself
-  // is known good.
-  bool IsMethod(uint64_t method, bool checked, Readable& readable) const;
-  MethodShape ShapeOf(uint64_t method) const;
+  // Whether a pointer is a Method* whose class and names can be read.
+  bool IsMethod(uint64_t method, Foreign& foreign) const;
+  MethodShape ShapeOf(uint64_t method, Foreign& foreign) const;
 
   uint64_t MethodOf(const CodeBlob& nmethod) const;
   bool IsOptimised(const CodeBlob& nmethod) const;  // by C2
-  bool DebugOf(const CodeBlob& nmethod, Readable& readable, DebugInformation* debug) const;
+  // Every compilation has its own. `header`: anywhere in the code cache, maybe of no nmethod.
+  int32_t CompileId(uint64_t header) const;
+  bool DebugOf(const CodeBlob& nmethod, DebugInformation* debug) const;
   // Whether pc is what a deoptimised frame's return address was changed to; and the pc it had, 0:
   // none.
   bool IsDeoptHandler(const CodeBlob& nmethod, uint64_t pc) const;
   uint64_t DeoptimisedPc(const CodeBlob& nmethod, uint64_t pc, uint64_t sp) const;
 
+  Foreign::Fetch fetch = nullptr;
   CodeCache cache;
   mutable InterpreterEntries entries;
   Coding coding = Coding::kAllBytes;
@@ -102,7 +103,7 @@ class StackLayout {
   int64_t thread_os, os_id, thread_stack_base, thread_stack_size, thread_bytes;
 
  private:
-  bool ChecksOut(uint64_t method, uint64_t const_method, Readable& readable) const;
+  bool ChecksOut(uint64_t method, uint64_t const_method, Foreign& foreign) const;
 
   int64_t method_const_, method_flags_, method_flags_bytes_, method_bytes_;
   int64_t const_pool_, const_code_size_, const_name_, const_signature_, const_bytes_;

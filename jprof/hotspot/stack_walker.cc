@@ -10,6 +10,7 @@
 
 #include "jprof/hotspot/frame_code.h"
 #include "jprof/hotspot/load.h"
+#include "jprof/hotspot/return_facts.h"
 #include "jprof/hotspot/stack_layout.h"
 
 namespace jprof::hotspot {
@@ -21,23 +22,48 @@ using unwind::Unwinder;
 
 constexpr char kCallStub[] = "call_stub";
 
+// What a walk goes by, and where its frames go.
+struct Task {
+  const StackLayout& layout;
+  const Unwinder& unwinder;
+  const StackBounds& stack;
+  uint64_t vm_thread;
+  StackFrame* out;
+  uint32_t room;
+  // Null: nothing is remembered.
+  ReturnFacts* facts = nullptr;
+  FrameNames* names = nullptr;  // with facts
+  LastStack* last = nullptr;    // with names
+};
+
 // One walk: the registers of the frame it has come to, and what it has written.
 class Walk {
  public:
-  Walk(const StackLayout& layout, const Unwinder& unwinder, const StackBounds& stack,
-       uint64_t vm_thread, StackFrame* out, uint32_t room)
-      : layout_(layout),
-        unwinder_(unwinder),
-        stack_(stack),
-        thread_(vm_thread),
-        out_(out),
-        room_(room) {}
+  explicit Walk(const Task& task)
+      : layout_(task.layout),
+        unwinder_(task.unwinder),
+        stack_(task.stack),
+        thread_(task.vm_thread),
+        out_(task.out),
+        room_(task.room),
+        facts_(task.facts),
+        names_(task.names),
+        last_(task.last),
+        foreign_(task.layout.fetch) {}
 
   StackWalk All(const Registers& registers, const InterpreterRegisters& interpreter) {
     at_ = registers;
     interpreter_ = interpreter;
     if (thread_ != 0) anchor_ = thread_ + layout_.thread_anchor;
+    const uint64_t continuation = NoteContinuation();
+    if (last_ == nullptr) return Go(), result_;
+    last_->Begin({thread_, continuation, unwinder_.Generation()}, at_.sp,
+                 [&](const LastStack::Code& code) {
+                   return code.header == 0 || layout_.CompileId(code.header) == code.compile_id;
+                 });
+    room_ = last_->room();
     Go();
+    last_->End(&result_, !result_.unknown && !result_.truncated);
     return result_;
   }
 
@@ -46,7 +72,9 @@ class Walk {
     is_top_ = false;
     at_.sp = stack_.low;
     anchor_ = thread_ + layout_.thread_anchor;
-    if (ToAnchor()) Go();
+    if (!ToAnchor()) return result_;
+    NoteContinuation();
+    Go();
     return result_;
   }
 
@@ -61,13 +89,14 @@ class Walk {
   };
 
   void Go() {
-    NoteContinuation();
     while (!result_.truncated) {
+      if (last_ != nullptr && ComeToLast()) return;
       const uint64_t sp = at_.sp;
       const Outcome outcome = IsCode(at_.pc) ? Generated() : Native();
       if (outcome == Outcome::kDone) return;
       const bool upwards = (at_.sp > sp || (is_top_ && at_.sp == sp)) && at_.sp <= stack_.high;
       if (!upwards) at_.sp = sp;
+      if (last_ != nullptr && (outcome == Outcome::kLost || !upwards)) last_->Spoil();
       if ((outcome == Outcome::kLost || !upwards) && !ToAnchor()) {
         result_.unknown = true;
         return;
@@ -77,29 +106,52 @@ class Walk {
     }
   }
 
+  // Whether the rest is as it was. What a frame's caller is depends on nothing but pc, sp, fp and
+  // what is read, unless the frame is interrupted or native (anchors).
+  bool ComeToLast() {
+    if (!is_top_ && IsCode(at_.pc) && last_->Joins(at_)) return true;
+    last_->Step(at_, result_.depth);
+    if (is_top_ || !IsCode(at_.pc)) last_->MayNotJoin();
+    return false;
+  }
+
   bool IsCode(uint64_t pc) const { return thread_ != 0 && layout_.cache.Holds(pc); }
   // Asked twice in a row of most frames: before and after the step to them.
   const CodeBlob& BlobAt(uint64_t pc) {
     if (pc != blob_pc_) blob_ = layout_.cache.BlobAt(blob_pc_ = pc);
     return blob_;
   }
-  uint64_t Word(uint64_t address) const { return LoadAt<uint64_t>(address); }
+  uint64_t Word(uint64_t address) const {
+    const auto value = LoadAt<uint64_t>(address);
+    if (last_ != nullptr) last_->log().Add(address, value);
+    return value;
+  }
   bool OnStack(uint64_t address, uint64_t bytes = 8) const {
     return address % 8 == 0 && address >= at_.sp && stack_.Holds(address, bytes);
   }
 
-  void NoteContinuation() {
-    if (thread_ == 0 || layout_.continuation_entry < 0) return;
-    const uint64_t entry = Word(thread_ + layout_.continuation_entry);
+  // The entry of the virtual thread that is walked; 0: none.
+  uint64_t NoteContinuation() {
+    if (thread_ == 0 || layout_.continuation_entry < 0) return 0;
+    const auto entry = LoadAt<uint64_t>(thread_ + layout_.continuation_entry);
     result_.is_virtual = entry != 0 && at_.sp < entry && stack_.Holds(entry, 8);
+    return result_.is_virtual ? entry : 0;
   }
 
-  void Emit(MethodType type, uint64_t method, int32_t bci) {
-    if (result_.depth == room_) {
+  void Emit(MethodType type, uint64_t method, int32_t bci) { EmitAt(at_.pc, type, method, bci); }
+  void EmitAt(uint64_t pc, MethodType type, uint64_t method, int32_t bci) {
+    if (result_.depth == room_ && !MakeRoom()) {
       result_.truncated = true;
       return;
     }
-    out_[result_.depth++] = {type, bci, method, at_.pc};
+    StackFrame& frame = out_[result_.depth++] = {type, bci, method, pc};
+    if (names_ != nullptr) frame.word = names_->WordOf(frame);
+  }
+  bool MakeRoom() {
+    if (last_ == nullptr) return false;
+    last_->GiveUpRest();
+    room_ = last_->room();
+    return result_.depth < room_;
   }
   void EmitStub(const char* name) {
     if (!java_only_) Emit(MethodType::kOther, reinterpret_cast<uint64_t>(name), -1);
@@ -123,10 +175,12 @@ class Walk {
   }
 
   Outcome Native() {
-    unwind::Function function;
-    const bool known = unwinder_.FunctionAt(is_top_ ? at_.pc : at_.pc - 1, &function);
-    Emit(MethodType::kFunction, known ? function.start : at_.pc, -1);
-    switch (unwinder_.Next(at_, stack_, is_top_)) {
+    uint64_t function = 0;
+    const uint64_t pc = at_.pc;
+    const auto step =
+        unwinder_.Next(at_, stack_, is_top_, &function, last_ != nullptr ? &last_->log() : nullptr);
+    EmitAt(pc, MethodType::kFunction, function != 0 ? function : pc, -1);
+    switch (step) {
       case Unwinder::Step::kStepped:
         if (IsCode(at_.pc) && !at_.interrupted) ToAnchorHere();
         return Outcome::kCaller;
@@ -150,6 +204,7 @@ class Walk {
   }
 
   Outcome Generated() {
+    if (facts_ != nullptr && !is_top_ && Recall()) return Outcome::kCaller;
     const CodeBlob blob = BlobAt(at_.pc);  // a copy: looking for the caller asks for others
     if (at_.pc == *layout_.call_stub_return) return CallStub();
     switch (blob.kind) {
@@ -195,22 +250,55 @@ class Walk {
 
   // --- Compiled methods.
 
+  // By what was found at this return address before.
+  bool Recall() {
+    ReturnFacts::Code code;
+    StackFrame* const out = out_ + result_.depth;
+    const uint32_t count = facts_->Find(at_.pc, &code, {out, room_ - result_.depth});
+    if (count == 0) return false;
+    const uint64_t header = at_.pc - code.header_distance;
+    if (layout_.CompileId(header) != code.compile_id) return false;
+    Caller caller;
+    if (!At(Standing(static_cast<int32_t>(code.frame_words)), &caller)) return false;
+    if (!facts_->Has(caller.pc) && !MayReturnTo(caller.pc)) return false;
+    result_.depth += count;
+    NoteCode(header, code.compile_id);
+    Step(caller);
+    return true;
+  }
+  // `first`: of the frames that the address stands for.
+  void Remember(const CodeBlob& blob, uint32_t first) {
+    const int32_t id = layout_.CompileId(blob.header);
+    NoteCode(blob.header, id);
+    if (facts_ == nullptr || layout_.IsDeoptHandler(blob, at_.pc) || IsContinuationEnd(blob))
+      return;
+    facts_->Add(
+        at_.pc,
+        {static_cast<uint32_t>(at_.pc - blob.header), id, static_cast<uint32_t>(blob.frame_words)},
+        {out_ + first, out_ + result_.depth});
+  }
+  void NoteCode(uint64_t header, int32_t id) {
+    if (last_ != nullptr) last_->IsOf({header, id});
+  }
+  // enterSpecial, below which is the carrier.
+  bool IsContinuationEnd(const CodeBlob& blob) const {
+    return layout_.continuation_return != nullptr && blob.Holds(*layout_.continuation_return);
+  }
+
   Outcome Compiled(const CodeBlob& blob) {
     const uint64_t method = layout_.MethodOf(blob);
-    if (blob.frame_words < 0 || !layout_.IsMethod(method, true, readable_)) return Outcome::kLost;
-    if (layout_.continuation_return != nullptr && result_.is_virtual &&
-        blob.Holds(*layout_.continuation_return)) {
-      return Outcome::kDone;  // enterSpecial: below is the carrier
-    }
+    if (blob.frame_words < 0 || !layout_.IsMethod(method, foreign_)) return Outcome::kLost;
+    if (result_.is_virtual && IsContinuationEnd(blob)) return Outcome::kDone;
+    const uint32_t first = result_.depth;
     if (blob.kind == CodeBlob::Kind::kNativeMethod) {
       Emit(MethodType::kNative, method, -1);
     } else {
       EmitScopes(blob, method);
     }
-    return CompiledCaller(blob);
+    return CompiledCaller(blob, first);
   }
 
-  Outcome CompiledCaller(const CodeBlob& blob) {
+  Outcome CompiledCaller(const CodeBlob& blob, uint32_t first) {
     const auto words = static_cast<int32_t>(blob.frame_words);
     Caller caller;
     const int32_t saved = is_top_ ? PushedBeforeSavedSp() : 0;
@@ -218,6 +306,7 @@ class Walk {
       return Step(caller);
     }
     if (At(is_top_ ? PlaceIn(blob) : Standing(words), &caller) && MayReturnTo(caller.pc)) {
+      if (!is_top_) Remember(blob, first);
       return Step(caller);
     }
     // Intrinsics push a few words, and so does C1 before it calls some of its stubs.
@@ -246,12 +335,13 @@ class Walk {
     const MethodType own = layout_.IsOptimised(blob) ? MethodType::kRejitted : MethodType::kJitted;
     DebugInformation debug;
     Scope scope;
-    uint32_t at = layout_.DebugOf(blob, readable_, &debug) ? ScopeAt(blob, debug) : 0;
+    uint32_t at = layout_.DebugOf(blob, &debug) ? ScopeAt(blob, debug) : 0;
     bool any = false;
-    while (at != 0 && ReadScope(debug.scopes, debug.scopes_size, at, layout_.coding, &scope)) {
+    while (at != 0 &&
+           ReadScope(foreign_, debug.scopes, debug.scopes_size, at, layout_.coding, &scope)) {
       if (scope.method == 0 || scope.method > debug.metadata_count) break;
-      const uint64_t inlined = Word(debug.metadata + (scope.method - 1) * 8);
-      if (!layout_.IsMethod(inlined, true, readable_)) break;
+      const uint64_t inlined = foreign_.Get<uint64_t>(debug.metadata + (scope.method - 1) * 8);
+      if (!layout_.IsMethod(inlined, foreign_)) break;
       Emit(scope.sender == 0 ? own : MethodType::kInlined, inlined, std::max(scope.bci, 0));
       any = scope.sender == 0;
       at = scope.sender;
@@ -264,9 +354,9 @@ class Walk {
   uint32_t ScopeAt(const CodeBlob& blob, const DebugInformation& debug) {
     const bool may_be = !is_top_ && OnStack(at_.sp, blob.frame_words * 8);
     const uint64_t original = may_be ? layout_.DeoptimisedPc(blob, at_.pc, at_.sp) : 0;
+    if (original != 0 && last_ != nullptr) last_->Spoil();  // it stands in the frame
     const int64_t offset = (original != 0 ? original : at_.pc) - blob.begin;
-    const PcDesc* desc = FindPcDesc(debug.pcs, debug.pcs_end, offset + (is_top_ ? 1 : 0));
-    return desc == nullptr || desc->scope_offset < 0 ? 0 : desc->scope_offset;
+    return FindScope(foreign_, debug.pcs, debug.pc_count, offset + (is_top_ ? 1 : 0));
   }
 
   // --- The interpreter.
@@ -285,7 +375,7 @@ class Walk {
 
   // In a method entry, before fp is the frame's.
   Outcome Entering(const CodeBlob& blob, uint64_t frame_from) {
-    if (layout_.IsMethod(interpreter_.entry_method, false, readable_)) {
+    if (layout_.IsMethod(interpreter_.entry_method, foreign_)) {
       EmitInterpreted(interpreter_.entry_method, 0);
     } else {
       EmitStub(blob.name);
@@ -313,7 +403,7 @@ class Walk {
     uint64_t method =
         at_.sp <= slot(InterpreterFrame::kMethod) ? Word(slot(InterpreterFrame::kMethod)) : 0;
     if (method == 0 && in_entry) method = interpreter_.entry_method;
-    if (!layout_.IsMethod(method, false, readable_)) {
+    if (!layout_.IsMethod(method, foreign_)) {
       if (!in_entry) return Outcome::kLost;
       EmitStub(blob.name);
     } else {
@@ -330,7 +420,7 @@ class Walk {
   }
 
   void EmitInterpreted(uint64_t method, uint64_t bcp) {
-    const MethodShape shape = layout_.ShapeOf(method);
+    const MethodShape shape = layout_.ShapeOf(method, foreign_);
     if (shape.is_native) return Emit(MethodType::kNative, method, -1);
     const auto in_code = [&](uint64_t at) {
       return at >= shape.code && at < shape.code + shape.code_size;
@@ -512,7 +602,7 @@ class Walk {
     if (IsCode(pc)) return MayReturnTo(pc, target);
     unwind::Function function;
     if (pc < 4096 || !unwinder_.FunctionAt(pc - 1, &function)) return false;
-    return readable_(pc - 16, 16) && FollowsCall(pc - 16, pc, target);
+    return foreign_.Reaches(pc - 16, 16) && FollowsCall(pc - 16, pc, target);
   }
 
   static bool FollowsCall(uint64_t begin, uint64_t pc, uint64_t* target) {
@@ -525,13 +615,16 @@ class Walk {
   const StackBounds stack_;
   const uint64_t thread_;
   StackFrame* const out_;
-  const uint32_t room_;
+  uint32_t room_;
+  ReturnFacts* const facts_;
+  FrameNames* const names_;
+  LastStack* const last_;
   Registers at_;
   InterpreterRegisters interpreter_;
   uint64_t anchor_ =
       0;  // address of the one that holds for the native code walked now; 0: none, or taken
   bool is_top_ = true, java_only_ = false;
-  Readable readable_;
+  Foreign foreign_;
   CodeBlob blob_;
   uint64_t blob_pc_ = 0;
   StackWalk result_;
@@ -540,21 +633,23 @@ class Walk {
 }  // namespace
 
 struct StackWalker::Layout : StackLayout {
+  mutable ReturnFacts facts;
   mutable std::atomic<int64_t> environment_offset =
       0;  // of a JavaThread's JNIEnv; 0: not known yet
 
   // Whether a JavaThread of the calling thread begins at an address.
-  bool IsOwnThread(uint64_t address, uint64_t sp, Readable& readable) const {
-    const auto os = LoadAt<uint64_t>(address + thread_os);
-    const auto base = LoadAt<uint64_t>(address + thread_stack_base);
-    const auto size = LoadAt<uint64_t>(address + thread_stack_size);
-    return sp < base && sp >= base - size && readable(os + os_id, 4) &&
-           LoadAt<int32_t>(os + os_id) == static_cast<int32_t>(syscall(SYS_gettid));
+  bool IsOwnThread(uint64_t address, uint64_t sp, Foreign& foreign) const {
+    const auto os = foreign.Get<uint64_t>(address + thread_os);
+    const auto base = foreign.Get<uint64_t>(address + thread_stack_base);
+    const auto size = foreign.Get<uint64_t>(address + thread_stack_size);
+    return sp < base && sp >= base - size &&
+           foreign.Get<int32_t>(os + os_id) == static_cast<int32_t>(syscall(SYS_gettid));
   }
 };
 
 Result<StackWalker> StackWalker::Open(const VmStructs& structs, const unwind::Unwinder& unwinder) {
   auto* layout = new Layout;
+  if (const auto image = LibjvmImage::Open()) layout->fetch = Foreign::FetchOf(*image);
   if (const char* missing = layout->Open(structs)) {
     delete layout;
     return Fail("stacks cannot be walked in this JVM: it does not say where its {} is", missing);
@@ -570,12 +665,11 @@ uint64_t StackWalker::VmThreadOf(const void* jni_env) const {
   if (environment == 0) return 0;
   if (const int64_t offset = layout_->environment_offset.load(std::memory_order_relaxed))
     return environment - offset;
-  Readable readable;
+  Foreign foreign(nullptr);  // maybe too early for the VM's handler
   const auto sp = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   for (int64_t offset = 8; offset < layout_->thread_bytes; offset += 8) {
     const uint64_t thread = environment - offset;
-    if (!readable(thread, layout_->thread_bytes) || !layout_->IsOwnThread(thread, sp, readable))
-      continue;
+    if (!layout_->IsOwnThread(thread, sp, foreign)) continue;
     layout_->environment_offset.store(offset, std::memory_order_relaxed);
     return thread;
   }
@@ -584,19 +678,28 @@ uint64_t StackWalker::VmThreadOf(const void* jni_env) const {
 
 StackWalk StackWalker::Walk(const Registers& registers, const StackBounds& stack,
                             uint64_t vm_thread, StackFrame* out, uint32_t room) const {
-  return hotspot::Walk(*layout_, *unwinder_, stack, vm_thread, out, room).All(registers, {});
+  return hotspot::Walk({*layout_, *unwinder_, stack, vm_thread, out, room}).All(registers, {});
 }
 
 StackWalk StackWalker::WalkSignal(const void* ucontext, const StackBounds& stack,
                                   uint64_t vm_thread, StackFrame* out, uint32_t room) const {
-  return hotspot::Walk(*layout_, *unwinder_, stack, vm_thread, out, room)
+  return hotspot::Walk({*layout_, *unwinder_, stack, vm_thread, out, room})
+      .All(unwind::OfSignal(ucontext), InterpreterRegistersOf(ucontext));
+}
+
+StackWalk StackWalker::WalkSignal(const void* ucontext, const StackBounds& stack,
+                                  uint64_t vm_thread, FrameNames& names, LastStack& last) const {
+  return hotspot::Walk({*layout_, *unwinder_, stack, vm_thread, last.fresh(), 0, &layout_->facts,
+                        &names, &last})
       .All(unwind::OfSignal(ucontext), InterpreterRegistersOf(ucontext));
 }
 
 StackWalk StackWalker::WalkJava(const StackBounds& stack, uint64_t vm_thread, StackFrame* out,
-                                uint32_t room) const {
+                                uint32_t room, FrameNames* names) const {
   if (vm_thread == 0) return {};
-  return hotspot::Walk(*layout_, *unwinder_, stack, vm_thread, out, room).JavaOnly();
+  return hotspot::Walk({*layout_, *unwinder_, stack, vm_thread, out, room,
+                        names != nullptr ? &layout_->facts : nullptr, names})
+      .JavaOnly();
 }
 
 }  // namespace jprof::hotspot

@@ -11,33 +11,13 @@
 
 #include <cstdint>
 
-#include "common/method_type.h"
 #include "common/result.h"
+#include "jprof/hotspot/last_stack.h"
+#include "jprof/hotspot/stack_frame.h"
 #include "jprof/hotspot/vm_structs.h"
 #include "jprof/unwind/unwinder.h"
 
 namespace jprof::hotspot {
-
-struct StackFrame {
-  // kInterpreted, kJitted, kRejitted, kInlined, kNative (a Java native method's wrapper): a Java
-  // method. kFunction: native code. kOther: code of the VM that is no method (a stub).
-  MethodType type = MethodType::kNone;
-  int32_t bci = -1;  // Java methods; -1: not known
-  uint64_t method =
-      0;  // Java: the Method*, readable now; kFunction: run-time start of the function, else its
-          // pc; kOther: the zero-terminated name of the blob (readable as long as the VM lives)
-  uint64_t pc = 0;  // of the frame; inlined frames have that of the frame they are inlined into
-};
-
-// How a walk ended.
-struct StackWalk {
-  uint32_t depth = 0;       // frames written, innermost first
-  bool truncated = false;   // there were more frames than room
-  bool unknown = false;     // it ended at something that makes no sense: outer frames are missing
-  bool is_virtual = false;  // these are a virtual thread's frames; its carrier's are left out
-  bool in_heap = false;     // a virtual thread's outer frames are not on the stack: it parked, and
-                            // they are brought back when they are returned to. They are missing
-};
 
 class StackWalker {
  public:
@@ -59,11 +39,16 @@ class StackWalker {
   // or just gone.
   StackWalk WalkSignal(const void* ucontext, const unwind::StackBounds& stack, uint64_t vm_thread,
                        StackFrame* out, uint32_t room) const;
+  // The same with memory: what return addresses stand for is decoded once (ReturnFacts), and the
+  // walk ends where it comes to the part of the thread's last stack that nothing has changed. The
+  // frames are in `last`, named by `names`: always the same one.
+  StackWalk WalkSignal(const void* ucontext, const unwind::StackBounds& stack, uint64_t vm_thread,
+                       FrameNames& names, LastStack& last) const;
   // From the last Java frame, of a thread that is in the VM or in native code (a JVMTI callback):
   // Java frames only, down to the first one that Java called from native code and beyond, through
   // all entries.
   StackWalk WalkJava(const unwind::StackBounds& stack, uint64_t vm_thread, StackFrame* out,
-                     uint32_t room) const;
+                     uint32_t room, FrameNames* names = nullptr) const;
 
  private:
   StackWalker() = default;

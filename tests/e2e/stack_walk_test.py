@@ -113,6 +113,8 @@ def complaints(findings, least_samples):
         yield f"{findings['truncated']} walks were truncated"
     if findings["equal_stacks"] != findings["stacks"]:
         yield f"{findings['stacks'] - findings['equal_stacks']} of {findings['stacks']} stacks are not what JVMTI says"
+    if findings["unlike_plain"] > 0:
+        yield f"{findings['unlike_plain']} walks are not what a walk that remembers nothing finds"
     if findings.share("same", "same_but_top", of="both") < LEAST_AGREEMENT:
         yield f"only {findings.share('same', 'same_but_top', of='both'):.1%} agree with AsyncGetCallTrace"
     if findings.share("only_theirs", of="java") > 0.02:
@@ -130,13 +132,13 @@ def describe(findings):
         f"{findings['samples']:6d} {findings.share('unknown', of='samples'):8.2%} {findings['truncated']:5d} "
         f"{findings.share('same', 'same_but_top', of='both'):7.1%} {findings.share('same', of='both'):7.1%} "
         f"{findings.share('only_ours', of='java'):7.1%} {findings.share('in_heap', of='virtual'):6.1%} "
-        f"{findings['equal_stacks']:6d}/{findings['stacks']:<6d} "
+        f"{findings['equal_stacks']:6d}/{findings['stacks']:<6d} {findings.share('kept', of='frames'):6.1%} "
         f"{micros('ns_at_20'):>6} {micros('ns_at_200'):>6} {micros('ns_at_400'):>6}"
     )
 
 
 HEADER = (
-    f"{'':31} samples unknown trunc  agrees   exact ours only heap  equals JVMTI  us at 20    200    400 frames"
+    f"{'':31} samples unknown trunc  agrees   exact ours only heap  equals JVMTI    kept  us at 20    200    400 frames"
 )
 
 

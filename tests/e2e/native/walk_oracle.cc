@@ -53,8 +53,11 @@ struct Thread {
   std::atomic<int> state = 0;  // 1: asked, 2: being answered, 3: answered
   StackWalk walk;
   int64_t nanos = 0;
-  uint64_t pc = 0;  // interrupted
-  StackFrame frames[kRoom];
+  uint64_t pc = 0;           // interrupted
+  StackFrame frames[kRoom];  // of the walk that remembers
+  jprof::hotspot::LastStack last;
+  StackWalk plain;  // that remembers nothing
+  StackFrame plain_frames[kRoom];
   CallTrace trace = {};
   CallFrame trace_frames[kRoom];
   jvmtiFrameInfo jvmti_frames[kRoom];  // for callbacks, as are the next
@@ -66,6 +69,7 @@ struct Findings {
   long samples = 0, unknown = 0, truncated = 0, on_virtual = 0, in_heap = 0, java = 0;
   long both = 0, same = 0, same_but_top = 0, only_ours = 0, only_theirs = 0;
   long stacks = 0, equal_stacks = 0;
+  long frames = 0, kept = 0, unlike_plain = 0;
   std::map<int, long> their_errors;
   std::map<std::string, long> edges, bottoms, lost_at, letters;
   std::vector<std::string> differences;
@@ -91,15 +95,28 @@ int64_t Now(clockid_t clock) {
   return time.tv_sec * 1'000'000'000L + time.tv_nsec;
 }
 
+// Words that tell whether they are of the right frame.
+struct Words final : jprof::hotspot::FrameNames {
+  static uint32_t Of(const StackFrame& frame) {
+    const uint64_t mixed = (frame.method + static_cast<uint64_t>(frame.type)) * 0x9e3779b97f4a7c15;
+    return static_cast<uint32_t>(mixed >> 32) | 1;
+  }
+  uint32_t WordOf(const StackFrame& frame) override { return Of(frame); }
+};
+
 void OnSignal(int, siginfo_t*, void* context) {
   const int saved = errno;
   Thread* thread = self;
   int asked = 1;
   if (thread != nullptr && thread->state.compare_exchange_strong(asked, 2)) {
     const int64_t begin = Now(CLOCK_MONOTONIC);
+    Words words;
     thread->walk =
-        walker->WalkSignal(context, thread->stack, thread->vm_thread, thread->frames, kRoom);
+        walker->WalkSignal(context, thread->stack, thread->vm_thread, words, thread->last);
     thread->nanos = Now(CLOCK_MONOTONIC) - begin;
+    std::ranges::copy(thread->last.frames(), thread->frames);
+    thread->plain =
+        walker->WalkSignal(context, thread->stack, thread->vm_thread, thread->plain_frames, kRoom);
     thread->pc = jprof::unwind::OfSignal(context).pc;
     thread->trace = {thread->env, 0, thread->trace_frames};
     async_get_call_trace(&thread->trace, kRoom, context);
@@ -217,8 +234,32 @@ void NoteEdges(const Thread& thread) {
     ++findings->bottoms[inner];
 }
 
+// The walk that remembers against the one that does not.
+void CompareWithPlain(const Thread& thread) {
+  const StackWalk &ours = thread.walk, &plain = thread.plain;
+  findings->frames += ours.depth;
+  findings->kept += ours.kept;
+  bool same = ours.depth == plain.depth && ours.unknown == plain.unknown &&
+              ours.truncated == plain.truncated && ours.is_virtual == plain.is_virtual &&
+              ours.in_heap == plain.in_heap;
+  uint32_t at = 0;
+  for (; same && at < ours.depth; ++at) {
+    const StackFrame &mine = thread.frames[at], &right = thread.plain_frames[at];
+    same = mine.type == right.type && mine.bci == right.bci && mine.method == right.method &&
+           mine.pc == right.pc && mine.word == Words::Of(right);
+  }
+  if (same) return;
+  if (++findings->unlike_plain > 5) return;
+  std::string text = "remembered " + std::to_string(ours.depth) + " (" + std::to_string(ours.kept) +
+                     " kept), plain " + std::to_string(plain.depth);
+  for (uint32_t i = at > 3 ? at - 3 : 0; i < at + 2 && i < ours.depth && i < plain.depth; ++i)
+    text += "\n   " + Text(thread.frames[i]) + "   " + Text(thread.plain_frames[i]);
+  findings->differences.push_back(text);
+}
+
 void Judge(const Thread& thread) {
   std::lock_guard guard(findings->lock);
+  CompareWithPlain(thread);
   ++findings->samples;
   findings->unknown += thread.walk.unknown;
   findings->truncated += thread.walk.truncated;
@@ -390,6 +431,9 @@ void JNICALL OnDeath(jvmtiEnv*, JNIEnv*) {
                                                   {"only_theirs", f.only_theirs},
                                                   {"stacks", f.stacks},
                                                   {"equal_stacks", f.equal_stacks},
+                                                  {"frames", f.frames},
+                                                  {"kept", f.kept},
+                                                  {"unlike_plain", f.unlike_plain},
                                                   {"ns_at_20", MedianAt(15, 30)},
                                                   {"ns_at_200", MedianAt(150, 250)},
                                                   {"ns_at_400", MedianAt(380, 480)}};

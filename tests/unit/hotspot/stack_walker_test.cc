@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
+#include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/frame_code.h"
 #include "jprof/hotspot/nmethod.h"
-#include "jprof/hotspot/readable.h"
 
 namespace jprof::hotspot {
 namespace {
@@ -26,6 +26,13 @@ void Write(std::vector<uint8_t>* bytes, uint32_t value, Coding coding) {
     rest /= 64;
   }
   bytes->push_back(static_cast<uint8_t>(rest + excluded));
+}
+
+Foreign by_kernel(nullptr);
+
+bool Read(const std::vector<uint8_t>& bytes, uint32_t offset, Coding coding, Scope* scope) {
+  return ReadScope(by_kernel, reinterpret_cast<uint64_t>(bytes.data()), bytes.size(), offset,
+                   coding, scope);
 }
 
 class BothCodings : public testing::TestWithParam<Coding> {};
@@ -83,18 +90,17 @@ TEST_P(BothCodings, ChainOfInlinedScopes) {
   };
   const uint32_t outer = scope(0, 1, 700), inner = scope(outer, 300, -1);
   Scope read;
-  ASSERT_TRUE(ReadScope(bytes.data(), bytes.size(), inner, GetParam(), &read));
+  ASSERT_TRUE(Read(bytes, inner, GetParam(), &read));
   EXPECT_EQ(read.sender, outer);
   EXPECT_EQ(read.method, 300u);
   EXPECT_EQ(read.bci, -1);
-  ASSERT_TRUE(ReadScope(bytes.data(), bytes.size(), read.sender, GetParam(), &read));
+  ASSERT_TRUE(Read(bytes, read.sender, GetParam(), &read));
   EXPECT_EQ(read.sender, 0u);
   EXPECT_EQ(read.bci, 700);
-  EXPECT_FALSE(ReadScope(bytes.data(), bytes.size(), 0, GetParam(), &read));
-  EXPECT_FALSE(ReadScope(bytes.data(), bytes.size(), static_cast<uint32_t>(bytes.size()),
-                         GetParam(), &read));
+  EXPECT_FALSE(Read(bytes, 0, GetParam(), &read));
+  EXPECT_FALSE(Read(bytes, static_cast<uint32_t>(bytes.size()), GetParam(), &read));
   const uint32_t loop = scope(5000, 1, 1);  // a sender that comes after would be a loop
-  EXPECT_FALSE(ReadScope(bytes.data(), bytes.size(), loop, GetParam(), &read));
+  EXPECT_FALSE(Read(bytes, loop, GetParam(), &read));
 }
 
 TEST_P(BothCodings, RandomBytesEndEveryChain) {
@@ -105,7 +111,7 @@ TEST_P(BothCodings, RandomBytesEndEveryChain) {
     uint32_t at = random() % bytes.size();
     Scope scope;
     int steps = 0;
-    while (ReadScope(bytes.data(), bytes.size(), at, GetParam(), &scope) && scope.sender != 0) {
+    while (Read(bytes, at, GetParam(), &scope) && scope.sender != 0) {
       ASSERT_LT(scope.sender, at);
       at = scope.sender;
       ASSERT_LT(++steps, 4096);
@@ -114,33 +120,17 @@ TEST_P(BothCodings, RandomBytesEndEveryChain) {
 }
 
 TEST(PcDesc, FirstAtOrAfter) {
-  const PcDesc descs[] = {{-1, 0, 0, 0}, {10, 5, 0, 0}, {20, 9, 0, 0}, {1000, 0, 0, 0}};
-  const auto at = [&](int64_t offset) { return FindPcDesc(descs, descs + 4, offset); };
-  EXPECT_EQ(at(10), &descs[1]);
-  EXPECT_EQ(at(11), &descs[2]);
-  EXPECT_EQ(at(20), &descs[2]);
-  EXPECT_EQ(at(21), &descs[3]);
-  EXPECT_EQ(at(1001), nullptr);
-  EXPECT_EQ(FindPcDesc(descs, descs, 10), nullptr);
-}
-
-TEST(Readable, TellsMappedFromUnmapped) {
-  Readable readable;
-  auto* pages =
-      static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  const auto address = reinterpret_cast<uint64_t>(pages);
-  mprotect(pages + 4096, 4096, PROT_NONE);
-  errno = 77;
-  EXPECT_TRUE(readable(address, 4096));
-  EXPECT_FALSE(readable(address + 4095, 2));
-  EXPECT_FALSE(readable(address + 4096, 1));
-  EXPECT_TRUE(readable(address + 8192, 8));
-  EXPECT_FALSE(readable(0, 8));
-  EXPECT_FALSE(readable(8, 8));
-  EXPECT_FALSE(readable(~uint64_t{0} - 3, 8));
-  EXPECT_FALSE(readable(uint64_t{0xdead} << 48, 8));
-  EXPECT_EQ(errno, 77);
-  munmap(pages, 3 * 4096);
+  const PcDesc descs[] = {{-1, 3, 0, 0}, {10, 5, 0, 0}, {20, 9, 0, 0}, {1000, 0, 0, 0}};
+  const auto at = [&](int64_t offset) {
+    return FindScope(by_kernel, reinterpret_cast<uint64_t>(descs), 4, offset);
+  };
+  EXPECT_EQ(at(-1), 3u);
+  EXPECT_EQ(at(10), 5u);
+  EXPECT_EQ(at(11), 9u);
+  EXPECT_EQ(at(20), 9u);
+  EXPECT_EQ(at(21), 0u);
+  EXPECT_EQ(at(1001), 0u);
+  EXPECT_EQ(FindScope(by_kernel, reinterpret_cast<uint64_t>(descs), 0, 10), 0u);
 }
 
 #if defined(__x86_64__)

@@ -1,0 +1,136 @@
+// What the last walk of a thread found, and every word of the stack that it read for it. Most of a
+// stack is the same a millisecond later: where all words from some frame outwards still stand, and
+// so does the code, a new walk that comes to this frame would go the same way again, and need not.
+//
+// Owner: the thread, in its signal handler. Made in zeroed pages: a shallow stack touches few.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "jprof/hotspot/stack_frame.h"
+#include "jprof/unwind/unwinder.h"
+
+namespace jprof::hotspot {
+
+// A list, innermost first, of which the outer part stays and the rest is replaced. The new items
+// are collected at the beginning and moved before those that stay, at the end.
+template <typename T, uint32_t kRoom>
+class OuterList {
+ public:
+  OuterList() {}  // touches no item
+
+  // i from 1 on; 1 is the outermost.
+  T& FromEnd(uint32_t i) { return items_[kRoom - i]; }
+  T* fresh() { return items_; }
+  uint32_t room() const { return kRoom - size_; }  // for new items
+  uint32_t size() const { return size_; }
+  std::span<T> all() { return {items_ + kRoom - size_, size_}; }
+  void Clear() { size_ = 0; }
+  void Replace(uint32_t keep, uint32_t fresh) {
+    std::memmove(static_cast<void*>(items_ + kRoom - keep - fresh), items_, fresh * sizeof(T));
+    size_ = keep + fresh;
+  }
+
+ private:
+  uint32_t size_ = 0;
+  union {
+    T items_[kRoom];
+  };
+};
+
+class LastStack {
+ public:
+  static constexpr uint32_t kMostFrames = 2048;
+
+  LastStack() = default;
+
+  // Innermost first.
+  std::span<StackFrame> frames() { return frames_.all(); }
+  // The next walk goes all the way: methods may have been freed.
+  void Forget() { known_ = false; }
+
+  // --- For the walk.
+
+  // What it depends on beside the stack.
+  struct Setting {
+    uint64_t vm_thread = 0, continuation = 0, modules = 0;
+    bool operator==(const Setting&) const = default;
+  };
+  // How a compiled frame's code is recognised.
+  struct Code {
+    uint64_t header = 0;  // 0: no compiled method
+    int32_t compile_id = 0;
+  };
+
+  // Begins a walk at `sp`. still(code): whether this code still is what it was.
+  template <typename Still>
+  void Begin(const Setting& setting, uint64_t sp, Still still);
+  // The walk has come to a frame, with so many fresh frames before it.
+  void Step(const unwind::Registers& at, uint32_t fresh);
+  // Of that frame: what compiled method stands there, whose caller does not depend on fp.
+  void IsOf(const Code& code) { Now().code = code; }
+  void MayNotJoin() { Now().joins = false; }  // the walk may not end here
+  void Spoil() { Now().spoiled = true; }      // nor further in
+  // Whether all from `at` outwards stands. Then the walk is over: End.
+  bool Joins(const unwind::Registers& at);
+  // There is no room for more fresh frames beside what might be kept.
+  void GiveUpRest();
+  // Adds the fresh frames to what was joined. `again`: the next walk may build on it.
+  void End(StackWalk* walk, bool again);
+
+  StackFrame* fresh() { return frames_.fresh(); }
+  uint32_t room() const { return frames_.room(); }
+  unwind::ReadLog& log() { return log_; }
+
+ private:
+  // A frame as the walk came to it. Its frames (inlined ones) and words are those from its own
+  // places up to the next outer one's; places count from the end once the walk is over.
+  struct Place {
+    uint64_t pc, sp, fp;
+    Code code;
+    uint32_t frames, words;
+    bool joins, spoiled;
+  };
+  static constexpr uint32_t kMostWords = 4 * kMostFrames;
+
+  Place& Now() { return steps_.fresh()[fresh_ - 1]; }
+  bool Stands(uint32_t step);
+
+  bool known_ = false, in_heap_ = false;
+  Setting setting_;
+  uint32_t standing_ = 0;  // so many of the outermost steps
+  uint32_t joined_ = 0;    // step; 0: none
+  uint32_t fresh_ = 0;     // steps
+  bool full_ = false;
+  unwind::ReadLog log_;
+  OuterList<Place, kMostFrames> steps_;
+  OuterList<unwind::ReadLog::Word, kMostWords> words_;
+  OuterList<StackFrame, kMostFrames> frames_;
+};
+
+inline bool LastStack::Stands(uint32_t step) {
+  const uint32_t outer = step > 1 ? steps_.FromEnd(step - 1).words : 0;
+  for (uint32_t i = outer + 1; i <= steps_.FromEnd(step).words; ++i) {
+    const unwind::ReadLog::Word& word = words_.FromEnd(i);
+    if (*reinterpret_cast<const volatile uint64_t*>(word.address) != word.value) return false;
+  }
+  return true;
+}
+
+template <typename Still>
+void LastStack::Begin(const Setting& setting, uint64_t sp, Still still) {
+  if (!known_ || setting != setting_) GiveUpRest();
+  setting_ = setting;
+  joined_ = fresh_ = 0;
+  full_ = false;
+  for (standing_ = 0; standing_ < steps_.size(); ++standing_) {
+    const Place& step = steps_.FromEnd(standing_ + 1);
+    if (step.sp < sp || step.spoiled || !Stands(standing_ + 1) || !still(step.code)) break;
+  }
+  log_ = {words_.fresh(), 0, words_.room()};
+}
+
+}  // namespace jprof::hotspot

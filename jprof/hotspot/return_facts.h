@@ -1,0 +1,104 @@
+// What return addresses in compiled methods stand for, decoded once for all threads: the size of
+// the frame and the methods that are inlined there, with their words (FrameNames).
+//
+// A fact is void once its code is freed and other code lies there. Every compilation has an id of
+// its own, which stands in the code's header: who uses a fact compares it first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "jprof/hotspot/stack_frame.h"
+#include "jprof/unwind/pc_table.h"
+
+namespace jprof::hotspot {
+
+class ReturnFacts {
+ public:
+  struct Code {
+    uint32_t header_distance = 0;  // from the code's header to the return address
+    int32_t compile_id = 0;
+    uint32_t frame_words = 0;
+  };
+
+  // The code, and its frames into `out`, innermost first; answers how many, 0: not known. What is
+  // in `out` counts only then.
+  uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
+    uint32_t total = 0, done = 0;
+    MethodType own = MethodType::kNone;
+    const auto take = [&](const Fact& fact) {
+      if (done == 0) {
+        *code = fact.code;
+        total = fact.count;
+        own = fact.own;
+      } else if (fact.code.compile_id != code->compile_id || fact.count != total) {
+        return false;
+      }
+      const uint32_t some = std::min(total - done, kInOne);
+      if (total == 0 || total > kMost || total > out.size()) return false;
+      for (uint32_t i = 0; i < some; ++i) out[done + i] = fact.scopes[i].Frame(pc);
+      return true;
+    };
+    do {
+      if (!table_.Read(pc | uint64_t{done} << kPartShift, take)) return 0;
+      done += kInOne;
+    } while (done < total);
+    for (uint32_t i = 0; i + 1 < total; ++i) out[i].type = MethodType::kInlined;
+    out[total - 1].type = own;
+    return total;
+  }
+  bool Has(uint64_t pc) const {
+    return table_.Read(pc, [](const Fact&) { return true; });
+  }
+
+  // What Find cannot say again is not added.
+  void Add(uint64_t pc, const Code& code, std::span<const StackFrame> frames) {
+    if (frames.empty() || frames.size() > kMost || pc >> kPartShift != 0) return;
+    for (const StackFrame& frame : frames) {
+      const bool is_own = &frame == &frames.back();
+      if (frame.bci >= kNoBci || frame.method >> 48 != 0) return;
+      if (is_own ? frame.type == MethodType::kInlined : frame.type != MethodType::kInlined) return;
+    }
+    for (uint32_t done = 0; done < frames.size(); done += kInOne) {
+      Fact fact = {code, static_cast<uint16_t>(frames.size()), frames.back().type, {}};
+      const auto some = frames.subspan(done, std::min<size_t>(frames.size() - done, kInOne));
+      for (size_t i = 0; i < some.size(); ++i) fact.scopes[i] = Scope(some[i]);
+      table_.Add(pc | uint64_t{done} << kPartShift, fact);
+    }
+  }
+
+ private:
+  static constexpr uint16_t kNoBci = 0xffff;  // code ends before
+  struct Scope {
+    uint32_t method_low = 0;
+    uint16_t method_high = 0, bci = 0;
+    uint32_t word = 0;
+
+    Scope() = default;
+    explicit Scope(const StackFrame& frame)
+        : method_low(static_cast<uint32_t>(frame.method)),
+          method_high(static_cast<uint16_t>(frame.method >> 32)),
+          bci(static_cast<uint16_t>(frame.bci)),
+          word(frame.word) {}
+    StackFrame Frame(uint64_t pc) const {
+      return {.bci = bci == kNoBci ? -1 : bci,
+              .method = uint64_t{method_high} << 32 | method_low,
+              .pc = pc,
+              .word = word};
+    }
+  };
+  static constexpr uint32_t kInOne = 8, kMost = 32;
+  static constexpr int kPartShift = 48;  // in a key: the number of the first scope
+  struct Fact {
+    Code code;
+    uint16_t count = 0;
+    MethodType own = MethodType::kNone;
+    Scope scopes[kInOne];
+  };
+  static_assert(sizeof(Fact) == 112);  // two cache lines with the table's own words
+
+  unwind::PcTable<Fact, 15> table_;
+};
+
+}  // namespace jprof::hotspot
