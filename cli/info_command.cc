@@ -84,6 +84,11 @@ ordered_json MethodsWith(profile::Reader& reader, uint16_t flag) {
   return names;
 }
 
+ordered_json FoldedFrom(const profile::ControlHeader& header) {
+  const auto seconds = reports::FoldedFrom(header);
+  return seconds ? ordered_json(*seconds) : ordered_json(nullptr);
+}
+
 // Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
 Result<ordered_json> Describe(profile::Reader& reader) {
   const auto read = reader.ReadTree();
@@ -130,6 +135,7 @@ Result<ordered_json> Describe(profile::Reader& reader) {
           {"calibrated", !reader.ReadCalibration().empty()},
           {"fingerprint", meta.fingerprint},
           {"contexts", std::ranges::count(tree.former, 0)},
+          {"folded_from_s", FoldedFrom(header)},
           {"calls", calls},
           {"exits", exits},
           {"trace_events", trace_events},
@@ -186,7 +192,7 @@ void PrintLine(const char* name, const std::string& value) {
   if (!value.empty()) fmt::print("{:<12} {}\n", profile::CleanText(name), profile::CleanText(value));
 }
 
-void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losses) {
+void PrintText(const ordered_json& info, const profile::Reader& reader) {
   const auto line = PrintLine;
   const auto text = [&](const char* name) { return info[name].get<std::string>(); };
   line("profile", fmt::format("{} ({}, {:.1f} MiB)", text("profile"), text("mode"),
@@ -209,13 +215,14 @@ void PrintText(const ordered_json& info, const std::vector<reports::Loss>& losse
     line("", fmt::format("calls may be missing: {}, an intrinsic", name.get<std::string>()));
   }
   line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
+  line("detail", reports::FoldedText(reader.header()));
   line("calls",
        fmt::format("{} ({} exits)", info["calls"].get<uint64_t>(), info["exits"].get<uint64_t>()));
   if (text("mode") == "trace")
     line("events", fmt::format("{}", info["trace_events"].get<uint64_t>()));
   line("jitted code:", JittedText(info["jitted"]));
   bool lost = false;
-  for (const reports::Loss& loss : losses) {
+  for (const reports::Loss& loss : reports::Losses(reader)) {
     if (loss.count == 0) continue;
     line(lost ? "" : "lost", fmt::format("{} {}", loss.count, loss.says));
     lost = true;
@@ -284,7 +291,7 @@ int Info(const std::string& directory, bool json) {
   if (json) {
     fmt::print("{}\n", info->dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    PrintText(*info, reports::Losses(*reader));
+    PrintText(*info, *reader);
   }
   return 0;
 }

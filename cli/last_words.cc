@@ -125,6 +125,9 @@ bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
              reader->header().finished ? "" : " (the program did not end in order)");
+  if (const std::string folded = reports::FoldedText(reader->header()); !folded.empty()) {
+    fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
+  }
   fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));
   return empty.empty();
 }

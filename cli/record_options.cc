@@ -125,7 +125,7 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
     add("--trace-memory", options.trace_memory, "N", "per thread, with K, M or G (default 64M)");
   } else {
     add("--tree-memory", options.tree_memory, "N",
-        "cap of the call tree, with K, M or G (default 512M)");
+        "cap of the call tree, with K, M or G (default 512M); from half of it on recursion is folded");
     sub.add_flag("--fold-recursion", options.fold_recursion,
                  "a method already on the path returns to that node: a smaller tree");
   }

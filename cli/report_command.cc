@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/profile_source.h"
 #include "cli/wrong_words.h"
+#include "reports/losses.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
 
@@ -76,6 +77,13 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
+// What text and JSON say in their heads; the other formats have none.
+void TellDetail(const reports::Source& source, reports::Format format) {
+  if (format != reports::Format::kCsv && format != reports::Format::kCollapsed) return;
+  const std::string folded = reports::FoldedText(source.reader.header());
+  if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
+}
+
 Result<void> Run(ReportArguments arguments) {
   std::error_code error;
   if (arguments.report == "tprof") return PrintRecording(arguments);
@@ -90,6 +98,7 @@ Result<void> Run(ReportArguments arguments) {
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";
   const auto report = ChooseReport(!arguments.report.empty() ? arguments.report : sampled ? "scs" : "log-rt");
+  TellDetail(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
   if (auto printed = (*report)->print(*source, arguments.options, out); !printed) return printed;
   return out.Finish();

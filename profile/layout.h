@@ -147,6 +147,9 @@ struct ControlHeader {
   uint32_t filtered_methods = 0;  // of method_count: seen, but excluded by the method filter
   // Focus: methods that were compiled, with probes, without, and those that could not be read (they have probes).
   uint32_t focus_probed = 0, focus_unprobed = 0, focus_undecided = 0;
+  // Raw clock when half of the cap was used; from then on recursion is folded, in trees of their own
+  // below the same roots. 0: not reached, or folded from the start.
+  uint64_t folded_ticks = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

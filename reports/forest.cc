@@ -182,7 +182,8 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
     forest.columns = MakeColumns(source, *chosen, infos, corrections);
     std::vector<bool> counts_samples;
     for (const profile::MetricInfo& info : infos) counts_samples.push_back(info.is_samples && !info.is_weighted);
-    Merge merge = forest.names.has_aliases() ? Merge::kSiblings : Merge::kContexts;
+    const bool two_trees = source.reader.header().folded_ticks != 0;  // of one thread
+    Merge merge = forest.names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
     if (options.merged) merge = Merge::kThreads;
     if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
     forest.rows = BuildRows(tree, corrections, counts_samples, merge);

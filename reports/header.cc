@@ -160,6 +160,8 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
             meta.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,
             Elapsed(reader.header()));
+  const std::string folded = FoldedText(reader.header());
+  if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
   out.Print(" machine   {}{}{}{}\n", meta.jvm.empty() ? "unknown JVM" : meta.jvm,
             meta.probe.empty() ? "" : ", probe " + meta.probe, meta.probe_note.empty() ? "" : ": ",
             meta.probe_note);
@@ -264,8 +266,10 @@ void JsonRun(const Source& source, std::string_view report, Output& out) {
   out.JsonString(Command(meta));
   out.Print(",\"pid\":{},\"start\":", meta.pid);
   out.JsonString(meta.start);
-  out.Print(",\"finished\":{},\"elapsed_s\":{:.6f}}}", header.finished != 0,
+  out.Print(",\"finished\":{},\"elapsed_s\":{:.6f}", header.finished != 0,
             Seconds(header, header.start_ticks, header.end_ticks));
+  if (const auto folded = FoldedFrom(header)) out.Print(",\"folded_from_s\":{:.6f}", *folded);
+  out.Text("}");
 }
 
 }  // namespace jprof::reports

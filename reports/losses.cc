@@ -1,5 +1,9 @@
 #include "reports/losses.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace jprof::reports {
 
 std::vector<Loss> Losses(const profile::Reader& reader) {
@@ -37,6 +41,19 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
       {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},
   };
+}
+
+std::optional<double> FoldedFrom(const profile::ControlHeader& header) {
+  if (header.folded_ticks == 0) return std::nullopt;
+  const uint64_t after = header.folded_ticks - std::min(header.start_ticks, header.folded_ticks);
+  const uint64_t per_second = std::max<uint64_t>(header.ticks_per_second, 1);
+  return static_cast<double>(after) / static_cast<double>(per_second);
+}
+
+std::string FoldedText(const profile::ControlHeader& header) {
+  const auto from = FoldedFrom(header);
+  if (!from) return "";
+  return fmt::format("recursion folded from {:.1f} s on (half of --tree-memory was used)", *from);
 }
 
 }  // namespace jprof::reports

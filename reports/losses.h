@@ -1,7 +1,10 @@
-// What a profile is missing, by name: process-wide losses and the sums of the threads' own.
+// What a profile is missing, by name: process-wide losses and the sums of the threads' own; and when
+// its detail became less.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,5 +20,11 @@ struct Loss {
 
 // Every kind, also those with count 0.
 std::vector<Loss> Losses(const profile::Reader& reader);
+
+// Seconds after the start at which recursion began to be folded, because half of --tree-memory was
+// used. Counts stay exact: this is no loss.
+std::optional<double> FoldedFrom(const profile::ControlHeader& header);
+// "recursion folded from 12.1 s on (half of --tree-memory was used)", or empty.
+std::string FoldedText(const profile::ControlHeader& header);
 
 }  // namespace jprof::reports

@@ -332,7 +332,7 @@ std::string_view AgentHelp() {
   CLASSMETHODS=F      methods to record: +pkg/Class.method or -pkg/Class*; also METHODS=
   FOCUS=F             only these are compiled with probes, the rest runs at full speed; app: all but the JDK
   KEEP_INTRINSICS     with FOCUS: C2 inlines the rest into these and uses intrinsics there
-  TREE_MEMORY=N       cap of the tree (default 512M)
+  TREE_MEMORY=N       cap of the tree (default 512M); half full, recursion is folded
   FOLD_RECURSION      a method already on the path returns to that node
   TRACE_MODE=M        normal (stop when full), wrap (keep the last) or continuous
   TRACE_MEMORY=N      per thread (default 64M)

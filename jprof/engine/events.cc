@@ -175,6 +175,7 @@ void EnterSlow(const Event& event, int64_t now) {
     ++thread.strand.record->dropped;
     return;
   }
+  FoldIfDue(thread);
   Node* const parent = thread.top[-1].node;
   const auto [node, created] = FindOrAddChild(thread, parent, word);
   const bool overflow = MethodOf(node->word) == profile::kOverflowMethod;

@@ -16,6 +16,7 @@ uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
 Path::Path(Thread& thread, Strand& strand, uint32_t from)
     : thread_(thread), foreign_(&strand != &thread.strand ? &strand : nullptr) {
   if (foreign_ != nullptr) std::swap(thread.strand, strand);
+  if (from == 0) FoldIfDue(thread);  // what begins elsewhere goes on in the tree that it is in
   node_ = thread.nodes + (from != 0 ? from : thread.strand.record->root);
 }
 

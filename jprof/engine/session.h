@@ -78,7 +78,8 @@ class Session {
     std::lock_guard guard(lock_);
     f();
   }
-  // A row with a tree of its own for virtual threads that run on the calling thread; false: no room.
+  // A row with a tree of its own for virtual threads that run on the calling thread; false: no
+  // room.
   bool AddRow(const char* name, Strand* strand);
 
   // Slow-path services for the calling thread.
@@ -97,10 +98,14 @@ class Session {
   MethodTable& methods() { return methods_; }
   const SessionOptions& options() const { return options_; }
   const ClockFacts& clock() const { return clock_; }
+  // From the start, or since half of the tree's memory is used.
+  bool FoldsRecursion() { return options_.fold_recursion || writer_.header()->folded_ticks != 0; }
   uint64_t start_unix_ns() const { return start_unix_ns_; }
   // (period - 1) * bracket_ticks, rounded: what a sampled bracket must not count as the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
-  int64_t bracket_rest() const { return bracket_rest_; }  // of which each of the period's intervals keeps so much
+  int64_t bracket_rest() const {
+    return bracket_rest_;
+  }  // of which each of the period's intervals keeps so much
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
 

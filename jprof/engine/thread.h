@@ -49,6 +49,7 @@ struct Strand {
   uint32_t chunk_end = 0;
   uint32_t chunk_size = 0;
   uint32_t overflow = 0;  // index of a node kept for when nothing else can be had
+  bool folded = false;    // has begun its second tree: FoldIfDue (tree.h)
   // Trace: the block being written, and the ring of this strand's blocks (wrap).
   profile::TraceBlock* block = nullptr;
   uint8_t* trace_next = nullptr;

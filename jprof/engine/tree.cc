@@ -21,18 +21,36 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
 }
 
+// The next chunk of a strand: not more than a share of what is left, so that many threads can use
+// the cap to its end.
+uint32_t ChunkSize(const profile::ControlHeader& header, const Strand& strand) {
+  const uint64_t left = std::max(header.node_limit, header.node_count + 1) - header.node_count;
+  const uint64_t share = std::max<uint64_t>(left / 16, kFirstChunk);
+  return static_cast<uint32_t>(std::min({left, share, uint64_t{strand.chunk_size}}));
+}
+
+// Half of the cap is used: all strands fold recursion from here on.
+void NoteHalfFull(profile::ControlHeader& header) {
+  if (header.folded_ticks != 0 || header.node_count < header.node_limit / 2) return;
+  uint64_t never = 0;
+  __atomic_compare_exchange_n(&header.folded_ticks, &never, ptm::ReadTsc(), false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
 // 0 = none to be had.
 uint32_t NewNode(Thread& thread, bool past_cap = false) {
   Strand& strand = thread.strand;
   profile::Writer& writer = thread.session->writer();
   if (strand.chunk_next < strand.chunk_end) return strand.chunk_next++;
-  const profile::ControlHeader& header = *writer.header();
+  profile::ControlHeader& header = *writer.header();
   if (past_cap) return header.disk_full ? 0 : writer.AllocateNodes(1, true);
   if (header.tree_full || header.disk_full) return 0;
-  const uint32_t first = writer.AllocateNodes(strand.chunk_size);
+  const uint32_t count = ChunkSize(header, strand);
+  const uint32_t first = writer.AllocateNodes(count);
   if (first == 0) return 0;
+  if (!thread.session->options().fold_recursion) NoteHalfFull(header);
   strand.chunk_next = first + 1;
-  strand.chunk_end = first + strand.chunk_size;
+  strand.chunk_end = first + count;
   strand.chunk_size = std::min(strand.chunk_size * 2, kLargestChunk);
   return first;
 }
@@ -80,7 +98,7 @@ ChildSlot* Place(Thread& thread, Node* parent) {
   return nullptr;
 }
 
-// With recursion folded: the ancestor (or self) that runs `method`, or null.
+// Where recursion is folded: the ancestor (or self) that runs `method`, or null.
 Node* AncestorOf(Thread& thread, Node* node, uint32_t method) {
   for (;; node = thread.nodes + node->parent) {
     if (profile::MethodOf(node->word) == method) return node;
@@ -121,15 +139,10 @@ Node* Overflow(Thread& thread, Node* parent) {
   return last;
 }
 
-}  // namespace
-
-Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
-  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
-    ++thread.strand.record->overflow;
-    return {parent, false};
-  }
+// The child of `parent` for `key`, made if need be; null when there is no room.
+Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (Node* found = Find(thread, parent, key)) return {found, false};
-  if (thread.session->options().fold_recursion) {
+  if (thread.session->FoldsRecursion()) {
     if (Node* ancestor = AncestorOf(thread, parent, profile::MethodOf(word))) {
       if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
       return {ancestor, true};
@@ -138,13 +151,40 @@ Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) 
   // The node first: its index must lie above its parent's, and a slot must never point to nothing.
   const uint32_t index = NewNode(thread);
   ChildSlot* slot = index != 0 ? Place(thread, parent) : nullptr;
-  if (slot == nullptr) {
-    ++thread.strand.record->overflow;
-    return {Overflow(thread, parent), true};
-  }
+  if (slot == nullptr) return {nullptr, true};
   Node* node = Make(thread, index, parent, word);
   *slot = {key, index};
   return {node, true};
+}
+
+}  // namespace
+
+Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
+  if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
+    ++thread.strand.record->overflow;
+    return {parent, false};
+  }
+  const Child child = Descend(thread, parent, word, key);
+  if (child.node != nullptr) return child;
+  ++thread.strand.record->overflow;
+  return {Overflow(thread, parent), true};
+}
+
+void FoldIfDue(Thread& thread) {
+  Strand& strand = thread.strand;
+  const profile::ControlHeader& header = *thread.session->writer().header();
+  if (header.folded_ticks == 0 || strand.folded || header.tree_full || header.disk_full) return;
+  strand.folded = true;
+  Node* node = thread.nodes + strand.record->root;
+  for (ChildSlot& slot : node->child) slot = {};
+  node->more = 0;
+  if (strand.frames == nullptr) return;  // a row of samples, not of a stack
+  for (Frame* frame = strand.frames + 1; frame < thread.top; ++frame) {
+    const uint32_t word = frame->node->word;
+    node = Descend(thread, node, word, profile::MethodOf(word)).node;
+    if (node == nullptr) return;
+    frame->node = node;
+  }
 }
 
 void Retype(Thread& thread, Node* node, uint32_t word, bool always) {

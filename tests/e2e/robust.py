@@ -178,8 +178,8 @@ def capped_tree(lab):
     for mode in ("callflow", "calltree"):
         with lab.folder() as folder:
             directory = os.path.join(folder, "p")
-            plain = lab.run(lab.command("Explosive", 20))
-            profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},tree_memory=1M,out={directory}"))
+            plain = lab.run(lab.command("Levels"))
+            profiled = lab.run(lab.command("Levels", agent=f"{mode},tree_memory=1M,out={directory}"))
             failures += unchanged(profiled, plain, mode)
             total = int(plain.stdout.split("calls ")[1])
             raw = raw_profile.RawProfile(directory)
@@ -200,6 +200,44 @@ def capped_tree(lab):
             size = os.path.getsize(os.path.join(directory, "nodes"))
             if size > 4 << 20:
                 failures.append(f"{mode}: nodes file of {size} bytes under a cap of 1 MiB")
+    return failures
+
+
+@case
+def folded_tree(lab):
+    """2 million contexts by recursion in 8 MiB: folded half way, every call is counted and nothing overflows."""
+    failures = []
+    for mode in ("callflow", "calltree"):
+        with lab.folder() as folder:
+            directory = os.path.join(folder, "p")
+            plain = lab.run(lab.command("Explosive", 20))
+            profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},tree_memory=8M,out={directory}"))
+            failures += unchanged(profiled, plain, mode)
+            raw = raw_profile.RawProfile(directory)
+            failures += raw.check()
+            if raw.header["folded_ticks"] <= raw.header["start_ticks"]:
+                failures.append(f"{mode}: recursion was not folded")
+            report = reports.log_rt(lab.jprof, directory)
+            failures += reports.check(report, mode) + reports.check_losses(report, mode)
+            for what, calls in (("raw", raw.calls()), ("report", reports.calls_of(report))):
+                for method, expected in (("left(I)I", 2**20), ("right(I)I", 2**20 - 1), ("explode(I)I", 1), ("after()V", 1000)):
+                    got = calls.by_method["Explosive." + method]
+                    if got != expected:
+                        failures.append(f"{mode} {what}: {got} calls of {method}, {expected} were made")
+            siblings = collections.Counter((node["parent"], node["name"]) for t in report["threads"] for node in t["nodes"]
+                                           if node["level"] > 0)
+            twice = [name for (_, name), n in siblings.items() if n > 1]
+            if twice:
+                failures.append(f"{mode}: the report has {twice[0]} twice below one row")
+            if not 0 < report["profile"]["folded_from_s"] < report["profile"]["elapsed_s"]:
+                failures.append(f"{mode}: the report says folded from {report['profile']['folded_from_s']} s")
+            for command in (["report", "log-rt", "--depth", "1", directory], ["info", directory]):
+                told = lab.run([lab.jprof, *command])
+                if "recursion folded from " not in told.stdout:
+                    failures.append(f"{mode}: jprof {command[0]} does not say that recursion was folded")
+            told = lab.run([lab.jprof, "report", "methods", "--format", "csv", directory])
+            if "recursion folded from " not in told.stderr or "folded" in told.stdout:
+                failures.append(f"{mode}: a report as CSV says {told.stderr!r} of the folding")
     return failures
 
 

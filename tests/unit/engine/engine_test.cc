@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "jprof/engine/events.h"
 #include "jprof/engine/session.h"
@@ -106,6 +107,47 @@ class EngineTest : public testing::Test {
     return contexts;
   }
 
+  // Entries and exits of each method.
+  using MethodCounts = std::map<uint32_t, std::pair<uint64_t, uint64_t>>;
+  static MethodCounts ByMethod(const ListTree& oracle) {
+    MethodCounts counts;
+    for (const auto& [path, of] : oracle.contexts()) {
+      counts[path.back()].first += of.entries[0] + of.entries[1];
+      counts[path.back()].second += of.exits[0] + of.exits[1];
+    }
+    return counts;
+  }
+  MethodCounts ByMethod() const {
+    MethodCounts counts;
+    ForEachNode([&](const Node& node) {
+      auto& [entries, exits] = counts[NumberOf(profile::MethodOf(node.word))];
+      entries += uint64_t{node.entries[0]} + node.entries[1];
+      exits += uint64_t{node.exits[0]} + node.exits[1];
+    });
+    return counts;
+  }
+  uint64_t NodesInsideThemselves() const {
+    uint64_t inside = 0;
+    const Node* nodes = session_->writer().nodes();
+    ForEachNode([&](const Node& node) {
+      uint32_t at = node.parent;
+      while (at != 0 && profile::MethodOf(nodes[at].word) != profile::MethodOf(node.word)) {
+        at = nodes[at].parent;
+      }
+      inside += at != 0 && node.more != profile::kFormer;
+    });
+    return inside;
+  }
+  template <typename F>  // f(node): of methods
+  void ForEachNode(F f) const {
+    const Node* nodes = session_->writer().nodes();
+    for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
+      const auto type = profile::TypeOf(nodes[i].word);
+      if (nodes[i].word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
+      f(nodes[i]);
+    }
+  }
+
   struct Totals {
     uint64_t entries = 0, exits = 0, nodes = 0, overflow_entries = 0;
     int64_t self = 0;
@@ -201,7 +243,8 @@ TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
   RunRandom<TimeTree>(oracle, 5, 9, 300'000, true);
   const int64_t cpu = ptm::VirtualClock::CpuNanos() - cpu_before;
   EXPECT_EQ(Contexts(), oracle.contexts());
-  if (current_thread->record->flags & profile::kThreadNoClock) GTEST_SKIP() << "no perf events here";
+  if (current_thread->record->flags & profile::kThreadNoClock)
+    GTEST_SKIP() << "no perf events here";
   const double taken = static_cast<double>(Sum().self + current_thread->record->own_ticks) /
                        session_->clock().ticks_per_second * 1e9;
   EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
@@ -262,6 +305,104 @@ TEST_F(EngineTest, PastTheCapEveryCallIsStillCounted) {
   EXPECT_GT(Sum().overflow_entries, 0u);
   EXPECT_EQ(current_thread->record->overflow, Sum().overflow_entries);
   EXPECT_EQ(session_->writer().header()->tree_full, 1u);
+}
+
+// 2 million contexts' worth of recursion in a cap of 16,384 nodes.
+TEST_F(EngineTest, HalfFullRecursionIsFoldedAndNothingOverflows) {
+  SessionOptions options = Counting();
+  options.files.tree_memory = 1 << 20;
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 6, 12, 200'000, true);
+  const profile::ControlHeader& header = *session_->writer().header();
+  EXPECT_GT(oracle.contexts().size(), header.node_limit);  // or there would be no need
+  EXPECT_EQ(ByMethod(), ByMethod(oracle));
+  EXPECT_EQ(header.tree_full, 0u);
+  EXPECT_EQ(current_thread->record->overflow, 0u);
+  EXPECT_GT(header.folded_ticks, header.start_ticks);
+  EXPECT_LT(header.folded_ticks, static_cast<uint64_t>(ptm::ReadTsc()));
+  EXPECT_GT(NodesInsideThemselves(), header.node_limit / 8);  // of the time before
+}
+
+TEST_F(EngineTest, ASmallTreeIsNotFolded) {
+  Start(Counting());
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 6, 12, 10'000, false);
+  EXPECT_EQ(Contexts(), oracle.contexts());
+  EXPECT_EQ(session_->writer().header()->folded_ticks, 0u);
+}
+
+TEST_F(EngineTest, TheStackMovesToTheFoldedTree) {
+  SessionOptions options;
+  options.files.tree_memory = 256 << 10;
+  Start(std::move(options));
+  constexpr uint32_t kDepth = 9'000;
+  for (uint32_t i = 0; i < kDepth; ++i) Enter<TimeTree>(i % 3);
+  const uint64_t used = session_->writer().header()->node_count;
+  for (uint32_t i = kDepth; i-- > 0;) Leave<TimeTree>(i % 3);
+  for (int i = 0; i < 10; ++i) Enter<TimeTree>(i % 3);
+  for (int i = 10; i-- > 0;) Leave<TimeTree>(i % 3);
+  EXPECT_NE(session_->writer().header()->folded_ticks, 0u);
+  EXPECT_EQ(session_->writer().header()->node_count, used);  // the old tree is not followed again
+  EXPECT_EQ(Sum().entries, kDepth + 10u);
+  EXPECT_EQ(Sum().exits, kDepth + 10u);
+  EXPECT_EQ(Sum().overflow_entries, 0u);
+  EXPECT_EQ(current_thread->record->healed + current_thread->record->unmatched, 0u);
+}
+
+TEST_F(EngineTest, OnlyAFoldedTreeThatIsTooLargeOverflows) {
+  SessionOptions options = Counting();
+  options.files.tree_memory = 1 << 20;
+  Start(std::move(options));
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 60, 8, 200'000, false);
+  const profile::ControlHeader& header = *session_->writer().header();
+  EXPECT_NE(header.folded_ticks, 0u);
+  EXPECT_EQ(header.tree_full, 1u);
+  const uint64_t used = header.node_count;  // former and overflow records lie beyond the cap
+  EXPECT_GE(used, header.node_limit);
+  EXPECT_GT(Sum().overflow_entries, 0u);
+  EXPECT_EQ(current_thread->record->overflow, Sum().overflow_entries);
+  uint64_t entries = 0;
+  for (const auto& [path, counts] : oracle.contexts()) {
+    entries += counts.entries[0] + counts.entries[1];
+  }
+  EXPECT_EQ(Sum().entries, entries);
+  EXPECT_EQ(Sum().exits, entries);
+}
+
+TEST_F(EngineTest, VirtualThreadsThatWereParkedMeanwhileFoldWhenTheyGoOn) {
+  SessionOptions options = Counting();
+  options.files.tree_memory = 1 << 20;
+  Start(std::move(options));
+  const auto on_virtual_thread = [&](auto events) {
+    continuation_ = 0xc0;
+    vm_.virtual_thread = 100;
+    events();
+    continuation_ = 0;
+  };
+  on_virtual_thread([&] {
+    for (int i = 0; i < 20; ++i) Enter<CountTree>(i % 2);
+  });
+  const uint64_t depth = std::exchange(depth_, 0);
+  ListTree oracle;
+  RunRandom<CountTree>(oracle, 6, 12, 100'000, false);
+  ASSERT_NE(session_->writer().header()->folded_ticks, 0u);
+  depth_ = depth;
+  on_virtual_thread([&] {
+    for (int i = 20; i < 1000; ++i) Enter<CountTree>(i % 4);
+    for (int i = 1000; i-- > 20;) Leave<CountTree>(i % 4);
+    for (int i = 20; i-- > 0;) Leave<CountTree>(i % 2);
+  });
+  EXPECT_EQ(Sum().entries, Sum().exits);
+  EXPECT_EQ(Sum().overflow_entries, 0u);
+  auto expected = ByMethod(oracle);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    for (auto* side :
+         {&expected[i < 20 ? i % 2 : i % 4].first, &expected[i < 20 ? i % 2 : i % 4].second})
+      ++*side;
+  }
+  EXPECT_EQ(ByMethod(), expected);
 }
 
 TEST_F(EngineTest, DeepStacksGrow) {
@@ -538,8 +679,10 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
   ListTree oracle;
   RunRandom<CounterTraining<TimeAndCounters>>(oracle, 5, 9, 50'000, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
-  if (current_thread->record->flags & profile::kThreadNoCounters) GTEST_SKIP() << "no perf events here";
-  // Of the run being written: the three metrics of each event in order, the same event in all of them.
+  if (current_thread->record->flags & profile::kThreadNoCounters)
+    GTEST_SKIP() << "no perf events here";
+  // Of the run being written: the three metrics of each event in order, the same event in all of
+  // them.
   const auto* record = current_thread->train_end - (1 << 14);
   for (; record + 3 <= current_thread->train_next; record += 3) {
     for (int metric = 0; metric < 3; ++metric) {

@@ -73,7 +73,8 @@ class SamplesTest : public testing::Test {
         path.insert(path.begin(), nodes[at].word);
       const int64_t* extra = session_.writer().extra() + size_t{i} * (kMetrics - 1);
       const std::array<int64_t, kMetrics> values = {nodes[i].self, extra[0], extra[1]};
-      if (values != std::array<int64_t, kMetrics>{}) all[path] = values;
+      if (values == std::array<int64_t, kMetrics>{}) continue;
+      for (uint32_t m = 0; m < kMetrics; ++m) all[path][m] += values[m];
     }
     return all;
   }
@@ -140,6 +141,24 @@ TEST_F(SamplesTest, AMethodIsDescribedOnce) {
   EXPECT_EQ(SampledMethod(*thread_, source_, 42), id);
   EXPECT_NE(SampledMethod(*thread_, source_, 43), id);
   EXPECT_EQ(source_.described, 2);
+}
+
+TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
+  Start(1 << 20);
+  std::mt19937 random(7);
+  std::map<uint32_t, int64_t> expected, kept;
+  for (int i = 0; i < 50'000; ++i) {
+    Path innermost_first;
+    for (uint32_t d = 0; d < 12; ++d) {
+      innermost_first.push_back(Word(MethodType::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
+    }
+    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), 0, 1, kMetrics);
+    ++expected[profile::MethodOf(innermost_first.front())];
+  }
+  EXPECT_NE(session_.writer().header()->folded_ticks, 0u);
+  EXPECT_EQ(thread_->record->overflow, 0u);
+  for (const auto& [path, values] : Tree()) kept[profile::MethodOf(path.back())] += values[0];
+  EXPECT_EQ(kept, expected);
 }
 
 TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
