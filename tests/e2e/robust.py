@@ -188,7 +188,7 @@ def capped_tree(lab):
             report = reports.log_rt(lab.jprof, directory)
             failures += reports.check(report, mode) + reports.check_losses(report, mode, allow)
             for what, calls in (("raw", raw.calls()), ("report", reports.calls_of(report))):
-                got = subtree_calls(calls, "Explosive.explode(I)I") - 1
+                got = subtree_calls(calls, "Levels.explode(I)I") - 1
                 if got != total:
                     failures.append(f"{mode} {what}: {got} calls below explode, {total} were made")
             if not raw.losses()["overflow"] or not raw.losses()["tree_full"]:
