@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""What callstack sampling costs, interleaved runs on every JDK:
+"""What callstack sampling costs at 1,000 stacks a second and thread, on every JDK:
 
-  share   CPU time of javac on JDK sources, the whole process, turn by turn in one warm JVM: one with samples, one without, at
-          100 and 1,000 samples a second of each thread's CPU time. Bounds: below 1 % and 4 %, with the 95 % interval of the
-          pairs' median. Beside it what the profile says was spent in the signal handler (the kernel's part of a signal, 1 to
-          2 us, comes on top), and a JVM with the agent that does not sample to one without the agent.
-  depth   microseconds of CPU time for one sample by depth of the stack, compiled and interpreted: what a thread takes longer
-          for fixed work at --rate samples a second, over the samples it got.
+  stack   microseconds in the signal handler for one stack, on a shallow program (about 10 frames)
+          and on javac, with the average depth; and nanoseconds for each further frame, from stacks
+          of 20, 200 and 1,000 frames. Wall time, as the handler itself adds it up: on a busy
+          machine it holds what other programs took.
+  whole   CPU time of whole javac runs with samples to that without the agent (user and system, all
+          threads, start and end included): the median of the pairs, interleaved, with its 95 %
+          interval; beside it the share in the handler. The rest is the kernel's: the timer's
+          interrupt, the signal, the return from it.
 
-Usage: scs_cost.py [--build DIR] [--pairs N] [--files N] [--rounds N] [--rate N] [--only share|depth] [--jdk N]
+--against AGENT measures another build of the agent in the same rounds. Ends within --seconds for
+one JDK.
+
+Usage: scs_cost.py [--build DIR] [--against AGENT] [--only stack|whole] [--files N] [--seconds N]
+                   [--jdk N]
 Exits with 1 if an interval is not below its bound.
 """
 import argparse
@@ -16,8 +22,8 @@ import math
 import os
 import shutil
 import statistics
-import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "e2e"))
@@ -25,137 +31,136 @@ import accuracy  # noqa: E402
 import measure  # noqa: E402
 import sampled  # noqa: E402
 
-BOUNDS = {100: 1.0, 1000: 4.0}  # samples a second: % of CPU
+RATE = 1000  # not above: a timer interrupt takes 20 to 30 us on virtual machines
+BOUND = 4.0  # % of CPU, whole runs
+SHALLOW, DEPTHS = 5, (20, 200, 1000)  # calls of SampledDepth below main
+STEPS = 300  # millions, of its work
 
 
-def agent(lab, rate, *more):
-    """The JVM's option that loads the agent, as `jprof scs` gives it, and the profile's folder."""
-    out = os.path.join(lab.work, f"cost{rate}.jprof")
-    shutil.rmtree(out, ignore_errors=True)
-    return "-agentpath:" + lab.agent + "=" + ",".join([f"SCS=TIME={1_000_000_000 // rate}", f"OUT={out}", *more]), out
+class Agent:
+    def __init__(self, name, path):
+        self.name, self.path = name, path
+
+    def option(self, out):
+        shutil.rmtree(out, ignore_errors=True)
+        return f"-agentpath:{self.path}=SCS=TIME={1_000_000_000 // RATE},OUT={out}"
 
 
-class Compiler:
-    """A JVM that compiles the same files again and again, one turn at a time."""
-
-    def __init__(self, lab, jdk, arguments, rate=None):
-        flags, self.out = [], None
-        if rate:
-            option, self.out = agent(lab, rate, "NOSTART")
-            flags = [option]
-        self.jprof = lab.jprof
-        self.process = subprocess.Popen([jdk.tool("java"), *flags, "-cp", lab.work, "CompileTurns", *arguments],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def turn(self):
-        """Its CPU time, seconds."""
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        sampled.check(line, "javac ended")
-        return int(line) / 1e9
-
-    def sampled_turn(self):
-        self.control("start")
-        try:
-            return self.turn()
-        finally:
-            self.control("stop")
-
-    def control(self, command):
-        done = subprocess.run([self.jprof, "ctl", str(self.process.pid), command], capture_output=True, text=True)
-        sampled.check(done.returncode == 0, done.stderr)
-
-    def end(self):
-        self.process.stdin.close()
-        sampled.check(self.process.wait() == 0, f"javac: status {self.process.returncode}")
+def javac(jdk, arguments, option=None):
+    command = [jdk.tool("javac"), "-J-Xmx512m", *(["-J" + option] if option else []), *arguments]
+    done = measure.run(command)
+    sampled.check(done.status == 0, f"javac: status {done.status}")
+    return done.cpu
 
 
-def describe(name, ratios):
-    """Prints the median of the pairs' ratios less 1, with its 95 % interval (order statistics); answers both ends."""
-    ratios = sorted(100 * (r - 1) for r in ratios)
-    n = len(ratios)
+def stacks(lab, out):
+    """Stacks, nanoseconds in the handler, average depth."""
+    tree = lab.tree(out)
+    told = tree.report["stacks"]
+    rows = [(len(path), n) for path, n in tree.rows() if n]
+    depth = sum(length * n for length, n in rows) / max(1, sum(n for _, n in rows))
+    shutil.rmtree(out)
+    return told["taken"], told["cost_ns"], depth
+
+
+def at_depth(lab, jdk, agent, frames):
+    out = os.path.join(lab.work, "depth.jprof")
+    flags = ["-Xmx512m", "-Xss16m", agent.option(out)]
+    done = measure.run(lab.java(jdk, "SampledDepth", frames, STEPS, jvm=flags))
+    sampled.check(done.status == 0, f"SampledDepth: status {done.status}")
+    taken, cost, depth = stacks(lab, out)
+    return cost / taken, depth
+
+
+def stack(lab, jdk, agents, arguments, end):
+    found = {agent: {frames: [] for frames in (SHALLOW, *DEPTHS, "javac")} for agent in agents}
+    begin = time.monotonic()
+    while True:
+        round_began = time.monotonic()
+        for agent in agents:
+            for frames in (SHALLOW, *DEPTHS):
+                found[agent][frames].append(at_depth(lab, jdk, agent, frames))
+            out = os.path.join(lab.work, "javac.jprof")
+            javac(jdk, arguments, agent.option(out))
+            taken, cost, depth = stacks(lab, out)
+            found[agent]["javac"].append((cost / taken, depth))
+        now = time.monotonic()
+        if now + (now - round_began) > begin + (end - begin) / 2:
+            break
+    for agent in agents:
+        cost = {key: [statistics.median(column) for column in zip(*runs)]
+                for key, runs in found[agent].items()}
+        for name, key in (("shallow", SHALLOW), ("javac", "javac")):
+            print(f"{jdk.name} {agent.name:8} {name:8} {cost[key][0] / 1000:6.2f} us a stack, "
+                  f"{cost[key][1]:.0f} frames (median of {len(found[agent][key])} runs)")
+        for low, high in zip(DEPTHS, DEPTHS[1:]):
+            each = (cost[high][0] - cost[low][0]) / (cost[high][1] - cost[low][1])
+            print(f"{jdk.name} {agent.name:8} depth {low} to {high}: {each:.0f} ns a further frame")
+    sys.stdout.flush()
+
+
+def interval(values):
+    """The median and its 95 % interval, by order statistics."""
+    values = sorted(values)
+    n = len(values)
     reach = 1.96 * math.sqrt(n) / 2
-    low, high = ratios[max(0, math.floor(n / 2 - reach))], ratios[min(n - 1, math.ceil(n / 2 + reach))]
-    print(f"{name} {statistics.median(ratios):+6.2f} % CPU (95 %: {low:+.2f} to {high:+.2f}; {n} pairs)", end="")
-    return low, high
+    low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
+    return statistics.median(values), values[low], values[high]
 
 
-def share(lab, jdk, options):
-    arguments = accuracy.javac_arguments(lab.work, options.files)
-    source = os.path.join(HERE, "java", "CompileTurns.java")
-    subprocess.run([jdk.tool("javac"), "-d", lab.work, source], check=True)
+def whole(lab, jdk, agents, arguments, end):
+    """The names of what is not below its bound."""
+    more, share = {agent: [] for agent in agents}, {agent: [] for agent in agents}
+    javac(jdk, arguments)  # files come from the disk
+    while True:
+        began = time.monotonic()
+        plain = javac(jdk, arguments)
+        for agent in agents:
+            out = os.path.join(lab.work, "whole.jprof")
+            cpu = javac(jdk, arguments, agent.option(out))
+            more[agent].append(100 * (cpu / plain - 1))
+            share[agent].append(100 * stacks(lab, out)[1] / 1e9 / cpu)
+        now = time.monotonic()
+        if now + (now - began) > end:
+            break
     missed = []
-    for rate, bound in BOUNDS.items():
-        plain, loaded = Compiler(lab, jdk, arguments), Compiler(lab, jdk, arguments, rate)
-        for _ in range(options.warm):
-            plain.turn(), plain.turn(), loaded.turn(), loaded.sampled_turn()
-        on, idle, taking = [], [], []
-        for i in range(options.pairs):
-            none = plain.turn()
-            if i % 2:
-                off, with_samples = loaded.turn(), loaded.sampled_turn()
-            else:
-                with_samples, off = loaded.sampled_turn(), loaded.turn()
-            on.append(with_samples / off)
-            idle.append(off / none)
-            taking.append(with_samples)
-        plain.end(), loaded.end()
-        stacks = lab.tree(loaded.out).report["stacks"]
-        low, high = describe(f"{jdk.name} javac {rate:5}/s: sampling to not", on)
-        verdict = "ok" if high < bound else "MISSED" if low >= bound else "not shown: the interval holds the bound"
-        print(f"   bound {bound} %: {verdict}")
-        share = 100 * stacks["cost_ns"] / 1e9 / (sum(taking) + options.warm * statistics.median(taking))
-        print(f"{jdk.name} javac {rate:5}/s: in the handler {share:.2f} % of the CPU time, {stacks['taken']} stacks")
-        describe(f"{jdk.name} javac {rate:5}/s: agent loaded to none, two JVMs", idle)
-        print(flush=True)
-        if verdict != "ok":
-            missed.append(f"{rate}/s on {jdk.name}")
+    for agent in agents:
+        median, low, high = interval(more[agent])
+        print(f"{jdk.name} {agent.name:8} whole javac {median:+6.2f} % CPU (95 %: {low:+.2f} to "
+              f"{high:+.2f}; {len(more[agent])} pairs); in the handler "
+              f"{statistics.median(share[agent]):.2f} %", flush=True)
+        if agent is agents[0] and high >= BOUND:
+            verdict = "missed" if low >= BOUND else "not shown: the interval holds the bound"
+            missed.append(f"{jdk.name}: {BOUND} % {verdict}")
     return missed
 
 
-def depth(lab, jdk, options):
-    for mode, steps in (("compiled", options.steps), ("interpreted", options.steps // 40)):
-        flags = ["-Xint"] if mode == "interpreted" else []
-        for frames in (20, 200, 1000):
-            def once(rate):
-                option, out = agent(lab, rate or 100, *([] if rate else ["NOSTART"]))
-                done = measure.run(lab.java(jdk, "SampledDepth", frames, steps, jvm=[*flags, "-Xss16m", option]))
-                sampled.check(done.status == 0, f"SampledDepth: status {done.status}")
-                samples = 0
-                if rate:
-                    samples = sum(n for path, n in lab.tree(out).rows("main") if sum(".down(" in f for _, f in path) >= frames)
-                return int(done.stdout.split()[1]) / 1000, samples
-
-            runs = measure.interleaved([0, options.rate], options.rounds, once)
-            plain = statistics.median(t for t, _ in runs[0])
-            busy, samples = (statistics.median(column) for column in zip(*runs[options.rate]))
-            print(f"{jdk.name} depth {frames:<5} {mode:<12} {(busy - plain) / samples:6.1f} us a sample "
-                  f"({samples:.0f} samples, {plain / 1e6:.2f} s and {busy / 1e6:.2f} s of CPU)", flush=True)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     build = os.path.join(HERE, "..", "build", "release")
     sampled.arguments(parser, build)
-    parser.add_argument("--warm", type=int, default=30, help="turns of each kind before it counts: javac needs that many")
-    parser.add_argument("--pairs", type=int, default=60, help="turns with and without samples")
-    parser.add_argument("--files", type=int, default=60, help="how many sources javac gets")
-    parser.add_argument("--rounds", type=int, default=7, help="of depth")
-    parser.add_argument("--steps", type=int, default=1000, help="millions of steps of the work at depth")
-    parser.add_argument("--rate", type=int, default=1000, help="samples a second, of depth")
-    parser.add_argument("--only", choices=["share", "depth"])
+    parser.add_argument("--against", metavar="AGENT",
+                        help="another build of the agent, side by side")
+    parser.add_argument("--files", type=int, default=400, help="how many sources javac gets")
+    parser.add_argument("--seconds", type=int, default=220, help="for one JDK")
+    parser.add_argument("--only", choices=["stack", "whole"])
     options = parser.parse_args()
     missed = []
     for jdk in sampled.jdks_of(options):
+        end = time.monotonic() + options.seconds
         with sampled.folder() as work:
             lab = sampled.lab_of(options, work)
-            if options.only != "share":
-                depth(lab, jdk, options)
-            if options.only != "depth":
-                missed += share(lab, jdk, options)
+            agents = [Agent("this", lab.agent)]
+            if options.against:
+                agents.append(Agent("against", os.path.abspath(options.against)))
+            arguments = accuracy.javac_arguments(work, options.files)
+            if options.only != "whole":
+                stack(lab, jdk, agents, arguments, end)
+            if options.only != "stack":
+                missed += whole(lab, jdk, agents, arguments, end)
     if missed:
-        sys.exit("missed: " + ", ".join(missed))
+        sys.exit("\n".join(missed))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/libjvm_image.h"
 #include "jprof/hotspot/focus.h"
 #include "jprof/hotspot/probe.h"
@@ -85,6 +86,18 @@ TEST(LibjvmTest, EveryOffsetThatTheProbeNeedsIsThere) {
     if (structs->Static("Method", "_constMethod") != nullptr) return "an offset is not a static";
     if (structs->SizeOf("NoSuchType") != 0) return "found a type that does not exist";
     return "good";
+  });
+}
+
+// What lands when memory is gone (Foreign); without it the kernel is asked, which leaves a gap.
+TEST(LibjvmTest, HasTheFunctionThatSurvivesAFault) {
+  InEach([]() -> std::string {
+    const auto image = LibjvmImage::Open();
+    if (!image) return image.error().message;
+    const Foreign::Fetch fetch = Foreign::FetchOf(*image);
+    if (fetch == nullptr) return "no SafeFetchN_impl";
+    const intptr_t word = 4711;
+    return fetch(&word, 1) == 4711 ? "good" : "it answers something else";
   });
 }
 
