@@ -208,7 +208,7 @@ std::string AskAsNobody(const std::string& path) {
   char text[512];
   const ssize_t size = read(out[0], text, sizeof text);
   close(out[0]);
-  waitpid(child, nullptr, 0);
+  if (child > 0) waitpid(child, nullptr, 0);
   return std::string(text, static_cast<size_t>(std::max<ssize_t>(size, 0)));
 }
 
@@ -386,25 +386,29 @@ TEST_F(ControlTest, TheRuntimeFolderIsUsedOnlyIfItIsTheUsers) {
 
 // Processes that come and go.
 
-// Runs `f` in a child that then waits to be killed; answers its pid when `f` is done.
+// Runs `f` in a child that then waits to be killed; answers its pid when `f` is done, -1: there is
+// no child.
 template <typename F>
 pid_t Child(F f) {
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
+    alarm(60);  // whatever becomes of the test
     f();
     (void)!write(ready[1], "x", 1);
     for (;;) pause();
   }
   close(ready[1]);
   char c;
-  (void)!read(ready[0], &c, 1);
+  if (child > 0) (void)!read(ready[0], &c, 1);
   close(ready[0]);
   return child;
 }
 
+// -1 and 0 would be all processes of this user, and all of this test's group.
 void Kill(pid_t pid) {
+  if (pid <= 0) return;
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
 }
@@ -423,6 +427,8 @@ TEST_F(ControlTest, SocketsOfTheDeadAreRemovedAndOthersStay) {
   mkdir(folder_.c_str(), 0700);
   const pid_t living = Child([] {}), dead = Child([] {});
   Kill(dead);
+  ASSERT_GT(living, 0);
+  ASSERT_GT(dead, 0);
   const std::string of_dead = Orphan(folder_, dead), of_living = Orphan(folder_, living);
   const std::string of_us = Orphan(folder_, getpid());  // an earlier process had this pid
   const std::string other = folder_ + "/notes.sock", number = folder_ + "/0.sock";
@@ -458,13 +464,21 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
     if (!control_.Start(Handlers(), folder_)) _exit(1);
     Caller caller(control_.path());  // one is connected at the fork
     agent::Ask(control_.path(), "jprof 1 status\n");
-    if (fork() != 0) return;
+    const pid_t child = fork();
+    if (child < 0) (void)!write(out[1], &child, sizeof child);
+    if (child != 0) return;
+    alarm(60);
     control_.Stop();  // as its exit would: does nothing here
     const pid_t forked = getpid();
     (void)!write(out[1], &forked, sizeof forked);
     for (;;) pause();
   });
-  ASSERT_EQ(read(out[0], &grandchild, sizeof grandchild), ssize_t{sizeof grandchild});
+  ASSERT_GT(jvm, 0);
+  close(out[1]);  // if all writers are gone, the read ends
+  const ssize_t got = read(out[0], &grandchild, sizeof grandchild);
+  if (got != ssize_t{sizeof grandchild} || grandchild <= 0) Kill(jvm);
+  ASSERT_EQ(got, ssize_t{sizeof grandchild});
+  ASSERT_GT(grandchild, 0);
   path = folder_ + "/" + control::SocketName(jvm);
   EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "ok started\n");  // the parent's goes on
   Kill(jvm);
@@ -473,9 +487,8 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
   EXPECT_EQ(kill(grandchild, 0), 0);
   Start();  // and what the killed one left is removed
   EXPECT_FALSE(fs::exists(path));
-  kill(grandchild, SIGKILL);
+  Kill(grandchild);
   close(out[0]);
-  close(out[1]);
 }
 
 }  // namespace
