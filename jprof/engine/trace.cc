@@ -22,6 +22,7 @@ constexpr size_t kMostBlocks = (64ull << 30) / kTraceBlockBytes;
 constexpr int kLevel = 1;  // the background thread must keep up with the program
 constexpr int kMostWaits = 400;
 constexpr timespec kPause = {0, 500'000};
+constexpr timespec kPauseWhenFull = {0, 50'000'000};
 
 void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
   Strand& strand = thread.strand;
@@ -35,13 +36,14 @@ void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
   thread.trace_end = strand.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
 }
 
-bool WriteAll(int fd, const char* data, size_t size) {
+bool WriteAll(int fd, const char* data, size_t size, off_t at) {
   while (size > 0) {
-    const ssize_t written = write(fd, data, size);
+    const ssize_t written = pwrite(fd, data, size, at);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     data += written;
     size -= written;
+    at += written;
   }
   return true;
 }
@@ -105,38 +107,70 @@ TraceBlock* TraceDrain::TakeFree() {
   return link.block;
 }
 
-bool TraceDrain::DrainOne() {
+TraceBlock* TraceDrain::AwaitFree() {
+  for (int wait = 0; wait < kMostWaits && running() && !stuck_.load(std::memory_order_relaxed);
+       ++wait) {
+    nanosleep(&kPause, nullptr);
+    if (TraceBlock* block = TakeFree()) return block;
+  }
+  stuck_.store(true, std::memory_order_relaxed);
+  return nullptr;
+}
+
+TraceDrain::Drained TraceDrain::DrainOne() {
   Link* link;
   {
     std::lock_guard guard(lock_);
-    if (full_.empty()) return false;
+    if (full_.empty()) return Drained::kAll;
     link = &full_.front();
     full_.pop_front();
   }
-  const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
-  const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound,
-                                        link->block, kTraceBlockBytes, kLevel);
-  const bool written = !ZSTD_isError(size) && WriteAll(file_, static_cast<char*>(buffer_), size);
-  if (!written) {
-    // The block stays in the `trace` file, where the reader finds it; only it can't be used again.
-    writer_->header()->disk_full = 1;
-    return true;
+  if (!Append(*link->block)) {
+    stuck_.store(true, std::memory_order_relaxed);
+    std::lock_guard guard(lock_);
+    full_.push_front(*link);  // until then the reader finds it in `trace`
+    return Drained::kNoRoom;
   }
   *link->block = TraceBlock{};  // in trace.zst now: not to be counted twice
+  stuck_.store(false, std::memory_order_relaxed);
   std::lock_guard guard(lock_);
   free_.push_back(*link);
-  return true;
+  return Drained::kOne;
+}
+
+// As a whole frame or not at all: a reader does not get past half a frame.
+bool TraceDrain::Append(const TraceBlock& block) {
+  const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
+  const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
+                                        kTraceBlockBytes, kLevel);
+  if (ZSTD_isError(size)) return false;
+  if (WriteAll(file_, static_cast<char*>(buffer_), size, written_)) {
+    written_ += static_cast<off_t>(size);
+    return true;
+  }
+  (void)!ftruncate(file_, written_);
+  return false;
+}
+
+// While the disk is full it is tried again now and then; at the end what finds no room stays in
+// `trace`.
+void TraceDrain::Loop() {
+  bool was_full = false;
+  for (;;) {
+    const bool stopping = stop_.load(std::memory_order_acquire);
+    Drained drained;
+    while ((drained = DrainOne()) == Drained::kOne) {
+    }
+    was_full |= drained == Drained::kNoRoom;
+    if (stopping) break;
+    nanosleep(drained == Drained::kNoRoom ? &kPauseWhenFull : &kPause, nullptr);
+  }
+  if (was_full) writer_->header()->disk_full = 1;
 }
 
 void* TraceDrain::Run(void* self) {
-  auto* drain = static_cast<TraceDrain*>(self);
-  for (;;) {
-    const bool stopping = drain->stop_.load(std::memory_order_acquire);
-    while (drain->DrainOne()) {
-    }
-    if (stopping) return nullptr;
-    nanosleep(&kPause, nullptr);
-  }
+  static_cast<TraceDrain*>(self)->Loop();
+  return nullptr;
 }
 
 bool Session::NextTraceBlock(Thread& thread) {
@@ -170,10 +204,7 @@ bool Session::NextTraceBlock(Thread& thread) {
         block = writer_.AllocateTraceBlock();
         break;
       }
-      for (int wait = 0; block == nullptr && wait < kMostWaits && drain_.running(); ++wait) {
-        nanosleep(&kPause, nullptr);
-        block = drain_.TakeFree();
-      }
+      if (block == nullptr) block = drain_.AwaitFree();
       if (block == nullptr) return false;
       BeginBlock(*this, thread, block);
       return true;

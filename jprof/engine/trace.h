@@ -1,13 +1,15 @@
 // Where full trace blocks go, by mode. Blocks live in the profile's `trace` file; a thread writes
 // into its own block and comes here only when it is full.
 //   normal      a thread gets blocks until its share is used up; then its events are counted as
-//   dropped wrap        its oldest block is written over; the events in it are counted as
-//   overwritten continuous  a background thread compresses full blocks into trace.zst and hands
-//   them back; a thread that
-//               finds none free waits a little, and only then drops (and counts)
+//               dropped
+//   wrap        its oldest block is written over; the events in it are counted as overwritten
+//   continuous  a background thread compresses full blocks into trace.zst and hands them back; a
+//               thread that finds none free waits a little, and only then drops (and counts).
+//               Once that was in vain, or the disk is full, nobody waits until a block is written
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <boost/intrusive/slist.hpp>
@@ -30,6 +32,7 @@ class TraceDrain {
 
   void Put(profile::TraceBlock* full);  // from a probe: locks shortly
   profile::TraceBlock* TakeFree();      // null: none at the moment
+  profile::TraceBlock* AwaitFree();     // null: none in a little while
 
  private:
   struct Link : boost::intrusive::slist_base_hook<> {
@@ -37,8 +40,12 @@ class TraceDrain {
   };
   using Queue = boost::intrusive::slist<Link, boost::intrusive::cache_last<true>>;
 
+  enum class Drained { kOne, kAll, kNoRoom };
+
   static void* Run(void* self);
-  bool DrainOne();
+  void Loop();
+  Drained DrainOne();
+  bool Append(const profile::TraceBlock& block);
   Link* LinkOf(const profile::TraceBlock* block);
 
   profile::Writer* writer_ = nullptr;
@@ -46,11 +53,13 @@ class TraceDrain {
   Queue full_, free_;
   Link* links_ = nullptr;
   int file_ = -1;
+  off_t written_ = 0;        // bytes of whole frames
   void* context_ = nullptr;  // ZSTD_CCtx
   void* buffer_ = nullptr;
   pthread_t thread_ = {};
   std::atomic<bool> running_ = false;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> stuck_ = false;  // blocks do not get written
 };
 
 }  // namespace jprof::engine

@@ -1,10 +1,14 @@
 // The engine without a JVM: events come from the test, names from a fake, and what is in the mapped
 // files is compared with the list-based oracle.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <zstd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
@@ -625,6 +629,76 @@ TEST_F(EngineTest, AContinuousTraceLosesNothing) {
                                                                      i * profile::kTraceBlockBytes);
     EXPECT_EQ(block->events, 0u);  // all in trace.zst
   }
+}
+
+// Files of this process cannot grow past so many bytes, as on a full disk: what fits is written.
+void LimitFiles(rlim_t bytes) {
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {bytes, RLIM_INFINITY};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+// Events of the whole frames in trace.zst, in order; the file is nothing else.
+uint64_t CompressedEvents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string file(std::istreambuf_iterator<char>(in), {});
+  alignas(profile::TraceBlock) static char block[profile::kTraceBlockBytes];
+  uint64_t events = 0;
+  for (size_t at = 0; at < file.size();) {
+    const size_t size = ZSTD_findFrameCompressedSize(file.data() + at, file.size() - at);
+    EXPECT_FALSE(ZSTD_isError(size)) << ZSTD_getErrorName(size) << " at " << at;
+    if (ZSTD_isError(size)) break;
+    EXPECT_EQ(ZSTD_decompress(block, sizeof block, file.data() + at, size), sizeof block);
+    const Decoded decoded = Decode(*reinterpret_cast<const profile::TraceBlock*>(block));
+    events += decoded.entries + decoded.exits;
+    at += size;
+  }
+  return events;
+}
+
+TEST_F(EngineTest, AContinuousTraceOutlivesADiskThatIsFullForAWhile) {
+  Start(Tracing(TraceKeep::kContinuous, 4 * profile::kTraceBlockBytes));
+  const std::string file = directory_ + "/p/trace.zst";
+  const auto size = [&] { return std::filesystem::file_size(file); };
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 100'000, false);
+  const auto& record = *current_thread->record;
+  LimitFiles(size() + 1000);  // less than a frame
+  for (uint64_t before = record.trace_dropped; record.trace_dropped < before + 1000;)
+    RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
+  const uint64_t full = size();
+  LimitFiles(RLIM_INFINITY);
+  const uint64_t kept = record.trace_events;
+  while (record.trace_events < kept + 200'000)
+    RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
+  const uint64_t events = record.trace_events;
+  session_->Detach();
+  session_->Finish();
+  EXPECT_GT(size(), full + 10'000);
+  EXPECT_EQ(CompressedEvents(file), events);
+  EXPECT_EQ(session_->writer().header()->disk_full, 1u);
+}
+
+TEST_F(EngineTest, WhatFindsNoRoomToTheEndStaysInTheTrace) {
+  Start(Tracing(TraceKeep::kContinuous, 4 * profile::kTraceBlockBytes));
+  const std::string file = directory_ + "/p/trace.zst";
+  ListTree oracle;
+  RunRandom<TimeTrace>(oracle, 300, 9, 100'000, false);
+  const auto& record = *current_thread->record;
+  LimitFiles(std::filesystem::file_size(file) + 1000);
+  while (record.trace_dropped == 0) RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
+  const uint64_t events = record.trace_events;
+  session_->Detach();
+  session_->Finish();
+  LimitFiles(RLIM_INFINITY);
+  uint64_t left = 0;
+  for (uint64_t i = 0; i < session_->writer().header()->trace_blocks; ++i) {
+    left += reinterpret_cast<const profile::TraceBlock*>(session_->writer().trace() +
+                                                         i * profile::kTraceBlockBytes)
+                ->events;
+  }
+  EXPECT_GT(left, 0u);
+  EXPECT_EQ(CompressedEvents(file) + left, events);
 }
 
 TEST_F(EngineTest, ThreadsRecordSideBySide) {
