@@ -84,7 +84,11 @@ enum ThreadFlags : uint32_t {
   kThreadDisarmed = 4,     // recording stopped early (disk full, no memory)
   kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
   kThreadNoClock = 8,      // time is wall clock: the per-thread clock could not be opened
+  kThreadNotSampled = 32,  // not sampled, or not by every event; the error is in the top 8 bits
 };
+// Linux's error numbers up to 255.
+constexpr uint32_t FlagsOfError(int error) { return static_cast<uint32_t>(error) << 24; }
+constexpr int ErrorOfFlags(uint32_t flags) { return static_cast<int>(flags >> 24); }
 
 // One thread, owned and written by it.
 struct ThreadRecord {

@@ -1,8 +1,11 @@
 #include "reports/losses.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 namespace jprof::reports {
 
@@ -12,6 +15,8 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
   uint64_t disarmed = 0;
   uint64_t wall_clock = 0;
   uint64_t uncounted = 0;
+  uint64_t not_sampled = 0;
+  std::set<std::string> why_not_sampled;
   for (const profile::Thread& thread : reader.threads()) {
     const profile::ThreadRecord& one = thread.record;
     sum.healed += one.healed;
@@ -23,6 +28,10 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     sum.samples_lost += one.samples_lost;
     disarmed += (one.flags & profile::kThreadDisarmed) != 0;
     uncounted += (one.flags & profile::kThreadNoCounters) != 0;
+    if ((one.flags & profile::kThreadNotSampled) != 0) {
+      ++not_sampled;
+      why_not_sampled.insert(std::strerror(profile::ErrorOfFlags(one.flags)));
+    }
     wall_clock += (one.flags & profile::kThreadNoClock) != 0;
   }
   return {
@@ -37,6 +46,9 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"trace_dropped", "trace events found no room", sum.trace_dropped},
       {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
       {"samples_lost", "samples not taken: no memory, or one was being taken", sum.samples_lost},
+      {"threads_not_sampled",
+       fmt::format("threads could not be sampled, or not by every event: {}", fmt::join(why_not_sampled, ", ")),
+       not_sampled},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
       {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},

@@ -78,7 +78,8 @@ void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
 }
 
 void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
-  // Threads that still run keep their names of now.
+  // Threads that still run keep their names of now. One that ends meanwhile is not given back.
+  const engine::Session::Hold hold(*session);
   ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
     void* thread = nullptr;
     if (jvmti->GetThreadLocalStorage(java_thread, &thread) == JVMTI_ERROR_NONE &&

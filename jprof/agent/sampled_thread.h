@@ -1,12 +1,15 @@
 // What callstack sampling keeps for one thread: its timers, where its stack lies, room for one
 // walk. Owner: the thread. `cpu_ns` and `owed_ns` belong to the sampling thread, which adds to
-// `due`, too.
+// `due`, too. It is given back with the engine's Thread, so whoever looks at that (Session::Hold)
+// may look at this.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "common/spin_lock.h"
 #include "jprof/agent/agent_triggers.h"
+#include "jprof/agent/sample_gate.h"
 #include "jprof/engine/thread.h"
 #include "jprof/hotspot/stack_walker.h"
 #include "ptm/thread_sampler.h"
@@ -22,7 +25,10 @@ inline constexpr size_t kMostVirtualRows = 64;
 struct SampledThread {
   SampledThread() {}
 
+  SpinLock timers_lock;  // held to start, stop and close them: a few system calls
   ptm::ThreadSampler timers[kMostTriggers];
+  std::atomic<bool> ended = false;  // it is not sampled any more
+  SampleGate::Passage passage;
   unwind::StackBounds stack;
   // Rows of virtual threads that run on it, by name (null: those without); the last takes what
   // finds no room.

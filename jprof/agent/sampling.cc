@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/monotonic.h"
+#include "jprof/agent/flush.h"
 #include "jprof/agent/frame_names.h"
 #include "jprof/agent/sampled_thread.h"
 #include "jprof/agent/say.h"
@@ -127,8 +128,16 @@ bool StartThread(const char* name, void* (*run)(void*), void* argument) {
   return true;
 }
 
+// Null: it is not sampled, or not any more.
 SampledThread* Of(const engine::Thread& thread) {
-  return static_cast<SampledThread*>(thread.sampling);
+  auto* sampled = static_cast<SampledThread*>(__atomic_load_n(&thread.sampling, __ATOMIC_SEQ_CST));
+  return sampled != nullptr && !sampled->ended ? sampled : nullptr;
+}
+
+// Its samples, or some of them, do not come: the report says so, and why.
+void NotSampled(engine::Thread& thread, int error) {
+  const uint32_t flags = profile::kThreadNotSampled | profile::FlagsOfError(error);
+  __atomic_fetch_or(&thread.record->flags, flags, __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -183,64 +192,72 @@ void Sampling::AddThread(JNIEnv* jni) {
   if (thread == nullptr || thread->record == nullptr || thread->sampling != nullptr) return;
   void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    ++thread->record->samples_lost;
-    return;
-  }
+  if (memory == MAP_FAILED) return NotSampled(*thread, errno);
   const NoSamples guard;
   auto* sampled = new (memory) SampledThread;
   sampled->stack = StackOfThisThread();
   thread->vm_thread = walker_->VmThreadOf(jni);
-  if (!OpenTimers(*sampled)) ++thread->record->samples_lost;
-  session_->Locked([&] { thread->sampling = sampled; });  // Start sees it, or we see that it began
-  if (!running()) return;
-  for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
+  if (const int error = OpenTimers(*sampled); error != 0) NotSampled(*thread, error);
+  thread->give_back_sampling = [](void* given) {
+    static_cast<SampledThread*>(given)->~SampledThread();
+    munmap(given, sizeof(SampledThread));
+  };
+  // Start sees it, or we see that it began.
+  __atomic_store_n(&thread->sampling, sampled, __ATOMIC_SEQ_CST);
+  SetTimers(*sampled);
 }
 
-bool Sampling::OpenTimers(SampledThread& sampled) {
+// Answers an errno; 0: all are open.
+int Sampling::OpenTimers(SampledThread& sampled) {
   const uint64_t random = static_cast<uint64_t>(ptm::ReadTsc()) * 0x9e3779b97f4a7c15ull >> 20;
-  bool all = true;
+  int failed = 0;
   for (size_t i = 0; i < timers_.size(); ++i) {
-    if (const int error = sampled.timers[i].Open(timers_[i], random); error != 0) {
-      all = false;
-      if (!timers_failed_.exchange(true)) {
-        Say(fmt::format("cannot sample by {}: {}", timers_[i].event.name, std::strerror(error)));
-      }
+    const int error = sampled.timers[i].Open(timers_[i], random);
+    if (error == 0) continue;
+    failed = error;
+    if (!timers_failed_.exchange(true)) {
+      Say(fmt::format("cannot sample by {}: {}", timers_[i].event.name, std::strerror(error)));
     }
   }
-  return all;
+  return failed;
+}
+
+// They run while samples are taken.
+void Sampling::SetTimers(SampledThread& sampled) {
+  std::lock_guard guard(sampled.timers_lock);
+  if (sampled.ended) return;
+  for (ptm::ThreadSampler& timer : sampled.timers) running() ? timer.Start() : timer.Stop();
+}
+
+void Sampling::SetAllTimers() {
+  session_->ForEachThread([&](engine::Thread& thread) {
+    if (SampledThread* sampled = Of(thread)) SetTimers(*sampled);
+  });
 }
 
 void Sampling::RemoveThread() {
-  engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr || thread->sampling == nullptr) return;
+  SampledThread* sampled = Here();
+  if (sampled == nullptr) return;
   const NoSamples guard;
-  SampledThread* sampled = Of(*thread);
-  session_->Locked([&] { thread->sampling = nullptr; });
+  std::lock_guard timers(sampled->timers_lock);
+  sampled->ended = true;
+  for (ptm::ThreadSampler& timer : sampled->timers) timer.Close();
   for (const SampledThread::VirtualRow& row : sampled->virtual_rows) {
     if (row.strand.record != nullptr) row.strand.record->state = profile::kThreadEnded;
   }
-  sampled->~SampledThread();
-  munmap(sampled, sizeof *sampled);
 }
 
 void Sampling::Start() {
+  std::lock_guard guard(control_);
   ++starts_;
-  running_ = true;  // first: a thread that comes now starts its own timers
-  session_->ForEachThread([&](engine::Thread& thread) {
-    if (SampledThread* sampled = Of(thread)) {
-      for (ptm::ThreadSampler& timer : sampled->timers) timer.Start();
-    }
-  });
+  gate_.Open();  // first: a thread that comes now starts its own timers
+  SetAllTimers();
 }
 
 void Sampling::Stop() {
-  running_ = false;
-  session_->ForEachThread([&](engine::Thread& thread) {
-    if (SampledThread* sampled = Of(thread)) {
-      for (ptm::ThreadSampler& timer : sampled->timers) timer.Stop();
-    }
-  });
+  std::lock_guard guard(control_);
+  gate_.Close();
+  SetAllTimers();
 }
 
 uint64_t Sampling::samples() const {
@@ -261,18 +278,19 @@ void Sampling::Handle(int number, const siginfo_t& info, const void* context) {
   engine::Thread* thread = engine::current_thread;
   SampledThread* sampled = thread != nullptr ? Of(*thread) : nullptr;
   if (sampled == nullptr) return;
+  const SampleGate::Pass pass(gate_, sampled->passage);
   const int64_t begin = ptm::ReadTsc();
   if (number == kAskSignal) {
-    if (info.si_code == SI_QUEUE) TakeDue(*thread, context);
+    if (info.si_code == SI_QUEUE && pass.allowed()) TakeDue(*thread, context);
   } else {
-    TakeTicks(*thread, info, context);
+    TakeTicks(*thread, info, context, pass.allowed());
   }
+  if (!pass.allowed()) return;
   thread->record->sampling_ticks += static_cast<uint64_t>(ptm::ReadTsc() - begin);
 }
 
 // What events of the JVM asked for.
 void Sampling::TakeDue(engine::Thread& thread, const void* context) {
-  if (!running()) return;
   SampledThread& sampled = *Of(thread);
   for (size_t i = 0; i < triggers_.size(); ++i) {
     if (const uint32_t due = sampled.due[i].exchange(0))
@@ -280,11 +298,12 @@ void Sampling::TakeDue(engine::Thread& thread, const void* context) {
   }
 }
 
-void Sampling::TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context) {
+void Sampling::TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context,
+                         bool allowed) {
   SampledThread& sampled = *Of(thread);
   for (size_t i = 0; i < timers_.size(); ++i) {
     const int64_t periods = sampled.timers[i].Take(info);
-    if (periods == 0 || !running()) continue;
+    if (periods == 0 || !allowed) continue;
     if (in_tree_) {
       ChargeCurrent(thread, trigger_of_timer_[i], periods, unwind::OfSignal(context).pc);
     } else {
@@ -355,10 +374,13 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
 
 void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signature) {
   engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr || thread->sampling == nullptr || !running()) return;
+  SampledThread* here = Here();
+  if (here == nullptr) return;
+  SampledThread& sampled = *here;
+  const SampleGate::Pass pass(gate_, sampled.passage);
+  if (!pass.allowed()) return;
   const engine::TreeInUse tree(*thread);
   if (!tree.Outermost() || !session_->Heed(*thread)) return;
-  SampledThread& sampled = *Of(*thread);
   size_t used = 0;
   if (class_signature != nullptr) sampled.words[used++] = ClassWord(*thread, class_signature);
   ThreadNames names(*thread, session_->source(), unwinder_);
@@ -434,10 +456,18 @@ Control::Handlers Sampling::ControlHandlers(const std::string& out) {
   Control::Handlers handlers;
   handlers.start = [=, this] { return Start(), done("started"); };
   handlers.stop = [=, this] { return Stop(), done("stopped"); };
-  handlers.reset = [=, this] { return Reset(), done("all samples are forgotten"); };
-  handlers.flush = [=] { return done("nothing to do: the profile is current at any time"); };
+  handlers.reset = [=, this]() -> Result<std::string> {
+    if (auto reset = Reset(); !reset) return std::unexpected(reset.error());
+    return done("all samples are forgotten");
+  };
+  handlers.flush = [=, this]() -> Result<std::string> {
+    if (auto flushed = FlushFolder(session_->writer().directory_fd()); !flushed)
+      return std::unexpected(flushed.error());
+    return done("all that was recorded is on the disk");
+  };
   handlers.status = [=, this] {
-    uint64_t unknown = 0, own = 0, lost = 0, threads = 0;
+    uint64_t unknown = 0, own = 0, lost = 0, threads = 0, not_sampled = 0;
+    int why_not = 0;
     const uint32_t count = session_->writer().header()->thread_count;
     for (uint32_t i = 0; i < count; ++i) {
       const profile::ThreadRecord& record = *session_->writer().ThreadAt(i);
@@ -445,24 +475,58 @@ Control::Handlers Sampling::ControlHandlers(const std::string& out) {
       own += record.samples_own;
       lost += record.samples_lost;
       threads += record.state == profile::kThreadLive;
+      if ((record.flags & profile::kThreadNotSampled) == 0) continue;
+      ++not_sampled;
+      why_not = profile::ErrorOfFlags(record.flags);
     }
-    return std::vector<control::Fact>{{"mode", in_tree_ ? "calltree" : "scs"},
-                                      {"recording", running() ? "yes" : "no"},
-                                      {"samples", std::to_string(samples())},
-                                      {"unknown", std::to_string(unknown)},
-                                      {"own", std::to_string(own)},
-                                      {"lost", std::to_string(lost)},
-                                      {"threads", std::to_string(threads)},
-                                      {"events", ToString(triggers_)},
-                                      {"out", out}};
+    const std::string why = not_sampled != 0 ? fmt::format(": {}", std::strerror(why_not)) : "";
+    return std::vector<control::Fact>{
+        {"mode", in_tree_ ? "calltree" : "scs"},
+        {"recording", running() ? "yes" : "no"},
+        {"samples", std::to_string(samples())},
+        {"unknown", std::to_string(unknown)},
+        {"own", std::to_string(own)},
+        {"lost", std::to_string(lost)},
+        {"threads", std::to_string(threads)},
+        {"not_sampled", std::to_string(not_sampled) + " threads" + why},
+        {"events", ToString(triggers_)},
+        {"out", out}};
   };
   return handlers;
 }
 
-void Sampling::Reset() {
+// Whether no sample is being taken any more; the gate is closed.
+bool Sampling::Quiet() {
+  bool quiet = true;
+  session_->ForEachThread([&](engine::Thread& thread) {
+    const SampledThread* sampled = Of(thread);
+    quiet = quiet && (sampled == nullptr || sampled->passage.Empty());
+  });
+  return quiet;
+}
+
+Result<void> Sampling::Reset() {
+  std::lock_guard guard(control_);
   const bool was_running = running();
-  Stop();
-  Sleep(20);  // a sample that had begun ends
+  gate_.Close();  // the timers may go on
+  const uint64_t patience = Now() + kSecond;
+  while (!Quiet() && Now() < patience) Sleep(1);
+  const bool quiet = Quiet();
+  if (quiet) Forget();
+  ++starts_;
+  if (was_running) gate_.Open();
+  if (quiet) return {};
+  return Fail("a thread has been taking a sample for 1 s: nothing is forgotten; try again");
+}
+
+// What samples have written, by all threads, and what is owed to those that come next.
+void Sampling::Forget() {
+  session_->ForEachThread([](engine::Thread& thread) {
+    SampledThread* sampled = Of(thread);
+    if (sampled == nullptr) return;
+    for (auto& due : sampled->due) due = 0;
+    std::ranges::fill(sampled->put_off, 0);
+  });
   profile::Writer& writer = session_->writer();
   const profile::ControlHeader& header = *writer.header();
   for (uint64_t i = 0; i < header.node_count; ++i) {
@@ -476,7 +540,6 @@ void Sampling::Reset() {
     record.samples_own = record.samples_lost = 0;
     record.sampling_ticks = 0;
   }
-  if (was_running) Start();
 }
 
 void Sampling::Begin() {

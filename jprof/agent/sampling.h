@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "common/result.h"
 #include "jprof/agent/agent_options.h"
 #include "jprof/agent/control.h"
+#include "jprof/agent/sample_gate.h"
 #include "jprof/agent/virtual_names.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/stack_walker.h"
@@ -50,8 +52,9 @@ class Sampling {
   void Begin();  // the sampling thread, which keeps to DELAY and DURATION
   void Start();
   void Stop();
-  void Reset();  // all samples are forgotten
-  bool running() const { return running_.load(std::memory_order_relaxed); }
+  // All samples are forgotten, after those that are being taken have ended. Error: one does not.
+  Result<void> Reset();
+  bool running() const { return gate_.open(); }
   uint64_t samples() const;  // in the trees now
 
   // In a callback of the VM on the calling thread: adds its Java stack to trigger `index`'s
@@ -71,7 +74,7 @@ class Sampling {
   static void OnSignal(int number, siginfo_t* info, void* context);
   void Handle(int number, const siginfo_t& info, const void* context);
   void TakeDue(engine::Thread& thread, const void* context);
-  void TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context);
+  void TakeTicks(engine::Thread& thread, const siginfo_t& info, const void* context, bool allowed);
   void TakeTimed(engine::Thread& thread, size_t timer, int64_t periods, const void* context);
   void TakeStack(engine::Thread& thread, size_t index, int64_t weight, const void* context,
                  ptm::ThreadSampler* timer);
@@ -82,7 +85,11 @@ class Sampling {
                            std::span<hotspot::StackFrame> frames, uint32_t kept, size_t used);
   void Add(engine::Thread& thread, engine::Strand& strand, const hotspot::StackWalk& walk,
            profile::Node* node, size_t index, int64_t weight);
-  bool OpenTimers(SampledThread& sampled);
+  int OpenTimers(SampledThread& sampled);
+  void SetTimers(SampledThread& sampled);
+  void SetAllTimers();
+  bool Quiet();
+  void Forget();
   void Loop();
   void AskThreads(size_t index, bool also_running, uint32_t ticks);
 
@@ -100,7 +107,8 @@ class Sampling {
   engine::Session* session_ = nullptr;
   VirtualNames virtual_names_;
   uint64_t own_start_ = 0, own_end_ = 0;  // the agent's code
-  std::atomic<bool> running_ = false;
+  std::mutex control_;                    // Start, Stop, Reset: one at a time
+  SampleGate gate_;
   std::atomic<uint32_t> starts_ = 0;         // how often it was started
   std::atomic<bool> kernel_wanted_ = false;  // a stack had frames of the kernel
   std::atomic<bool> timers_failed_ = false;

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "jprof/engine/tree.h"
 
@@ -42,6 +44,21 @@ void* Map(size_t bytes) {
 }
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
+
+// A thread's memory, when nobody looks at it any more.
+void GiveBack(Thread& thread) {
+  auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
+  if (thread.sampling != nullptr) thread.give_back_sampling(thread.sampling);
+  if (thread.buckets != memory->buckets) {
+    munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
+  }
+  Strand& strand = thread.strand;
+  if (strand.frames != memory->frames) {
+    munmap(strand.frames, (strand.limit - strand.frames) * sizeof(Frame));
+  }
+  thread.~Thread();
+  munmap(memory, sizeof *memory);
+}
 
 // What the live copy in the thread holds goes back into its strand, and the other way round.
 void Save(Thread& thread) {
@@ -182,7 +199,7 @@ void Session::Name(Thread* thread, std::string_view name) {
   std::memcpy(out, name.data(), length);
   std::memset(out + length, 0, sizeof thread->record->name - length);
   if (options_.thread_filter && !options_.thread_filter(name)) {
-    thread->record->flags |= profile::kThreadFiltered;
+    __atomic_fetch_or(&thread->record->flags, uint32_t{profile::kThreadFiltered}, __ATOMIC_RELAXED);
     __atomic_fetch_or(&thread->attention, uint32_t{kNotRecorded}, __ATOMIC_ACQ_REL);
   }
 }
@@ -215,24 +232,48 @@ void Session::Detach() {
   EndTrace(*thread);
   {
     std::lock_guard guard(lock_);
+    if (thread->link.is_linked() && holds_ != 0) {
+      thread->gone = true;  // ~Hold gives it back
+      thread->next_gone = std::exchange(gone_, thread);
+      return;
+    }
     if (thread->link.is_linked()) threads_.erase(threads_.iterator_to(*thread));
   }
-  auto* memory = reinterpret_cast<ThreadMemory*>(thread);
-  if (thread->buckets != memory->buckets) {
-    munmap(thread->buckets, BucketCount(*thread) * sizeof(MethodBucket));
+  GiveBack(*thread);
+}
+
+Session::Hold::Hold(Session& session) : session_(session) {
+  std::lock_guard guard(session.lock_);
+  ++session.holds_;
+  last_ = session.threads_.empty() ? nullptr : &session.threads_.back();
+}
+
+Session::Hold::~Hold() {
+  Thread* gone = nullptr;
+  {
+    std::lock_guard guard(session_.lock_);
+    if (--session_.holds_ != 0) return;
+    gone = std::exchange(session_.gone_, nullptr);
+    for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone)
+      session_.threads_.erase(session_.threads_.iterator_to(*thread));
   }
-  Strand& strand = thread->strand;
-  if (strand.frames != memory->frames) {
-    munmap(strand.frames, (strand.limit - strand.frames) * sizeof(Frame));
-  }
-  thread->~Thread();
-  munmap(memory, sizeof *memory);
+  while (gone != nullptr) GiveBack(*std::exchange(gone, gone->next_gone));
+}
+
+// The thread after `after` (null: the first) that is live; null: there is none up to the hold's
+// last.
+Thread* Session::Next(Thread* after, const Hold& hold) {
+  if (after == hold.last_) return nullptr;
+  std::lock_guard guard(lock_);
+  auto at = after == nullptr ? threads_.begin() : std::next(threads_.iterator_to(*after));
+  while (at->gone && &*at != hold.last_) ++at;
+  return at->gone ? nullptr : &*at;
 }
 
 void Session::ForgetMethods() {
-  ForEachThread([](Thread& thread) {
+  std::lock_guard guard(lock_);
+  for (Thread& thread : threads_)
     __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
-  });
 }
 
 bool Session::Heed(Thread& thread) {
@@ -249,6 +290,7 @@ bool Session::Heed(Thread& thread) {
 void Session::Finish() {
   const uint64_t end = ptm::ReadTsc();
   ForEachThread([&](Thread& thread) {
+    if (thread.record->state != profile::kThreadLive) return;
     thread.record->end_ticks = end;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
     // A thread that went without a word: 0 s of CPU time are shown, not what nobody can know.

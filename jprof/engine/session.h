@@ -66,18 +66,28 @@ class Session {
   // The program ends. Threads that still run may go on recording.
   void Finish();
 
-  // Calls f(Thread&) for every live thread, under the lock.
+  // While one lives, no thread's memory is given back: threads that end meanwhile leave that to it.
+  class Hold {
+   public:
+    explicit Hold(Session& session);
+    ~Hold();
+    Hold(const Hold&) = delete;
+
+   private:
+    friend class Session;
+    Session& session_;
+    const Thread* last_;  // that there was when it began
+  };
+  // Calls f(Thread&) for every thread that is live when its turn comes; those that begin meanwhile
+  // may be left out. No lock is held: f may enter the VM, make system calls and wait. The thread
+  // may end meanwhile, its memory stays.
   template <typename F>
   void ForEachThread(F f) {
-    std::lock_guard guard(lock_);
-    for (Thread& thread : threads_) f(thread);
+    const Hold hold(*this);
+    for (Thread* thread = Next(nullptr, hold); thread != nullptr; thread = Next(thread, hold))
+      f(*thread);
   }
 
-  template <typename F>
-  void Locked(F f) {
-    std::lock_guard guard(lock_);
-    f();
-  }
   // A row with a tree of its own for virtual threads that run on the calling thread; false: no
   // room.
   bool AddRow(const char* name, Strand* strand);
@@ -112,6 +122,7 @@ class Session {
  private:
   static constexpr uint32_t kParkedBuckets = 4096;
 
+  Thread* Next(Thread* after, const Hold& hold);
   bool OpenStrand(Strand& strand, uint32_t flags);
   bool MakeRing(Strand& strand, uint32_t capacity);  // trace.cc, like the next two
   void EndTrace(Thread& thread);
@@ -132,11 +143,13 @@ class Session {
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
-  SpinLock lock_;  // threads_, parked strands
+  SpinLock lock_;  // threads_, holds_, gone_, parked strands
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
-  ThreadList threads_;
+  ThreadList threads_;  // live ones, and while there are holds those that ended meanwhile
+  uint32_t holds_ = 0;
+  Thread* gone_ = nullptr;  // these
   TraceDrain drain_;
   Strand* free_strands_ = nullptr;       // of virtual threads that ended
   Strand* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity

@@ -102,10 +102,13 @@ struct alignas(64) Thread {
   int64_t counters_early[ptm::kMaxEvents] = {};  // as read at the beginning of the present event,
   int64_t counters_late[ptm::kMaxEvents] = {};   // and at the end of the last
   bool named = false;
+  bool gone = false;  // detached while there was a Session::Hold; of the session's lock
+  Thread* next_gone = nullptr;
   // Sampling (samples.h). `busy`: the tree is being changed, leave it alone; read by a signal handler of the thread.
   volatile uint32_t busy = 0;
   uint64_t vm_thread = 0;    // the VM's thread, where the agent knows it
-  void* sampling = nullptr;  // what the agent keeps for it
+  void* sampling = nullptr;  // what the agent keeps for it, given back with the thread
+  void (*give_back_sampling)(void*) = nullptr;
 };
 
 // The calling thread's state; null until its first event.

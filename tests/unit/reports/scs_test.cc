@@ -195,5 +195,20 @@ TEST(Scs, SaysWhatIsMissing) {
   fs::remove_all(directory);
 }
 
+TEST(ScsReport, ThreadsThatCouldNotBeSampledAreNamedWithTheReason) {
+  SampledProfile profile = DemoSamples();
+  for (profile::ThreadRecord& thread : profile.made.threads)
+    thread.flags |= profile::kThreadNotSampled | profile::FlagsOfError(EMFILE);
+  const std::string count = std::to_string(profile.made.threads.size());
+  EXPECT_NE(
+      PrintSampled(profile, "scs", {})
+          .find(" lost      " + count +
+                " threads could not be sampled, or not by every event: Too many open files\n"),
+      std::string::npos);
+  EXPECT_NE(PrintSampled(std::move(profile), "scs", {.format = Format::kJson})
+                .find("\"threads_not_sampled\":" + count + ","),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace jprof::reports

@@ -1,0 +1,153 @@
+// Looking at all threads of a session while they begin and end.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <semaphore>
+#include <string>
+#include <thread>
+
+#include "jprof/engine/session.h"
+
+namespace jprof::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+class NoNames : public MethodSource {
+ public:
+  bool Describe(uint64_t, MethodText*) override { return false; }
+  MethodType Classify(uint64_t) override { return MethodType::kOther; }
+};
+
+class ThreadsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/jprof-threads-XXXXXX";
+    directory_ = mkdtemp(name);
+    SessionOptions options;
+    options.files.directory = directory_ + "/p";
+    ASSERT_TRUE(session_.Start(std::move(options), &source_));
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  size_t Count() {
+    size_t count = 0;
+    session_.ForEachThread([&](Thread&) { ++count; });
+    return count;
+  }
+
+  std::string directory_;
+  NoNames source_;
+  Session session_;
+};
+
+// A thread that is recorded until it is told to end.
+class Recorded {
+ public:
+  explicit Recorded(Session& session)
+      : thread_([this, &session] {
+          Thread* state = session.Attach();
+          state->sampling = &given_back_;
+          state->give_back_sampling = [](void* flag) {
+            *static_cast<std::atomic<bool>*>(flag) = true;
+          };
+          begun_.release();
+          end_.acquire();
+          session.Detach();
+        }) {
+    begun_.acquire();
+  }
+  ~Recorded() { End(); }
+  void End() {
+    if (!thread_.joinable()) return;
+    end_.release();
+    thread_.join();
+  }
+  bool given_back() const { return given_back_; }
+
+ private:
+  std::atomic<bool> given_back_ = false;
+  std::binary_semaphore begun_{0}, end_{0};
+  std::thread thread_;
+};
+
+// Under the lock, a thread that begins or ends would wait for the visit to end: in the VM for ever,
+// if the visitor waits for a safepoint.
+TEST_F(ThreadsTest, ThreadsBeginAndEndWhileOthersAreVisited) {
+  Recorded first(session_);
+  std::future<void> other;
+  bool in_time = false;
+  session_.ForEachThread([&](Thread&) {
+    if (other.valid()) return;
+    other = std::async(std::launch::async, [&] {
+      session_.Attach();
+      session_.ForgetMethods();
+      session_.Detach();
+    });
+    in_time = other.wait_for(10s) == std::future_status::ready;
+  });
+  other.wait();
+  EXPECT_TRUE(in_time);
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(ThreadsTest, AThreadThatEndsWhileItIsVisitedStaysInMemory) {
+  Recorded first(session_), second(session_);
+  size_t visited = 0;
+  session_.ForEachThread([&](Thread& thread) {
+    ++visited;
+    first.End();
+    second.End();
+    EXPECT_FALSE(first.given_back());
+    EXPECT_EQ(thread.record->state, uint32_t{profile::kThreadEnded});
+    __atomic_fetch_or(&thread.attention, uint32_t{kNotRecorded}, __ATOMIC_RELAXED);
+  });
+  EXPECT_EQ(visited, 1u) << "the second one has ended before its turn";
+  EXPECT_TRUE(first.given_back());
+  EXPECT_TRUE(second.given_back());
+  EXPECT_EQ(Count(), 0u);
+}
+
+TEST_F(ThreadsTest, OnlyTheLastHoldGivesBack) {
+  Recorded one(session_);
+  {
+    const Session::Hold outer(session_);
+    EXPECT_EQ(Count(), 1u);  // a hold of its own
+    one.End();
+    EXPECT_EQ(Count(), 0u);
+    EXPECT_FALSE(one.given_back());
+  }
+  EXPECT_TRUE(one.given_back());
+}
+
+TEST_F(ThreadsTest, WithoutAHoldItIsGivenBackAtOnce) {
+  Recorded one(session_);
+  one.End();
+  EXPECT_TRUE(one.given_back());
+}
+
+TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
+  std::atomic<bool> stop = false;
+  const auto live = [&] {
+    while (!stop) {
+      session_.Attach();
+      session_.Detach();
+    }
+  };
+  std::thread threads[] = {std::thread(live), std::thread(live), std::thread(live)};
+  size_t visited = 0;
+  for (const auto end = std::chrono::steady_clock::now() + 300ms;
+       std::chrono::steady_clock::now() < end;) {
+    session_.ForEachThread([&](Thread& thread) { visited += thread.record->tid != 0; });
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(visited, 0u);
+  EXPECT_EQ(Count(), 0u);
+}
+
+}  // namespace
+}  // namespace jprof::engine
