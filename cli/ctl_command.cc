@@ -16,7 +16,7 @@ namespace {
 constexpr char kCtlFooter[] = R"(Commands:
   start    record from now on
   stop     pause: nothing is recorded until the next start
-  flush    have everything recorded so far on disk, for reports while the program runs
+  flush    have everything recorded so far on the disk, should the machine crash
   reset    forget what was recorded so far
   status   what is recorded, and how much of it
 

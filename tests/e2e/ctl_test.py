@@ -6,6 +6,7 @@ Usage: ctl_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--lis
 """
 import argparse
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -94,11 +95,11 @@ def listed(lab, out):
 
 
 @contextlib.contextmanager
-def recording(lab, out, *options, program=("Marker",), flags=()):
+def recording(lab, out, *options, program=("Marker",), flags=(), env=None):
     """A JVM under `jprof scs`; its pid. It is killed at the end if it still runs."""
     command = [lab.jprof, "scs", "--agent", lab.agent, *options, "-o", out, "--",
                *lab.command(*program, flags=flags)]
-    with child.running(command, stdout=subprocess.DEVNULL) as process:
+    with child.running(command, stdout=subprocess.DEVNULL, env=env) as process:
         until(lambda: listed(lab, out) or process.poll() is not None, "the JVM listens")
         pid = listed(lab, out)
         check(pid, f"the program ended with {process.poll()}, and nothing listened")
@@ -159,24 +160,104 @@ def samples_grow_only_while_started(lab):
 
 @case
 def every_command_may_come_twice(lab):
+    """Each asks for a state: where it is that already, that is no error and changes nothing."""
     with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
-        for command in ("stop", "start", "start", "flush", "flush", "stop", "stop", "reset", "reset", "start"):
-            done = lab.cli("ctl", pid, command)
-            check(done.returncode in (0, 1), f"{command}: {done}")  # 1: it is started already, say
-        grows(lab, pid, "after all of it")
+        for command, recorded in (("stop", "no"), ("reset", "no"), ("flush", "no"),
+                                  ("start", "yes"), ("flush", "yes"), ("reset", "yes"),
+                                  ("start", "yes"), ("stop", "no")):
+            for time_ in ("first", "second"):
+                check(ctl(lab, pid, command).strip() != "", f"{command} for the {time_} time says nothing")
+                found = facts(lab, pid)["recording"]
+                check(found == recorded, f"recording: {found} after {command} for the {time_} time")
+            if recorded == "yes":
+                grows(lab, pid, f"after two times {command}")
+        stopped = stands(lab, pid, "stopped twice")
+        ctl(lab, pid, "flush")
+        check(samples(lab, pid) == stopped > 0, "flush changes the samples")
+        for _ in range(2):
+            ctl(lab, pid, "reset")
+            check(samples(lab, pid) == 0, "samples after reset")
+
+
+def reported(lab, out):
+    """The number of samples that the head of the report says, and their sum in its tree."""
+    done = lab.cli("report", "scs", "--format", "json", out)
+    check(done.returncode == 0, f"the report: {done.stderr}")
+    report = json.loads(done.stdout)
+    rows = [node for thread in report["threads"] for node in thread["nodes"]]
+    return report["stacks"]["taken"], sum(row["samples"][0] for row in rows)
 
 
 @case
-def a_report_after_flush(lab):
+def a_reset_forgets_all_and_goes_on(lab):
     with lab.folder() as folder:
+        out = f"{folder}/p"
+        with recording(lab, out, "--rate", "1000", program=("SampledStorm", 60, 12),
+                       flags=["-Xmx256m"]) as pid:
+            until(lambda: samples(lab, pid) > 3000, "more than 3000 samples")
+            for _ in range(20):
+                ctl(lab, pid, "reset")
+            check(samples(lab, pid) < 3000, "reset forgets nothing")
+            grows(lab, pid, "reset while it runs")
+            ctl(lab, pid, "stop")
+            count = stands(lab, pid, "stopped")
+            check(reported(lab, out) == (count, count), f"{count} samples, {reported(lab, out)} in the report")
+            ctl(lab, pid, "reset")
+            check(reported(lab, out) == (0, 0), f"{reported(lab, out)} in the report after a reset")
+
+
+@case
+def threads_that_cannot_be_sampled(lab):
+    with lab.folder() as folder:
+        out = f"{folder}/p"
+        with recording(lab, out, env=dict(os.environ, LD_PRELOAD=lab.native("no_timers"))) as pid:
+            why = "Operation not permitted"
+            until(lambda: facts(lab, pid)["recording"] == "yes", "recording")
+            said = until(lambda: (now := facts(lab, pid))["threads"] != "0" and
+                         now["not_sampled"] == f"{now['threads']} threads: {why}" and now,
+                         "all threads are named as not sampled")
+            check(said["samples"] == "0" and said["lost"] == "0", f"{said}")
+            report = lab.cli("report", "scs", out).stdout
+            check(f"{said['threads']} threads could not be sampled, or not by every event: {why}"
+                  in report, report)
+        with recording(lab, f"{folder}/q") as pid:
+            check(facts(lab, pid)["not_sampled"] == "0 threads", f"{facts(lab, pid)}")
+
+
+def dirty_kib(pid, folder):
+    """What is not on the disk of mappings of files in the folder, by file."""
+    dirty, name = {}, None
+    with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            words = line.split()
+            if "-" in words[0]:
+                ours = os.path.realpath(folder) + "/" in line
+                name = os.path.basename(line.rstrip()) if ours else None
+            elif name and words[0] in ("Shared_Dirty:", "Private_Dirty:"):
+                dirty[name] = dirty.get(name, 0) + int(words[1])
+    return dirty
+
+
+@case
+def flush_reaches_the_disk(lab):
+    """The page tables say so: reading the file would see what is in memory."""
+    with lab.folder() as folder:
+        kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True,
+                              check=True).stdout.strip()
+        if kind in ("tmpfs", "ramfs"):
+            raise Skip(f"{folder} is in memory")
         out = f"{folder}/p"
         with recording(lab, out) as pid:
             grows(lab, pid, "from the start")
             ctl(lab, pid, "stop")
             count = stands(lab, pid, "stopped")
-            ctl(lab, pid, "flush")
-            report = lab.cli("report", "scs", "--format", "json", out)
-            check(report.returncode == 0 and "Marker" in report.stdout, f"{count} samples: {report}")
+            before = dirty_kib(pid, out)
+            check({"control", "nodes", "methods"} <= set(before), f"mapped: {before}")
+            check(before["nodes"] > 0 and before["control"] > 0, f"nothing to flush: {before}")
+            check("on the disk" in ctl(lab, pid, "flush"), "what flush says")
+            after = dirty_kib(pid, out)
+            check(set(after.values()) == {0}, f"KiB that are not on the disk: {before} before, {after} after flush")
+            check(reported(lab, out) == (count, count), f"{count} samples, {reported(lab, out)} in the report")
 
 
 @case
@@ -268,7 +349,8 @@ def main():
         return
     skipped = ran = 0
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
-        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent), os.path.abspath(args.programs), jdk)
+        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent), os.path.abspath(args.programs), jdk,
+                  libraries=os.path.dirname(os.path.abspath(args.agent)))
         for name in args.case or CASES:
             with lab.folder() as runtime:  # sockets of this case alone
                 os.chmod(runtime, 0o700)

@@ -22,6 +22,7 @@ class Lab:
     programs: str
     jdk: object
     tmp: str = None
+    libraries: str = None
 
     @contextlib.contextmanager
     def folder(self):
@@ -37,6 +38,13 @@ class Lab:
         if agent:
             command.append(f"-agentpath:{self.agent}={agent}")
         return command + ["-cp", os.path.join(self.programs, "classes"), program, *map(str, args)]
+
+    def native(self, name):
+        """One of the tests' own libraries."""
+        path = os.path.join(self.libraries, f"lib{name}.so")
+        if not os.path.exists(path):
+            raise Skip(f"{path} is not built")
+        return path
 
     def java_agent(self, program):
         return "-javaagent:" + os.path.join(self.programs, "agents", program + ".jar")
