@@ -37,7 +37,7 @@ def main():
                     what = f"{jdk.name} {name} {flags}".strip()
                     started = time.monotonic()
                     try:
-                        tree = sampled.storm(lab, jdk, name, options.seconds, flags.split(), options.threads, options.rate)
+                        tree, _ = sampled.storm(lab, jdk, name, options.seconds, flags.split(), options.threads, options.rate)
                     except (sampled.Bad, sampled.reports.ReportFailed) as bad:
                         failed.append(what)
                         print(f"{what}: FAILED: {bad}", flush=True)

@@ -175,7 +175,7 @@ STORMS = {
 
 def storm(lab, jdk, name, seconds, flags=(), threads=40, rate=1000):
     """Runs SampledStorm under one of STORMS. Raises Bad when it crashes, hangs or prints other than it does alone; answers
-    the tree (none of calltree)."""
+    the tree (of calltree the report as it is) and the profile's folder."""
     library = [f"-DSampledStorm.natives={lab.native}"] if lab.native else []
     # Up to 21 a thread that finds the heap full while others hold arrays in JNI gives up after few tries.
     patience = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:GCLockerRetryAllocationCount=1000"]
@@ -192,4 +192,5 @@ def storm(lab, jdk, name, seconds, flags=(), threads=40, rate=1000):
         for crash in [f for f in os.listdir(lab.work) if f.startswith("hs_err") or f.startswith("core")]:
             print(f"    a crash: {os.path.join(lab.work, crash)}")
     check(output == alone, f"{jdk.name} {name}: the output differs: {output[-500:]!r} instead of {alone[-500:]!r}")
-    return lab.tree(directory, "--threads", "merged") if mode == "scs" else reports.log_rt(lab.jprof, directory, "--depth", "3")
+    merged = ("--threads", "merged")
+    return lab.tree(directory, *merged) if mode == "scs" else reports.log_rt(lab.jprof, directory, *merged), directory

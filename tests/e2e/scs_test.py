@@ -5,10 +5,13 @@ say of blocking and allocation, idle and wall-clock time.
 Usage: scs_test.py --jprof JPROF --agent LIB --programs DIR [--native LIB] [--case NAME] [--list]
 """
 import argparse
+import concurrent.futures
 import os
 import sys
 
 import jvms
+import raw_profile
+import reports
 import sampled
 from sampled import check
 
@@ -21,6 +24,11 @@ def case(function):
     return function
 
 
+def cost_share(tree, rate):
+    """What taking the stacks cost, as a share of the CPU time that they stand for."""
+    return tree.report["stacks"]["cost_ns"] * rate / (1e9 * tree.taken)
+
+
 def parts(lab, jdks, modes, seconds=2.5, rate=1000):
     for jdk in jdks:
         for mode in modes:
@@ -30,8 +38,9 @@ def parts(lab, jdks, modes, seconds=2.5, rate=1000):
             for name, true, got in rows:
                 check(abs(true - got) < 3, f"{jdk.name} {mode}: {name} has {got:.2f} % of the samples and {true:.2f} % of the time")
             check(tree.unknown_percent() < 1, f"{jdk.name} {mode}: {tree.unknown_percent():.2f} % unknown")
-            each = tree.report["stacks"]["cost_ns"] / tree.taken
-            check(500 < each < 10_000_000, f"{jdk.name} {mode}: a stack cost {each:.0f} ns")
+            share = cost_share(tree, rate)
+            print(f"    taking the stacks: {100 * share:.2f} % of the time that they stand for")
+            check(0 < share < 0.3, f"{jdk.name} {mode}: taking the stacks cost {100 * share:.1f} % of it")
             check(tree.deepest("down400") == 401, f"down400: {tree.deepest('down400')} frames on a stack, not 401")
             check(tree.deepest("down1500") == 1501, f"down1500: {tree.deepest('down1500')} frames, not 1501")
             if lab.native:
@@ -136,17 +145,36 @@ def idle(lab, jdks):
                 check(0.95 < ratio < 1.05, f"{name}: {100 * ratio:.1f} % of its time")
 
 
-def storms(lab, jdks, names):
+def fair_share(directory, rate):
+    """Samples of all kinds, lost ones too, over what the threads' CPU time makes at the rate."""
+    threads = raw_profile.RawProfile(directory).threads
+    cpu = sum(t["cpu_ns_end"] - t["cpu_ns_start"] for t in threads if t["cpu_ns_end"] > t["cpu_ns_start"])
+    kept = sum(t["samples"] for t in threads)
+    return kept, (kept + sum(t["samples_own"] + t["samples_lost"] for t in threads)) / (cpu / 1e9 * rate)
+
+
+def storms(lab, jdks, names, rate=1000):
     for i, jdk in enumerate(jdks):
         for k, name in enumerate(names):
             flags = ["-XX:+UseZGC"] if (i + k) % 2 else []
-            tree = sampled.storm(lab, jdk, name, 5, flags)
+            what = f"{jdk.name} {name} {flags}"
+            tree, directory = sampled.storm(lab, jdk, name, 4, flags, rate=rate)
+            kept, share = fair_share(directory, rate)
+            print(f"{what}: {kept} samples kept, {100 * share:.1f} % of what the threads' CPU time makes")
+            if name in ("time", "calltree"):
+                check(0.7 < share < 1.15, f"{what}: {100 * share:.1f} % of the samples that the CPU time makes")
+                check(kept > 100, f"{what}: {kept} samples in the tree")
             if name == "calltree":
-                print(f"{jdk.name} {name} {flags}: fine")
+                metric = [m["name"] for m in tree["metrics"]].index("samples")
+                charged = sum(n["base"][metric] for t in tree["threads"] for n in t["nodes"])
+                calls = sum(n["calls"] for t in tree["threads"] for n in t["nodes"])
+                check(charged == kept == tree["metrics"][metric]["raw"],
+                      f"{what}: {charged} samples in the rows, {kept} were taken")
+                check(calls > 100_000, f"{what}: {calls} calls")
                 continue
-            print(f"{jdk.name} {name} {flags}: {tree.taken} samples, unknown {tree.unknown_percent():.3f} %")
-            check(tree.taken > 1000, f"{tree.taken} samples")
-            check(tree.unknown_percent() < 1, f"{tree.unknown_percent():.2f} % unknown")
+            print(f"    unknown {tree.unknown_percent():.3f} %")
+            check(tree.taken == kept > 100, f"{what}: {tree.taken} samples in the report, {kept} were taken")
+            check(tree.unknown_percent() < 1, f"{what}: {tree.unknown_percent():.2f} % unknown")
 
 
 @case
@@ -159,6 +187,73 @@ def storm_time(lab, jdks):
 def storm_events(lab, jdks):
     """The same at several events at once."""
     storms(lab, jdks, ["all"])
+
+
+PHASES = (300, 2500, 500)  # ms of first, when second begins, ms of second
+
+
+@case
+def delay_and_duration(lab, jdks):
+    """--delay leaves out what comes before it, --duration what comes after."""
+    jdk = jdks[-1]
+    wanted = {(): (True, True), ("--delay", "2"): (False, True), ("--duration", "1"): (True, False),
+              ("--delay", "4", "--duration", "9"): (False, False)}
+
+    def record(options):
+        command = lab.java(jdk, "SampledPhases", *PHASES, jvm=["-Xmx128m"])
+        output, directory = lab.record(["--rate", "1000", *options], command, "phases" + "".join(options))
+        tree = lab.tree(directory)
+        return sampled.parts_of(output), {name: tree.below(name, "main") for name in ("first", "second")}
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        results = dict(zip(wanted, pool.map(record, wanted)))
+    for options, (parts_, counts) in results.items():
+        print(f"{jdk.name} {' '.join(options) or 'from start to end'}: {counts}")
+        for (name, count), sampled_ in zip(counts.items(), wanted[options]):
+            most = 1.3 * parts_[name] / 1e6 + 3
+            check((0.5 * parts_[name] / 1e6 < count < most) if sampled_ else count == 0,
+                  f"{options}: {count} samples of {name}, which had {parts_[name] / 1e6:.0f} ms of CPU time")
+
+
+@case
+def java_only(lab, jdks):
+    """--java-only leaves native frames out and keeps every sample."""
+    for jdk in jdks:
+        trees = {}
+        for options in ((), ("--java-only",)):
+            output, directory = lab.record(["--rate", "1000", *options],
+                                           lab.java(jdk, "SampledPhases", 1000, 0, 0, jvm=["-Xmx128m"]))
+            tree = lab.tree(directory)
+            letters = {kind for path, n in tree.rows() if n for kind, _ in path[1:]}
+            truth = sampled.parts_of(output)["first"] / 1e6
+            trees[options] = (letters, tree.below("first", "main"), truth)
+            print(f"{jdk.name} {options}: frames {sorted(letters)}, {tree.below('first', 'main')} samples "
+                  f"in {truth:.0f} ms")
+        check("F" in trees[()][0], f"native frames without the option: {trees[()][0]}")
+        letters, count, truth = trees[("--java-only",)]
+        check(letters <= set("IiJjRrLlNnO"), f"frames of {letters}")
+        check(0.7 * truth < count < 1.2 * truth, f"{count} samples of a method that had {truth:.0f} ms")
+
+
+@case
+def calltree_samples(lab, jdks):
+    """calltree --sample: each method's samples are its CPU time, and the calls are exact."""
+    for jdk in jdks:
+        command = lab.java(jdk, "SampledPhases", 500, 0, 1000, jvm=["-Xmx128m"])
+        output, directory = lab.record(["--sample", "1000"], command, mode="calltree")
+        report = reports.log_rt(lab.jprof, directory, "--threads", "merged")
+        metric = [m["name"] for m in report["metrics"]].index("samples")
+        nodes = {n["id"]: n for n in report["threads"][0]["nodes"]}
+        for name, ns in sampled.parts_of(output).items():
+            top = [n for n in nodes.values() if n["name"].startswith(f"SampledPhases.{name}(")]
+            check([n["calls"] for n in top] == [1], f"{name}: calls {[n['calls'] for n in top]}, not 1")
+
+            def within(node):
+                return node is not None and (node is top[0] or within(nodes.get(node["parent"])))
+
+            count = sum(n["base"][metric] for n in nodes.values() if within(n))
+            print(f"{jdk.name} {name}: {count:.0f} samples in {ns / 1e6:.0f} ms")
+            check(0.7 < count / (ns / 1e6) < 1.2, f"{name}: {count} samples at 1000/s in {ns / 1e6:.0f} ms")
 
 
 def main():
