@@ -8,6 +8,7 @@ In every case the program's own output and exit status must be what they are wit
 import argparse
 import collections
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -310,11 +311,37 @@ def children(lab):
 
 # --- A bad place to write to ------------------------------------------------------------------------------------
 
+def own_words(stderr):
+    """The lines of the profiler itself."""
+    return [line for line in stderr.splitlines() if line.startswith("jprof: ")]
+
+
+def tells_of_the_full_disk(lab, directory, mode, profiled, calls):
+    """Whether it is told that the disk was full, at the start or by the report and by info; else all
+    must be there."""
+    refused = [line for line in own_words(profiled.stderr) if "runs without being profiled" in line]
+    if refused:
+        why = os.strerror(errno.ENOSPC)
+        named = len(refused) == 1 and (why in refused[0] or "full disk" in refused[0])
+        return [] if named else [f"refused: {refused}"]
+    kind = ["log-rt", "--depth", "1"] if mode == "callflow" else ["log-gen"]
+    report, info = lab.cli("report", *kind, directory), lab.cli("info", "--format", "json", directory)
+    if report.returncode != 0 or info.returncode != 0:
+        return [f"status {report.returncode}, {info.returncode}: {(report.stderr + info.stderr)[:300]!r}"]
+    if json.loads(info.stdout)["losses"]["disk_full"]:
+        return [] if "(disk full)" in report.stdout else ["the report does not tell that the disk was full"]
+    record = raw_profile.RawProfile(directory).threads[0]
+    there = mode == "trace" and record["trace_events"] >= 2 * calls and not record["trace_dropped"]
+    return [] if there else [f"no word of a full disk, and {record} for {calls} calls"]
+
+
 @case
 def full_disk(lab):
-    """Disks of several sizes that fill up in different places: the program goes on, the report says so."""
+    """Disks of several sizes that fill up in different places: the program goes on, its start or the
+    report says so."""
     failures = []
     plain = lab.run(lab.command("Explosive", 20))
+    calls = int(plain.stdout.split("calls ")[1])
     for size in ("4k", "16k", "256k", "1M", "8M", "32M"):
         with small_disk(size) as disk:
             directory = os.path.join(disk, "p")
@@ -322,14 +349,201 @@ def full_disk(lab):
                 profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},out={directory}"))
                 what = f"{size} disk, {mode}"
                 failures += unchanged(profiled, plain, what)
-                disk_now = os.statvfs(disk)
-                noticed = profiled.stderr.strip() != "" or disk_now.f_bavail * disk_now.f_bsize > 4 << 20  # it all fitted
-                done = lab.cli("report", "log-rt" if mode == "callflow" else "log-gen", "--format", "json", directory)
-                failures += clean_exit(done, what)
-                if not noticed and not (done.returncode == 0 and '"disk_full":1' in done.stdout.replace(" ", "")
-                                        or '"disk_full":true' in done.stdout.replace(" ", "")):
-                    failures.append(f"{what}: neither the program's end nor the report tells that the disk was full")
+                told = tells_of_the_full_disk(lab, directory, mode, profiled, calls)
+                failures += [f"{what}: {failure}" for failure in told]
                 shutil.rmtree(directory, ignore_errors=True)
+    return failures
+
+
+class Follower:
+    """A running Marker: how far it is, by what it prints."""
+
+    def __init__(self, java):
+        self.java = java
+        self.marks, self.stderr = 0, ""
+        self.threads = [threading.Thread(target=f, daemon=True) for f in (self.follow, self.listen)]
+        for thread in self.threads:
+            thread.start()
+
+    def follow(self):
+        for line in self.java.stdout:
+            if line.startswith("MARK "):
+                self.marks = int(line.split()[1])
+
+    def listen(self):
+        self.stderr = self.java.stderr.read()
+
+    def go(self, more):
+        """Waits until it has counted so many more; False: it ended or stands still."""
+        wanted, end = self.marks + more, time.monotonic() + 60
+        while self.marks < wanted and self.java.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.marks >= wanted
+
+    def end(self):
+        self.java.terminate()
+        self.java.wait(timeout=60)
+        for thread in self.threads:
+            thread.join()
+        return self.java.returncode
+
+
+def fill(disk):
+    """Takes all that is left; answers the file that has it."""
+    ballast = os.path.join(disk, "ballast")
+    with open(ballast, "wb", buffering=0) as f:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while f.write(bytes(size)) == size:
+                    pass
+            except OSError as e:
+                if e.errno != errno.ENOSPC:
+                    raise
+    return ballast
+
+
+@case
+def disk_full_for_a_while(lab):
+    """A continuous trace: what comes when there is room again is kept, what was dropped meanwhile is
+    counted, and the program does not wait."""
+    failures = []
+    with small_disk("24M") as disk:
+        directory = os.path.join(disk, "p")
+        command = lab.command("Marker", flags=["-Xmx128m"],
+                              agent=f"trace,trace_mode=continuous,trace_memory=256K,out={directory}")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with child.running(command, text=True, **pipes) as java:
+            marker = Follower(java)
+            progress = [marker.go(50_000)]
+            ballast = fill(disk)
+            progress.append(marker.go(300_000))
+            os.remove(ballast)
+            kept_from = raw_profile.RawProfile(directory).threads[0]["trace_events"]
+            progress.append(marker.go(100_000))
+            status = marker.end()
+        if progress != [True] * 3 or status != 128 + signal.SIGTERM:
+            failures.append(f"stood still or ended: {progress}, exit status {status}: {marker.stderr[-300:]}")
+        threads_ = raw_profile.RawProfile(directory).threads
+        events, dropped = (sum(t[key] for t in threads_) for key in ("trace_events", "trace_dropped"))
+        report = json.loads(reports.run_report(lab.jprof, "log-gen", directory, "--format", "json"))
+        if report["event_count"] != events:
+            failures.append(f"{report['event_count']} events in the report, {events} were written")
+        if not dropped or report["losses"]["trace_dropped"] != dropped or not report["losses"]["disk_full"]:
+            failures.append(f"{dropped} dropped, and the report says {report['losses']}")
+        if threads_[0]["trace_events"] < kept_from + 150_000:
+            failures.append(f"main: {threads_[0]['trace_events']} events, {kept_from} before there was room again")
+    return failures
+
+
+@case
+def interrupted_growth(lab):
+    """A profile on a tmpfs while signals come: the system call that grows a file ends early, and
+    nothing is lost."""
+    shim = lab.native("interrupted")
+    failures = []
+    with lab.folder() as folder:
+        plain = lab.run(lab.command("Explosive", 16))
+        for mode in ("callflow", "calltree,sample=1000", "trace"):
+            directory = f"{folder}/{mode.split(',')[0]}"
+            profiled = lab.run(lab.command("Explosive", 16, flags=["-Xmx256m"], agent=f"{mode},out={directory}"),
+                               env=dict(os.environ, LD_PRELOAD=shim))
+            failures += unchanged(profiled, plain, mode)
+            if own_words(profiled.stderr):
+                failures.append(f"{mode}: {profiled.stderr[:300]}")
+                continue
+            raw = raw_profile.RawProfile(directory)
+            failures += [f"{mode}: {failure}" for failure in raw.check()]
+            if mode == "trace":
+                continue
+            report = reports.log_rt(lab.jprof, directory)
+            failures += reports.check(report, mode) + reports.check_losses(report, mode)
+            got = subtree_calls(reports.calls_of(report), "Explosive.explode(I)I") - 1
+            if got != int(plain.stdout.split("calls ")[1]):
+                failures.append(f"{mode}: {got} calls below explode: {plain.stdout!r}")
+    return failures
+
+
+@case
+def no_timers_left(lab):
+    """Threads that cannot be sampled are named with the reason: by the launcher, the report and the status."""
+    failures = []
+    with lab.folder() as folder:
+        command = lab.command("LiveThreads", 100, flags=["-Xmx256m"])
+        plain = lab.run(command)
+        for event, limits, error in (("TIME", ["--nofile=64:64"], None),  # the timers of POSIX do as well
+                                     ("perf::PAGE-FAULTS=1000", ["--nofile=64:64"], errno.EMFILE),
+                                     ("TIME", ["--nofile=64:64", "--sigpending=0:0"], errno.EAGAIN)):
+            out, what = f"{folder}/p", f"--event {event} {' '.join(limits)}"
+            shutil.rmtree(out, ignore_errors=True)
+            done = lab.run(["prlimit", *limits, lab.jprof, "scs", "--agent", lab.agent,
+                            "--event", event, "-o", out, "--", *command])
+            failures += unchanged(done, plain, what)
+            flagged = [t for t in raw_profile.RawProfile(out).threads if t["flags"] & raw_profile.NOT_SAMPLED]
+            report = json.loads(reports.run_report(lab.jprof, "scs", out, "--format", "json"))
+            if report["losses"]["threads_not_sampled"] != len(flagged) or report["losses"]["samples_lost"]:
+                failures.append(f"{what}: {len(flagged)} threads have the flag, the report says {report['losses']}")
+            if error is None:
+                if flagged or "could not be sampled" in done.stderr:
+                    failures.append(f"{what}: {len(flagged)} threads without a timer: {done.stderr}")
+                continue
+            said = f"{len(flagged)} threads could not be sampled, or not by every event: {os.strerror(error)}"
+            if not 20 < len(flagged) or any(t["flags"] >> 24 != error for t in flagged):
+                failures.append(f"{what}: {len(flagged)} threads with the flag, not for {os.strerror(error)}")
+            for where, text in (("the launcher", done.stderr),
+                                ("the report", reports.run_report(lab.jprof, "scs", out))):
+                if said not in text:
+                    failures.append(f"{what}: {where} does not say {said!r}: {text[-600:]}")
+    return failures
+
+
+@case
+def safepoints_while_the_vm_starts(lab):
+    """Threads are named at VMInit while others stop the VM and virtual threads change their carriers:
+    nobody waits for ever."""
+    failures = []
+    with lab.folder() as folder:
+        for mode in ("callflow", "calltree,sample=500"):
+            for i in range(2):
+                directory = f"{folder}/{mode.split(',')[0]}{i}"
+                flags = ["-Xmx64m", "-XX:+UseSerialGC", lab.java_agent("EarlyStorm")]
+                command = lab.command("EarlyStorm", flags=flags,
+                                      agent=f"{mode},out={directory}")
+                try:
+                    done = lab.run(command, timeout=60)
+                except subprocess.TimeoutExpired:
+                    return failures + [f"{mode}: hangs"]
+                if done.returncode != 0 or done.stdout != "done\n":
+                    failures.append(f"{mode}: exit status {done.returncode}: {done.stdout[-200:]} "
+                                    f"{done.stderr[-400:]}")
+                names = {t["name"] for t in raw_profile.RawProfile(directory).threads}
+                if not {"main", "Reference Handler"} <= names:
+                    failures.append(f"{mode}: threads {sorted(names)}")
+    return failures
+
+
+@case
+def once(lab):
+    """ONCE records nothing where a profile is, and says nothing about it."""
+    failures = []
+    with lab.folder() as folder:
+        directory = f"{folder}/p"
+        plain = lab.run(lab.command("Explosive", 5))
+        for run in ("first", "second"):
+            profiled = lab.run(lab.command("Explosive", 5, agent=f"callflow,once,out={directory}"))
+            failures += unchanged(profiled, plain, f"{run} run with ONCE")
+            if own_words(profiled.stderr):
+                failures.append(f"{run} run with ONCE: {profiled.stderr[:300]!r}")
+            meta = json.load(open(f"{directory}/meta.json", encoding="utf-8"))
+            if run == "first":
+                first = meta["pid"]
+            elif meta["pid"] != first:
+                failures.append("the second run has written over the first one's profile")
+        if os.listdir(folder) != ["p"]:
+            failures.append(f"left behind: {os.listdir(folder)}")
+        profiled = lab.run(lab.command("Explosive", 5, agent=f"callflow,out={directory}"))
+        failures += unchanged(profiled, plain, "without ONCE")
+        if len(own_words(profiled.stderr)) != 1:
+            failures.append(f"without ONCE: not one line says that the place is taken: {profiled.stderr[:300]!r}")
     return failures
 
 
@@ -685,6 +899,7 @@ def main():
     parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
     parser.add_argument("--agent", default=os.environ.get("JPROF_LIB", "libjprof.so"))
     parser.add_argument("--programs", help="what programs.py --out made")
+    parser.add_argument("--native", help="folder of the tests' own libraries; default: beside the agent")
     parser.add_argument("--case", action="append", choices=sorted(CASES))
     parser.add_argument("--jdk", type=int)
     parser.add_argument("--tmp", help="folder for the profiles")
@@ -697,7 +912,8 @@ def main():
 
     outcome = collections.Counter()
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
-        lab = Lab(args.jprof, os.path.abspath(args.agent), args.programs, jdk, args.tmp)
+        lab = Lab(args.jprof, os.path.abspath(args.agent), args.programs, jdk, args.tmp,
+                  os.path.abspath(args.native or os.path.dirname(args.agent)))
         for name in args.case or CASES:
             started = time.monotonic()
             try:
