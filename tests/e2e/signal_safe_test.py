@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Walks the agent's machine code from the signal handler and from the probes, and looks at
+everything that they can reach.
+
+Usage: signal_safe_test.py LIBJPROF.SO [OBJDUMP] [READELF]
+
+A signal can come inside malloc, inside the dynamic linker, or before the thread's storage is
+there; a probe runs in Java state. So neither may reach malloc or operator new, throw, take a
+mutex, or have a thread's variable made (__tls_get_addr); and no function may be bound at its first
+call: the library is linked with -z now. What is called in other libraries is on the lists below;
+everything else is an error. The walk follows calls and jumps by address. Where a function calls
+through a pointer, INDIRECT says what it can reach, and that is walked, too.
+"""
+import bisect
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# Functions that only compute, and system calls: safe wherever they are called.
+PURE = """memcpy memmove memset memcmp memchr strlen strcmp strncmp strncpy strstr llround
+__errno_location"""
+CALLS = """mmap munmap madvise posix_fallocate posix_fallocate64 fallocate fallocate64 ioctl read
+write pread pread64 close syscall sched_yield clock_gettime nanosleep process_vm_readv"""
+# Of a thread that attaches in a probe: PR_GET_NAME, a constant, and a slot of the thread's own.
+ATTACH = "prctl sysconf pthread_setspecific"
+SAFE = set(f"{PURE} {CALLS} {ATTACH}".split())
+FORBIDDEN = re.compile(r"^(operator (new|delete)|__cxa_throw|std::__throw_|__tls_get_addr|"
+                       r"(malloc|calloc|realloc|free)$)")
+
+# Nothing that is reached throws (no function that throws is on the lists), so the landing pads that
+# call this are never entered.
+NOT_FOLLOWED = {"_Unwind_Resume"}
+
+# Calls through a pointer: in which function, and what may be there.
+FILTER = r"^std::_Function_handler<bool .*"
+INDIRECT = [
+    # engine::MethodSource: the VM's methods, native functions, texts that are known already.
+    (r"^jprof::engine::MethodTable::Find\(",
+     r"^jprof::(hotspot::Vm|agent::\(anonymous namespace\)::(NativeFunctions|Known))::Describe\("),
+    (r"^jprof::engine::Session::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
+    (r"^jprof::engine::Session::SwitchStrand\(|^jprof::agent::Sampling::VirtualRow\(",
+     r"^jprof::hotspot::Vm::VirtualThreadId\("),
+    # The filters of methods and of threads.
+    (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
+    (r"^jprof::engine::Session::Name\(", FILTER + r"SessionOptionsOf\(.*::_M_invoke\("),
+]
+
+START = {
+    "the signal handler": r"^jprof::agent::Sampling::OnSignal\(",
+    "the probes": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
+}
+
+INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(?:bnd |notrack )?"
+                         r"(call|j\w+|blr?|br|b\.\w+|b|cbn?z|tbn?z)\s+(.*)$")
+
+
+class Code:
+    """Of each function, by address: its name, where it calls or jumps to, its calls by pointers."""
+
+    def __init__(self, disassembly):
+        self.name, self.targets, self.pointers = {}, {}, {}
+        here = None
+        for line in disassembly.splitlines():
+            header = re.match(r"^([0-9a-f]+) <(.*)>:$", line)
+            if header:
+                here = int(header[1], 16)
+                self.name[here] = header[2]
+                self.targets[here], self.pointers[here] = set(), []
+                continue
+            instruction = INSTRUCTION.match(line)
+            if not instruction or here is None:
+                continue
+            operation, operand = instruction.groups()
+            target = re.search(r"(?:^|, )([0-9a-f]+) <", operand)
+            if operand.startswith("*") or operation in ("blr", "br"):
+                # A jump through a register is taken for a switch's table.
+                if operation in ("call", "blr") or "rip" in operand:
+                    self.pointers[here].append(line.strip())
+            elif target:
+                self.targets[here].add(int(target[1], 16))
+        self.starts = sorted(self.name)
+
+    def owner(self, address):
+        return self.starts[bisect.bisect_right(self.starts, address) - 1]
+
+    def matching(self, pattern):
+        return [address for address, name in self.name.items() if re.search(pattern, name)]
+
+
+def walk(code, roots):
+    """What is wrong: one line each, with the way there."""
+    wrong, came_from, todo = [], {root: None for root in roots}, list(roots)
+
+    def way(address):
+        names = []
+        while address is not None:
+            names.append(code.name[address].split("(")[0])
+            address = came_from[address]
+        return " <- ".join(names[:6])
+
+    def visit(target, here):
+        if target not in came_from:
+            came_from[target] = here
+            todo.append(target)
+
+    while todo:
+        here = todo.pop()
+        name = code.name[here]
+        outside = re.match(r"^([\w.]+)(@[\w.]+)*@plt$", name)
+        if outside:
+            if outside[1] not in SAFE:
+                wrong.append(f"reaches {outside[1]}: {way(here)}")
+            continue
+        if FORBIDDEN.match(name):
+            wrong.append(f"reaches {name.split('(')[0]}: {way(here)}")
+            continue
+        for target in sorted(code.targets[here]):
+            target = code.owner(target)
+            if code.name[target] not in NOT_FOLLOWED:
+                visit(target, here)
+        if not code.pointers[here]:
+            continue
+        known = [reached for where, reached in INDIRECT if re.search(where, name)]
+        if not known:
+            wrong.append(f"calls through a pointer: {code.pointers[here][0]}: {way(here)}")
+        for pattern in known:
+            for target in code.matching(pattern):
+                visit(target, here)
+    return wrong, len(came_from)
+
+
+def check(disassembly, dynamic):
+    """What is wrong, one line each."""
+    wrong = []
+    if not bound_at_once(dynamic):
+        wrong.append("functions are bound at their first call: link with -z now")
+    code = Code(disassembly)
+    for what, pattern in START.items():
+        roots = code.matching(pattern)
+        if not roots:
+            wrong.append(f"{what}: not in the library")
+            continue
+        faults, reached = walk(code, roots)
+        print(f"{what}: {reached} functions can be reached")
+        wrong += [f"{what} {fault}" for fault in faults]
+    for where, reached in INDIRECT:
+        if not code.matching(where) or not code.matching(reached):
+            wrong.append(f"nothing in the library is called {where} or {reached}: mend INDIRECT")
+    return wrong
+
+
+# A library in which a handler reaches some code, and what the walk must say of that code.
+SELF_TEST = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) void deep(char* p) { DEEP; __asm__ volatile("" ::: "memory"); }
+static __attribute__((noinline)) int middle(char* p) { deep(p); return p[1] + 1; }
+int handler(char* p) {
+  int x = middle(p);
+  memset(p, x, 100);
+  __asm__ volatile("" ::: "memory");
+  return p[2];
+}
+"""
+LAZY = "bound at their first call"
+PLANTED = [
+    ("p[0] = 1", "now", None),
+    ("p[0] = 1", "lazy", LAZY),
+    ("*(void**)p = malloc(p[0])", "now",
+     "reaches malloc: malloc@plt <- deep <- middle <- handler"),
+    ("free(p)", "now", "reaches free"),
+    ("pthread_mutex_lock((pthread_mutex_t*)p)", "now", "reaches pthread_mutex_lock"),
+    ("(*(void (**)(void))p)()", "now", "calls through a pointer"),
+    ("static __thread char* last; *(char**)p = last; last = p", "now", "reaches __tls_get_addr"),
+]
+
+
+def prove_the_checks(objdump, readelf):
+    flags = ["-O1", "-fPIC", "-shared", "-fno-optimize-sibling-calls", "-ftls-model=global-dynamic"]
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = f"{folder}/a.c", f"{folder}/a.so"
+        for deep, binding, fault in PLANTED:
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(SELF_TEST.replace("DEEP", deep))
+            subprocess.run(["cc", *flags, f"-Wl,-z,{binding}", "-o", library, source], check=True)
+            disassembly, dynamic = read(library, objdump, readelf)
+            code = Code(disassembly)
+            found, _ = walk(code, code.matching("^handler$"))
+            found += [] if bound_at_once(dynamic) else [LAZY]
+            if fault is None:
+                assert not found, found
+            else:
+                assert any(fault in line for line in found), (fault, found)
+
+
+def bound_at_once(dynamic):
+    return "BIND_NOW" in dynamic or re.search(r"Flags:.*\bNOW\b", dynamic) is not None
+
+
+def read(library, objdump, readelf):
+    def run(*command):
+        return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+    return run(objdump, "-d", "-C", "--no-show-raw-insn", library), run(readelf, "-dW", library)
+
+
+def main():
+    library = sys.argv[1]
+    objdump = sys.argv[2] if len(sys.argv) > 2 else "objdump"
+    readelf = sys.argv[3] if len(sys.argv) > 3 else "readelf"
+    if shutil.which("cc"):
+        prove_the_checks("objdump" if shutil.which("objdump") else objdump, readelf)
+    wrong = check(*read(library, objdump, readelf))
+    for line in wrong:
+        print("FAILED", line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
