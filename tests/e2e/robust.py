@@ -414,12 +414,12 @@ def disk_full_for_a_while(lab):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with child.running(command, text=True, **pipes) as java:
             marker = Follower(java)
-            progress = [marker.go(50_000)]
+            progress = [marker.go(30_000)]
             ballast = fill(disk)
-            progress.append(marker.go(300_000))
+            progress.append(marker.go(100_000))
             os.remove(ballast)
             kept_from = raw_profile.RawProfile(directory).threads[0]["trace_events"]
-            progress.append(marker.go(100_000))
+            progress.append(marker.go(60_000))
             status = marker.end()
         if progress != [True] * 3 or status != 128 + signal.SIGTERM:
             failures.append(f"stood still or ended: {progress}, exit status {status}: {marker.stderr[-300:]}")
@@ -430,36 +430,8 @@ def disk_full_for_a_while(lab):
             failures.append(f"{report['event_count']} events in the report, {events} were written")
         if not dropped or report["losses"]["trace_dropped"] != dropped or not report["losses"]["disk_full"]:
             failures.append(f"{dropped} dropped, and the report says {report['losses']}")
-        if threads_[0]["trace_events"] < kept_from + 150_000:
+        if threads_[0]["trace_events"] < kept_from + 80_000:
             failures.append(f"main: {threads_[0]['trace_events']} events, {kept_from} before there was room again")
-    return failures
-
-
-@case
-def interrupted_growth(lab):
-    """A profile on a tmpfs while signals come: the system call that grows a file ends early, and
-    nothing is lost."""
-    shim = lab.native("interrupted")
-    failures = []
-    with lab.folder() as folder:
-        plain = lab.run(lab.command("Explosive", 16))
-        for mode in ("callflow", "calltree,sample=1000", "trace"):
-            directory = f"{folder}/{mode.split(',')[0]}"
-            profiled = lab.run(lab.command("Explosive", 16, flags=["-Xmx256m"], agent=f"{mode},out={directory}"),
-                               env=dict(os.environ, LD_PRELOAD=shim))
-            failures += unchanged(profiled, plain, mode)
-            if own_words(profiled.stderr):
-                failures.append(f"{mode}: {profiled.stderr[:300]}")
-                continue
-            raw = raw_profile.RawProfile(directory)
-            failures += [f"{mode}: {failure}" for failure in raw.check()]
-            if mode == "trace":
-                continue
-            report = reports.log_rt(lab.jprof, directory)
-            failures += reports.check(report, mode) + reports.check_losses(report, mode)
-            got = subtree_calls(reports.calls_of(report), "Explosive.explode(I)I") - 1
-            if got != int(plain.stdout.split("calls ")[1]):
-                failures.append(f"{mode}: {got} calls below explode: {plain.stdout!r}")
     return failures
 
 
