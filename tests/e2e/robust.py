@@ -436,6 +436,34 @@ def disk_full_for_a_while(lab):
 
 
 @case
+def interrupted_growth(lab):
+    """A profile on a tmpfs while signals come: the system call that grows a file ends early, and
+    nothing is lost."""
+    shim = lab.native("interrupted")
+    failures = []
+    with lab.folder() as folder:
+        plain = lab.run(lab.command("Explosive", 16))
+        for mode in ("callflow", "calltree,sample=1000", "trace"):
+            directory = f"{folder}/{mode.split(',')[0]}"
+            profiled = lab.run(lab.command("Explosive", 16, flags=["-Xmx256m"], agent=f"{mode},out={directory}"),
+                               env=dict(os.environ, LD_PRELOAD=shim))
+            failures += unchanged(profiled, plain, mode)
+            if own_words(profiled.stderr):
+                failures.append(f"{mode}: {profiled.stderr[:300]}")
+                continue
+            raw = raw_profile.RawProfile(directory)
+            failures += [f"{mode}: {failure}" for failure in raw.check()]
+            if mode == "trace":
+                continue
+            report = reports.log_rt(lab.jprof, directory)
+            failures += reports.check(report, mode) + reports.check_losses(report, mode)
+            got = subtree_calls(reports.calls_of(report), "Explosive.explode(I)I") - 1
+            if got != int(plain.stdout.split("calls ")[1]):
+                failures.append(f"{mode}: {got} calls below explode: {plain.stdout!r}")
+    return failures
+
+
+@case
 def no_timers_left(lab):
     """Threads that cannot be sampled are named with the reason: by the launcher, the report and the status."""
     failures = []
