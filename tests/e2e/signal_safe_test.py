@@ -22,7 +22,8 @@ import tempfile
 PURE = """memcpy memmove memset memcmp memchr strlen strcmp strncmp strncpy strstr llround
 __errno_location"""
 CALLS = """mmap munmap madvise posix_fallocate posix_fallocate64 fallocate fallocate64 ioctl read
-write pread pread64 close syscall sched_yield clock_gettime nanosleep process_vm_readv"""
+write pread pread64 close syscall sched_yield clock_gettime nanosleep process_vm_readv sigfillset
+pthread_sigmask"""
 # Of a thread that attaches in a probe: PR_GET_NAME, a constant, and a slot of the thread's own.
 ATTACH = "prctl sysconf pthread_setspecific"
 SAFE = set(f"{PURE} {CALLS} {ATTACH}".split())
