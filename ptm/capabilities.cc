@@ -176,23 +176,11 @@ Capability SoftwareEvents(const Machine& machine) {
   return software;
 }
 
-Capability Ebpf(const Machine& machine) {
-  Capability ebpf{.name = "ebpf",
-                  .detail = "interrupts per thread; no metric of this version needs it"};
-  ebpf.available = machine.btf && machine.may_load_bpf;
-  if (!machine.btf) {
-    ebpf.lack = "no /sys/kernel/btf/vmlinux: a kernel with CONFIG_DEBUG_INFO_BTF is needed";
-  } else if (!machine.may_load_bpf) {
-    ebpf.lack = "not permitted: run as root or with CAP_BPF and CAP_PERFMON";
-  }
-  return ebpf;
-}
-
 }  // namespace
 
 std::vector<Capability> FindCapabilities(const Machine& machine) {
-  return {VirtualTime(machine),   PageLockDispatches(machine), HardwareCounters(machine),
-          UserSpaceRead(machine), SoftwareEvents(machine),     Ebpf(machine)};
+  return {VirtualTime(machine), PageLockDispatches(machine), HardwareCounters(machine),
+          UserSpaceRead(machine), SoftwareEvents(machine)};
 }
 
 }  // namespace jprof::ptm

@@ -12,7 +12,7 @@
 namespace jprof::ptm {
 
 struct Capability {
-  std::string name;  // time, dispatches, hardware, user-read, software, ebpf
+  std::string name;  // time, dispatches, hardware, user-read, software
   bool available = false;
   std::string detail;  // what it gives, in words; may stand beside a lack
   std::string lack;    // why not, or not fully, and what to change; empty = nothing

@@ -60,7 +60,6 @@ void ReadCapabilities(const std::string& root, Machine& machine) {
       std::strtoull(Field(root + "/proc/self/status", "CapEff").c_str(), nullptr, 16);
   const auto has = [mask](int capability) { return (mask >> capability & 1) != 0; };
   machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
-  machine.may_load_bpf = (has(CAP_BPF) && has(CAP_PERFMON)) || has(CAP_SYS_ADMIN);
 }
 
 // kernel.perf_event_paranoid answers EACCES, a seccomp filter usually EPERM.
@@ -88,7 +87,6 @@ Machine ReadMachine(const std::string& root) {
                             std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||
                             std::filesystem::exists(root + "/sys/hypervisor/type");
   machine.invariant_tsc = HasInvariantTsc(flags);
-  machine.btf = std::filesystem::exists(root + "/sys/kernel/btf/vmlinux");
   ReadCapabilities(root, machine);
   machine.paranoid = ReadNumber(root + "/proc/sys/kernel/perf_event_paranoid");
   machine.user_access = ReadNumber(devices + "/" + machine.pmu + "/rdpmc");

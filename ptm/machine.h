@@ -13,8 +13,6 @@ struct Machine {
   std::string pmu;                 // the CPU's counters as the kernel names them; empty = none
   bool virtual_machine = false;    // a hypervisor is announced to us
   bool privileged = false;         // CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not bind us
-  bool may_load_bpf = false;       // CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN
-  bool btf = false;                // the kernel's types are there, for programs that fit any kernel
   bool invariant_tsc = false;      // the TSC runs at one rate, in all power states
   std::optional<int> paranoid;     // kernel.perf_event_paranoid; nothing = no perf events at all
   std::optional<int> user_access;  // x86: the cpu device's rdpmc; AArch64: kernel.perf_user_access

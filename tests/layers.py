@@ -48,7 +48,6 @@ ONLY_IN = [
     ),
     ("perf_event", re.compile(r"linux/perf_event\.h|\bperf_event_open\b"), ["ptm"]),
     ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm"]),
-    ("BPF", re.compile(r'#\s*include\s*[<"](bpf/|linux/bpf\.h)'), ["ptm"]),
     (
         "libdw and libelf",
         re.compile(r'#\s*include\s*[<"](elfutils/|libelf\.h|gelf\.h|dwarf\.h)'),
@@ -181,7 +180,6 @@ PLANTED = [
     ),
     ("reports/x.cc", 'void f() { asm("nop"); }\n', "inline assembly may only be used in"),
     ("ptm/x.cc", 'void f() { asm volatile("nop"); }\n', None),
-    ("cli/x.cc", "#include <bpf/libbpf.h>\n", "BPF may only be used in"),
     ("cli/x.cc", "#include <elfutils/libdw.h>\n", "libdw and libelf may only be used in"),
     ("a2n/x.cc", "#include <gelf.h>\n", None),
     (

@@ -63,15 +63,6 @@ TEST_F(MachineTest, KnowsAVirtualMachineAndPrivilege) {
   EXPECT_TRUE(machine.privileged);
 }
 
-TEST_F(MachineTest, KnowsWhatBpfNeeds) {
-  EXPECT_FALSE(ReadMachine(root_).btf);
-  Write("/sys/kernel/btf/vmlinux", "x");
-  EXPECT_TRUE(ReadMachine(root_).btf);
-  EXPECT_FALSE(ReadMachine(root_).may_load_bpf);
-  Write("/proc/self/status", "CapEff:\t000000c000000000\n");  // CAP_PERFMON, CAP_BPF
-  EXPECT_TRUE(ReadMachine(root_).may_load_bpf);
-}
-
 #if defined(__x86_64__)
 TEST_F(MachineTest, AnInvariantTscNeedsBothFlags) {
   Write("/proc/cpuinfo", "flags\t\t: tsc constant_tsc\n");
