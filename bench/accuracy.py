@@ -14,7 +14,6 @@ Prints medians of the runs and exits with 1 if a median misses its bound (javac 
 """
 
 import argparse
-import glob
 import json
 import os
 import re
@@ -22,13 +21,10 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import zipfile
 
-
-def jvms():
-    found = {os.path.realpath(j) for j in glob.glob("/usr/lib/jvm/*/bin/java")}
-    return sorted(j for j in found if os.path.exists(os.path.join(os.path.dirname(j), "javac")))
+import measure
+from javac_side_by_side import source_zip
 
 
 def run(command, **options):
@@ -62,9 +58,9 @@ class Bench:
 
 
 def javac_arguments(work, files):
-    archive = next(iter(sorted(glob.glob("/usr/lib/jvm/*/lib/src.zip"))), None)
+    archive = next(filter(None, map(source_zip, measure.jvms.find_jdks())), None)
     if archive is None:
-        sys.exit("no src.zip under /usr/lib/jvm: install openjdk-17-source")
+        measure.jvms.skip("no JDK's src.zip under /usr/lib/jvm; scripts/setup installs that of JDK 17")
     with zipfile.ZipFile(archive) as source:
         names = [n for n in source.namelist() if n.startswith("java.xml/") and n.endswith(".java")]
         source.extractall(work, names)
@@ -159,9 +155,9 @@ def main():
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     options = parser.parse_args()
     missed = []
-    with tempfile.TemporaryDirectory(prefix="jprof-accuracy-") as work:
+    with measure.folder("accuracy", 6, 8) as work:
         bench = Bench(options.build, work, options.runs, options.fold, options.focus)
-        for java in options.java or jvms():
+        for java in options.java or [jdk.tool("java") for jdk in measure.jvms.needed_jdks()]:
             print(java, flush=True)
             figures = []
             if options.only == "as-ran":

@@ -8,11 +8,11 @@ misses a limit. The limit is on CPU time (a report has one thread): on a busy ma
 import argparse
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+import measure as side_by_side
 
 LIMIT_SECONDS = 10
 LIMIT_GIB = 2
@@ -36,9 +36,8 @@ def main():
     parser.add_argument("--directory", help="for the profile; needs 640 MB (default: a temporary one)")
     arguments = parser.parse_args()
     binaries = pathlib.Path(arguments.bin)
-    place = pathlib.Path(tempfile.mkdtemp(dir=arguments.directory))
-    try:
-        profile = str(place / "big.jprof")
+    with side_by_side.folder("report", 4, 1, arguments.directory) as place:
+        profile = os.path.join(place, "big.jprof")
         subprocess.run([binaries / "big_report_profile", profile, arguments.nodes], check=True)
         failed = False
         print(f"{'report of ' + arguments.nodes + ' nodes':34} {'wall s':>7} {'CPU s':>7} {'peak GiB':>9}")
@@ -52,8 +51,6 @@ def main():
                 verdict = f"  {'ok' if good else 'FAILED'}: limit {LIMIT_SECONDS} s, {LIMIT_GIB} GiB"
             print(f"{' '.join(report):34} {wall:7.1f} {cpu:7.1f} {gib:9.2f}{verdict}", flush=True)
         return failed
-    finally:
-        shutil.rmtree(place)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 import javac_side_by_side as javac
 import measure
@@ -60,7 +59,7 @@ def javac_row(args, jdk, table):
     words = {"untraced": None, "package": "callflow,focus=com.sun.tools.javac.comp.*",
              "package kept": "callflow,focus=com.sun.tools.javac.comp.*,keep_intrinsics",
              "application": "callflow,focus=com.sun.tools.javac.*", "application kept": "callflow,focus=com.sun.tools.javac.*,keep_intrinsics", "everything": FULL, "sampled": SAMPLED}
-    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+    with measure.folder("focus", 4, 4, args.out) as work:
         javac.CONFIGURATIONS = {n: ([], w, None) for n, w in words.items()}
         args.tree_memory = "2G"
         compilation = javac.Compilation(args, jdk, work, javac.unpack(archive, work, args.files))
@@ -75,7 +74,7 @@ def real_row(args, jdk, name, package, table):
     words = {"untraced": None, "package": f"callflow,focus={package}", "package kept": f"callflow,focus={package},keep_intrinsics",
              "application": "callflow,focus=app", "application kept": "callflow,focus=app,keep_intrinsics",
              "everything": FULL, "sampled": SAMPLED}
-    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+    with measure.folder("focus", 4, 4, args.out) as work:
 
         def once(kind):
             flag = agent(args, words[kind], os.path.join(work, "profile"))
@@ -117,7 +116,7 @@ def kernels(args, jdk):
     print(f"\nJDK {jdk.version}: CPU microseconds of one turn, the kernels' own class in focus; medians of {args.rounds}")
     words = {"untraced": None, "focus": "callflow,focus=Kernels*", "focus kept": "callflow,focus=Kernels*,keep_intrinsics", "focus counts": "calltree,focus=Kernels*",
              "everything": FULL, "sampled": SAMPLED}
-    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+    with measure.folder("focus", 4, 4, args.out) as work:
         compiled(jdk, work, "Kernels")
 
         def once(kind):
@@ -160,7 +159,7 @@ def times(args, jdk):
     print(f"\nJDK {jdk.version}: milliseconds of one call, CPU time round it untraced, and calibrated in focus; medians of {args.rounds}")
     print(f"{'':18}{'untraced':>12}{'traced':>12}{'calibrated':>12}{'ratio':>8}")
     broken = 0
-    with tempfile.TemporaryDirectory(prefix="jprof-focus-") as work:
+    with measure.folder("focus", 4, 4, args.out) as work:
         compiled(jdk, work, "FocusTimes")
         profile = os.path.join(work, "profile")
 

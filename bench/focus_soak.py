@@ -90,7 +90,7 @@ def main():
     args = parser.parse_args()
     failed = runs = 0
     for jdk in measure.jdks_of(args):
-        with tempfile.TemporaryDirectory(prefix="jprof-soak-", ignore_cleanup_errors=True) as work:
+        with measure.folder("soak", 4, 4, args.out) as work:
             soak = Soak(args, jdk, work)
             until = time.monotonic() + args.minutes * 60
             names = [n for n in FOCUS if n in (args.only or FOCUS) and

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import measure
 
@@ -29,9 +28,9 @@ def main():
     args = parser.parse_args()
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "java", "Fib.java")
     for jdk in measure.jdks_of(args):
-        with tempfile.TemporaryDirectory(prefix="jprof-fib-") as work:
+        with measure.folder("fib", 2, 1, args.out) as work:
             subprocess.run([jdk.tool("javac"), "-d", work, source], check=True)
-            profile = os.path.join(args.out or work, "fib-profile")
+            profile = os.path.join(work, "fib-profile")
 
             def once(name):
                 flags, agent = CONFIGURATIONS[name]

@@ -9,7 +9,6 @@ the project set itself; and to the run without inlining, which is what probed co
 import os
 import shutil
 import sys
-import tempfile
 import zipfile
 
 import measure
@@ -50,7 +49,7 @@ def unpack(archive, folder, least):
 class Compilation:
     def __init__(self, args, jdk, work, files):
         self.args, self.jdk, self.work = args, jdk, work
-        self.profiles = os.path.join(args.out or work, f"javac-{jdk.major}")
+        self.profiles = os.path.join(work, f"javac-{jdk.major}")
         self.words = os.path.join(work, "words")
         self.classes = os.path.join(work, "classes")
         with open(self.words, "w", encoding="utf-8") as f:
@@ -112,7 +111,7 @@ def main():
         if archive is None:
             print(f"skipped JDK {jdk.version}: no src.zip of it (Debian: openjdk-{jdk.major}-source)")
             continue
-        with tempfile.TemporaryDirectory(prefix="jprof-javac-") as work:
+        with measure.folder("javac", 6, 16, args.out) as work:
             files = unpack(archive, work, args.files)
             compilation = Compilation(args, jdk, work, files)
             print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} interleaved rounds, medians",

@@ -1,12 +1,15 @@
 """What the side-by-side benchmarks share: CPU time of a command, and what a profile says about itself."""
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "e2e"))
 import jvms  # noqa: E402  (the list of JDKs lives with the tests)
@@ -68,6 +71,23 @@ def arguments(description):
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; medians are shown (5)")
     parser.add_argument("--out", help="folder for the profiles, e.g. /dev/shm (a temporary folder on disk)")
     return parser
+
+
+def available_memory():
+    with open("/proc/meminfo", encoding="utf-8") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("MemAvailable:")) << 10
+
+
+@contextlib.contextmanager
+def folder(name, memory, disk, out=None):
+    """A folder for all of a benchmark's files, in `out` or with the temporary ones; it is gone in the end. Skips the benchmark
+    where fewer GiB of memory or of room are free than it may take."""
+    place = out or tempfile.gettempdir()
+    for what, free, needed in (("memory", available_memory(), memory), (place, shutil.disk_usage(place).free, disk)):
+        if free < needed << 30:
+            jvms.skip(f"{name} may take {needed} GiB of {what}; {free / 2 ** 30:.1f} are free")
+    with tempfile.TemporaryDirectory(prefix=f"jprof-{name}-", dir=out, ignore_cleanup_errors=True) as path:
+        yield path
 
 
 def jdks_of(args):

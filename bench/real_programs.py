@@ -11,7 +11,6 @@ import glob
 import os
 import shutil
 import sys
-import tempfile
 
 import measure
 
@@ -63,13 +62,13 @@ def command(jdk, name, work, flags):
     script = os.path.join(work, name + ".txt")
     with open(script, "w", encoding="utf-8") as f:
         f.write(text)
-    return [jdk.tool("java"), *flags, "-cp", jar, *(w.format(script) for w in words)]
+    return [*jdk.java(), *flags, "-cp", jar, *(w.format(script) for w in words)]
 
 
 def compare(args, jdk, name):
     """None: it does not run on this JDK at all; else whether it ran as it does untraced."""
-    with tempfile.TemporaryDirectory(prefix="jprof-real-") as work:
-        profile = os.path.join(args.out or work, f"{name}-{jdk.major}")
+    with measure.folder("real", 2, 4, args.out) as work:
+        profile = os.path.join(work, f"{name}-{jdk.major}")
 
         def once(kind):
             shutil.rmtree(profile, ignore_errors=True)

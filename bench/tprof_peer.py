@@ -17,8 +17,9 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
+
+import measure
 
 
 def shares(rows, key):
@@ -121,10 +122,10 @@ def main():
     parser.add_argument("--rate", type=int, default=499, help="samples per second; not perf's own to the tick")
     options = parser.parse_args()
     if not shutil.which("perf"):
-        sys.exit("perf is not installed: apt-get install linux-perf")
+        measure.jvms.skip("perf is not installed; scripts/setup installs linux-perf")
     jprof = os.path.join(os.path.abspath(options.build), "bin", "jprof")
     jar = os.path.join(os.path.abspath(options.build), "share", "jprof", "trainers.jar")
-    with tempfile.TemporaryDirectory(prefix="jprof-peer-") as work:
+    with measure.folder("peer", 2, 2) as work:
         running = load(work, f"java -cp {jar} jprof.trainers.TwoPhases 100000000 1 scan 4", options.seconds)
         perf = subprocess.Popen(["perf", "record", "-q", "-B", "-k", "CLOCK_MONOTONIC", "-e", "cpu-clock", "-F", str(options.rate), "-a", "-o", "perf.data",
                                  "--", "sleep", str(options.seconds + 3)], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
