@@ -1,10 +1,14 @@
 """Programs that a test or a benchmark starts. Each is in a session of its own and ends with all that it started: when its
-time is up, when the caller has finished with it, and when the caller itself is killed."""
+time is up, when the caller has finished with it, and when the caller itself is killed.
+
+    child.py COMMAND...     runs a command so
+"""
 import contextlib
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 _guard = None  # the end of a pipe on which the guard hears of sessions: "+PID" one began, "-PID" it is over
@@ -23,7 +27,30 @@ def _watch(pipe):
         for line in lines:
             (left.add if line[0] == "+" else left.discard)(int(line[1:]))
     for session in left:
-        _end(session)
+        _end_all(session)
+
+
+def _end_all(session):
+    """Those that have a process group of their own, too."""
+    _end(session)
+    for pid in members(session):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def members(session):
+    """The processes of a session that still run: pid -> name."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                name, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue  # it has ended
+        state, _, _, of = rest.split()[:4]
+        if int(of) == session and state not in "ZX":
+            found[int(pid)] = name
+    return found
 
 
 def _start_guard():
@@ -64,6 +91,9 @@ def running(command, preexec_fn=None, **more):
     with subprocess.Popen(command, start_new_session=True, preexec_fn=prepare, **more) as process:
         try:
             yield process
+        except BaseException:
+            _end_all(process.pid)
+            raise
         finally:
             _end(process.pid)
             _tell("-", process.pid)
@@ -91,3 +121,9 @@ def copy_for_all(jprof, folder):
             os.makedirs(os.path.join(folder, os.path.dirname(part)), exist_ok=True)
             shutil.copy(built, os.path.join(folder, part))
     return os.path.join(folder, "bin/jprof")
+
+
+if __name__ == "__main__":
+    with running(sys.argv[1:]) as only:
+        only.wait()
+    sys.exit(only.returncode if only.returncode >= 0 else 128 - only.returncode)

@@ -23,24 +23,10 @@ import child
 with child.running(sys.argv[2:]) as process:
     print(process.pid, flush=True)
     if sys.argv[1] == "gives up":
+        sys.stdin.readline()
         sys.exit(0)
     process.wait()
 """
-
-
-def members(session):
-    """The processes of a session that still run."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                name, rest = stat.read().rsplit(")", 1)
-        except OSError:
-            continue  # it has ended
-        state, _, _, of = rest.split()[:4]
-        if int(of) == session and state not in "ZX":
-            found.append(name + ")")
-    return found
 
 
 def until(condition, seconds):
@@ -52,16 +38,17 @@ def until(condition, seconds):
 
 def check(what, how, command, least):
     """`least`: how many processes the command comes to."""
-    with child.running([sys.executable, "-c", HARNESS, how, *command], stdout=subprocess.PIPE, text=True,
+    with child.running([sys.executable, "-c", HARNESS, how, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                        cwd=os.path.dirname(os.path.abspath(__file__))) as harness:
         session = int(harness.stdout.readline())
+        if not until(lambda: len(child.members(session)) >= least, 30):
+            sys.exit(f"FAILED: {what}: {child.members(session)} run, not {least} processes")
         if how == "killed":
-            if not until(lambda: len(members(session)) >= least, 30):
-                sys.exit(f"FAILED: {what}: {members(session)} run, not {least} processes")
             os.kill(harness.pid, signal.SIGKILL)  # it alone, as ctest does when a test's time is up
+        harness.stdin.close()
         harness.wait()
-        if not until(lambda: not members(session), 2):
-            sys.exit(f"FAILED: {what}: {members(session)} still run two seconds after the harness was {how}")
+        if not until(lambda: not child.members(session), 2):
+            sys.exit(f"FAILED: {what}: {child.members(session)} still run two seconds after the harness' end")
     print(f"ok   {what}: {how}")
 
 
@@ -70,7 +57,7 @@ def main():
     for name in ("jprof", "agent", "programs"):
         parser.add_argument("--" + name, required=True, type=os.path.abspath)
     args = parser.parse_args()
-    shell = ["sh", "-c", "sleep 30 & sh -c 'sleep 30; :' & wait"]
+    shell = ["sh", "-c", "sleep 30 & timeout 30 sleep 30 & wait"]  # timeout makes a process group of its own
     check("a shell and its children", "killed", shell, 4)
     check("a shell and its children", "gives up", shell, 4)
     lab = Lab(args.jprof, args.agent, args.programs, jvms.needed_jdks()[0])
