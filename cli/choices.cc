@@ -17,8 +17,10 @@ Result<size_t> Choose(const char* what, std::string_view word,
                   fmt::join(choices, ", "));
 }
 
-Result<reports::Format> ChooseFormat(std::string_view word) {
-  const Result<size_t> format = Choose("--format", word, {"text", "json", "csv"});
+Result<reports::Format> ChooseFormat(std::string_view word, bool stacks) {
+  std::vector<std::string_view> choices = {"text", "json", "csv"};
+  if (stacks) choices.push_back("collapsed");
+  const Result<size_t> format = Choose("--format", word, choices);
   if (!format) return std::unexpected(format.error());
   return static_cast<reports::Format>(*format);
 }

@@ -13,7 +13,7 @@ namespace jprof::cli {
 Result<size_t> Choose(const char* what, std::string_view word,
                       const std::vector<std::string_view>& choices);
 
-// What --format says.
-Result<reports::Format> ChooseFormat(std::string_view word);
+// What --format says; collapsed only where there are stacks.
+Result<reports::Format> ChooseFormat(std::string_view word, bool stacks = false);
 
 }  // namespace jprof::cli

@@ -66,7 +66,7 @@ Result<void> Understand(ReportArguments& arguments) {
 // A recording of `jprof tprof` is no profile: it has samples and no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<reports::Format> format = ChooseFormat(arguments.format);
+  const Result<reports::Format> format = ChooseFormat(arguments.format, /*stacks=*/true);
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());

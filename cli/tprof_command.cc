@@ -157,7 +157,7 @@ int Print(const fs::path& directory, const TprofArguments& arguments) {
 }
 
 int Tprof(TprofArguments arguments, const std::vector<std::string>& command) {
-  const auto format = ChooseFormat(arguments.format);
+  const auto format = ChooseFormat(arguments.format, /*stacks=*/true);
   if (!format) {
     PrintError(format.error().message);
     return format.error().exit_code;
@@ -195,6 +195,7 @@ void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int
       "  jprof tprof -- java -jar app.jar               this program, its jitted methods by name\n"
       "  jprof tprof -a -- java -jar app.jar            everything else meanwhile, too\n"
       "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
+      "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
       "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
       "(recorded with --code)");
   TprofArguments& a = *arguments;
@@ -208,19 +209,22 @@ void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int
       ->check(CLI::PositiveNumber);
   sub->add_option("--delay", a.delay, "Seconds before sampling begins")
       ->check(CLI::NonNegativeNumber);
-  sub->add_flag("--chains", a.chains, "Record call chains (frame pointers)");
+  sub->add_flag("--chains", a.chains, "Record call chains (frame pointers), for --callers and --format collapsed");
   sub->add_flag("--code", a.code, "Record the instructions of jitted methods, for --annotate");
   sub->add_flag("--children", a.children,
                 "Name the jitted code of every JVM that the command starts");
   sub->add_option("-o,--output", a.out, "The recording's directory");
   sub->add_option("--agent", a.agent, "libjprof.so (JPROF_AGENT, else beside this program)");
   sub->add_option("--from", a.from, "Report this recording instead of making one");
-  sub->add_option("--format", a.format, "text (default), json or csv");
+  sub->add_option("--format", a.format, "text (default), json, csv, or collapsed (for flame graphs)");
   sub->add_option("--clip", a.report.clip, "Sum up rows below this share, percent")
       ->check(CLI::Range(0.0, 100.0));
   sub->add_flag("--by-line", a.report.by_line, "Source lines below the symbols of Module_Symbol");
   sub->add_option("--annotate", a.report.annotate,
                   "Instructions with ticks of the symbols whose names contain this");
+  sub->add_option("--callers", a.report.callers,
+                  "Who called the symbols whose names contain this (recorded with --chains)")
+      ->excludes("--annotate");
   sub->callback([arguments, &command, &exit_code] { exit_code = Tprof(*arguments, command); });
 }
 

@@ -242,8 +242,10 @@ TickTable NameTicks(Recording& recording) {
          .module = strings.Of(place.module),
          .symbol = strings.Of(place.symbol),
          .pid = record.kernel ? a2n::kKernel : record.pid,
+         .owner = record.pid,
          .address = record.address,
-         .time = record.time});
+         .time = record.time,
+         .chain = entry.chain});
   }
   for (const std::string& complaint : recording.resolver->Complaints())
     table.complaints.push_back(profile::CleanText(complaint));

@@ -205,7 +205,10 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
   const TickTable table = NameTicks(recording);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
-  if (options.format == Format::kJson) {
+  if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);
+  if (options.format == Format::kCollapsed) {
+    PrintCollapsed(recording, table, out);
+  } else if (options.format == Format::kJson) {
     PrintJson(recording, table, out);
   } else if (options.format == Format::kCsv) {
     PrintCsv(table, out);

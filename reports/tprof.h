@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ namespace jprof::reports {
 // One sample with names; indices into TickTable::names.
 struct Tick {
   uint32_t process = 0, thread = 0, module = 0, symbol = 0;
-  uint32_t pid = 0;
+  uint32_t pid = 0;    // a2n::kKernel for addresses of the kernel
+  uint32_t owner = 0;  // the process, also of these
   uint64_t address = 0, time = 0;
+  std::span<const uint64_t> chain;  // of the recording; empty: recorded without
 };
 
 struct TickTable {
@@ -54,6 +57,7 @@ struct TprofOptions {
   bool by_line = false;  // source lines below the symbols of Module_Symbol
   std::string
       annotate;  // instructions of the symbols whose names contain this, instead of the stanzas
+  std::string callers;  // who called the symbols whose names contain this, instead of the stanzas
 };
 
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out);
@@ -62,5 +66,14 @@ Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Outpu
 // hottest first.
 Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::string_view wanted,
                             Output& out);
+
+// A line for each process, thread and call chain, outermost first, and its ticks, as flame-graph
+// tools read them. Without chains: the symbol that was hit.
+void PrintCollapsed(Recording& recording, const TickTable& table, Output& out);
+
+// Who called the symbols whose names contain `wanted`, by ticks in these and what they called.
+// Error: recorded without chains, or in none.
+Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted,
+                          Output& out);
 
 }  // namespace jprof::reports

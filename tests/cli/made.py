@@ -22,10 +22,10 @@ def lengthen(directory, name, size=1 << 38):
     os.truncate(path, size)
 
 
-def method(number, class_name, name, signature):
+def method(number, class_name, name, signature, flags=0):
     texts = [text if isinstance(text, bytes) else text.encode() for text in (class_name, name, signature)]
     size = (16 + sum(map(len, texts)) + 7) // 8 * 8
-    return struct.pack("<IIHHHH", size, number, 0, *map(len, texts)).ljust(16) + b"".join(texts).ljust(size - 16, b"\0")
+    return struct.pack("<IIHHHH", size, number, flags, *map(len, texts)) + b"".join(texts).ljust(size - 16, b"\0")
 
 
 def node(word, parent, entries=0, exits=0, self_time=0):
@@ -33,9 +33,9 @@ def node(word, parent, entries=0, exits=0, self_time=0):
 
 
 def profile(directory, thread=b"main", class_name="app/Main", name="run", node_count=3, thread_count=1,
-            methods_bytes=None, trace_blocks=0, mode="callflow", **meta):
+            methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, **meta):
     """One thread that called one method once. The counts are what the header claims."""
-    methods = method(1, class_name, name, "()V")
+    methods = method(1, class_name, name, "()V", method_flags)
     header = struct.pack("<8s6I3Q2I3Q3Q5Q9I", b"JPROFCTL", 1, 4096, 256, 64, thread_count, 1, node_count, 1 << 32,
                          len(methods) if methods_bytes is None else methods_bytes, 1, 1, trace_blocks, 0, 0, 1000,
                          2_000_001_000, 1_000_000_000, *[0] * 5, *[1000] * 9)

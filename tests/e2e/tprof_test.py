@@ -139,6 +139,28 @@ def stanzas(lab):
 
 
 @case
+def annotated_jitted_code(lab):
+    """With --code the instructions of a compiled method, with all its ticks; without, a line that says what to do."""
+    jdk = jvms.find_jdks()[0]
+    java = lab.java(jdk, "TickShares", 3, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m"))
+    for code in (True, False):
+        report, _, out = lab.record("--rate", "500", *(["--code"] if code else []), "--", *java)
+        wanted = ticks(report, module="^JITCODE$", symbol=r"TickShares\$Twice\.")
+        check(wanted > 50, f"too few ticks: {wanted}")
+        text = lab.tprof("--from", out, "--annotate", "TickShares$Twice.").stdout
+        heads = re.findall(r"^\S*TickShares\$Twice\..* \[JITCODE\] at [0-9a-f]+: (\d+) ticks", text, re.M)
+        check(sum(map(int, heads)) == wanted, f"{heads} is not {wanted} ticks")
+        hit = re.findall(r"^ +(\d+) +[\d.]+ +[0-9a-f]+  \w+", text, re.M)
+        print(f"{'with' if code else 'without'} --code: {len(heads)} versions, {wanted} ticks, {len(hit)} instructions with ticks")
+        if code:
+            check(sum(map(int, hit)) == wanted, f"instructions have {sum(map(int, hit))} of {wanted} ticks")
+            check("its instructions are not in the recording" not in text, "no instructions in spite of --code")
+            check(re.search(r"^ +line \d+$|TickShares\.java:\d+$", text, re.M), "no source lines: " + text[:500])
+        else:
+            check(not hit and "not in the recording (record with --code)" in text, text[:500])
+
+
+@case
 def bad_use(lab):
     """One line that names the thing, exit status 2, nothing started."""
     for arguments, message in (

@@ -15,9 +15,10 @@ namespace {
 using namespace jprof;
 
 std::filesystem::path Directory() {
-  const char* base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  const std::filesystem::path directory = std::string(base) + "/profile-fuzz-" + std::to_string(getpid());
+  static std::filesystem::path directory =
+      std::filesystem::temp_directory_path() / ("profile-fuzz-" + std::to_string(getpid()));
   std::filesystem::create_directories(directory);
+  std::atexit([] { std::filesystem::remove_all(directory); });
   return directory;
 }
 
@@ -47,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::filesystem::path directory = Directory();
   fuzz::Unpack({reinterpret_cast<const char*>(data) + 1, size - 1}, directory);
   reports::Options options;
-  options.format = static_cast<reports::Format>(data[0] % 3);
+  options.format = static_cast<reports::Format>(data[0] % 4);
   options.merged = data[0] & 4;
   options.cumulative = data[0] & 8;
   options.raw = data[0] & 16;

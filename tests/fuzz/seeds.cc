@@ -1,0 +1,127 @@
+// Writes the seeds: small good profiles, packed, for profile_fuzz; the files of a recording for recording_fuzz.
+#include <zstd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "profile/jit_log.h"
+#include "profile/sample_log.h"
+#include "tests/fuzz/packed_profile.h"
+#include "tests/unit/reports/demo_profile.h"
+
+namespace {
+
+using namespace jprof;
+
+void Save(const std::filesystem::path& corpus, const std::string& name, profile::SyntheticProfile made, bool compress) {
+  const std::filesystem::path directory = corpus / "seed.tmp";
+  std::filesystem::remove_all(directory);
+  made.calibration = calibrate::ToJson(reports::DemoTable(3));
+  if (made.calibration.size() > 4000) {  // a few keys are enough, and quicker to mutate
+    calibrate::Table small = reports::DemoTable(3);
+    auto& keys = small.metrics[0].keys;
+    while (keys.size() > 8) keys.erase(std::prev(keys.end()));
+    made.calibration = calibrate::ToJson(small);
+  }
+  made.Write(directory);
+  if (compress) {
+    std::string frame(ZSTD_compressBound(made.trace.size()), '\0');
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), made.trace.data(), made.trace.size(), 3));
+    std::ofstream(directory / profile::kCompressedTraceFile, std::ios::binary) << frame;
+    std::filesystem::remove(directory / profile::kTraceFile);
+  } else if (made.with_trace) {  // the unused rest of the only block
+    std::filesystem::resize_file(directory / profile::kTraceFile, 600);
+  }
+  for (const char options : {'\0', '\x9d', '\x3e'}) {
+    std::ofstream(corpus / (name + std::to_string(options & 3)), std::ios::binary) << options << fuzz::Pack(directory);
+  }
+  for (size_t i = 0; name == "zstd" && i < std::size(fuzz::kFiles); ++i) {
+    std::ofstream(corpus / ("sparse" + std::to_string(i)), std::ios::binary) << '\0' << fuzz::Pack(directory, i);
+  }
+  std::filesystem::remove_all(directory);
+}
+
+std::string BytesOf(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void SaveSamples(const std::filesystem::path& path) {
+  using profile::SampleKind;
+  profile::SampleWriter writer;
+  if (!writer.Open(path, {.cpus = 2, .start_ns = 5})) std::exit(1);
+  const uint64_t chain[] = {0x1000, 0x2000, 0xffffffff81000000};
+  writer.Add({{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 6}, "java", {}, {}});
+  writer.Add({{.kind = SampleKind::kMap, .pid = 7, .tid = 7, .time = 7, .address = 0x1000, .length = 0x2000},
+              "/bin/true", "id", {}});
+  writer.Add({{.kind = SampleKind::kFork, .pid = 8, .tid = 8, .time = 8, .address = 7}, {}, {}, {}});
+  writer.Add({{.kind = SampleKind::kSample, .pid = 8, .tid = 8, .time = 10, .address = 0x1000}, {}, {}, chain});
+  writer.Add({{.kind = SampleKind::kSample, .kernel = 1, .time = 9, .address = 0xffffffff81000000}, {}, {}, {}});
+  writer.Add({{.kind = SampleKind::kLost, .time = 11, .address = 3}, {}, {}, {}});
+  writer.Add({{.kind = SampleKind::kExit, .pid = 8, .tid = 8, .time = 12}, {}, {}, {}});
+  if (!writer.Close(20)) std::exit(1);
+  const std::string bytes = BytesOf(path);
+  std::ofstream(path, std::ios::binary) << '\0' << bytes;
+}
+
+void SaveJitLog(const std::filesystem::path& path) {
+  std::string bytes(1, '\1');
+  const auto add = [&bytes](const auto& record, std::string_view text = {}) {
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof(record)).append(text);
+    bytes.resize(1 + (bytes.size() - 1 + 7) / 8 * 8);
+  };
+  profile::JitHeader header;
+  std::memcpy(header.magic, profile::kJitMagic, sizeof(header.magic));
+  add(header);
+  profile::JitThreadRecord thread = {};
+  thread.record.kind = profile::JitKind::kThread;
+  thread.record.bytes = (sizeof(thread) + 4 + 7) / 8 * 8;
+  thread.tid = 7;
+  thread.event = profile::kJitBegan;
+  thread.name_length = 4;
+  add(thread, "main");
+  profile::JitCodeRecord code = {};
+  code.record.kind = profile::JitKind::kLoad;
+  code.record.bytes = (sizeof(code) + 14 + 7) / 8 * 8;
+  code.record.time = 5;
+  code.address = 0x7000;
+  code.length = 64;
+  code.code_length = 4;
+  code.class_length = 5;
+  code.name_length = 1;
+  code.signature_length = 3;
+  code.source_length = 1;
+  code.type = 'J';
+  add(code, "\x90\x90\x90\xc3" "app/Af()VA");
+  profile::JitUnloadRecord unload = {};
+  unload.record.kind = profile::JitKind::kUnload;
+  unload.record.bytes = sizeof(unload);
+  unload.record.time = 9;
+  unload.address = 0x7000;
+  add(unload);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
+    return 2;
+  }
+  const std::filesystem::path seeds = argv[1], profiles = seeds / "profile", recordings = seeds / "recording";
+  std::filesystem::create_directories(profiles);
+  std::filesystem::create_directories(recordings);
+  SaveSamples(recordings / "samples");
+  SaveJitLog(recordings / "jitlog");
+  Save(profiles, "demo", reports::DemoProfile(), false);
+  Save(profiles, "trace", reports::DemoProfile(true), false);
+  Save(profiles, "zstd", reports::DemoProfile(true), true);
+  Save(profiles, "random", reports::RandomProfile(1, 2, 60), false);
+  profile::SyntheticProfile two = reports::RandomProfile(2, 2, 40);
+  two.header.metric_count = 2;
+  two.meta = R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
+                 {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
+  Save(profiles, "two", two, false);
+}
