@@ -52,7 +52,7 @@ size_t ReaderFile::ReadAt(uint64_t offset, void* out, size_t bytes) const {
 }
 
 std::string ReaderFile::ReadAll(uint64_t limit) const {
-  constexpr size_t kPiece = 64 * 1024;
+  constexpr size_t kPiece = size_t{1} << 20;
   const uint64_t wanted = std::min(size_, limit);
   std::string text;
   text.reserve(std::min(wanted, allocated_));

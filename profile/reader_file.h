@@ -24,8 +24,9 @@ class ReaderFile {
   // Copies [offset, offset + bytes) and answers how much of it there is.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
-  // At most `limit` bytes, for files that are written from their begin to their end: they hold no 64 KiB of zeros. A
-  // sparse file may be longer than all memory, so it ends here where such a piece begins.
+  // At most `limit` bytes, for files that are written from their begin to their end: they hold no MiB of zeros (but a
+  // stub's unused code may be some 100 KiB of them). A sparse file may be longer than all memory, so it ends here where
+  // such a piece begins.
   std::string ReadAll(uint64_t limit) const;
 
   // The first offset from `offset` on where anything but zeros may be; size() if there is none. Asks the file system

@@ -147,7 +147,7 @@ def annotated_jitted_code(lab):
         report, _, out = lab.record("--rate", "500", *(["--code"] if code else []), "--", *java)
         wanted = ticks(report, module="^JITCODE$", symbol=r"TickShares\$Twice\.")
         check(wanted > 50, f"too few ticks: {wanted}")
-        text = lab.tprof("--from", out, "--annotate", "TickShares$Twice.").stdout
+        text = lab.tprof("--from", out, "--annotate", "Twice.").stdout
         heads = re.findall(r"^\S*TickShares\$Twice\..* \[JITCODE\] at [0-9a-f]+: (\d+) ticks", text, re.M)
         check(sum(map(int, heads)) == wanted, f"{heads} is not {wanted} ticks")
         hit = re.findall(r"^ +(\d+) +[\d.]+ +[0-9a-f]+  \w+", text, re.M)

@@ -119,7 +119,7 @@ TEST_F(Sparse, ThreadRecordsEndWhereTheFileIsEmpty) {
   Claim([](ControlHeader& header) { header.thread_count = 0xffff'ffffu; });
   InLittleMemory([&] {
     const Reader reader = Open();
-    EXPECT_LE(reader.threads().size(), 256u);  // 64 KiB of them
+    EXPECT_LE(reader.threads().size(), 4096u);  // a MiB of them
     EXPECT_EQ(reader.threads()[0].name, "main");
     EXPECT_FALSE(reader.damages().empty());
   });
@@ -142,7 +142,7 @@ TEST_F(Sparse, AHighMethodIdCostsNothing) {
   Claim([](ControlHeader& header) { header.methods_bytes = kLong; });
   InLittleMemory([&] {
     Reader reader = Open();
-    EXPECT_LT(reader.ReadMethods().size(), 65'536u);
+    EXPECT_LE(reader.ReadMethods().size(), 65'536u);
   });
 }
 
@@ -176,7 +176,7 @@ TEST_F(Sparse, DescriptionAndTableEndWhereTheyAreEmpty) {
   Lengthen(kCalibrationFile);
   InLittleMemory([&] {
     const Reader reader = Open();
-    EXPECT_LE(reader.ReadCalibration().size(), 65'536u);
+    EXPECT_LE(reader.ReadCalibration().size(), size_t{1} << 20);
   });
 }
 
@@ -210,6 +210,13 @@ TEST_F(Sparse, ALogOfJittedCodeEndsWhereItIsEmpty) {
     ASSERT_TRUE(log) << log.error().message;
     EXPECT_EQ(log->damages.back().substr(0, 26), "jitlog: nothing from byte ") << log->damages.back();
   });
+}
+
+// A stub that is written down with its unused rest.
+TEST_F(Sparse, SomeZerosInsideAFileAreReadAsTheyAre) {
+  const std::string text = "{" + std::string(900'000, '\0') + "}";
+  std::ofstream(directory_ / kCalibrationFile, std::ios::binary) << text;
+  EXPECT_EQ(Open().ReadCalibration(), text);
 }
 
 }  // namespace
