@@ -17,7 +17,7 @@ namespace {
 #ifdef JPROF_SANITIZED
 constexpr int kDamaged = 30;
 #else
-constexpr int kDamaged = 100;
+constexpr int kDamaged = 50;
 #endif
 
 void Try(const std::string& bytes) {
