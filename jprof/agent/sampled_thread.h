@@ -53,8 +53,11 @@ struct SampledThread {
   // One sample: what stands below the walked frames, innermost first.
   uint32_t words[kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];
-  hotspot::LastStack last;                      // of signals; `context` of a frame: its node
-  const engine::Strand* last_strand = nullptr;  // that the nodes are of
+  hotspot::LastStack last;  // of signals; `context` of a frame: its node
+  // What these nodes are of, and when the methods were last forgotten.
+  const engine::Strand* last_strand = nullptr;
+  bool last_folded = false;
+  uint32_t last_forgets = 0;
   union {
     hotspot::StackFrame frames[kMostFrames];  // of callbacks
   };

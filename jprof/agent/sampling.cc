@@ -347,8 +347,8 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
     return;
   }
   SampledThread& sampled = *Of(thread);
-  if ((thread.attention & engine::kForgetMethods) != 0) sampled.last.Forget();
   if (!session_->Heed(thread)) return;
+  if (std::exchange(sampled.last_forgets, thread.forgets) != thread.forgets) sampled.last.Forget();
   if (IsOwn(unwind::OfSignal(context).pc)) {
     record.samples_own += weight;
     return;
@@ -366,9 +366,11 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
   const hotspot::StackWalk walk =
       walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
   engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
-  const uint32_t kept = std::exchange(sampled.last_strand, &strand) == &strand ? walk.kept : 0;
-  profile::Node* node =
-      ContextOf(thread, strand, walk.in_heap, sampled.last.frames(), kept, used);
+  const bool same = sampled.last_strand == &strand && sampled.last_folded == strand.folded;
+  const uint32_t kept = same && engine::MayGoOn(thread, strand) ? walk.kept : 0;
+  profile::Node* node = ContextOf(thread, strand, walk.in_heap, sampled.last.frames(), kept, used);
+  sampled.last_strand = &strand;
+  sampled.last_folded = strand.folded;
   Add(thread, strand, walk, node, index, weight);
 }
 

@@ -20,6 +20,11 @@ Path::Path(Thread& thread, Strand& strand, uint32_t from)
   node_ = thread.nodes + (from != 0 ? from : thread.strand.record->root);
 }
 
+bool MayGoOn(const Thread& thread, const Strand& strand) {
+  const profile::ControlHeader& header = *thread.session->writer().header();
+  return header.folded_ticks == 0 || strand.folded || header.tree_full || header.disk_full;
+}
+
 Path::~Path() {
   if (foreign_ != nullptr) std::swap(thread_.strand, *foreign_);
 }

@@ -54,6 +54,11 @@ class Path {
   profile::Node* node_;
 };
 
+// Whether a path may begin at a node that was found before. Not where recursion is to be folded
+// from now on and the strand has yet to begin its second tree: the next path must begin at the
+// root.
+bool MayGoOn(const Thread& thread, const Strand& strand);
+
 // The context of a stack in the tree of `strand`: the thread's own, or one of Session::AddRow.
 // Words as in a node, innermost first. Never null: what finds no room is charged to an overflow
 // node, as entries are. A method that is interpreted here and compiled there has a node of each

@@ -283,6 +283,7 @@ bool Session::Heed(Thread& thread) {
     __atomic_fetch_and(&thread.attention, ~uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
     for (uint32_t i = 0; i < BucketCount(thread); ++i) thread.buckets[i] = MethodBucket{};
     thread.method_count = 0;
+    ++thread.forgets;
   }
   return true;
 }

@@ -107,6 +107,7 @@ struct alignas(64) Thread {
   // Sampling (samples.h). `busy`: the tree is being changed, leave it alone; read by a signal handler of the thread.
   volatile uint32_t busy = 0;
   uint64_t vm_thread = 0;    // the VM's thread, where the agent knows it
+  uint32_t forgets = 0;      // how often kForgetMethods was heeded
   void* sampling = nullptr;  // what the agent keeps for it, given back with the thread
   void (*give_back_sampling)(void*) = nullptr;
 };

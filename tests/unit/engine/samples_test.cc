@@ -161,6 +161,26 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   EXPECT_EQ(kept, expected);
 }
 
+// Else a thread whose outer frames never change would go on in its first tree for ever.
+TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
+  Start(1 << 20);
+  const uint64_t& folded = session_.writer().header()->folded_ticks;
+  const auto take = [&](uint32_t i) {
+    const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
+                        Word(MethodType::kJitted, 1 + i / 999)};
+    Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
+  };
+  uint32_t i = 0;
+  for (; i < 50'000 && folded == 0; ++i) {
+    ASSERT_TRUE(MayGoOn(*thread_, thread_->strand));
+    take(i);
+  }
+  ASSERT_NE(folded, 0u);
+  EXPECT_FALSE(MayGoOn(*thread_, thread_->strand));
+  take(i);  // from the root: the second tree begins
+  EXPECT_TRUE(MayGoOn(*thread_, thread_->strand));
+}
+
 TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
   Start(1 << 20);
   int64_t sum = 0;
