@@ -14,6 +14,7 @@
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
+#include "cli/interrupt_cost.h"
 #include "cli/interruption.h"
 #include "cli/java_command.h"
 #include "cli/record_options.h"
@@ -145,6 +146,7 @@ Result<void> Calibrate(const Options& options) {
   if (work.path().empty()) return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
 
   const auto start = std::chrono::steady_clock::now();
+  const auto interrupt = MeasureAndKeepInterruptNanos();
   const auto trained = calibrate::Train({.java = *java,
                                          .agent = *agent,
                                          .trainers = *trainers,
@@ -171,6 +173,8 @@ Result<void> Calibrate(const Options& options) {
                "an event{};\n       from one program to another that differs by {:.2f}.\n",
                check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "", check.spread);
   }
+  if (interrupt) fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
+  else fmt::print("What an interrupt of a timer costs was not measured: {}\n", interrupt.error().message);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return {};
@@ -197,6 +201,8 @@ Result<void> Show(const Options& options) {
     for (const auto& [part, value] : stored->table.fingerprint) fmt::print("  {}: {}\n", CleanText(part), CleanText(value));
     for (const calibrate::Metric& metric : stored->table.metrics) PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
   }
+  if (const auto interrupt = KnownInterruptNanos())
+    fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/interrupt_cost.h"
 #include "ptm/capabilities.h"
 #include "ptm/names/event_name.h"
 
@@ -125,15 +126,19 @@ int PrintCapabilities(const MetricsOptions& options) {
   const ptm::Machine machine = ptm::ReadMachine();
   std::vector<ptm::Capability> capabilities = ptm::FindCapabilities(machine);
   capabilities.push_back(Papi());
+  const auto interrupt = KnownInterruptNanos();
   if (options.format == "json") {
     ordered_json metrics = ordered_json::array();
     for (const ptm::Capability& capability : capabilities) metrics.push_back(ToJson(capability));
     ordered_json paranoid = nullptr;
     if (machine.paranoid) paranoid = *machine.paranoid;
+    ordered_json interrupt_ns = nullptr;
+    if (interrupt) interrupt_ns = *interrupt;
     fmt::print("{}\n", ordered_json{{"kernel", Kernel()},
                                     {"virtual_machine", machine.virtual_machine},
                                     {"pmu", machine.pmu},
                                     {"perf_event_paranoid", paranoid},
+                                    {"interrupt_ns", interrupt_ns},
                                     {"metrics", metrics}}
                            .dump(2));
     return 0;
@@ -141,6 +146,9 @@ int PrintCapabilities(const MetricsOptions& options) {
   fmt::print("Metrics on this machine ({}{})\n", Kernel(),
              machine.virtual_machine ? ", virtual machine" : "");
   for (const ptm::Capability& capability : capabilities) PrintCapability(capability);
+  fmt::print("An interrupt of a timer costs {}\n",
+             interrupt ? InterruptText(*interrupt)
+                       : "what `jprof calibrate`, or sampling at a high rate, will measure");
   fmt::print("Event names that can be counted here: jprof metrics --events\n");
   return 0;
 }

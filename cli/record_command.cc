@@ -10,12 +10,14 @@
 #include "calibrate/train/table_store.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
+#include "cli/interrupt_cost.h"
 #include "cli/last_words.h"
 #include "cli/launcher.h"
 #include "cli/profile_place.h"
 #include "cli/record_options.h"
 #include "cli/wrong_words.h"
 #include "jprof/agent/agent_options.h"
+#include "ptm/sampler.h"
 
 namespace jprof::cli {
 namespace {
@@ -40,6 +42,22 @@ struct Plan {
   std::vector<std::string> notes;
 };
 
+// The cost of an interrupt, where the rate makes it matter, and the timer that was asked for.
+Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::AgentOptions all,
+                                        std::vector<std::string>& notes) {
+  if (all.timer == ptm::TimerSource::kPerf) {
+    const ptm::ThreadSampling wanted = {
+        .event = ptm::CpuClock(), .period = 1'000'000'000, .source = all.timer};
+    if (const auto there = ptm::CheckThreadSampling(wanted); !there)
+      return WrongUse("--timer perf: {}; or use --timer posix", there.error().message);
+  }
+  if (all.force_rate || all.interrupt_ns != 0) return all;
+  typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
+  auto limited = WithEnvironment(typed);
+  if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
+  return limited;
+}
+
 // Everything that can be wrong is found here, before anything is started.
 Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>& command) {
   if (const auto program = FindProgram(command.front()); !program)
@@ -57,6 +75,8 @@ Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>&
     return WithAgent(command, *library, text, typed.children, Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
+  options = CheckTimers(understood->options, *std::move(options), understood->notes);
+  if (!options) return std::unexpected(options.error());
   const auto place = PreparePlace(options->out, typed.force);
   if (!place) return std::unexpected(place.error());
   options->out = understood->options.out = place->string();
@@ -162,6 +182,8 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
             ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" + agent::TriggerHelp() +
                   "\nExamples:\n"
                   "  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes\n"
+                  "  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate where interrupts are slow\n"
+                  "  jprof scs --timer posix --rate 100 -- java ...       without perf events\n"
                   "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
                   "  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile\n"
                   "  jprof report scs DIR --merged"

@@ -23,6 +23,7 @@ constexpr Passed kPassed[] = {
     {&RecordOptions::probe, "--probe", "PROBE"},
     {&RecordOptions::rate, "--rate", "SCS_RATE"},
     {&RecordOptions::sample, "--sample", "CALLTREE,SAMPLE"},
+    {&RecordOptions::timer, "--timer", "SCS,TIMER"},
     {&RecordOptions::delay, "--delay", "SCS,DELAY"},
     {&RecordOptions::duration, "--duration", "SCS,DURATION"},
 };
@@ -65,19 +66,28 @@ Result<std::string> SampledEvent(const std::string& typed, std::vector<std::stri
   std::ranges::move(event->notes, std::back_inserter(notes));
   const std::string period = equals != std::string::npos ? typed.substr(equals) : "=1000000";
   const std::string encoded = event->names.front() + period;
-  if (const auto good = agent::ParseTriggers(encoded); !good) return WrongUse("--event {}: {}", typed, good.error().message);
+  if (const auto good = agent::ParseTriggers(encoded); !good) return WrongUse("--event{}", good.error().message.substr(3));
   return encoded;
+}
+
+void AddTimerOptions(CLI::App& sub, RecordOptions& options) {
+  sub.add_flag("--force-rate", options.force_rate,
+               "this rate even where an interrupt takes more than a fifth of the time between two");
+  sub.add_option("--timer", options.timer,
+                 "what counts CPU time: perf or posix (default: perf where it can be had)")
+      ->type_name("T");
 }
 
 void AddSamplingOptions(CLI::App& sub, RecordOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     sub.add_option(name, value, help)->type_name(type);
   };
-  add("--rate", options.rate, "N", "stacks for each second of a thread's CPU time, up to 10000 (default 100)");
+  add("--rate", options.rate, "N", "stacks for each second of a thread's CPU time, up to 20000 (default 100)");
   sub.add_option("--event", options.events, "sample at this, too or instead: an event below, or one of jprof metrics --events; repeatable")
       ->type_name("E[=N]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddTimerOptions(sub, options);
   sub.add_flag("--objects", options.objects, "the class of the allocated or locked object as a leaf");
   sub.add_flag("--java-only", options.java_only, "no native and kernel frames");
   sub.add_flag("--nostart", options.nostart, "sample when `jprof ctl PID start` says so");
@@ -110,7 +120,8 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   }
   if (options.mode == agent::Mode::kScs) AddSamplingOptions(sub, options);
   if (options.mode == agent::Mode::kCalltree) {
-    add("--sample", options.sample, "N", "also N samples a second of CPU time: exact calls, sampled time");
+    add("--sample", options.sample, "N", "also N samples a second of CPU time, up to 20000: exact calls, sampled time");
+    AddTimerOptions(sub, options);
   }
   add("--threads", options.threads, "F",
       "threads to record: +name or -name, trailing * for any rest");
@@ -147,7 +158,8 @@ Result<Understood> Understand(const RecordOptions& typed) {
     const std::string value = patterns ? WithPluses(typed.focus) : typed.*passed.value;
     const auto word = Word(passed, value);
     if (!word) return std::unexpected(word.error());
-    text += *word + ",";
+    // Where it may stand beside FOCUS it must not bring SCS with it.
+    text += word->substr(passed.value == &RecordOptions::timer ? std::string_view("SCS,").size() : 0) + ",";
   }
   std::vector<std::string> notes;
   if (typed.mode == agent::Mode::kScs) {
@@ -159,8 +171,14 @@ Result<Understood> Understand(const RecordOptions& typed) {
     }
     text += events.empty() ? "SCS" : "SCS=" + events;
   }
+  if (typed.mode == agent::Mode::kCalltree && typed.sample.empty()) {
+    if (typed.force_rate) return WrongUse("--force-rate: only samples have a rate; add --sample N");
+    if (!typed.timer.empty()) return WrongUse("--timer: only samples have one; add --sample N");
+  }
   auto options = agent::ParseAgentOptions(text, "");
+  if (!options && options.error().message.starts_with("TIMER")) return WrongUse("--timer{}", options.error().message.substr(5));
   if (!options) return std::unexpected(options.error());
+  options->force_rate = typed.force_rate;
   options->mode = typed.mode;
   options->object_info = typed.objects;
   options->java_only = typed.java_only;

@@ -17,7 +17,8 @@ struct RecordOptions {
   agent::Mode mode = agent::Mode::kCallflow;
   std::string out, metrics, threads, methods, focus, tree_memory, trace_mode, trace_memory, probe, agent;
   std::vector<std::string> events;                  // scs: NAME[=N] each
-  std::string rate, sample, delay, duration;
+  std::string rate, sample, timer, delay, duration;
+  bool force_rate = false;
   bool objects = false, java_only = false, nostart = false;
   bool keep_intrinsics = false, fold_recursion = false;
   bool children = false;

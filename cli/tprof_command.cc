@@ -11,10 +11,12 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/installation.h"
+#include "cli/interrupt_cost.h"
 #include "cli/profile_place.h"
 #include "cli/tprof_record.h"
 #include "cli/wrong_words.h"
 #include "ptm/names/event_name.h"
+#include "ptm/sampling_rate.h"
 #include "reports/tprof.h"
 
 namespace jprof::cli {
@@ -28,7 +30,7 @@ struct TprofArguments {
   uint64_t rate = 0, period = 0;
   std::string event, out, agent, from, format = "text";
   double duration = 0, delay = 0;
-  bool chains = false, code = false, children = false;
+  bool force_rate = false, chains = false, code = false, children = false;
   reports::TprofOptions report;
 };
 
@@ -139,6 +141,8 @@ Result<TprofPlan> Prepare(const TprofArguments& arguments,
                       permission.advice);
     }
   }
+  if (auto limited = LimitSampler(plan.sampling, arguments.force_rate, plan.notes); !limited)
+    return std::unexpected(limited.error());
   return plan;
 }
 
@@ -195,14 +199,17 @@ void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int
       "  jprof tprof -- java -jar app.jar               this program, its jitted methods by name\n"
       "  jprof tprof -a -- java -jar app.jar            everything else meanwhile, too\n"
       "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
+      "  jprof tprof --rate 1000 -- java -jar app.jar   finer; less where interrupts are slow\n"
       "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
       "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
       "(recorded with --code)");
   TprofArguments& a = *arguments;
   sub->add_flag("-a,--all", a.all, "The whole machine (default without -p and command)");
   sub->add_option("-p,--pid", a.pids, "These processes and what they start");
-  sub->add_option("--rate", a.rate, "Samples per second on each CPU (100)")
-      ->check(CLI::Range(1, 100000));
+  sub->add_option("--rate", a.rate, "Samples per second on each CPU, up to 20000 (100)")
+      ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
+  sub->add_flag("--force-rate", a.force_rate,
+                "This rate even where an interrupt takes more than a fifth of the time between two");
   sub->add_option("--event", a.event, "Sample by this event instead of time (PAPI or perf name)");
   sub->add_option("--period", a.period, "Sample every so many events")->check(CLI::PositiveNumber);
   sub->add_option("--duration", a.duration, "Seconds; default until the command ends, or Ctrl-C")

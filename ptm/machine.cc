@@ -82,6 +82,9 @@ Machine ReadMachine(const std::string& root) {
   Machine machine;
   const std::string devices = root + "/sys/bus/event_source/devices";
   machine.pmu = FindPmu(devices);
+  const std::string model = Field(root + "/proc/cpuinfo", "model name");
+  if (const size_t at = model.find_first_not_of(' '); at != std::string::npos)
+    machine.cpu = model.substr(at);
   const std::string flags = Field(root + "/proc/cpuinfo", "flags");
   machine.virtual_machine = HasWord(flags, "hypervisor") ||
                             std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||

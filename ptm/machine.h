@@ -11,6 +11,7 @@ namespace jprof::ptm {
 
 struct Machine {
   std::string pmu;                 // the CPU's counters as the kernel names them; empty = none
+  std::string cpu = "unknown";     // its model
   bool virtual_machine = false;    // a hypervisor is announced to us
   bool privileged = false;         // CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not bind us
   bool invariant_tsc = false;      // the TSC runs at one rate, in all power states

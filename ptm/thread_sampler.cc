@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "ptm/machine.h"
+
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -49,20 +51,28 @@ FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random) {
   return {length + more * period, 1 + more};
 }
 
+Result<void> CheckThreadSampling(const ThreadSampling& what) {
+  ThreadSampler sampler;
+  const int error = sampler.Open(what, 1);
+  if (error == 0) return {};
+  return WrongUse("{}", Explain(what.event, error, ReadMachine()));
+}
+
 int ThreadSampler::Open(const ThreadSampling& what, uint64_t random) {
   Close();
-  const bool clock = IsCpuClock(what.event);
-  if (what.period == 0 || (clock && what.period < kShortestClockPeriod)) return EINVAL;
+  const bool clock = IsCpuClock(what.event), time = CountsTime(what.event);
+  if (what.period == 0 || (time && what.period < kShortestClockPeriod)) return EINVAL;
   period_ = what.period;
-  shortest_ = clock ? kShortestFirstNs : 1;
+  shortest_ = time ? kShortestFirstNs : 1;
   random_ = random | 1;
+  if (clock && what.source == TimerSource::kPosix) return OpenTimer(what);
   const uint64_t first = FirstPeriodOf(period_, shortest_, NextRandom(random_)).length;
   int error = OpenEvent(what, first, false);
   if (error == 0) {
     if (what.kernel) MapRing();
     return 0;
   }
-  if (clock) return OpenTimer(what);
+  if (clock) return what.source == TimerSource::kAny ? OpenTimer(what) : error;
   if (error == EACCES || error == EPERM) error = OpenEvent(what, first, true);
   return error;
 }

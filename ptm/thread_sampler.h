@@ -14,20 +14,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/result.h"
 #include "ptm/event_spec.h"
+#include "ptm/sampling_rate.h"
 
 namespace jprof::ptm {
 
-// The shortest period of cpu-clock, in ns: 20,000 samples a second. The kernel accepts less, but an
-// interrupt takes 22 to 33 us on virtual machines, and a thread whose timer expires sooner than the
-// interrupt ends never leaves it.
-inline constexpr uint64_t kShortestClockPeriod = 50'000;
+// What counts the CPU time of cpu-clock.
+enum class TimerSource : uint8_t {
+  kAny,    // the perf event, or where it cannot be had the POSIX timer
+  kPerf,   // the perf event, or an error
+  kPosix,  // the POSIX CPU-time timer
+};
 
 struct ThreadSampling {
   EventSpec event;      // CpuClock() of ptm/sampler.h: the period is in ns
   uint64_t period = 0;  // one signal for each so many
   int signal = SIGPROF;
   bool kernel = false;  // with the kernel's part of the stack, where that is permitted
+  TimerSource source = TimerSource::kAny;  // for cpu-clock; other events are always perf's
 };
 
 // The first signal comes at a random time, so that threads do not tick together.
@@ -39,6 +44,10 @@ struct FirstPeriod {
 // that follow are joined with it until it is not, so that the expected number of samples is right.
 FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random);
 
+// Whether the calling thread can have its timer or event. Error (exit code 2): why not, and what to
+// change.
+Result<void> CheckThreadSampling(const ThreadSampling& what);
+
 class ThreadSampler {
  public:
   ThreadSampler() = default;
@@ -47,7 +56,7 @@ class ThreadSampler {
   ThreadSampler& operator=(const ThreadSampler&) = delete;
 
   // For the calling thread, stopped. `random`: any number; the first periods follow from it.
-  // Returns an errno, 0 = open; EINVAL: cpu-clock with a period below kShortestClockPeriod.
+  // Returns an errno, 0 = open; EINVAL: a clock with a period below kShortestClockPeriod.
   int Open(const ThreadSampling& what, uint64_t random);
   // Begins with a new random first period, also after Stop.
   void Start();

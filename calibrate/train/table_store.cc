@@ -104,22 +104,28 @@ Result<StoredTable> FindTable(const Fingerprint& fingerprint) {
               nearest->first.filename().string(), differences);
 }
 
-Result<fs::path> SaveTable(const Table& table, fs::path path) {
-  if (path.empty()) path = TablePath(table.fingerprint);
+Result<fs::path> WriteWhole(const fs::path& path, const std::string& text) {
   std::error_code failed;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), failed);
   const fs::path temporary = path.string() + fmt::format(".{}.tmp", getpid());
   std::ofstream file(temporary, std::ios::binary);
-  file << ToJson(table);
+  file << text;
   file.close();
   if (file) fs::rename(temporary, path, failed);
   if (!file || failed) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    return Fail("cannot write the calibration table {}: {}", path.string(),
+    return Fail("cannot write {}: {}", path.string(),
                 failed ? failed.message() : "is the disk full, or the directory read-only?");
   }
   return path;
+}
+
+Result<fs::path> SaveTable(const Table& table, fs::path path) {
+  if (path.empty()) path = TablePath(table.fingerprint);
+  auto written = WriteWhole(path, ToJson(table));
+  if (!written) return Fail("no calibration table: {}", written.error().message);
+  return written;
 }
 
 }  // namespace jprof::calibrate

@@ -31,6 +31,9 @@ Result<StoredTable> LoadTable(const std::filesystem::path& path);
 // Writes to `path`, or to TablePath() if that is empty; creates directories. Returns where it is.
 Result<std::filesystem::path> SaveTable(const Table& table, std::filesystem::path path = {});
 
+// Makes the file with this text, whole or not at all; creates directories. Returns where it is.
+Result<std::filesystem::path> WriteWhole(const std::filesystem::path& path, const std::string& text);
+
 // FNV-1a of the fingerprint's parts: the hash in the file name.
 uint64_t Hash(const Fingerprint& fingerprint);
 

@@ -232,6 +232,9 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Fail("this JVM has no JVMTI 11");
   }
+  if (options.interrupt_ns == 0) {  // else who measured it has said so
+    for (const std::string& line : options.lowered) Say(line + "; FORCE_RATE keeps the rate");
+  }
   const std::string directory = ChooseDirectory(options);
   if (directory.empty()) return {};
   if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <utility>
 
 #include "common/nearest.h"
 #include "jprof/agent/agent_filter.h"
@@ -73,6 +74,7 @@ Done SetSize(std::string_view option, std::string_view value, uint64_t least, ui
 // The written order is the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
+constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE", "TPROF", "SCS"};
 
 Done SetNumber(std::string_view option, std::string_view value, uint64_t most, auto& into) {
@@ -106,7 +108,8 @@ Done SetMetrics(AgentOptions& o, std::string_view value) {
   return {};
 }
 
-constexpr uint64_t kMostRate = 10'000, kMostSeconds = 1'000'000;
+using ptm::kMostRate;
+constexpr uint64_t kMostSeconds = 1'000'000;
 
 Done SetScs(AgentOptions& o, std::string_view value) {
   o.mode = Mode::kScs;
@@ -193,6 +196,16 @@ constexpr Word kWords[] = {
     {"SAMPLE", Value::kMayBe, SetSample},
     {"SCS_RATE", Value::kWanted,
      [](AgentOptions& o, std::string_view v) { return SetNumber("SCS_RATE", v, kMostRate, o.rate); }},
+    {"FORCE_RATE", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.force_rate = true, Done(); }},
+    {"INTERRUPT_NS", Value::kWanted,
+     [](AgentOptions& o, std::string_view v) {
+       return SetNumber("INTERRUPT_NS", v, ptm::kMostInterruptNs, o.interrupt_ns);
+     }},
+    {"TIMER", Value::kWanted,
+     [](AgentOptions& o, std::string_view v) {
+       return Store(Choose("TIMER", v, kTimers), o.timer);
+     }},
     {"OBJECTINFO", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.object_info = true, Done(); }},
     {"JAVA_ONLY", Value::kNone,
@@ -241,6 +254,10 @@ Done Check(const AgentOptions& o) {
   if (!sampling && (!o.start || o.delay != 0 || o.duration != 0)) {
     return WrongUse("{}: only sampling starts and stops; use SCS", !o.start ? "NOSTART" : o.delay != 0 ? "DELAY" : "DURATION");
   }
+  if (!sampling && (o.force_rate || o.timer != ptm::TimerSource::kAny)) {
+    return WrongUse("{}: only sampling has timers; use SCS, or SAMPLE",
+                    o.force_rate ? "FORCE_RATE" : "TIMER");
+  }
   if (o.object_info && o.mode != Mode::kScs) return WrongUse("OBJECTINFO: only samples have it; use SCS");
   if (o.keep_intrinsics && o.focus.Empty()) return WrongUse("KEEP_INTRINSICS: only with FOCUS");
   if (o.mode == Mode::kScs && (!o.metrics.empty() || !o.methods.Empty() || !o.focus.Empty() || o.train)) {
@@ -255,6 +272,20 @@ Done Check(const AgentOptions& o) {
                                                      : "";
   if (idle.empty()) return {};
   return WrongUse("{}: TPROF alone records no calls; add CALLFLOW", idle);
+}
+
+// No timer so fast that its interrupts take the program's time.
+void LimitTimers(AgentOptions& o) {
+  for (Trigger& trigger : o.triggers) {
+    if (trigger.kind == TriggerKind::kTime && trigger.every == 0)
+      trigger.every = 1'000'000'000 / o.rate;
+    if (!IsClock(trigger)) continue;
+    const uint64_t rate = ptm::RateOf(trigger.every);
+    const auto limited = ptm::LimitRate(rate, o.interrupt_ns, o.force_rate);
+    if (limited.rate == rate) continue;
+    trigger.asked = std::exchange(trigger.every, 1'000'000'000 / limited.rate);
+    o.lowered.push_back(limited.reason);
+  }
 }
 
 }  // namespace
@@ -273,10 +304,21 @@ Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_vie
   if (parsed.mode == Mode::kTprof && !parsed.jit_log) parsed.mode = Mode::kCallflow;
   if (Done done = Check(parsed); !done) return std::unexpected(done.error());
   if (parsed.mode == Mode::kScs && parsed.triggers.empty()) parsed.triggers = {Trigger{}};
-  for (Trigger& trigger : parsed.triggers) {
-    if (trigger.kind == TriggerKind::kTime && trigger.every == 0) trigger.every = 1'000'000'000 / parsed.rate;
+  if (parsed.timer != ptm::TimerSource::kAny &&
+      std::ranges::find(parsed.triggers, TriggerKind::kTime, &Trigger::kind) == parsed.triggers.end()) {
+    return WrongUse("TIMER: nothing is sampled by CPU time here; add TIME");
   }
+  LimitTimers(parsed);
   return parsed;
+}
+
+uint64_t AskedRate(const AgentOptions& options) {
+  uint64_t most = 0;
+  for (const Trigger& trigger : options.triggers) {
+    if (!IsClock(trigger)) continue;
+    most = std::max(most, ptm::RateOf(trigger.asked != 0 ? trigger.asked : trigger.every));
+  }
+  return most;
 }
 
 std::string ToString(const AgentOptions& o) {
@@ -307,6 +349,9 @@ std::string ToString(const AgentOptions& o) {
   add(o.children, "CHILDREN");
   add(o.mode == Mode::kCalltree && !o.triggers.empty(), "SAMPLE", fmt::format("{}", o.rate));
   add(o.mode == Mode::kScs && o.rate != defaults.rate, "SCS_RATE", fmt::format("{}", o.rate));
+  add(o.force_rate, "FORCE_RATE");
+  add(o.interrupt_ns != 0, "INTERRUPT_NS", fmt::format("{}", o.interrupt_ns));
+  add(o.timer != defaults.timer, "TIMER", kTimers[static_cast<int>(o.timer)]);
   add(o.object_info, "OBJECTINFO");
   add(o.java_only, "JAVA_ONLY");
   add(o.delay != 0, "DELAY", fmt::format("{}", o.delay));
@@ -340,8 +385,11 @@ std::string_view AgentHelp() {
   ONCE                record nothing if OUT exists already
   CHILDREN            several JVMs share these options: each makes OUT.PID if OUT is taken
   TRAIN               also write what jprof calibrate learns from
-  SCS_RATE=N          stacks a second of CPU time (default 100)
+  SCS_RATE=N          stacks a second of CPU time (default 100; up to 20000)
   SAMPLE[=N]          with CALLTREE: N samples a second go to its current contexts
+  FORCE_RATE          ... even where an interrupt of a timer takes more than a fifth of the time between two
+  INTERRUPT_NS=N      what an interrupt costs here, as `jprof calibrate` measures it (default 40000)
+  TIMER=T             what counts CPU time: perf, posix, or auto (perf where it can be had)
   OBJECTINFO          with SCS: the class of the object as a leaf below the stack
   JAVA_ONLY           with SCS: no native and kernel frames
   START, NOSTART      sample from the start (default), or when `jprof ctl` says so

@@ -10,6 +10,7 @@
 
 #include "common/result.h"
 #include "jprof/agent/agent_triggers.h"
+#include "ptm/thread_sampler.h"
 
 namespace jprof::agent {
 
@@ -57,7 +58,11 @@ struct AgentOptions {
   bool jit_log = false;   // TPROF: a log of jitted code; without another mode's word it is the mode
   bool jit_code = false;  // CODE: the log has the instructions, too
   std::vector<Trigger> triggers;  // SCS=event=N+...; SCS alone, and SAMPLE: {TIME}; `every` is set
-  uint64_t rate = 100;            // SCS_RATE=, SAMPLE=: samples a second of CPU time (TIME); at most 10,000
+  uint64_t rate = 100;            // SCS_RATE=, SAMPLE=: samples a second of CPU time (TIME); at most 20,000
+  bool force_rate = false;        // FORCE_RATE: no period is made longer for what an interrupt costs
+  uint64_t interrupt_ns = 0;      // INTERRUPT_NS=: that cost, measured; 0: the usual one is assumed
+  ptm::TimerSource timer = ptm::TimerSource::kAny;  // TIMER=AUTO|PERF|POSIX
+  std::vector<std::string> lowered;  // a line for each timer whose period was made longer
   bool object_info = false;       // OBJECTINFO: the class of the object as a leaf
   bool java_only = false;         // JAVA_ONLY: no native and kernel frames
   uint32_t delay = 0, duration = 0;  // DELAY=, DURATION= in seconds: sampling starts later; ends (0: never)
@@ -70,6 +75,9 @@ struct AgentOptions {
 
 // Combines the option string with JPROFOPTS (pass "" if unset; appended, later words win).
 Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment);
+
+// The highest rate that was asked for, samples a second, of any timer; 0: there is none.
+uint64_t AskedRate(const AgentOptions& options);
 
 // The inverse: a string that parses to the same options (the launcher's way to the agent).
 std::string ToString(const AgentOptions& options);

@@ -6,12 +6,12 @@
 #include <ranges>
 
 #include "common/nearest.h"
+#include "ptm/sampling_rate.h"
 
 namespace jprof::agent {
 namespace {
 
 constexpr size_t kMostMetrics = 8;
-constexpr std::string_view kEncoded = "raw:";  // what a perf event begins with
 
 struct KnownTrigger {
   TriggerKind kind;
@@ -50,7 +50,7 @@ Result<Trigger> ParseTrigger(std::string_view text) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   Trigger trigger;
-  if (name.starts_with(kEncoded)) {
+  if (name.starts_with(ptm::kEncodedPrefix)) {
     trigger = {TriggerKind::kEvent, 0, std::string(name)};
   } else {
     const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
@@ -79,6 +79,11 @@ Result<Trigger> ParseTrigger(std::string_view text) {
   if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
       trigger.every > uint64_t{1} << 40) {
     return WrongUse("SCS: '{}' is no number of 1 or more: {}=N", number, name);
+  }
+  if (IsClock(trigger) && trigger.every < ptm::kShortestClockPeriod) {
+    return WrongUse("SCS: {}={}: a timer's period is at least {} ns ({} samples a second)",
+                    trigger.kind == TriggerKind::kTime ? "TIME" : MetricsOf(trigger).front().name,
+                    number, ptm::kShortestClockPeriod, ptm::kMostRate);
   }
   return trigger;
 }
@@ -109,9 +114,15 @@ std::string ToString(std::span<const Trigger> triggers) {
   for (const Trigger& t : triggers) {
     if (!text.empty()) text += '+';
     text += t.kind == TriggerKind::kEvent ? t.event : std::string(Known(t.kind).name);
-    if (t.every != 0) text += fmt::format("={}", t.every);
+    if (t.every != 0) text += fmt::format("={}", t.asked != 0 ? t.asked : t.every);
   }
   return text;
+}
+
+bool IsClock(const Trigger& trigger) {
+  if (trigger.kind != TriggerKind::kEvent) return trigger.kind == TriggerKind::kTime;
+  const auto event = ptm::DecodeMetric(trigger.event);
+  return event && ptm::CountsTime(*event);
 }
 
 std::string TriggerHelp() {
@@ -126,11 +137,11 @@ std::string TriggerHelp() {
 
 std::vector<SampledMetric> MetricsOf(const Trigger& trigger) {
   if (trigger.kind == TriggerKind::kTime)
-    return {{"samples", "samples", false, trigger.every, "ns"}};
+    return {{"samples", "samples", false, trigger.every, "ns", trigger.asked}};
   if (trigger.kind == TriggerKind::kEvent) {
     size_t at = 0;  // the name is what follows the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
-    return {{trigger.event.substr(at), "samples", false, trigger.every, "events"}};
+    return {{trigger.event.substr(at), "samples", false, trigger.every, "events", trigger.asked}};
   }
   const KnownTrigger& known = Known(trigger.kind);
   const bool elapsed = known.period_unit == "ms";

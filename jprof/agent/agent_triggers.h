@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "ptm/event_spec.h"
 
 namespace jprof::agent {
 
@@ -31,7 +32,8 @@ struct Trigger {
   // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle,
   // kWall).
   uint64_t every = 0;
-  std::string event;  // kEvent: as EncodeMetric of ptm/event_spec.h writes it
+  std::string event;   // kEvent: as EncodeMetric of ptm/event_spec.h writes it
+  uint64_t asked = 0;  // clocks: what `every` was before it was made longer; 0: it was not
   bool operator==(const Trigger&) const = default;
 };
 
@@ -39,6 +41,8 @@ struct Trigger {
 // bad number, too many.
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
 std::string ToString(std::span<const Trigger> triggers);
+// Whether it is a timer: `every` is ns of a thread's CPU time.
+bool IsClock(const Trigger& trigger);
 // The events by name, each with a line of help: for --help.
 std::string TriggerHelp();
 
@@ -50,6 +54,7 @@ struct SampledMetric {
       false;  // the value is what the samples stand for; their number is the next metric
   uint64_t period = 0;
   std::string_view period_unit;
+  uint64_t asked_period = 0;  // of a clock whose period was made longer
 };
 std::vector<SampledMetric> MetricsOf(const Trigger& trigger);
 std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers);

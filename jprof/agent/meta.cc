@@ -130,6 +130,7 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
                        {"kind", metric.weighted ? "weighted" : "samples"},
                        {"period", metric.period},
                        {"period_unit", metric.period_unit}});
+    if (metric.asked_period != 0) metrics.back()["asked_period"] = metric.asked_period;
   }
   const std::string version = SystemProperty(jvmti, "java.vm.version");
   json meta = {
@@ -150,6 +151,11 @@ std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine:
         {"trace_mode", TraceModeName(options.trace_mode)},
         {"trace_memory", options.trace_memory},
         {"train", options.train},
+        {"timer", options.timer == ptm::TimerSource::kPerf    ? "perf"
+                  : options.timer == ptm::TimerSource::kPosix ? "posix"
+                                                              : "auto"},
+        {"force_rate", options.force_rate},
+        {"interrupt_ns", options.interrupt_ns},
         {"tprof", options.jit_log},
         {"code", options.jit_code}}},
       {"metrics", metrics},

@@ -155,13 +155,17 @@ Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmS
     made->weighted_.push_back(metrics.front().weighted);
     made->metric_count_ += static_cast<uint32_t>(metrics.size());
     ptm::ThreadSampling timer = {ptm::CpuClock(), trigger.every, kTimerSignal,
-                                 !options.java_only && !made->in_tree_};
+                                 !options.java_only && !made->in_tree_, options.timer};
     if (trigger.kind == TriggerKind::kEvent) {
       auto event = ptm::DecodeMetric(trigger.event);
       if (!event) return std::unexpected(event.error());
       timer.event = *std::move(event);
     } else if (trigger.kind != TriggerKind::kTime) {
       continue;
+    }
+    if (options.timer == ptm::TimerSource::kPerf && trigger.kind == TriggerKind::kTime) {
+      if (const auto there = ptm::CheckThreadSampling(timer); !there)
+        return WrongUse("TIMER=PERF: {}; or use TIMER=POSIX", there.error().message);
     }
     made->trigger_of_timer_.push_back(static_cast<uint32_t>(made->metric_of_.size() - 1));
     made->timers_.push_back(std::move(timer));

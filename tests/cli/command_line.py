@@ -3,6 +3,7 @@
 
   command_line.py JPROF
 """
+import glob
 import json
 import os
 import re
@@ -294,6 +295,94 @@ class CommandLine(unittest.TestCase):
         self.assertIn("[-agentpath:", result.stdout)
         self.assertIn("=CALLTREE,", result.stdout)
         self.assertIn("d,TREE_MEMORY=64M,FOLD_RECURSION]", result.stdout)
+
+    def kept_cost(self, ns=None):
+        """The file with what an interrupt costs here; with `ns` the figure in it is replaced."""
+        files = glob.glob(f"{self.folder}/.local/share/jprof/calibration/*.machine")
+        self.assertEqual(len(files), 1)
+        with open(files[0], encoding="utf-8") as file:
+            kept = json.load(file)
+        if ns is not None:
+            kept["interrupt_ns"] = ns
+            with open(files[0], "w", encoding="utf-8") as file:
+                json.dump(kept, file)
+        return kept
+
+    def test_a_rate_that_interrupts_cannot_serve_is_lowered(self):
+        self.record("scs", "--rate", "400", "--", "java")  # fine at any cost
+        self.assertFalse(os.path.exists(f"{self.folder}/.local/share/jprof"))
+        self.record("scs", "--rate", "401", "--", "java")
+        self.assertTrue(200 <= self.kept_cost()["interrupt_ns"] <= 500_000)
+        self.kept_cost(33_000)
+        line = "jprof: sampling at 6,000/s instead of 10,000/s: an interrupt costs 33 us here\n"
+        for words, options in [
+            (("scs", "--rate", "10000"), "=SCS=TIME=100000,"),
+            (("scs", "--event", "TIME=100000"), "=SCS=TIME=100000,"),
+            (("scs", "--event", "perf::CPU-CLOCK=100000"), "CPU-CLOCK=100000,"),
+            (("calltree", "--sample", "10000"), ",SAMPLE=10000,"),
+        ]:
+            result = self.record(*words, "--", "java")
+            self.assertIn(line, result.stderr)
+            self.assertIn(options, result.stdout)
+            self.assertIn("INTERRUPT_NS=33000", result.stdout)
+            forced = self.record(*words, "--force-rate", "--", "java")
+            self.assertNotIn("sampling at", forced.stderr)
+            self.assertIn("FORCE_RATE", forced.stdout)
+            self.assertNotIn("INTERRUPT_NS", forced.stdout)
+        fine = self.record("scs", "--rate", "6000", "--", "java")
+        self.assertNotIn("sampling at", fine.stderr)
+        events = self.record("scs", "--event", "perf::PAGE-FAULTS=1", "--", "java")
+        self.assertNotIn("sampling at", events.stderr)
+        # What JPROFOPTS adds is limited, too.
+        result = self.record("scs", "--", "java", JPROFOPTS="SCS=TIME=100000")
+        self.assertIn(line, result.stderr)
+        self.assertEqual(self.kept_cost()["interrupt_ns"], 33_000)  # measured once
+        self.assertIn("33.0 us, timers of up to 6000", self.run_jprof("metrics").stdout)
+
+    def test_a_cost_that_no_machine_has_is_measured_again(self):
+        self.record("scs", "--rate", "1000", "--", "java")
+        for ns in (199, 500_001):
+            self.kept_cost(ns)
+            self.record("scs", "--rate", "1000", "--", "java")
+            self.assertTrue(200 <= self.kept_cost()["interrupt_ns"] <= 500_000)
+
+    def test_a_cost_that_cannot_be_kept_is_measured_each_time(self):
+        for _ in range(2):
+            result = self.record("scs", "--rate", "1000", "--", "java", XDG_DATA_HOME="/dev/null/x")
+            self.assertIn("INTERRUPT_NS=", result.stdout)
+
+    def test_the_rate_of_the_whole_machine_is_lowered_too(self):
+        self.record("scs", "--rate", "1000", "--", "java")
+        self.kept_cost(400_000)
+        said = "sampling at 500/s instead of 1,000/s: an interrupt costs 400 us here"
+        for words in (["--rate", "1000"], ["--event", "cpu-clock", "--period", "1000000"]):
+            self.assertIn(said, self.run_jprof("tprof", *words, "--", "true").stderr)
+        forced = self.run_jprof("tprof", "--rate", "1000", "--force-rate", "--", "true")
+        self.assertNotIn("sampling at", forced.stderr)
+        events = self.run_jprof("tprof", "--event", "page-faults", "--period", "1", "--", "true")
+        self.assertNotIn("sampling at", events.stderr)
+
+    def test_rates_and_timers_that_are_none(self):
+        for forced in ([], ["--force-rate"]):
+            for words, said in [
+                (("scs", "--rate", "20001"), "--rate: '20001' is not a whole number from 1 to 20000"),
+                (("scs", "--event", "TIME=49999"), "--event: TIME=49999: a timer's period"),
+                (("scs", "--event", "perf::CPU-CLOCK=49999"), "perf::CPU-CLOCK=49999: a timer's"),
+                (("calltree", "--sample", "20001"), "--sample: '20001' is not a whole number"),
+                (("tprof", "--rate", "20001"), "20000"),
+                (("tprof", "--event", "cpu-clock", "--period", "49999"), "49999 ns of"),
+            ]:
+                self.refused(self.record(*words, *forced, "--", "java"), said)
+        for words, said in [
+            (("scs", "--timer", "posx"), "--timer: there is no 'posx'; did you mean posix?"),
+            (("scs", "--event", "IDLE", "--timer", "posix"), "--timer: nothing is sampled by CPU time"),
+            (("calltree", "--timer", "posix"), "--timer: only samples have one; add --sample N"),
+            (("calltree", "--force-rate"), "--force-rate: only samples have a rate; add --sample N"),
+        ]:
+            self.refused(self.record(*words, "--", "java"), said)
+        result = self.record("calltree", "--sample", "100", "--timer", "posix", "--focus", "a.*", "--", "java")
+        self.assertIn("=CALLTREE,", result.stdout)
+        self.assertIn("SAMPLE=100,TIMER=posix]", result.stdout)
 
     def test_jdk_tools_get_it_by_their_J_option(self):
         self.write("jdk/lib/jvm.cfg", "")

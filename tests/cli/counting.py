@@ -356,7 +356,8 @@ class Forbidden(Counting):
     def test_seccomp(self):
         for words in (["stat", "--", "true"], ["stat", "-e", "page-faults", "--", "true"], ["ptt", "--all"],
                       ["cpi", "--interval", "1"], ["events", "--together", "page-faults"],
-                      ["callflow", "--metrics", "page-faults", "--", "java"], ["calibrate", "--metrics", "page-faults"]):
+                      ["callflow", "--metrics", "page-faults", "--", "java"], ["calibrate", "--metrics", "page-faults"],
+                      ["scs", "--timer", "perf", "--", "java"]):
             with self.subTest(words):
                 self.refuses(words, "seccomp", preexec_fn=deny_perf_events)
         self.assertIn("seccomp", jprof("metrics", preexec_fn=deny_perf_events).stdout)

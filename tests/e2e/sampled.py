@@ -110,13 +110,13 @@ PART_FLAGS = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Sampled
               "-XX:CompileCommand=CompileThresholdScaling,SampledParts::partInlined,0.001"]
 
 
-def known_parts(lab, jdk, mode, seconds, rate=1000):
+def known_parts(lab, jdk, mode, seconds, rate=1000, options=()):
     """Runs SampledParts. Answers [(name, true share, share of the samples)] in percent, and the tree."""
     native = [f"-DSampledParts.natives={lab.native}"] if lab.native else []
     if native and jdk.major >= 22:
         native.append("--enable-native-access=ALL-UNNAMED")
     command = lab.java(jdk, "SampledParts", seconds, jvm=[*PART_MODES[mode], *PART_FLAGS, *native])
-    output, directory = lab.record(["--rate", str(rate)], command, timeout=60 + 3 * seconds)
+    output, directory = lab.record(["--rate", str(rate), *options], command, timeout=60 + 3 * seconds)
     tree = lab.tree(directory)
     truth = parts_of(output)
     whole = sum(ns for name, ns in truth.items() if name.startswith("part"))

@@ -6,9 +6,11 @@ Usage: scs_test.py --jprof JPROF --agent LIB --programs DIR [--native LIB] [--ca
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import sys
 
+import child
 import jvms
 import raw_profile
 import reports
@@ -62,6 +64,47 @@ def parts_compiled(lab, jdks):
 def parts_other(lab, jdks):
     """The same interpreted, and by C1 alone."""
     parts(lab, jdks, ["int", "c1"])
+
+
+@case
+def timers(lab, jdks):
+    """Shares by each source of CPU time. A signal of the POSIX timer comes with a tick of the kernel and stands for several
+    periods: a quarter of the samples at 250 ticks a second, so twice the error."""
+    for jdk in jdks:
+        for timer in ("perf", "posix"):
+            try:
+                rows, tree = sampled.known_parts(lab, jdk, "default", 4, 1000, ["--timer", timer])
+            except sampled.Bad as bad:
+                if "--timer perf:" not in str(bad):
+                    raise
+                print(f"{jdk.name}: no perf events here: {bad}")
+                continue
+            sampled.print_parts(f"{jdk.name} {timer}", rows, tree)
+            for name, true, got in rows:
+                check(abs(true - got) < (3 if timer == "perf" else 6), f"{jdk.name} {timer}: {name} has {got:.2f} % of the samples and {true:.2f} % of the time")
+            with open(os.path.join(lab.work, "profile", "meta.json"), encoding="utf-8") as file:
+                meta = json.load(file)
+            check(meta["options"]["timer"] == timer, meta["options"])
+            check(meta["metrics"][0]["period"] == 1_000_000 and "asked_period" not in meta["metrics"][0], meta["metrics"])
+
+
+@case
+def asked_rate(lab, jdks):
+    """The profile has the rate that was used, and the one that was asked for. The agent alone assumes what an interrupt costs."""
+    jdk, out = jdks[0], os.path.join(lab.work, "asked")
+    agent = f"-agentpath:{lab.agent}=SCS,SCS_RATE=1000,INTERRUPT_NS=500000,OUT={out}"
+    done = child.run(lab.java(jdk, "SampledEvents", "allocation", 5, jvm=["-Xmx512m", agent]), 60, cwd=lab.work)
+    check(done.returncode == 0, done.stderr)
+    with open(os.path.join(out, "meta.json"), encoding="utf-8") as file:
+        metric = json.load(file)["metrics"][0]
+    check((metric["period"], metric["asked_period"]) == (2_500_000, 1_000_000), metric)
+    check(lab.tree(out).period("samples") == 2_500_000, "the report's period")
+    # Refused before anything is sampled; said and lowered where the program ends at once.
+    for words, status, said in [("SCS=TIME=49999", 1, "a timer's period is at least 50000 ns"), ("SCS,SCS_RATE=20001", 1, "from 1 to 20000"),
+                                ("SCS,NOSTART,SCS_RATE=20000", 0, "sampling at 5,000/s instead of 20,000/s: an interrupt is assumed to cost 40 us")]:
+        agent = f"-agentpath:{lab.agent}={words},OUT={os.path.join(lab.work, 'none')}"
+        done = child.run([jdk.tool("java"), agent, "-version"], 60, cwd=lab.work)
+        check(done.returncode == status and said in done.stderr + done.stdout, f"{words}: {done}")
 
 
 @case

@@ -126,8 +126,72 @@ TEST(AgentOptions, SamplingWordsNeedSampling) {
   EXPECT_EQ(Problem("delay=3"), "DELAY: only sampling starts and stops; use SCS");
   EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO: only samples have it; use SCS");
   EXPECT_EQ(Problem("scs,metrics=time"), "METRICS: SCS takes whole stacks, at events; leave it out");
-  EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 10000");
+  EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 20000");
   EXPECT_EQ(Problem("scs=MONITOR_WATE"), "SCS: there is no event 'MONITOR_WATE'; did you mean MONITOR_WAIT?");
+}
+
+// Without a figure an interrupt is taken to cost 40 us: 5,000 samples a second at most.
+TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
+  const AgentOptions fine = Parse("scs,scs_rate=5000");
+  EXPECT_EQ(fine.triggers.front().every, 200'000u);
+  EXPECT_EQ(fine.triggers.front().asked, 0u);
+  EXPECT_TRUE(fine.lowered.empty());
+  for (const char* text : {"scs,scs_rate=10000", "scs=TIME=100000", "calltree,sample=10000",
+                           "scs=raw:1:0:0:0:0:cpu-clock=100000", "scs=raw:1:1:0:0:0:task-clock=100000"}) {
+    const AgentOptions o = Parse(text);
+    ASSERT_EQ(o.triggers.size(), 1u) << text;
+    EXPECT_EQ(o.triggers.front().every, 200'000u) << text;
+    EXPECT_EQ(o.triggers.front().asked, 100'000u) << text;
+    ASSERT_EQ(o.lowered.size(), 1u) << text;
+    EXPECT_NE(o.lowered.front().find("at 5,000/s instead of 10,000/s"), std::string::npos) << text;
+    EXPECT_EQ(MetricsOf(o.triggers).front().period, 200'000u) << text;
+    EXPECT_EQ(MetricsOf(o.triggers).front().asked_period, 100'000u) << text;
+  }
+  for (const char* text : {"scs=raw:1:2:0:0:0:page-faults=1", "scs=ALLOCATED_BYTES=1+IDLE=1"})
+    EXPECT_TRUE(Parse(text).lowered.empty()) << text;
+}
+
+// The launcher's figure decides, and what it hands on means the same to the agent.
+TEST(AgentOptions, TheCostOfAnInterruptIsHandedOn) {
+  const AgentOptions slow = Parse("scs=TIME+IDLE,scs_rate=10000,interrupt_ns=100000");
+  EXPECT_EQ(slow.triggers.front().every, 500'000u);
+  EXPECT_EQ(Parse("scs,scs_rate=10000,interrupt_ns=3000").triggers.front().every, 100'000u);
+  for (const AgentOptions& o : {slow, Parse("calltree,sample=9000,interrupt_ns=100000"),
+                                Parse("scs=TIME=60000,interrupt_ns=500000")}) {
+    const AgentOptions again = Parse(ToString(o));
+    EXPECT_EQ(again.triggers, o.triggers) << ToString(o);
+    EXPECT_EQ(again.lowered, o.lowered) << ToString(o);
+    EXPECT_EQ(again.interrupt_ns, o.interrupt_ns);
+  }
+  EXPECT_EQ(AskedRate(slow), 10'000u);
+  EXPECT_EQ(AskedRate(Parse("scs=TIME=100000+raw:1:0:0:0:0:cpu-clock=60000")), 16'667u);
+  EXPECT_EQ(AskedRate(Parse("scs=IDLE")), 0u);
+  EXPECT_EQ(Problem("interrupt_ns=500001"), "INTERRUPT_NS: '500001' is not a whole number from 1 to 500000");
+}
+
+TEST(AgentOptions, AForcedRateIsKeptUpToTheMost) {
+  const AgentOptions o = Parse("scs,scs_rate=20000,interrupt_ns=33000,force_rate");
+  EXPECT_EQ(o.triggers.front().every, 50'000u);
+  EXPECT_TRUE(o.lowered.empty());
+  EXPECT_TRUE(Parse(ToString(o)).force_rate);
+  EXPECT_EQ(Problem("scs,force_rate,scs_rate=20001"), "SCS_RATE: '20001' is not a whole number from 1 to 20000");
+  EXPECT_EQ(Problem("calltree,force_rate,sample=20001"), "SAMPLE: '20001' is not a whole number from 1 to 20000");
+  EXPECT_EQ(Problem("scs=TIME=49999,force_rate"),
+            "SCS: TIME=49999: a timer's period is at least 50000 ns (20000 samples a second)");
+  EXPECT_EQ(Problem("scs=raw:1:0:0:0:0:perf::CPU-CLOCK=1000"),
+            "SCS: perf::CPU-CLOCK=1000: a timer's period is at least 50000 ns (20000 samples a second)");
+  EXPECT_EQ(Problem("callflow,force_rate"), "FORCE_RATE: only sampling has timers; use SCS, or SAMPLE");
+}
+
+TEST(AgentOptions, Timers) {
+  EXPECT_EQ(Parse("scs").timer, ptm::TimerSource::kAny);
+  EXPECT_EQ(Parse("scs,timer=PERF").timer, ptm::TimerSource::kPerf);
+  EXPECT_EQ(Parse("calltree,sample,timer=posix").timer, ptm::TimerSource::kPosix);
+  EXPECT_EQ(Parse(ToString(Parse("scs,timer=posix"))).timer, ptm::TimerSource::kPosix);
+  EXPECT_EQ(Parse("timer=posix,scs,timer=auto").timer, ptm::TimerSource::kAny);
+  EXPECT_EQ(Problem("scs,timer=posx"), "TIMER: there is no 'posx'; did you mean posix?");
+  EXPECT_EQ(Problem("timer=perf"), "TIMER: only sampling has timers; use SCS, or SAMPLE");
+  EXPECT_EQ(Problem("scs=IDLE,timer=perf"), "TIMER: nothing is sampled by CPU time here; add TIME");
 }
 
 TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
@@ -254,10 +318,11 @@ TEST(AgentOptions, HelpNamesWordsThatExist) {
         "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
         "PROBE=",   "ONCE",         "CHILDREN",       "TRAIN",       "START",
         "NOSTART",  "VERBOSE",      "HELP",           "TPROF",       "SCS",
-        "SAMPLE",   "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=", "DURATION="}) {
+        "SAMPLE",   "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=", "DURATION=",
+        "FORCE_RATE", "INTERRUPT_NS=", "TIMER="}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
-    const std::string_view needs_company = "NOSTART SAMPLE OBJECTINFO";
+    const std::string_view needs_company = "NOSTART SAMPLE OBJECTINFO FORCE_RATE";
     if (needs_company.contains(word)) continue;
     EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")
         << word;

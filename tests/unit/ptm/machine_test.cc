@@ -37,6 +37,12 @@ TEST_F(MachineTest, BareMachineHasNothing) {
   EXPECT_FALSE(machine.privileged);
   EXPECT_EQ(machine.paranoid, 2);
   EXPECT_FALSE(machine.user_access.has_value());
+  EXPECT_EQ(machine.cpu, "unknown");
+}
+
+TEST_F(MachineTest, NamesTheProcessor) {
+  Write("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu\n");
+  EXPECT_EQ(ReadMachine(root_).cpu, "Some CPU @ 2.00GHz");
 }
 
 TEST_F(MachineTest, FindsThePmuAndItsUserAccess) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -183,6 +184,40 @@ TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
   for (size_t i = 0; i < kPages; ++i) memory[i * 4096] = 1;
   munmap(const_cast<char*>(memory), kPages * 4096);
   EXPECT_NEAR(static_cast<double>(taken), kPages / 10.0, 5);
+}
+
+TEST_F(ThreadSamplerTest, RefusesAShortPeriodOfTheOtherClockToo) {
+  EXPECT_EQ(sampler_.Open({TaskClock(), kShortestClockPeriod - 1, SIGPROF}, 1), EINVAL);
+}
+
+TEST_F(ThreadSamplerTest, ThePosixTimerCanBeChosen) {
+  ASSERT_EQ(sampler_.Open({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPosix}, 1), 0);
+  EXPECT_TRUE(sampler_.by_timer());
+  sampler_.Start();
+  Burn(300 * kMillisecond);
+  sampler_.Stop();
+  EXPECT_NEAR(static_cast<double>(taken), 300, 60);
+}
+
+// No descriptor is left: as where a container forbids perf events.
+TEST_F(ThreadSamplerTest, FallsBackOnlyWhereNoSourceWasChosen) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const int any = sampler_.Open({CpuClock(), kMillisecond, SIGPROF}, 1);
+  const bool by_timer = sampler_.by_timer();
+  const int perf = sampler_.Open({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPerf}, 1);
+  const bool perf_by_timer = sampler_.by_timer();
+  const auto checked =
+      CheckThreadSampling({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPerf});
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(any, 0);
+  EXPECT_TRUE(by_timer);
+  EXPECT_NE(perf, 0);
+  EXPECT_FALSE(perf_by_timer);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().exit_code, 2);
 }
 
 }  // namespace

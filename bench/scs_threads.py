@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""`jprof scs` at a high rate on a program that starts 2,000 threads of some ms of CPU time each: it
+must end as it does alone, at a rate that jprof announces, with at most 10 % of the CPU time in
+interrupts.
+
+Two figures, of turns with and without samples: the share of irq and softirq in /proc/stat, and,
+because many virtual machines charge interrupts to the thread that they interrupt, how much more CPU
+time the same work takes. The second has everything in it: interrupts, signals, stacks, and the
+opening of each thread's timer.
+
+The machine may be slow meanwhile: run it alone. It never forces the rate.
+
+Usage: scs_threads.py [--rate N] [--threads N] [--alive N] [--units N] [--rounds N] [--jdk N]
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "e2e"))
+import child  # noqa: E402
+import reports  # noqa: E402
+import sampled  # noqa: E402
+
+
+def interrupts():
+    """Ticks of all CPUs since the start: in interrupts, and all."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    return ticks[5] + ticks[6], sum(ticks)
+
+
+def cpu_of_children():
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def turn(command, work):
+    """(output, standard error, CPU seconds, % of all CPUs' time in interrupts meanwhile)"""
+    (irq, total), cpu = interrupts(), cpu_of_children()
+    done = child.run(command, 120, cwd=work)
+    irq_after, total_after = interrupts()
+    sampled.check(done.returncode == 0, f"status {done.returncode}: {done.stderr[-1000:]}")
+    share = 100 * (irq_after - irq) / max(1, total_after - total)
+    return done.stdout, done.stderr, cpu_of_children() - cpu, share
+
+
+def turns(options, jdk, work):
+    """Those alone, those with samples, and the last profile."""
+    numbers = map(str, (options.threads, options.alive, options.units))
+    java = [jdk.tool("java"), "-Xmx512m", "-cp", work, "ManyThreads", *numbers]
+    out = os.path.join(work, "profile")
+    scs = [options.jprof, "scs", "--agent", options.agent, "--rate", str(options.rate), "-o", out]
+    alone, with_samples = [], []
+    for _ in range(options.rounds):
+        alone.append(turn(java, work))
+        shutil.rmtree(out, ignore_errors=True)
+        with_samples.append(turn([*scs, "--", *java], work))
+    return alone, with_samples, out
+
+
+def median(turns, at):
+    return statistics.median(each[at] for each in turns)
+
+
+def compare(options, jdk, work):
+    alone, with_samples, out = turns(options, jdk, work)
+    sampled.check(len({each[0] for each in alone + with_samples}) == 1, "the output differs")
+    said = "".join(each[1] for each in with_samples)
+    announced = set(re.findall(r"sampling at ([0-9,]+)/s", said))
+    shown = reports.run_report(options.jprof, "scs", out, "--format", "json", "--threads", "merged")
+    stacks = json.loads(shown)["stacks"]
+    before, after = median(alone, 2), median(with_samples, 2)
+    share = median(with_samples, 3)
+    print(f"{jdk.name}: {options.threads} threads, {options.alive} at a time; asked for "
+          f"{options.rate}/s, announced {', '.join(announced) or 'nothing: not lowered'}")
+    print(f"    {stacks['taken']} samples, {stacks['lost']} lost; CPU time {before:.2f} s alone, "
+          f"{after:.2f} s with samples: {100 * (after / before - 1):+.1f} %")
+    print(f"    irq and softirq in /proc/stat: {median(alone, 3):.2f} % alone, {share:.2f} % with "
+          f"samples{'' if share else ' (not accounted on this machine)'}")
+    sampled.check(share <= 10, f"{share:.1f} % in interrupts")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sampled.arguments(parser, os.path.join(HERE, "..", "build", "release"))
+    parser.add_argument("--rate", type=int, default=10_000)
+    parser.add_argument("--threads", type=int, default=2_000)
+    parser.add_argument("--alive", type=int, default=50, help="at a time")
+    parser.add_argument("--units", type=int, default=5, help="of work, about 1 ms each")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    for jdk in sampled.jdks_of(options):
+        with sampled.folder() as work:
+            source = os.path.join(HERE, "java", "ManyThreads.java")
+            subprocess.run([jdk.tool("javac"), "-d", work, source], check=True)
+            try:
+                lab = sampled.lab_of(options, work)
+                options.jprof, options.agent = lab.jprof, lab.agent
+                compare(options, jdk, work)
+            except sampled.Bad as bad:
+                sys.exit(f"FAILED: {bad}")
+
+
+if __name__ == "__main__":
+    main()
