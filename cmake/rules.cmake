@@ -10,6 +10,9 @@ if(JPROF_SANITIZE)
   add_compile_options(-fsanitize=${JPROF_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${JPROF_SANITIZE})
   add_compile_definitions(JPROF_SANITIZED)
+  if(JPROF_SANITIZE MATCHES thread)
+    add_compile_definitions(JPROF_SANITIZED_THREADS)
+  endif()
 endif()
 
 # Most of a build is headers: with CMAKE_UNITY_BUILD, so many files share them.

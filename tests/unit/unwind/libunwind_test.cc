@@ -139,7 +139,7 @@ bool EndsWith(const uint64_t* longer, size_t longer_depth, const uint64_t* short
 }
 
 TEST(Libunwind, AgreesWhereSignalsInterrupt) {
-#if defined(__SANITIZE_THREAD__)
+#ifdef JPROF_SANITIZED_THREADS
   GTEST_SKIP() << "the thread sanitizer delivers signals late: the stack is another one by then";
 #elif defined(__aarch64__)
   GTEST_SKIP() << "the emulator's trampoline has no unwind information";

@@ -230,6 +230,9 @@ void CheckOrder(const UnwindTable& table) {
 }
 
 TEST(UnwindTable, DamagedBytes) {
+#ifdef JPROF_SANITIZED_THREADS
+  GTEST_SKIP() << "one thread only, and a minute with the thread sanitizer";
+#endif
   ModuleCounts counts;
   Bytes original;
   CodeRange code;
