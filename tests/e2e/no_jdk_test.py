@@ -13,8 +13,8 @@ import jvms
 from lab import Skip, own_mounts
 
 # What needs no JVM, although it stands among the end-to-end tests; and this test itself.
-WITHOUT = ("e2e.hot_path_asm", "e2e.metrics", "e2e.no_jdk", "e2e.tprof.many_processes", "e2e.tprof.interrupted",
-           "e2e.tprof.stanzas", "e2e.tprof.bad_use")
+WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk", "e2e.tprof.many_processes",
+           "e2e.tprof.interrupted", "e2e.tprof.stanzas", "e2e.tprof.bad_use")
 MORE = ("cli.real_jvm", "cli.install")
 
 
