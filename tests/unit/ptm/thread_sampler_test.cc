@@ -139,8 +139,8 @@ TEST_F(ThreadSamplerTest, DoesNotCountTimeOffTheProcessorNorOtherThreads) {
   other.join();
   usleep(50'000);
   EXPECT_LT(taken, 10);
-  Burn(50 * kMillisecond);
-  EXPECT_GE(taken, 40);
+  Burn(200 * kMillisecond);
+  EXPECT_GE(taken, 160);  // a timer whose signals wait for the kernel's tick loses some at the end
   EXPECT_EQ(taken_on, static_cast<pid_t>(syscall(SYS_gettid)));
 }
 
@@ -150,10 +150,10 @@ TEST_F(ThreadSamplerTest, StartsAgainAndIgnoresForeignSignals) {
   EXPECT_EQ(taken, 0);
   for (int i = 0; i < 5; ++i) {
     sampler_.Start();
-    Burn(20 * kMillisecond);
+    Burn(100 * kMillisecond);
     sampler_.Stop();
   }
-  EXPECT_NEAR(static_cast<double>(taken), 100, 25);
+  EXPECT_NEAR(static_cast<double>(taken), 500, 75);  // as above, five times
 }
 
 TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
