@@ -4,8 +4,8 @@ must end as it does alone, at a rate that jprof announces, with at most 10 % of 
 interrupts.
 
 Three figures, of turns with and without samples: the share of irq and softirq in /proc/stat;
-because many kernels charge interrupts to the thread that they interrupt, the number of samples times
-what an interrupt costs here (signal included), as a share of the CPU time; and how much more CPU
+because many kernels charge interrupts to the thread that they interrupt, the number of samples
+times what an interrupt costs here (signal included), as a share of the CPU time; and how much more CPU
 time the same work takes, which has stacks and the opening of each thread's timer in it, too. The
 bound is for the larger of the first two.
 
