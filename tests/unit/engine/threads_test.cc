@@ -139,8 +139,10 @@ TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   };
   std::thread threads[] = {std::thread(live), std::thread(live), std::thread(live)};
   size_t visited = 0;
-  for (const auto end = std::chrono::steady_clock::now() + 300ms;
-       std::chrono::steady_clock::now() < end;) {
+  // Longer on a machine so busy that no thread was seen yet.
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto passed = 0ns; passed < 300ms || (visited == 0 && passed < 20s);
+       passed = std::chrono::steady_clock::now() - begin) {
     session_.ForEachThread([&](Thread& thread) { visited += thread.record->tid != 0; });
   }
   stop = true;
