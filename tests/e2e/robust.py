@@ -419,9 +419,13 @@ def disk_full_for_a_while(lab):
             progress.append(marker.go(100_000))
             os.remove(ballast)
             kept_from = raw_profile.RawProfile(directory).threads[0]["trace_events"]
-            progress.append(marker.go(60_000))
+            for _ in range(10):  # a busy machine may take a while until it sees the room
+                progress.append(marker.go(60_000))
+                kept = raw_profile.RawProfile(directory).threads[0]["trace_events"]
+                if kept >= kept_from + 80_000 or not progress[-1]:
+                    break
             status = marker.end()
-        if progress != [True] * 3 or status != 128 + signal.SIGTERM:
+        if not all(progress) or status != 128 + signal.SIGTERM:
             failures.append(f"stood still or ended: {progress}, exit status {status}: {marker.stderr[-300:]}")
         threads_ = raw_profile.RawProfile(directory).threads
         events, dropped = (sum(t[key] for t in threads_) for key in ("trace_events", "trace_dropped"))
