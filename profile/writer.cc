@@ -75,9 +75,10 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 bool Writer::Grow(MappedFile& file, size_t bytes) {
   // Once full is full: asking the file system again at every event would cost more than the
   // program.
-  if (header_->disk_full) return bytes <= file.size();
+  if (__atomic_load_n(&header_->disk_full, __ATOMIC_RELAXED)) return bytes <= file.size();
   if (file.Ensure(bytes)) return true;
-  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) header_->disk_full = 1;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
+    __atomic_store_n(&header_->disk_full, 1, __ATOMIC_RELAXED);
   return false;
 }
 
@@ -96,7 +97,7 @@ uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
   const auto has_room = [&](uint64_t end) {
     if (end > limit) {
-      header_->tree_full = 1;
+      __atomic_store_n(&header_->tree_full, 1, __ATOMIC_RELAXED);
       return false;
     }
     return Grow(nodes_, end * sizeof(Node)) &&

@@ -27,7 +27,7 @@ Thread* Attend(Session* session, int64_t* now) {
     }
     *now = thread->last;  // its time begins here
   }
-  if (thread->attention == 0) return thread;
+  if (AttentionOf(*thread) == 0) return thread;
   if (!session->Heed(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;

@@ -204,7 +204,7 @@ inline bool TrainIsFull(const Thread* thread) {
 // is a thread to read them into, also for the general version.
 template <class Recording>
 [[gnu::always_inline]] inline bool Begin(Thread* thread, uint64_t continuation) {
-  if (thread == nullptr || thread->attention != 0) [[unlikely]]
+  if (thread == nullptr || AttentionOf(*thread) != 0) [[unlikely]]
     return false;
   ReadCounters<Recording>(thread);
   if (Recording::kClock &&
@@ -345,7 +345,7 @@ template <class Recording>
 // Whether it is known that the calling thread does not record this method: then there is nothing to do.
 [[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
   const Thread* thread = current_thread;
-  if (thread == nullptr || thread->attention != 0 || continuation != thread->continuation) [[unlikely]]
+  if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation) [[unlikely]]
     return false;
   const CachedMethod* cached = FindCached(*thread, method);
   return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;

@@ -112,6 +112,16 @@ struct alignas(64) Thread {
   void (*give_back_sampling)(void*) = nullptr;
 };
 
+// What the fast path reads in each event and others change with atomic instructions. An atomic load would keep GCC from
+// comparing in memory.
+[[gnu::always_inline]] inline uint32_t AttentionOf(const Thread& thread) {
+#ifdef JPROF_SANITIZED_THREADS
+  return __atomic_load_n(&thread.attention, __ATOMIC_RELAXED);
+#else
+  return thread.attention;
+#endif
+}
+
 // The calling thread's state; null until its first event.
 // initial-exec: one load in the probe, and never a call or an allocation.
 extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));

@@ -232,6 +232,9 @@ TEST_F(EngineTest, FindsChildrenBeyondTheSlotsOfANode) {
 }
 
 TEST_F(EngineTest, ManyMethodsOutgrowTheMethodCache) {
+#ifdef JPROF_SANITIZED_THREADS
+  GTEST_SKIP() << "one thread only, and half a minute with the thread sanitizer";
+#endif
   Start(Counting());
   ListTree oracle;
   RunRandom<CountTree>(oracle, 20'000, 2, 200'000, false);
