@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
 
     def run_jprof(self, *words, limit=None, **options):
         return subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, timeout=120, preexec_fn=limit,
-                              env={"PATH": os.environ["PATH"], "HOME": self.folder}, **options)
+                              env={**os.environ, "HOME": self.folder}, **options)
 
 
 class Sparse(Case):
