@@ -13,6 +13,7 @@
 #include "cli/interrupt_cost.h"
 #include "cli/last_words.h"
 #include "cli/launcher.h"
+#include "cli/memory_caps.h"
 #include "cli/profile_place.h"
 #include "cli/record_options.h"
 #include "cli/wrong_words.h"
@@ -58,6 +59,15 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
   return limited;
 }
 
+// The caps that JPROFOPTS sets count, too; what is lowered is lowered where the user typed nothing.
+Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::AgentOptions all,
+                                        bool forced, std::vector<std::string>& notes) {
+  const auto limited = LimitMemory(all, ReadMemory(all.out), forced, notes);
+  if (!limited) return std::unexpected(limited.error());
+  typed.tree_memory = all.tree_memory;
+  return all;
+}
+
 // Everything that can be wrong is found here, before anything is started.
 Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>& command) {
   if (const auto program = FindProgram(command.front()); !program)
@@ -76,6 +86,8 @@ Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>&
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(understood->options, *std::move(options), understood->notes);
+  if (!options) return std::unexpected(options.error());
+  options = CheckMemory(understood->options, *std::move(options), typed.force, understood->notes);
   if (!options) return std::unexpected(options.error());
   const auto place = PreparePlace(options->out, typed.force);
   if (!place) return std::unexpected(place.error());

@@ -113,7 +113,8 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   };
   add("-o,--out", options.out, "DIR",
       "where the profile goes (default: the main class or jar, NAME.jprof)");
-  sub.add_flag("--force", options.force, "replace the profile that is there");
+  sub.add_flag("--force", options.force,
+               "replace the profile that is there; allow caps above a third of the available memory");
   if (options.mode == agent::Mode::kCallflow) {
     add("--metrics", options.metrics, "A+B",
         "what to measure, 8 at most (default: time; see jprof metrics)");

@@ -287,6 +287,8 @@ class CommandLine(unittest.TestCase):
             "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]",
             result.stdout,
         )
+        forced = self.record("calltree", "-o", "d", "--tree-memory", "256G", "--force", "--", "java")
+        self.assertIn("TREE_MEMORY=256G", forced.stdout)
         result = self.record("callflow", "-o", "d", "--metrics", "time+dispatches", "--", "java")
         self.assertIn("d,METRICS=time+dispatches]", result.stdout)
         result = self.record(
@@ -338,6 +340,15 @@ class CommandLine(unittest.TestCase):
         self.assertIn(line, result.stderr)
         self.assertEqual(self.kept_cost()["interrupt_ns"], 33_000)  # measured once
         self.assertIn("33.0 us, timers of up to 6000", self.run_jprof("metrics").stdout)
+
+    def test_a_cap_above_a_third_of_the_memory_is_refused(self):
+        self.refused(self.record("calltree", "--tree-memory", "256G", "--", "java"),
+                     "--tree-memory 256G: 256G is more than a third of", "or add --force")
+        self.refused(self.record("trace", "--trace-memory", "64G", "--", "java"), "--trace-memory 64G:")
+        if os.stat("/dev/shm").st_dev != os.stat("/").st_dev:
+            words = ("trace", "--mode", "continuous", "-o", f"/dev/shm/jprof-{os.getpid()}")
+            self.refused(self.record(*words, "--", "java"), "tmpfs", "-o")
+            self.assertIn("TRACE_MODE=continuous", self.record(*words, "--force", "--", "java").stdout)
 
     def test_a_cost_that_no_machine_has_is_measured_again(self):
         self.record("scs", "--rate", "1000", "--", "java")
