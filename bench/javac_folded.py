@@ -25,9 +25,11 @@ import javac_side_by_side as javac
 import measure
 
 CONFIGURATIONS = {"untraced": None, "calltree": "calltree", "callflow": "callflow"}
-# Two runs of javac are never quite the same (identity hashes order its tables): the second shows by how much.
+# Two runs of javac are never quite the same (the order of Set.of and Map.of is random): the second ones show by how much.
 TOTALS = {"default": "calltree,threads=+main", "default again": "calltree,threads=+main",
-          "4G": "calltree,threads=+main,tree_memory=4G"}
+          "4G": "calltree,threads=+main,tree_memory=4G", "4G again": "calltree,threads=+main,tree_memory=4G"}
+# Identity hashes in the order in which they are asked for.
+REPEATABLE = ("-J-XX:+UnlockExperimentalVMOptions", "-J-XX:hashCode=3")
 MADE_UP = re.compile(r"\$\$Lambda\$\d+|\+0x[0-9a-f]+|\$Proxy\d+")  # what the VM numbers anew in each run
 
 
@@ -64,12 +66,12 @@ class Compiler:
         with open(self.words, "w", encoding="utf-8") as f:
             f.write("\n".join(files))
 
-    def once(self, agent):
+    def once(self, agent, jvm=()):
         """(CPU, elapsed, CPU of the main thread) in seconds; leaves the profile."""
         classes = os.path.join(self.work, "classes")
         for folder in (classes, self.profile):
             shutil.rmtree(folder, ignore_errors=True)
-        command = [self.jdk.tool("javac"), "-J-Xmx1g"]
+        command = [self.jdk.tool("javac"), "-J-Xmx1g", *jvm]
         if agent:
             command.append(f"-J-agentpath:{os.path.abspath(self.args.agent)}={agent},out={self.profile}")
         command += ["-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none", "--patch-module",
@@ -126,11 +128,11 @@ def show_costs(compiler, rounds):
 def show_totals(compiler):
     calls, broken = {}, 0
     for name, agent in TOTALS.items():
-        compiler.once(agent)
+        compiler.once(agent, REPEATABLE)
         calls[name] = compiler.calls()
         broken += bool(compiler.told()[0])
     print(f"main thread alone, calls by method: {len(calls['4G'])} methods, {sum(calls['4G'].values())} calls with 4G")
-    for one, other in (("default", "4G"), ("default", "default again")):
+    for one, other in (("default", "4G"), ("default", "default again"), ("4G", "4G again")):
         off = {m: abs(calls[one][m] - calls[other][m]) for m in calls[one] | calls[other]}
         print(f"  {one} and {other}: {sum(n > 0 for n in off.values())} methods differ, by {sum(off.values())} calls together")
         for method in sorted(off, key=off.get, reverse=True)[:3]:

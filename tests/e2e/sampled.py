@@ -83,9 +83,11 @@ class Tree:
                 total += n
         return total
 
-    def deepest(self, method, thread=None):
-        """The most frames of one method on any sampled stack."""
-        return max((sum(f".{method}(" in name for _, name in path) for path, n in self.rows(thread) if n), default=0)
+    def deepest(self, method, called=None, thread=None):
+        """The most frames of one method on any sampled stack; `called`: on any that has this method, too. An innermost frame that
+        is compiled may have one inlined frame too many (docs/SCS.md, "The innermost frame of compiled code")."""
+        return max((sum(f".{method}(" in name for _, name in path) for path, n in self.rows(thread)
+                    if n and (called is None or any(f".{called}(" in name for _, name in path))), default=0)
 
     def unknown_percent(self):
         return 100 * self.unknown / max(1, self.taken)

@@ -4,6 +4,7 @@ import java.io.InputStream;
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A class redefined 200 times while two threads run its methods, frames of old versions on their stacks: a
@@ -43,6 +44,7 @@ final class Redefine {
     @Override
     public void run() {
       for (int i = 0; !stop || i < 2000; ++i) {
+        if (i > 2000 && i % 32 == 0) LockSupport.parkNanos(50_000);  // a trace has every call
         ++outers;
         try {
           Target.outer(i);
