@@ -73,21 +73,34 @@ class Tree:
     def total(self, thread=None):
         return sum(n for _, n in self.rows(thread))
 
+    def along(self, start, step, thread=None):
+        """(value, innermost name, samples) of every node, outer ones first: step(value of the caller, type, name), from
+        `start` on. Paths are up to 1,500 frames: each frame is looked at once."""
+        for each in self.report["threads"]:
+            if thread is not None and each["name"] != thread:
+                continue
+            values = {}
+            for node in each["nodes"]:
+                value = step(values.get(node["parent"], start), node["type"], node["name"])
+                values[node["id"]] = value
+                yield value, node["name"], node["samples"][self.metric]
+
     def below(self, method, thread=None, leaf=None, types=None):
         """Samples with `.method(` on the stack. `leaf`: and this text in the innermost frame's name; `types`: and a frame
         of the method has one of these type letters."""
-        total = 0
-        for path, n in self.rows(thread):
-            found = [t for t, name in path if f".{method}(" in name or f".{method}" == name[-len(method) - 1:]]
-            if found and (leaf is None or leaf in path[-1][1]) and (types is None or any(t in types for t in found)):
-                total += n
-        return total
+        def found(before, kind, name):
+            here = f".{method}(" in name or name.endswith(f".{method}")
+            return before or (here and (types is None or kind in types))
+
+        return sum(n for is_in, name, n in self.along(False, found, thread) if is_in and (leaf is None or leaf in name))
 
     def deepest(self, method, called=None, thread=None):
-        """The most frames of one method on any sampled stack; `called`: on any that has this method, too. An innermost frame that
-        is compiled may have one inlined frame too many (docs/SCS.md, "The innermost frame of compiled code")."""
-        return max((sum(f".{method}(" in name for _, name in path) for path, n in self.rows(thread)
-                    if n and (called is None or any(f".{called}(" in name for _, name in path))), default=0)
+        """The most frames of one method on any sampled stack; `called`: on any that has this method, too. An innermost
+        frame that is compiled may have one inlined frame too many (docs/SCS.md, "The innermost frame of compiled code")."""
+        def count(before, _, name):
+            return before[0] + (f".{method}(" in name), before[1] or called is None or f".{called}(" in name
+
+        return max((depth for (depth, has), _, n in self.along((0, False), count, thread) if n and has), default=0)
 
     def unknown_percent(self):
         return 100 * self.unknown / max(1, self.taken)
