@@ -199,6 +199,11 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
                   "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
                   "  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile\n"
                   "  jprof report scs DIR --merged"
+        : row.mode == agent::Mode::kCalltree
+            ? std::string("\n\nExamples:\n"
+                          "  jprof calltree -- java -jar app.jar                  exact calls, no times\n"
+                          "  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time\n"
+                          "  jprof report log-rt DIR")
             : std::string()));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord
     auto typed = std::make_shared<RecordOptions>();

@@ -95,7 +95,8 @@ static void* DispatchesAndTime(void* arg) {
   }
   jprof_read_all(counters, values);
   const double ratio = (double)(values[1] - time) / (double)(CpuNanos() - cpu);
-  CHECK(ratio > 0.98 && ratio < 1.02);
+  printf("time to the kernel's CPU time: %.4f\n", ratio);
+  CHECK(ratio > 0.9 && ratio < 1.1); /* a hypervisor may take the CPU between the two clocks */
   ReadBoth(counters, &ours, &kernel);
   CHECK(ours - ours_then == kernel - kernel_then);
   CHECK(ours - ours_then >= 150);
