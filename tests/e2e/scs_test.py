@@ -233,15 +233,15 @@ def storm_events(lab, jdks):
     storms(lab, jdks, ["all"])
 
 
-PHASES = (300, 2500, 500)  # ms of first, when second begins, ms of second
+PHASES = (300, 4500, 500)  # ms of first, when second begins, ms of second
 
 
 @case
 def delay_and_duration(lab, jdks):
     """--delay leaves out what comes before it, --duration what comes after."""
     jdk = jdks[-1]
-    wanted = {(): (True, True), ("--delay", "2"): (False, True), ("--duration", "1"): (True, False),
-              ("--delay", "4", "--duration", "9"): (False, False)}
+    wanted = {(): (True, True), ("--delay", "3"): (False, True), ("--duration", "3"): (True, False),
+              ("--delay", "60", "--duration", "9"): (False, False)}
 
     def record(options):
         command = lab.java(jdk, "SampledPhases", *PHASES, jvm=["-Xmx128m"])
@@ -249,7 +249,7 @@ def delay_and_duration(lab, jdks):
         tree = lab.tree(directory)
         return sampled.parts_of(output), {name: tree.below(name, "main") for name in ("first", "second")}
 
-    with concurrent.futures.ThreadPoolExecutor() as pool:
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = dict(zip(wanted, pool.map(record, wanted)))
     for options, (parts_, counts) in results.items():
         print(f"{jdk.name} {' '.join(options) or 'from start to end'}: {counts}")
