@@ -23,7 +23,7 @@ std::string ErrnoText() { return std::strerror(errno); }
 
 Result<void> Writer::Open(const WriterOptions& options) {
   const char* directory = options.directory.c_str();
-  if (mkdir(directory, 0755) != 0) {
+  if (!options.directory_is_made && mkdir(directory, 0755) != 0) {
     return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
   }
   directory_fd_ = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -17,6 +17,7 @@ namespace jprof::profile {
 
 struct WriterOptions {
   std::string directory;
+  bool directory_is_made = false;  // by the caller, and empty
   uint64_t tree_memory =
       512ull << 20;  // bytes of nodes before new contexts fold into overflow nodes
   uint32_t metric_count = 1;
@@ -27,7 +28,7 @@ struct WriterOptions {
 
 class Writer {
  public:
-  // Makes the directory (must not exist) and the files in it.
+  // Makes the directory, which must not exist unless the caller has made it, and the files in it.
   Result<void> Open(const WriterOptions& options);
 
   // Writes `text` to `file` in the directory (a temporary, then a rename).

@@ -3,10 +3,8 @@
 // ours may stop it.
 #include <fcntl.h>
 #include <jvmti.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +17,7 @@
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/meta.h"
+#include "jprof/agent/profile_directory.h"
 #include "jprof/agent/sampling.h"
 #include "jprof/agent/say.h"
 #include "jprof/agent/triggers.h"
@@ -38,20 +37,6 @@ namespace {
 std::string_view EnvironmentOf(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-bool Exists(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0;
-}
-
-// The profile's directory; empty: another JVM has it and this one is not to record.
-std::string ChooseDirectory(const AgentOptions& options) {
-  const std::string pid = std::to_string(getpid());
-  if (options.out.empty()) return "jprof-" + pid + ".jprof";
-  if (!Exists(options.out)) return options.out;
-  if (options.children) return options.out + "." + pid;
-  return options.only_if_free ? "" : options.out;
 }
 
 // What METRICS= comes to. `dispatches` needs nothing: every profile has them.
@@ -100,6 +85,7 @@ hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metri
 engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metrics& metrics,
                                         std::string directory) {
   engine::SessionOptions session;
+  session.files.directory_is_made = true;
   session.files.metric_count = (metrics.time ? 1 : 0) + metrics.counters.size() + MetricsOf(options.triggers).size();
   session.counters = metrics.counters;
   session.clock = metrics.time;
@@ -146,9 +132,6 @@ Result<HotspotProbe> FindHotspotProbe() {
 // TPROF alone: a directory with meta.json and the log, and no probe.
 Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options,
                           const std::string& directory) {
-  if (mkdir(directory.c_str(), 0755) != 0) {
-    return Fail("cannot make the profile directory {}: {}", directory, std::strerror(errno));
-  }
   const int directory_fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   auto started = StartJitLog(java, directory_fd, options.jit_code);
   if (directory_fd >= 0) close(directory_fd);
@@ -225,21 +208,9 @@ bool Focused(HotspotProbe& probe, const AgentOptions& options, engine::Session* 
   return installed.has_value();
 }
 
-Result<void> Start(JavaVM* java, const AgentOptions& options) {
-  const auto metrics = MetricsOf(options);
-  if (!metrics) return std::unexpected(metrics.error());
-  jvmtiEnv* jvmti = nullptr;
-  if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
-    return Fail("this JVM has no JVMTI 11");
-  }
-  if (options.interrupt_ns == 0) {  // else who measured it has said so
-    for (const std::string& line : options.lowered) Say(line + "; FORCE_RATE keeps the rate");
-  }
-  const std::string directory = ChooseDirectory(options);
-  if (directory.empty()) return {};
-  if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);
-  if (options.mode == Mode::kScs) return StartStacks(java, jvmti, options, directory);
-
+// Callflow, calltree and trace: entries and exits, from a probe.
+Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Metrics& metrics,
+                        const std::string& directory) {
   // These live as long as the process: probes may run until its very end.
   static HotspotProbe* probe = nullptr;
   static engine::MethodSource* source = nullptr;
@@ -259,7 +230,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   } else {
     facts.note = "asked for";
   }
-  const hotspot::Recording recording = RecordingOf(options, *metrics);
+  const hotspot::Recording recording = RecordingOf(options, metrics);
   jvmtiEventCallbacks callbacks = {};
   if (source == nullptr) {
     facts.kind = "jvmti";
@@ -267,7 +238,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
     Say("recording with JVMTI events, which is slow: " + facts.note);
     if (auto ready = PrepareJvmtiProbe(jvmti, recording, options.train, &callbacks); !ready) return ready;
   }
-  if (auto started = session->Start(SessionOptionsOf(options, *metrics, directory), source);
+  if (auto started = session->Start(SessionOptionsOf(options, metrics, directory), source);
       !started) {
     return started;
   }
@@ -304,6 +275,31 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   }
   if (options.verbose) Say("recording into " + directory + " with the " + facts.kind + " probe");
   return {};
+}
+
+Result<void> StartMode(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Metrics& metrics,
+                       const std::string& directory) {
+  if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);
+  if (options.mode == Mode::kScs) return StartStacks(java, jvmti, options, directory);
+  return StartProbe(java, jvmti, options, metrics, directory);
+}
+
+Result<void> Start(JavaVM* java, const AgentOptions& options) {
+  const auto metrics = MetricsOf(options);
+  if (!metrics) return std::unexpected(metrics.error());
+  jvmtiEnv* jvmti = nullptr;
+  if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
+    return Fail("this JVM has no JVMTI 11");
+  }
+  if (options.interrupt_ns == 0) {  // else who measured it has said so
+    for (const std::string& line : options.lowered) Say(line + "; FORCE_RATE keeps the rate");
+  }
+  const auto directory = MakeProfileDirectory(options);
+  if (!directory) return std::unexpected(directory.error());
+  if (directory->empty()) return {};
+  auto started = StartMode(java, jvmti, options, *metrics, *directory);
+  if (!started) rmdir(directory->c_str());  // only if nothing was written
+  return started;
 }
 
 }  // namespace

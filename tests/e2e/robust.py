@@ -292,11 +292,11 @@ def many_jvms(lab):
 
 @case
 def children(lab):
-    """--children: a script that starts two JVMs leaves two profiles; without it, JVMs behind a script are refused."""
+    """--children: a script that starts two JVMs at once leaves two profiles; without it, JVMs behind a script are refused."""
     failures = []
     with lab.folder() as folder:
         words = " ".join(lab.command("ShortThreads", 20))
-        script = ["sh", "-c", f"{words}; {words}"]
+        script = ["sh", "-c", f"{words} > {folder}/first & {words}; wait; cat {folder}/first"]
         plain = lab.run(script)
         done = lab.cli("callflow", "-o", f"{folder}/p", "--children", "--", *script)
         failures += unchanged(done, plain, "children")

@@ -56,9 +56,9 @@ size_t UsedBytes(const std::string& name, const std::string& bytes) {
 }
 
 #ifdef JPROF_SANITIZED
-constexpr int kFlipRounds = 1000;  // six times as slow
+constexpr int kFlipRounds = 500;  // six times as slow
 #else
-constexpr int kFlipRounds = 3000;
+constexpr int kFlipRounds = 2000;
 #endif
 
 TEST_F(Damage, FlippedBytes) {

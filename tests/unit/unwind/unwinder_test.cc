@@ -16,6 +16,13 @@
 #include "tests/unit/unwind/sample/chain.h"
 #include "tests/unit/unwind/walks.h"
 
+#ifdef JPROF_SANITIZED_THREADS
+// dlclose frees what dl_iterate_phdr reads, both under a lock of the dynamic linker that ThreadSanitizer does not see.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
+  return "race:ld-linux-*.so*\n";
+}
+#endif
+
 namespace jprof::unwind {
 namespace {
 
