@@ -62,10 +62,12 @@ def cases_of(program, jdk, focus):
 
 
 USUAL = ("callflow", "callflow,focus=app,keep_intrinsics")
+NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")  # groups whose paths lead out of the focus and back
 
 
 def shared(chosen, jdks, focus):
-    """Each case on one of the JDKs that have it, turn by turn; the usual ones, tiered, on all of them."""
+    """Each case on one of the JDKs that have it, turn by turn; the usual ones, tiered, on all of them. With a focus, trees of
+    counts and traces of some groups only."""
     turn = 0
     for program in chosen:
         on = collections.defaultdict(list)
@@ -74,6 +76,8 @@ def shared(chosen, jdks, focus):
                 on[case.mode, case.agent, case.flags].append(case)
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
+            if focus and not agent.startswith("callflow") and program.group not in NEAR_FOCUS:
+                continue
             turn += not usual
             yield from cases if usual else [cases[turn % len(cases)]]
 
