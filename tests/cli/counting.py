@@ -21,6 +21,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
 import child  # noqa: E402
+import made  # noqa: E402
 
 JPROF, SHORT_THREADS, TAKES_TURNS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -52,7 +53,7 @@ def has_pmu():
 
 
 def may_watch():
-    return "not told apart" not in jprof("stat", "-e", "time", "--", "true").stderr
+    return made.may_watch(JPROF)
 
 
 # Two processes on one CPU that wait for each other: 2 dispatches a turn.
