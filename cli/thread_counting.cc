@@ -181,7 +181,8 @@ CountTable ThreadCounting::Table() const {
   for (size_t i = 0; i < accounts_.threads().size(); ++i) {
     const ptm::ThreadAccount& now = accounts_.threads()[i];
     const ptm::ThreadAccount& before = i < before_.size() ? before_[i] : nothing;
-    if ((!everyone_ && !now.family) || now.nanos == before.nanos) continue;
+    const bool ran = now.dispatches != before.dispatches || now.nanos != before.nanos;
+    if ((!everyone_ && !now.family) || !ran) continue;
     CountRow row = {.pid = now.pid, .tid = now.tid, .name = Printable(now.name)};
     row.ended = now.ended != 0;
     row.counts = CountsOf(now, before);

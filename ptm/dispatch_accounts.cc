@@ -75,10 +75,15 @@ void DispatchAccounts::Add(const SampleRecord& record) {
 void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
   const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
+  const uint64_t elapsed = record.counted.enabled - cpu.last.enabled;
   Charge(cpu, record.counted, 1, told);
   cpu.running = kNobody;
   cpu.has_lost = false;
-  cpu.offset = record.time - record.counted.enabled;
+  // The kernel reads `time` first and `enabled` later. What interrupts it in between (a hypervisor
+  // that takes the CPU away) makes this sample's difference too small, so the largest one counts.
+  // It shrinks by what two clocks drift apart: an adjusted CLOCK_MONOTONIC, by less than 0.1%.
+  const uint64_t offset = record.time - record.counted.enabled;
+  cpu.offset = std::max(offset, cpu.offset - std::min(cpu.offset, elapsed / 1000));
 }
 
 // What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). More

@@ -73,6 +73,37 @@ TEST(DispatchAccounts, UnseenIdlingIsNotTheNewcomers) {
   EXPECT_EQ(Find(accounts, 20)->counts[0], 5u);
 }
 
+// A sample's time is taken before its counts. Here the CPU is away for 500 ns in between.
+TEST(DispatchAccounts, AnInterruptedSampleDoesNotShortenTheNextThreadsTime) {
+  DispatchAccounts accounts;
+  accounts.Add(Leaves(0, 10, 100, 1, 0));
+  accounts.Add(Comes(0, 20, 100));
+  SampleRecord interrupted = Leaves(0, 20, 900, 2, 0);
+  interrupted.time -= 500;
+  accounts.Add(interrupted);
+  accounts.Add(Comes(0, 30, 1900));  // after idling that no record announces
+  accounts.Add(Leaves(0, 30, 2000, 4, 0));
+  EXPECT_EQ(Find(accounts, 0)->nanos, 1000u);
+  EXPECT_EQ(Find(accounts, 30)->nanos, 100u);
+  EXPECT_EQ(Find(accounts, 30)->dispatches, 1u);
+}
+
+// A CLOCK_MONOTONIC that runs slower than the CPU's clock by 500 ppm is followed.
+TEST(DispatchAccounts, ClocksThatDriftApartAreFollowed) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  DispatchAccounts accounts;
+  for (uint64_t second = 1; second <= 10; ++second) {
+    SampleRecord record = Leaves(0, 10, second * kSecond, second, 0);
+    record.time = 10 * kSecond + second * (kSecond - kSecond / 2000);
+    accounts.Add(record);
+  }
+  SampleRecord comes = Comes(0, 20, 0);
+  comes.time = 20 * kSecond - 10 * kSecond / 2000 + 900;
+  accounts.Add(comes);
+  accounts.Add(Leaves(0, 20, 10 * kSecond + 1000, 12, 0));
+  EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
+}
+
 // Thread 10 left at 100. Of what came then only this is told: 20 came at 800 and left at 900.
 void ExpectOnlyTheNewcomersTime(const DispatchAccounts& accounts, uint64_t lost_dispatches) {
   EXPECT_EQ(accounts.lost().dispatches, lost_dispatches);
