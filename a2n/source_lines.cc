@@ -43,7 +43,7 @@ void ForEachChild(Dwarf_Die* die, Visit visit) {
   }
 }
 
-const char* Text(Dwarf_Die* die, unsigned name) {
+const char* TextOf(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attribute;
   return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
@@ -148,10 +148,10 @@ void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string&
 }
 
 std::string SourceLines::Unit::MakeName(Dwarf_Die* die, bool demangle) const {
-  const char* linkage = Text(die, DW_AT_linkage_name);
-  if (linkage == nullptr) linkage = Text(die, DW_AT_MIPS_linkage_name);
+  const char* linkage = TextOf(die, DW_AT_linkage_name);
+  if (linkage == nullptr) linkage = TextOf(die, DW_AT_MIPS_linkage_name);
   if (linkage != nullptr) return demangle ? Demangle(linkage) : linkage;
-  const char* name = Text(die, DW_AT_name);
+  const char* name = TextOf(die, DW_AT_name);
   if (name == nullptr) return {};
   Dwarf_Die origin = Origin(*die);
   const auto prefix = prefixes.find(dwarf_dieoffset(&origin));
@@ -178,7 +178,7 @@ bool SourceLines::Unit::IsPartialName(Dwarf_Die* die) {
   if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 && language != DW_LANG_C_plus_plus_14)
     return false;
   Dwarf_Attribute attribute;
-  return Text(die, DW_AT_linkage_name) == nullptr && Text(die, DW_AT_MIPS_linkage_name) == nullptr &&
+  return TextOf(die, DW_AT_linkage_name) == nullptr && TextOf(die, DW_AT_MIPS_linkage_name) == nullptr &&
          dwarf_attr_integrate(die, DW_AT_external, &attribute) == nullptr;
 }
 

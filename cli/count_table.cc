@@ -9,8 +9,6 @@
 namespace jprof::cli {
 namespace {
 
-using reports::Format;
-
 // One metric over another, where both are in the table.
 struct Ratio {
   const char* title;
@@ -240,11 +238,11 @@ void SortByTime(CountTable& table) {
   });
 }
 
-void PrintCounts(const CountTable& table, Format format, bool first, reports::Output& out) {
+void PrintCounts(const CountTable& table, reports::Format format, bool first, reports::Output& out) {
   switch (format) {
-    case Format::kText:
+    case reports::Format::kText:
       return PrintText(table, out);
-    case Format::kJson:
+    case reports::Format::kJson:
       return PrintJson(table, out);
     default:
       return PrintCsv(table, first, out);

@@ -159,7 +159,7 @@ Result<int> OfCommand(const std::vector<ptm::EventSpec>& events,
     return std::unexpected(added.error());
   const Readings before = Read(groups);
   Stopwatch watch;
-  const auto ended = Run({*found, command, std::nullopt});
+  const auto ended = cli::Run(Launch{*found, command, std::nullopt});
   if (!ended) return std::unexpected(ended.error());
   Print(Between(before, Read(groups), watch.Lap()), format, true, file);
   return ended->ExitCode();

@@ -16,7 +16,7 @@ if(JPROF_SANITIZE)
 endif()
 
 # Most of a build is headers: with CMAKE_UNITY_BUILD, so many files share them.
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 14)
 
 # jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt.
 function(jprof_library name)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
 // What reading takes: the file, and for each record of some 100 bytes or more an event and a code of 150 each.
-constexpr uint64_t kMemoryPerByte = 4;
+constexpr uint64_t kMemoryPerLogByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
 
@@ -288,7 +288,7 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   if (!file.exists()) {
     return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one", directory, kJitLogFile);
   }
-  const uint64_t memory = ReadingMemory(), longest = std::min(kLongestLog, memory / kMemoryPerByte);
+  const uint64_t memory = ReadingMemory(), longest = std::min(kLongestLog, memory / kMemoryPerLogByte);
   std::string bytes = file.ReadAll(longest);
   const size_t read = bytes.size();
   if (read < kLongestLog && read == longest && file.size() > read) {

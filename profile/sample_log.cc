@@ -12,7 +12,7 @@
 namespace jprof::profile {
 namespace {
 
-constexpr size_t kLongestText = 4096;
+constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestChain = 4096;
 // What reading takes: the file, its aligned copy, and an entry of some 112 bytes for 64 of the file or more.
 constexpr uint64_t kMemoryPerByte = 4;
@@ -47,7 +47,7 @@ Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader&
 void SampleWriter::Add(SampleEntry entry) {
   if (file_ == nullptr || error_ != 0) return;
   SampleFileRecord& record = entry.record;
-  record.text = static_cast<uint16_t>(std::min(entry.text.size(), kLongestText));
+  record.text = static_cast<uint16_t>(std::min(entry.text.size(), kLongestName));
   record.build_id = static_cast<uint8_t>(std::min<size_t>(entry.build_id.size(), 32));
   record.chain = static_cast<uint32_t>(std::min(entry.chain.size(), kLongestChain));
   record.bytes = static_cast<uint32_t>(SizeOf(record));
