@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """`jprof scs` at a high rate on a program that starts 2,000 threads of some ms of CPU time each: it
 must end as it does alone, at a rate that jprof announces, with at most 10 % of the CPU time in
-interrupts.
+interrupts as /proc/stat accounts them, and at most 20 % in interrupts and the delivery of signals.
 
 Three figures, of turns with and without samples: the share of irq and softirq in /proc/stat;
 because many kernels charge interrupts to the thread that they interrupt, the number of samples
-times what an interrupt costs here (signal included), as a share of the CPU time; and how much more CPU
-time the same work takes, which has stacks and the opening of each thread's timer in it, too. The
-bound is for the larger of the first two.
+times what an interrupt costs here (signal included), as a share of the CPU time, which jprof bounds
+by lowering the rate until the period is 5 times this cost; and how much more CPU time the same work
+takes, which has stacks and the opening of each thread's timer in it, too.
 
 The machine may be slow meanwhile: run it alone. It never forces the rate.
 
@@ -87,7 +87,8 @@ def compare(options, jdk, work):
     cost = 100 * stacks["taken"] * interrupt_ns / 1e9 / with_samples[-1][2]
     print(f"    irq and softirq in /proc/stat: {median(alone, 3):.2f} % alone, {share:.2f} % with "
           f"samples; {interrupt_ns / 1000:.1f} us a sample: {cost:.1f} % of the CPU time")
-    sampled.check(max(share, cost) <= 10, f"{max(share, cost):.1f} % in interrupts")
+    sampled.check(share <= 10, f"{share:.1f} % in interrupts, by /proc/stat")
+    sampled.check(cost <= 20, f"{cost:.1f} % in interrupts and signals")
 
 
 def main():
