@@ -112,7 +112,7 @@ Result<ordered_json> Describe(profile::Reader& reader) {
                        {"dispatches", thread.record.dispatches}});
   }
   ordered_json metrics = ordered_json::array();
-  for (const profile::MetricInfo& metric : meta.metrics)
+  for (const profile::Metric& metric : meta.metrics)
     metrics.push_back({{"name", metric.name}, {"unit", metric.unit}});
   ordered_json losses = ordered_json::object();
   for (const reports::Loss& loss : reports::Losses(reader))
@@ -128,9 +128,9 @@ Result<ordered_json> Describe(profile::Reader& reader) {
           {"start", meta.start},
           {"seconds", Seconds(header)},
           {"finished", header.finished != 0},
-          {"jvm", meta.jvm},
-          {"probe", {{"kind", meta.probe}, {"note", meta.probe_note}}},
-          {"options", meta.options},
+          {"jvm", meta.jvm.Title()},
+          {"probe", {{"kind", meta.probe.kind}, {"note", meta.probe.note}}},
+          {"options", meta.options.text},
           {"metrics", std::move(metrics)},
           {"calibrated", !reader.ReadCalibration().empty()},
           {"fingerprint", meta.fingerprint},

@@ -118,10 +118,10 @@ bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
   }
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;
-  const std::string& probe = reader->meta().probe;
+  const std::string& probe = reader->meta().probe.kind;
   fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", Shown(profile),
              reader->threads().size(), reader->RecordedMethods(),
-             probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe_note : "");
+             probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
              reader->header().finished ? "" : " (the program did not end in order)");

@@ -12,12 +12,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/foreign_jit.h"
 #include "cli/interruption.h"
 #include "cli/launcher.h"
+#include "profile/recording_meta.h"
 #include "profile/sample_log.h"
 
 namespace jprof::cli {
@@ -153,7 +153,7 @@ std::string Platform() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
-std::string ModeOf(const ptm::SamplerOptions& options) {
+std::string SamplingText(const ptm::SamplerOptions& options) {
   if (options.rate == 0)
     return fmt::format("event {}, every {}", options.event.name, options.period);
   if (options.event.name == ptm::CpuClock().name)
@@ -163,14 +163,13 @@ std::string ModeOf(const ptm::SamplerOptions& options) {
 
 // All of it or as it was.
 Result<void> WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
-  const nlohmann::json meta = {{"mode", ModeOf(plan.sampling)},
-                               {"report", "tprof"},
-                               {"platform", Platform()},
-                               {"command", plan.command},
-                               {"notes", notes}};
-  const fs::path path = plan.out / "meta.json", temporary = plan.out / "meta.json.tmp";
-  auto written = WriteFile(
-      temporary, meta.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  const fs::path path = plan.out / profile::kRecordingFile, temporary = path.string() + ".tmp";
+  auto written = WriteFile(temporary, profile::ToJson(profile::RecordingMeta{
+                                          .sampling = SamplingText(plan.sampling),
+                                          .platform = Platform(),
+                                          .command = plan.command,
+                                          .notes = notes,
+                                      }));
   if (!written) return written;
   if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
   return Fail("cannot make {}: {}", path.string(), std::strerror(errno));

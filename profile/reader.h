@@ -13,7 +13,7 @@
 #include "profile/layout.h"
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
-#include "profile/reader_meta.h"
+#include "profile/meta.h"
 #include "profile/reading_memory.h"
 
 namespace jprof::profile {

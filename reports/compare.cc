@@ -20,13 +20,13 @@ double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
 std::string HowText(const Source& source, const Forest& forest) {
   const Column& column = forest.columns[0];
-  const profile::MetricInfo& info = column.info;
+  const profile::Metric& info = column.info;
   if (column.counts == 0 && info.period > 0) {
     return fmt::format("{}, one each {}",
                        info.name == "samples" ? "samples" : info.name + " samples",
                        AmountIn(info.period_unit, info.period));
   }
-  if (info.is_samples) return fmt::format("{} in {}, sampled", info.name, info.unit);
+  if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
   const std::string calibrated = column.calibrated
                                      ? "calibrated with " + source.table_from
                                      : "UNCALIBRATED: the profiler's own cost is in it";
@@ -41,7 +41,7 @@ Side SideOf(const Source& source, const Forest& forest) {
                .metric = column.info.name};
   const bool stands_for = column.counts == 0 && column.info.period > 0;
   side.unit = stands_for ? column.info.period_unit : column.info.unit;
-  side.sampled = column.info.is_samples;
+  side.sampled = column.info.is_samples();
   side.counted = column.counts != Column::kNoCounts;
   if (side.sampled && !side.counted)
     side.notes.push_back(
@@ -117,7 +117,7 @@ std::array<std::string, 2> MetricsOf(const Source& a, const Source& b, const std
   if (const size_t comma = wanted.find(','); comma != std::string::npos)
     return {wanted.substr(0, comma), wanted.substr(comma + 1)};
   if (!wanted.empty()) return {wanted, wanted};
-  for (const profile::MetricInfo& metric : a.reader.meta().metrics) {
+  for (const profile::Metric& metric : a.reader.meta().metrics) {
     if (HasMetric(b, metric.name)) return {metric.name, metric.name};
   }
   return {};

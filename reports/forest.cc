@@ -21,13 +21,13 @@ double BracketVariance(const profile::Reader& reader, const profile::CallTree& t
   for (const profile::Counts& counts : tree.counts) {
     events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
   }
-  if (events == 0 || own <= 0 || reader.meta().bracket_period <= 1) return 0;
-  return (reader.meta().bracket_period - 1) * (own / events) * (own / events);
+  if (events == 0 || own <= 0 || reader.meta().clock.bracket_period <= 1) return 0;
+  return (reader.meta().clock.bracket_period - 1) * (own / events) * (own / events);
 }
 
 // The metrics to load, by place in the file: all, or the one asked for with its number of samples.
 Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::string& wanted) {
-  const std::vector<profile::MetricInfo>& metrics = source.reader.meta().metrics;
+  const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   std::vector<size_t> chosen;
   std::vector<std::string_view> names;
   for (size_t m = 0; m < metrics.size(); ++m) {
@@ -35,7 +35,7 @@ Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::strin
     if (wanted.empty()) chosen.push_back(m);
     if (metrics[m].name != wanted || !chosen.empty()) continue;
     chosen.push_back(m);
-    if (metrics[m].is_weighted && m + 1 < metrics.size() && metrics[m + 1].is_samples) chosen.push_back(m + 1);
+    if (metrics[m].is_weighted() && m + 1 < metrics.size() && metrics[m + 1].is_samples()) chosen.push_back(m + 1);
   }
   if (wanted.empty() || !chosen.empty()) return chosen;
   if (names.empty()) return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
@@ -44,15 +44,15 @@ Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::strin
                   nearest ? fmt::format(": did you mean '{}'?", *nearest) : "", fmt::join(names, ", "));
 }
 
-std::vector<profile::MetricInfo> Infos(const Source& source, const std::vector<size_t>& chosen) {
-  std::vector<profile::MetricInfo> infos;
+std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_t>& chosen) {
+  std::vector<profile::Metric> infos;
   for (const size_t m : chosen) infos.push_back(source.reader.meta().metrics[m]);
   return infos;
 }
 
 // One per metric; empty where the table does not have it.
 std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
-                                              const Names& names, const std::vector<profile::MetricInfo>& metrics) {
+                                              const Names& names, const std::vector<profile::Metric>& metrics) {
   std::vector<calibrate::Correction> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
@@ -68,18 +68,18 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
       {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}, kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
-    if (metric == nullptr || metrics[m].is_samples) continue;
-    const double variance = metrics[m].is_time ? BracketVariance(source.reader, tree) : 0;
+    if (metric == nullptr || metrics[m].is_samples()) continue;
+    const double variance = metrics[m].is_time() ? BracketVariance(source.reader, tree) : 0;
     corrections[m] = calibrate::Correct(counted, *metric, variance);
   }
   return corrections;
 }
 
 // A weighted metric's samples are counted by the one after it, every other sampled one counts itself.
-size_t CountsOf(const std::vector<profile::MetricInfo>& infos, size_t m) {
-  if (!infos[m].is_samples) return Column::kNoCounts;
-  if (!infos[m].is_weighted) return m;
-  const bool counted = m + 1 < infos.size() && infos[m + 1].is_samples && !infos[m + 1].is_weighted;
+size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
+  if (!infos[m].is_samples()) return Column::kNoCounts;
+  if (!infos[m].is_weighted()) return m;
+  const bool counted = m + 1 < infos.size() && infos[m + 1].is_samples() && !infos[m + 1].is_weighted();
   return counted ? m + 1 : Column::kNoCounts;
 }
 
@@ -89,7 +89,7 @@ double SamplingError(double value, double samples) {
 }
 
 std::vector<Column> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
-                                const std::vector<profile::MetricInfo>& infos,
+                                const std::vector<profile::Metric>& infos,
                                 const std::vector<calibrate::Correction>& corrections) {
   std::vector<Column> columns;
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -163,7 +163,7 @@ void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells) {
 Result<Forest> LoadForest(Source& source, const Options& options) {
   const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
   if (!chosen) return std::unexpected(chosen.error());
-  const std::vector<profile::MetricInfo> infos = Infos(source, *chosen);
+  const std::vector<profile::Metric> infos = Infos(source, *chosen);
   Forest forest;
   {
     Result<profile::CallTree> read = source.reader.ReadTree();
@@ -181,7 +181,7 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
     const std::vector<calibrate::Correction> corrections = CorrectAll(source, tree, forest.names, infos);
     forest.columns = MakeColumns(source, *chosen, infos, corrections);
     std::vector<bool> counts_samples;
-    for (const profile::MetricInfo& info : infos) counts_samples.push_back(info.is_samples && !info.is_weighted);
+    for (const profile::Metric& info : infos) counts_samples.push_back(info.is_samples() && !info.is_weighted());
     const bool two_trees = source.reader.header().folded_ticks != 0;  // of one thread
     Merge merge = forest.names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
     if (options.merged) merge = Merge::kThreads;

@@ -13,7 +13,7 @@ namespace jprof::reports {
 
 // A metric and what correcting it came to; sums are in raw units, over the whole profile.
 struct Column {
-  profile::MetricInfo info;
+  profile::Metric info;
   bool calibrated = false;
   double granularity = 1;
   uint32_t running_permille = 1000;   // least part of the time that a thread had it on a counter; the rest is scaled

@@ -65,32 +65,32 @@ void PrintCalibrated(const Source& source, const Column& column, Output& out) {
 }
 
 // "1 ms of CPU time": what lies between two samples.
-std::string PeriodText(const profile::MetricInfo& info) {
-  if (info.period_unit != "ns") return AmountIn(info.period_unit, info.period);
+std::string PeriodText(const profile::Metric& info) {
+  if (info.period.unit != "ns") return AmountIn(info.period.unit, info.period.value);
   const bool elapsed = info.name.starts_with("IDLE") || info.name.starts_with("WALL");
-  return fmt::format("{:g} ms of {} time", info.period / 1e6, elapsed ? "elapsed" : "CPU");
+  return fmt::format("{:g} ms of {} time", info.period.value / 1e6, elapsed ? "elapsed" : "CPU");
 }
 
-std::string RateText(const profile::MetricInfo& info) {
-  if (info.period <= 0) return "each one, or as often as its source says";
-  if (info.period_unit == "events" && info.period == 1) return "each event";
+std::string RateText(const profile::Metric& info) {
+  if (info.period.value <= 0) return "each one, or as often as its source says";
+  if (info.period.unit == "events" && info.period.value == 1) return "each event";
   std::string text = fmt::format("one every {}", PeriodText(info));
-  if (info.period_unit == "ns") text += fmt::format(" ({:g} a second)", 1e9 / info.period);
+  if (info.period.unit == "ns") text += fmt::format(" ({:g} a second)", 1e9 / info.period.value);
   return text;
 }
 
 // What the samples are worth. The number of samples behind a weighted metric is told with it.
 void PrintSampled(const Forest& forest, const Column& column, Output& out) {
-  const profile::MetricInfo& info = column.info;
+  const profile::Metric& info = column.info;
   const bool counted = column.counts != Column::kNoCounts;
   const double samples = counted ? forest.columns[column.counts].raw : 0;
   out.Print(" event     {}: {}\n", info.name, RateText(info));
-  if (info.is_weighted) {
+  if (info.is_weighted()) {
     out.Print("           {}", AmountText(column, column.raw));
     if (samples > 0) out.Print(" by {} samples, {} each on average", Rounded(samples), AmountText(column, column.raw / samples));
     if (!counted) out.Text("; the number of samples behind it is not known");
     out.Text("\n");
-  } else if (info.period > 0) {
+  } else if (info.period.value > 0) {
     out.Print("           {} samples, each stands for {}\n", Rounded(samples), PeriodText(info));
   } else {
     out.Print("           {} samples\n", Rounded(samples));
@@ -116,7 +116,7 @@ double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord&
 
 // The column before counts and tells it.
 bool IsToldBefore(const Forest& forest, size_t m) {
-  return m > 0 && forest.columns[m - 1].info.is_weighted && forest.columns[m - 1].counts == m;
+  return m > 0 && forest.columns[m - 1].info.is_weighted() && forest.columns[m - 1].counts == m;
 }
 
 }  // namespace
@@ -158,13 +158,13 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
   out.Print(" command   {} (pid {})\n", Command(meta), meta.pid);
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
-            meta.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,
+            meta.options.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,
             Elapsed(reader.header()));
   const std::string folded = FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
-  out.Print(" machine   {}{}{}{}\n", meta.jvm.empty() ? "unknown JVM" : meta.jvm,
-            meta.probe.empty() ? "" : ", probe " + meta.probe, meta.probe_note.empty() ? "" : ": ",
-            meta.probe_note);
+  out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? "unknown JVM" : meta.jvm.Title(),
+            meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind, meta.probe.note.empty() ? "" : ": ",
+            meta.probe.note);
   const auto filtered = std::count_if(reader.threads().begin(), reader.threads().end(), [](const auto& thread) {
     return thread.record.flags & profile::kThreadFiltered;
   });
@@ -177,7 +177,7 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
   if (forest.columns.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
   for (const Column& column : forest.columns) {
     if (IsToldBefore(forest, static_cast<size_t>(&column - forest.columns.data()))) continue;
-    if (column.info.is_samples) {
+    if (column.info.is_samples()) {
       PrintSampled(forest, column, out);
       continue;
     }
@@ -227,11 +227,11 @@ void JsonMetrics(const Forest& forest, Output& out) {
     out.Print(",\"running\":{}", column.running_permille / 1000.0);
     out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
     out.Number(column.residue * column.info.scale);
-    if (column.info.is_samples) {
-      out.Print(",\"sampled\":\"{}\",\"period\":", column.info.is_weighted ? "weighted" : "samples");
-      out.Number(column.info.period);
+    if (column.info.is_samples()) {
+      out.Print(",\"sampled\":\"{}\",\"period\":", column.info.is_weighted() ? "weighted" : "samples");
+      out.Number(column.info.period.value);
       out.Text(",\"period_unit\":");
-      out.JsonString(column.info.period_unit);
+      out.JsonString(column.info.period.unit);
     }
     out.Text("}");
   }

@@ -48,7 +48,7 @@ Amount AmountOf(const Forest& forest, size_t row) {
   const bool counted = column.counts == 0;
   const double scale = counted && column.info.period > 0 ? column.info.period : column.info.scale;
   Amount amount = {.value = cell.base() * scale};
-  if (!column.info.is_samples) amount.error = cell.error * scale;
+  if (!column.info.is_samples()) amount.error = cell.error * scale;
   if (column.counts != Column::kNoCounts) {
     amount.samples = static_cast<double>(forest.rows.cell(row, column.counts).raw);
   }

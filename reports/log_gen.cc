@@ -89,7 +89,7 @@ void PrintCsvLine(const Line& line, Output& out) {
 
 // The metric lines are in; what calltree-like traces without one count in is nothing: 0.
 struct Unit {
-  profile::MetricInfo info;
+  profile::Metric info;
   const calibrate::Metric* table = nullptr;
 };
 

@@ -33,7 +33,7 @@ class TextTree {
         line += fmt::format(" {:>{}}", std::string(name) + suffix, value_width_[m]);
       };
       if (tree_.options.raw) add("RAW"), add("ADJUST");
-      add(columns_[m].info.is_samples ? "SAMPLES" : "BASE");
+      add(columns_[m].info.is_samples() ? "SAMPLES" : "BASE");
       if (tree_.options.raw) add("ERROR");
       if (tree_.options.cumulative) add("CUM");
     }
@@ -129,7 +129,7 @@ void PrintLogRtText(RtTree& tree, Output& out) {
       "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: I interpreted,\n"
       "           J compiled by C1, R by C2, N native, O other, T thread; busiest thread first\n");
   const auto& columns = tree.forest.columns;
-  if (std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.info.is_samples; })) {
+  if (std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.info.is_samples(); })) {
     out.Text("           SAMPLES stands for BASE where samples were taken: of this node alone, not calibrated\n");
   }
   out.Text("\n");

@@ -45,7 +45,7 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
   for (size_t m = 0; m < forest.columns.size(); ++m) {
     const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
     if (options.raw) heading += fmt::format(" {:>15} {:>15}", "RAW" + suffix, "ADJUST" + suffix);
-    heading += fmt::format(" {:>15}", (forest.columns[m].info.is_samples ? "SAMPLES" : "BASE") + suffix);
+    heading += fmt::format(" {:>15}", (forest.columns[m].info.is_samples() ? "SAMPLES" : "BASE") + suffix);
     if (options.raw) heading += fmt::format(" {:>15}", "ERROR" + suffix);
     heading += fmt::format(" {:>15}", "CUM" + suffix);
   }

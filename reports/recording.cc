@@ -2,7 +2,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "a2n/jit_files.h"
@@ -10,6 +9,7 @@
 #include "profile/layout.h"
 #include "profile/reader_file.h"
 #include "profile/reader_text.h"
+#include "profile/recording_meta.h"
 #include "reports/tprof.h"
 
 namespace jprof::reports {
@@ -193,24 +193,15 @@ Result<Recording> OpenRecording(const fs::path& directory) {
   recording.resolver = std::make_unique<a2n::Resolver>(options);
   Feed(recording.log, *recording.resolver);
   AddJittedCode(directory, recording);
-  const profile::ReaderFile file(AT_FDCWD, (directory / profile::kMetaFile).c_str());
-  const auto meta = nlohmann::json::parse(file.ReadAll(16 << 20), nullptr, false);
-  if (meta.is_object()) {
-    const auto text = [&meta](const char* key) {
-      return meta.contains(key) && meta[key].is_string()
-                 ? profile::CleanText(meta[key].get_ref<const std::string&>())
-                 : std::string("?");
-    };
-    recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", text("platform"),
-                                  text("mode"), text("command"));
-    if (meta.contains("notes") && meta["notes"].is_array()) {
-      for (const auto& note : meta["notes"]) {
-        if (note.is_string()) recording.notes.push_back(note.get<std::string>());
-      }
-    }
+  const profile::ReaderFile file(AT_FDCWD, (directory / profile::kRecordingFile).c_str());
+  if (const auto meta = profile::ParseRecordingMeta(file.ReadAll(16 << 20))) {
+    const auto known = [](const std::string& text) { return text.empty() ? "?" : text; };
+    recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", known(meta->platform),
+                                  known(meta->sampling), known(meta->command));
+    recording.notes.insert(recording.notes.end(), meta->notes.begin(), meta->notes.end());
   } else {
     recording.notes.push_back(
-        "meta.json is missing or damaged: how this was recorded is not known");
+        "recording.json is missing or damaged: how this was recorded is not known");
   }
   for (std::string& note : recording.notes) note = profile::CleanText(note);
   return recording;

@@ -24,7 +24,7 @@ std::string Upper(std::string text) {
 
 // SAMPLES, or with several events each one's name.
 std::string ColumnName(const Forest& forest, size_t m) {
-  return forest.columns.size() == 1 && !forest.columns[m].info.is_weighted
+  return forest.columns.size() == 1 && !forest.columns[m].info.is_weighted()
              ? "SAMPLES"
              : Upper(forest.columns[m].info.name);
 }
@@ -179,8 +179,8 @@ void HideEmpty(Rows& rows) {
 // A sampled tree has no first call: what weighs most stands first, unless another order is asked
 // for.
 Result<Forest> LoadSampled(Source& source, const Options& options) {
-  const std::vector<profile::MetricInfo>& metrics = source.reader.meta().metrics;
-  if (std::ranges::none_of(metrics, &profile::MetricInfo::is_samples)) {
+  const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
+  if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {
     return WrongUse("{} has no samples; its tree is printed by: jprof report log-rt {}",
                     source.reader.directory(), source.reader.directory());
   }

@@ -185,24 +185,18 @@ struct ProfileFacts {
 
 Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
   ProfileFacts facts{.fingerprint = profile.meta().fingerprint};
-  const std::string text = profile.OpenFile(profile::kMetaFile).ReadAll(1 << 20);
-  const auto meta = nlohmann::json::parse(text, nullptr, false);
-  const auto clock = meta.is_object() ? meta.value("clock", nlohmann::json::object()) : nlohmann::json::object();
-  const auto number = [&clock](const char* name, double missing) {
-    const auto found = clock.find(name);
-    return found != clock.end() && found->is_number() ? found->get<double>() : missing;
-  };
+  const profile::Clock& clock = profile.meta().clock;
   size_t counters = 0;
-  for (const profile::MetricInfo& metric : profile.meta().metrics) {
+  for (const profile::Metric& metric : profile.meta().metrics) {
     facts.metrics.push_back({.name = metric.name,
                              .unit = metric.unit,
                              .index = facts.metrics.size(),
-                             .is_time = metric.is_time,
+                             .is_time = metric.is_time(),
                              .scale = metric.scale,
-                             .granularity = metric.is_time ? number("granularity_ticks", 1) : 1,
-                             .bracket_ticks = number("bracket_ticks", 0),
-                             .bias = metric.is_time ? profile.meta().bracket_bias() : 0,
-                             .truth = metric.is_time ? 0 : ++counters});
+                             .granularity = metric.is_time() ? clock.granularity_ticks : 1,
+                             .bracket_ticks = clock.bracket_ticks,
+                             .bias = metric.is_time() ? clock.bracket_bias() : 0,
+                             .truth = metric.is_time() ? 0 : ++counters});
   }
   if (facts.fingerprint.empty() || facts.metrics.empty()) {
     return Fail("the trainer's profile has no fingerprint or no metrics: is the agent another version?");

@@ -138,7 +138,7 @@ Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opt
   if (!started) return started;
   const std::string meta = directory + "/" + profile::kMetaFile, temporary = meta + ".tmp";
   std::ofstream out(temporary, std::ios::binary);
-  out << MetaJson(jvmti, options, nullptr, {"none", "", ""});
+  out << ToJson(GatherMeta(jvmti, options, nullptr, {"none", "", ""}));
   out.close();
   if (!out || std::rename(temporary.c_str(), meta.c_str()) != 0) {
     Say("cannot write " + meta + "; the log of jitted code is written");
@@ -176,7 +176,7 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   if (auto ready = PrepareTriggers(jvmti, *sampling, options.object_info, &callbacks); !ready) return ready;
   auto started = session->Start(SessionOptionsOf(options, {}, directory), new hotspot::Vm(*vm));
   if (!started) return started;
-  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, session, {"none", "", ""}))) {
+  if (!session->writer().WriteFile(profile::kMetaFile, ToJson(GatherMeta(jvmti, options, session, {"none", "", ""})))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   DescribeAllCode(*structs);
@@ -242,7 +242,7 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
       !started) {
     return started;
   }
-  if (!session->writer().WriteFile(profile::kMetaFile, MetaJson(jvmti, options, session, facts))) {
+  if (!session->writer().WriteFile(profile::kMetaFile, ToJson(GatherMeta(jvmti, options, session, facts)))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   if (options.jit_log) {

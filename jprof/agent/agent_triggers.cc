@@ -135,26 +135,34 @@ std::string TriggerHelp() {
   return text;
 }
 
-std::vector<SampledMetric> MetricsOf(const Trigger& trigger) {
-  if (trigger.kind == TriggerKind::kTime)
-    return {{"samples", "samples", false, trigger.every, "ns", trigger.asked}};
+std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
+  const auto samples = [](std::string name, const profile::Period& period) {
+    return profile::Metric{.name = std::move(name),
+                           .unit = "samples",
+                           .kind = profile::Metric::Kind::kSamples,
+                           .period = period};
+  };
+  if (trigger.kind == TriggerKind::kTime) return {samples("samples", {trigger.every, trigger.asked, "ns"})};
   if (trigger.kind == TriggerKind::kEvent) {
     size_t at = 0;  // the name is what follows the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
-    return {{trigger.event.substr(at), "samples", false, trigger.every, "events", trigger.asked}};
+    return {samples(trigger.event.substr(at), {trigger.every, trigger.asked, "events"})};
   }
   const KnownTrigger& known = Known(trigger.kind);
   const bool elapsed = known.period_unit == "ms";
-  const uint64_t period = elapsed ? trigger.every * 1'000'000 : trigger.every;
-  const std::string_view unit = elapsed ? "ns" : known.period_unit;
+  const profile::Period period = {.value = elapsed ? trigger.every * 1'000'000 : trigger.every,
+                                  .unit = elapsed ? "ns" : std::string(known.period_unit)};
   const std::string name(known.name);
-  if (known.unit.empty()) return {{name, "samples", false, period, unit}};
-  return {{name, known.unit, true, period, unit},
-          {name + ".samples", "samples", false, period, unit}};
+  if (known.unit.empty()) return {samples(name, period)};
+  return {{.name = name,
+           .unit = std::string(known.unit),
+           .kind = profile::Metric::Kind::kWeighted,
+           .period = period},
+          samples(name + ".samples", period)};
 }
 
-std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers) {
-  std::vector<SampledMetric> all;
+std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers) {
+  std::vector<profile::Metric> all;
   for (const Trigger& trigger : triggers)
     std::ranges::move(MetricsOf(trigger), std::back_inserter(all));
   return all;

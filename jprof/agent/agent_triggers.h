@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "profile/meta.h"
 #include "ptm/event_spec.h"
 
 namespace jprof::agent {
@@ -46,17 +47,8 @@ bool IsClock(const Trigger& trigger);
 // The events by name, each with a line of help: for --help.
 std::string TriggerHelp();
 
-// One metric of a sampled profile, as meta.json tells it.
-struct SampledMetric {
-  std::string name;
-  std::string_view unit;
-  bool weighted =
-      false;  // the value is what the samples stand for; their number is the next metric
-  uint64_t period = 0;
-  std::string_view period_unit;
-  uint64_t asked_period = 0;  // of a clock whose period was made longer
-};
-std::vector<SampledMetric> MetricsOf(const Trigger& trigger);
-std::vector<SampledMetric> MetricsOf(std::span<const Trigger> triggers);
+// What a sample of the trigger adds to the profile: one metric, or a weighted one and the number of its samples.
+std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
+std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
 
 }  // namespace jprof::agent

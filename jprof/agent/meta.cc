@@ -4,17 +4,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <iterator>
 #include <sstream>
 
 #include "jprof/engine/events.h"
-#include "profile/layout.h"
 
 namespace jprof::agent {
 namespace {
-
-using nlohmann::json;
 
 std::string SystemProperty(jvmtiEnv* jvmti, const char* name) {
   char* value = nullptr;
@@ -31,8 +29,8 @@ std::string FileText(const char* path) {
   return std::move(text).str();
 }
 
-json CommandLine() {
-  json words = json::array();
+std::vector<std::string> CommandLine() {
+  std::vector<std::string> words;
   std::istringstream in(FileText("/proc/self/cmdline"));
   for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
   return words;
@@ -98,98 +96,113 @@ const char* TraceModeName(TraceMode mode) {
   return "normal";
 }
 
-}  // namespace
+const char* TimerName(ptm::TimerSource timer) {
+  switch (timer) {
+    case ptm::TimerSource::kPerf:
+      return "perf";
+    case ptm::TimerSource::kPosix:
+      return "posix";
+    default:
+      return "auto";
+  }
+}
 
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
-                     const ProbeFacts& probe) {
-  utsname machine = {};
-  uname(&machine);
-  char directory[4096] = {};
-  if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
-
-  json metrics = json::array();
-  std::string metric_names;
+std::vector<profile::Metric> MetricsOf(const AgentOptions& options, const engine::Session* session) {
+  using profile::Metric;
+  std::vector<Metric> metrics;
   if (session != nullptr && session->options().clock) {
-    metrics.push_back({{"name", "time"},
-                       {"unit", "ns"},
-                       {"scale", 1e9 / session->clock().ticks_per_second},
-                       {"kind", "time"}});
-    metric_names = "time";
+    metrics.push_back({.name = "time",
+                       .unit = "ns",
+                       .scale = 1e9 / session->clock().ticks_per_second,
+                       .kind = Metric::Kind::kTime});
   }
   if (session != nullptr) {
     for (const ptm::EventSpec& event : session->options().counters) {
-      metrics.push_back(
-          {{"name", event.name}, {"unit", "events"}, {"scale", 1}, {"kind", "count"}});
-      metric_names += (metric_names.empty() ? "" : "+") + event.name;
+      metrics.push_back({.name = event.name, .unit = "events", .kind = Metric::Kind::kCount});
     }
   }
-  for (const SampledMetric& metric : MetricsOf(options.triggers)) {
-    metrics.push_back({{"name", metric.name},
-                       {"unit", metric.unit},
-                       {"scale", 1},
-                       {"kind", metric.weighted ? "weighted" : "samples"},
-                       {"period", metric.period},
-                       {"period_unit", metric.period_unit}});
-    if (metric.asked_period != 0) metrics.back()["asked_period"] = metric.asked_period;
+  std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));
+  return metrics;
+}
+
+profile::RecordingOptions RecordingOptionsOf(const AgentOptions& options) {
+  return {.text = options.text,
+          .fold_recursion = options.fold_recursion,
+          .tree_memory = options.tree_memory,
+          .threads = TextOf(options.threads),
+          .methods = TextOf(options.methods),
+          .focus = TextOf(options.focus),
+          .trace_mode = TraceModeName(options.trace_mode),
+          .trace_memory = options.trace_memory,
+          .train = options.train,
+          .timer = TimerName(options.timer),
+          .force_rate = options.force_rate,
+          .interrupt_ns = options.interrupt_ns,
+          .tprof = options.jit_log,
+          .code = options.jit_code};
+}
+
+profile::Clock ClockOf(const engine::Session& session) {
+  const engine::ClockFacts& clock = session.clock();
+  return {.ticks_per_second = clock.ticks_per_second,
+          .granularity_ticks = static_cast<double>(clock.granularity),
+          .read_ticks = clock.read_ticks,
+          .bracket_ticks = clock.bracket_ticks,
+          .bracket_period = session.options().bracket_period};
+}
+
+profile::Machine ThisMachine() {
+  utsname name = {};
+  uname(&name);
+  return {.cpu = CpuModel(),
+          .arch = name.machine,
+          .kernel = name.release,
+          .cpus = static_cast<uint64_t>(std::max(0l, sysconf(_SC_NPROCESSORS_ONLN)))};
+}
+
+// What decides the cost of a transition.
+std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
+  std::string corrected;
+  for (const profile::Metric& metric : meta.metrics) {
+    if (!metric.is_samples()) corrected += (corrected.empty() ? "" : "+") + metric.name;
   }
-  const std::string version = SystemProperty(jvmti, "java.vm.version");
-  json meta = {
-      {"format", profile::kFormatVersion},
-      {"jprof", JPROF_VERSION},
-      {"mode", ModeName(options.mode)},
-      {"pid", getpid()},
-      {"command", CommandLine()},
-      {"cwd", directory},
-      {"start", StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos())},
-      {"options",
-       {{"text", options.text},
-        {"fold_recursion", options.fold_recursion},
-        {"tree_memory", options.tree_memory},
-        {"threads", TextOf(options.threads)},
-        {"methods", TextOf(options.methods)},
-        {"focus", TextOf(options.focus)},
-        {"trace_mode", TraceModeName(options.trace_mode)},
-        {"trace_memory", options.trace_memory},
-        {"train", options.train},
-        {"timer", options.timer == ptm::TimerSource::kPerf    ? "perf"
-                  : options.timer == ptm::TimerSource::kPosix ? "posix"
-                                                              : "auto"},
-        {"force_rate", options.force_rate},
-        {"interrupt_ns", options.interrupt_ns},
-        {"tprof", options.jit_log},
-        {"code", options.jit_code}}},
-      {"metrics", metrics},
-      {"probe", {{"kind", probe.kind}, {"note", probe.note}}},
-      {"machine",
-       {{"cpu", CpuModel()},
-        {"arch", machine.machine},
-        {"kernel", machine.release},
-        {"cpus", sysconf(_SC_NPROCESSORS_ONLN)}}},
-      {"jvm",
-       {{"name", SystemProperty(jvmti, "java.vm.name")},
-        {"version", version},
-        {"vendor", SystemProperty(jvmti, "java.vm.vendor")},
-        {"home", SystemProperty(jvmti, "java.home")},
-        {"build_id", probe.build_id}}},
-      {"fingerprint",
-       {{"cpu", CpuModel()},
-        {"arch", machine.machine},
-        {"kernel", machine.release},
-        {"jvm", version + (probe.build_id.empty() ? "" : " " + probe.build_id.substr(0, 12))},
-        {"probe", probe.kind},
-        {"handler", std::to_string(engine::kHandlerVersion)},
-        {"metrics", metric_names}}},
+  const std::string& build_id = meta.jvm.build_id;
+  return {{"cpu", meta.machine.cpu},
+          {"arch", meta.machine.arch},
+          {"kernel", meta.machine.kernel},
+          {"jvm", meta.jvm.version + (build_id.empty() ? "" : " " + build_id.substr(0, 12))},
+          {"probe", meta.probe.kind},
+          {"handler", std::to_string(engine::kHandlerVersion)},
+          {"metrics", corrected}};
+}
+
+}  // namespace
+
+profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
+                         const ProbeFacts& probe) {
+  char directory[4096] = {};
+  if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
+  profile::Meta meta = {
+      .jprof = JPROF_VERSION,
+      .mode = ModeName(options.mode),
+      .pid = static_cast<uint64_t>(getpid()),
+      .command = CommandLine(),
+      .cwd = directory,
+      .start = StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos()),
+      .options = RecordingOptionsOf(options),
+      .metrics = MetricsOf(options, session),
+      .probe = {probe.kind, probe.note},
+      .clock = session != nullptr ? ClockOf(*session) : profile::Clock{},
+      .machine = ThisMachine(),
+      .jvm = {.name = SystemProperty(jvmti, "java.vm.name"),
+              .version = SystemProperty(jvmti, "java.vm.version"),
+              .vendor = SystemProperty(jvmti, "java.vm.vendor"),
+              .home = SystemProperty(jvmti, "java.home"),
+              .build_id = probe.build_id},
+      .fingerprint = {},
   };
-  if (session != nullptr) {
-    const engine::ClockFacts& clock = session->clock();
-    meta["clock"] = {{"source", "tsc"},
-                     {"ticks_per_second", clock.ticks_per_second},
-                     {"granularity_ticks", clock.granularity},
-                     {"read_ticks", clock.read_ticks},
-                     {"bracket_ticks", clock.bracket_ticks},
-                     {"bracket_period", session->options().bracket_period}};
-  }
-  return meta.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  meta.fingerprint = FingerprintOf(meta);
+  return meta;
 }
 
 }  // namespace jprof::agent

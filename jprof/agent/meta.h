@@ -1,4 +1,4 @@
-// The profile's meta.json: who was profiled, on what, how. docs/PROFILE_FORMAT.md lists the fields.
+// Describes the profile that is being made: profile/meta.h.
 #pragma once
 
 #include <jvmti.h>
@@ -7,6 +7,7 @@
 
 #include "jprof/agent/agent_options.h"
 #include "jprof/engine/session.h"
+#include "profile/meta.h"
 
 namespace jprof::agent {
 
@@ -17,7 +18,7 @@ struct ProbeFacts {
 };
 
 // `session`: null if no calls are recorded.
-std::string MetaJson(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
-                     const ProbeFacts& probe);
+profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
+                         const ProbeFacts& probe);
 
 }  // namespace jprof::agent

@@ -152,7 +152,7 @@ Result<Sampling*> Sampling::Open(const AgentOptions& options, const hotspot::VmS
   for (const Trigger& trigger : made->triggers_) {
     const auto metrics = MetricsOf(trigger);
     made->metric_of_.push_back(made->metric_count_);
-    made->weighted_.push_back(metrics.front().weighted);
+    made->weighted_.push_back(metrics.front().is_weighted());
     made->metric_count_ += static_cast<uint32_t>(metrics.size());
     ptm::ThreadSampling timer = {ptm::CpuClock(), trigger.every, kTimerSignal,
                                  !options.java_only && !made->in_tree_, options.timer};

@@ -79,7 +79,7 @@ class Sparse(Case):
         self.assertIn(b"app/Main.run()V", self.check("report", "log-rt", directory).stdout)
 
     def test_every_file_of_a_recording(self):
-        for name in ("samples", "meta.json", "kallsyms", "perf-16.map", "jit-16.dump", "jvm.jprof/jitlog"):
+        for name in ("samples", "recording.json", "kallsyms", "perf-16.map", "jit-16.dump", "jvm.jprof/jitlog"):
             with self.subTest(name):
                 directory = made.recording(self.path(os.path.basename(name)),
                                            made.record(made.COMM, b"app", pid=16, tid=16),

@@ -68,8 +68,8 @@ def recording(directory, *records, end=True, **meta):
         data += record(END, time=1_000_000_000)
     write(directory, "samples", data)
     write(directory, "kallsyms", b"ffffffff81000000 T start_kernel\nffffffff81002000 T _end\n")
-    write(directory, "meta.json", json.dumps(
-        {"mode": "time", "platform": "Linux", "command": "app", "notes": [], **meta}).encode())
+    write(directory, "recording.json", json.dumps(
+        {"sampling": "time", "platform": "Linux", "command": "app", "notes": [], **meta}).encode())
     return directory
 
 

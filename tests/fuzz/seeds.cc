@@ -1,4 +1,5 @@
-// Writes the seeds: small good profiles, packed, for profile_fuzz; the files of a recording for recording_fuzz.
+// Writes the seeds: small good profiles, packed, for profile_fuzz; descriptions for meta_fuzz; the files of a recording
+// for recording_fuzz.
 #include <zstd.h>
 
 #include <cstdio>
@@ -6,6 +7,7 @@
 #include <cstring>
 
 #include "profile/jit_log.h"
+#include "profile/recording_meta.h"
 #include "profile/sample_log.h"
 #include "tests/fuzz/packed_profile.h"
 #include "tests/unit/reports/demo_profile.h"
@@ -113,6 +115,10 @@ int main(int argc, char** argv) {
   const std::filesystem::path seeds = argv[1], profiles = seeds / "profile", recordings = seeds / "recording";
   std::filesystem::create_directories(profiles);
   std::filesystem::create_directories(recordings);
+  std::filesystem::create_directories(seeds / "meta");
+  std::ofstream(seeds / "meta" / "profile") << reports::DemoProfile().meta;
+  std::ofstream(seeds / "meta" / "recording")
+      << ToJson(profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   Save(profiles, "demo", reports::DemoProfile(), false);

@@ -144,8 +144,8 @@ TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
     EXPECT_EQ(o.triggers.front().asked, 100'000u) << text;
     ASSERT_EQ(o.lowered.size(), 1u) << text;
     EXPECT_NE(o.lowered.front().find("at 5,000/s instead of 10,000/s"), std::string::npos) << text;
-    EXPECT_EQ(MetricsOf(o.triggers).front().period, 200'000u) << text;
-    EXPECT_EQ(MetricsOf(o.triggers).front().asked_period, 100'000u) << text;
+    EXPECT_EQ(MetricsOf(o.triggers).front().period.value, 200'000u) << text;
+    EXPECT_EQ(MetricsOf(o.triggers).front().period.asked, 100'000u) << text;
   }
   for (const char* text : {"scs=raw:1:2:0:0:0:page-faults=1", "scs=ALLOCATED_BYTES=1+IDLE=1"})
     EXPECT_TRUE(Parse(text).lowered.empty()) << text;

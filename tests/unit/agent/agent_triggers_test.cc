@@ -26,9 +26,9 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
   const auto metrics = MetricsOf(
       *ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
   std::string text;
-  for (const SampledMetric& m : metrics) {
-    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.weighted ? " weighted" : "", m.period,
-                        m.period_unit);
+  for (const profile::Metric& m : metrics) {
+    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.is_weighted() ? " weighted" : "", m.period.value,
+                        m.period.unit);
   }
   EXPECT_EQ(text,
             "samples samples 10000000 ns\n"

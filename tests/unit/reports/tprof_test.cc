@@ -19,8 +19,8 @@ class TprofTest : public testing::Test {
     std::string made = (fs::temp_directory_path() / "tprof_XXXXXX").string();
     ASSERT_NE(mkdtemp(made.data()), nullptr);
     directory_ = made;
-    std::ofstream(directory_ / "meta.json")
-        << R"({"mode":"time, 100 samples/s on each CPU","platform":"Linux","command":"app","notes":["a note"]})";
+    std::ofstream(directory_ / profile::kRecordingFile)
+        << R"({"sampling":"time, 100 samples/s on each CPU","platform":"Linux","command":"app","notes":["a note"]})";
     std::ofstream(directory_ / "kallsyms") << "ffffffff81000000 T start_kernel\nffffffff81001000 t do_idle\nffffffff81002000 T _end\n";
     std::ofstream(directory_ / "perf-16.map") << "7000 100 Foreign.method\n";
     profile::SampleWriter writer;
@@ -106,8 +106,8 @@ TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
 }
 
 TEST_F(TprofTest, ARecordingWithoutItsDescriptionStillReports) {
-  fs::remove(directory_ / "meta.json");
-  EXPECT_NE(Print({}).find("meta.json is missing"), std::string::npos);
+  fs::remove(directory_ / profile::kRecordingFile);
+  EXPECT_NE(Print({}).find("recording.json is missing"), std::string::npos);
 }
 
 }  // namespace

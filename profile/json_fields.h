@@ -1,0 +1,46 @@
+// Reading the fields of a JSON object by name.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profile/reader_text.h"
+
+namespace jprof::profile {
+
+// A JSON object that anybody may have written: a field that is missing or of another type leaves what is read unchanged.
+class JsonFields {
+ public:
+  explicit JsonFields(const nlohmann::json& object) : object_(object) {}
+
+  const nlohmann::json& At(const char* name) const {
+    static const nlohmann::json kNothing;
+    const auto found = object_.is_object() ? object_.find(name) : object_.end();
+    return object_.is_object() && found != object_.end() ? *found : kNothing;
+  }
+  JsonFields In(const char* name) const { return JsonFields(At(name)); }
+
+  void Read(const char* name, std::string& text) const {
+    if (const nlohmann::json& value = At(name); value.is_string()) text = Text(value);
+  }
+  void Read(const char* name, bool& flag) const {
+    if (const nlohmann::json& value = At(name); value.is_boolean()) flag = value.get<bool>();
+  }
+  void Read(const char* name, double& number) const {
+    if (const nlohmann::json& value = At(name); value.is_number()) number = value.get<double>();
+  }
+  void Read(const char* name, uint64_t& number) const {
+    if (const nlohmann::json& value = At(name); value.is_number_unsigned()) number = value.get<uint64_t>();
+  }
+
+  // The text of a value, fit to print; empty for a value of another type.
+  static std::string Text(const nlohmann::json& value) {
+    return value.is_string() ? CleanText(value.get_ref<const std::string&>()) : std::string();
+  }
+
+ private:
+  const nlohmann::json& object_;
+};
+
+}  // namespace jprof::profile

@@ -1,0 +1,116 @@
+// meta.json: the one description of a profile. The agent writes it when recording starts; every report reads it.
+// docs/PROFILE_FORMAT.md lists the fields.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/reader_damage.h"
+
+namespace jprof::profile {
+
+// What lies between two samples.
+struct Period {
+  uint64_t value = 0;  // one sample every `value` of `unit`; 0: not taken by period
+  uint64_t asked = 0;  // the period asked for, where `value` was made longer; 0: it was not
+  std::string unit;    // ns (of CPU time; of elapsed time for IDLE and WALL), bytes, events
+  bool operator==(const Period&) const = default;
+};
+
+// One column of every node's values, in the order of the files.
+struct Metric {
+  enum class Kind : uint8_t {
+    kTime,      // clock ticks; corrected by calibration
+    kCount,     // events of a counter; corrected by calibration
+    kSamples,   // number of samples
+    kWeighted,  // what samples stand for, in `unit`; the next metric is their number
+  };
+
+  std::string name;
+  std::string unit;
+  double scale = 1;  // raw value * scale = value in `unit`; positive
+  Kind kind = Kind::kCount;
+  Period period;  // of sampled metrics
+
+  bool is_time() const { return kind == Kind::kTime; }
+  bool is_weighted() const { return kind == Kind::kWeighted; }
+  bool is_samples() const { return kind == Kind::kSamples || kind == Kind::kWeighted; }  // sampled: never calibrated
+  bool operator==(const Metric&) const = default;
+};
+
+// The clock of intervals, and what its brackets cost.
+struct Clock {
+  double ticks_per_second = 0;  // 0: nothing was timed
+  double granularity_ticks = 1;
+  double read_ticks = 0;      // one reading among others
+  double bracket_ticks = 0;   // what a bracket around nothing measures
+  uint64_t bracket_period = 0;  // one event in so many is bracketed; 0: none
+  // What of a bracket remains in each interval: a sampled bracket stands for all intervals but its own.
+  double bracket_bias() const;
+  bool operator==(const Clock&) const = default;
+};
+
+struct Machine {
+  std::string cpu, arch, kernel;
+  uint64_t cpus = 0;
+  bool operator==(const Machine&) const = default;
+};
+
+struct Jvm {
+  std::string name, version, vendor, home, build_id;  // build_id: of libjvm.so
+  std::string Title() const;                          // name and version
+  bool operator==(const Jvm&) const = default;
+};
+
+// How entries and exits were recorded.
+struct Probe {
+  std::string kind;  // hotspot, jvmti or none
+  std::string note;  // why it is not the faster one
+  bool operator==(const Probe&) const = default;
+};
+
+// The agent's options as they were applied.
+struct RecordingOptions {
+  std::string text;  // as given
+  bool fold_recursion = false;
+  uint64_t tree_memory = 0;              // bytes
+  std::string threads, methods, focus;   // filters
+  std::string trace_mode;                // normal, wrap, continuous
+  uint64_t trace_memory = 0;             // bytes
+  bool train = false;
+  std::string timer;                     // auto, perf, posix
+  bool force_rate = false;
+  uint64_t interrupt_ns = 0;  // what one timer interrupt costs here; 0: not measured
+  bool tprof = false;         // jitted code is logged
+  bool code = false;          // with its instructions
+  bool operator==(const RecordingOptions&) const = default;
+};
+
+struct Meta {
+  std::string jprof;  // version of the writer
+  std::string mode;   // callflow, calltree, trace, scs, tprof
+  uint64_t pid = 0;
+  std::vector<std::string> command;
+  std::string cwd;
+  std::string start;  // ISO 8601, UTC
+  RecordingOptions options;
+  std::vector<Metric> metrics;  // none in mode calltree
+  Probe probe;
+  Clock clock;
+  Machine machine;
+  Jvm jvm;
+  std::map<std::string, std::string> fingerprint;  // what a calibration table must have in common with the profile
+  bool operator==(const Meta&) const = default;
+};
+
+// The text of meta.json. Bytes that are not UTF-8 are replaced.
+std::string ToJson(const Meta& meta);
+
+// Reads what ToJson wrote, and anything else: a field that is missing or of another type keeps its default; text that is
+// not a JSON object is a damage. Texts are fit to print (CleanText).
+Meta ParseMeta(std::string_view text, Damages& damages);
+
+}  // namespace jprof::profile
