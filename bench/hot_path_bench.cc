@@ -124,8 +124,8 @@ void CountOnly(benchmark::State& state) {
   if (here.entries != here.exits || here.entries == 0) state.SkipWithError("lost events");
 }
 
-void Record(benchmark::State& state, hotspot::Recording kind) {
-  Recording recording(kind != hotspot::Recording::kCounts);
+void Record(benchmark::State& state, engine::RecordingKind kind) {
+  Recording recording(kind != engine::RecordingKind::kCountTree);
   if (!recording.started()) return state.SkipWithError("no recording");
   handlers = hotspot::HandlersFor(kind, {}, {});
   Probed(kDepth);
@@ -145,8 +145,8 @@ void TwoClockReads(benchmark::State& state) {
 
 BENCHMARK(NoHandler);
 BENCHMARK(CountOnly);
-BENCHMARK_CAPTURE(Record, calltree, hotspot::Recording::kCounts);
-BENCHMARK_CAPTURE(Record, callflow, hotspot::Recording::kTime);
+BENCHMARK_CAPTURE(Record, calltree, engine::RecordingKind::kCountTree);
+BENCHMARK_CAPTURE(Record, callflow, engine::RecordingKind::kTimeTree);
 BENCHMARK(OneClockRead);
 BENCHMARK(TwoClockReads);
 

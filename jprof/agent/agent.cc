@@ -69,17 +69,10 @@ Result<Metrics> MetricsOf(const AgentOptions& options) {
   return metrics;
 }
 
-hotspot::Recording RecordingOf(const AgentOptions& options, const Metrics& metrics) {
-  using hotspot::Recording;
-  if (options.mode == Mode::kTrace) return Recording::kTrace;
-  if (options.mode == Mode::kCalltree) return Recording::kCounts;
-  const size_t counters = metrics.counters.size();
-  if (counters == 0) return Recording::kTime;
-  if (metrics.time)
-    return counters == 1 ? Recording::kTimeAndOneCounter : Recording::kTimeAndCounters;
-  return counters == 1   ? Recording::kOneCounter
-         : counters == 2 ? Recording::kTwoCounters
-                         : Recording::kManyCounters;
+engine::RecordingKind KindOf(const AgentOptions& options, const Metrics& metrics) {
+  if (options.mode == Mode::kTrace) return engine::RecordingKind::kTimeTrace;
+  const bool counts_only = options.mode == Mode::kCalltree;
+  return engine::TreeWith(metrics.time && !counts_only, counts_only ? 0 : metrics.counters.size());
 }
 
 engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metrics& metrics,
@@ -230,13 +223,13 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   } else {
     facts.note = "asked for";
   }
-  const hotspot::Recording recording = RecordingOf(options, metrics);
+  const engine::RecordingKind kind = KindOf(options, metrics);
   jvmtiEventCallbacks callbacks = {};
   if (source == nullptr) {
     facts.kind = "jvmti";
     source = new JvmtiSource(jvmti);
     Say("recording with JVMTI events, which is slow: " + facts.note);
-    if (auto ready = PrepareJvmtiProbe(jvmti, recording, options.train, &callbacks); !ready) return ready;
+    if (auto ready = PrepareJvmtiProbe(jvmti, kind, options.train, &callbacks); !ready) return ready;
   }
   if (auto started = session->Start(SessionOptionsOf(options, metrics, directory), source);
       !started) {
@@ -269,7 +262,7 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   StartLifecycle(jvmti);
   if (probe != nullptr) {
     const hotspot::Probing probing = {.train = options.train, .focused = Focused(*probe, options, session)};
-    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, recording, probing); !installed) {
+    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, kind, probing); !installed) {
       return installed;
     }
   }

@@ -99,7 +99,7 @@ bool JvmtiSource::Describe(uint64_t handle, engine::MethodText* text) {
 
 uint64_t JvmtiSource::VirtualThreadId(uint64_t) { return mounted; }
 
-Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording, bool train,
+Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, engine::RecordingKind kind, bool train,
                                jvmtiEventCallbacks* callbacks) {
   jvmtiCapabilities wanted = {};
   wanted.can_generate_method_entry_events = 1;
@@ -108,28 +108,7 @@ Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording, bo
     return Fail("this JVM offers neither HotSpot's method probes nor JVMTI method events");
   }
   AskForVirtualThreads(jvmti);
-  switch (recording) {
-    case hotspot::Recording::kCounts:
-      Fill<engine::CountTree>(callbacks);
-      break;
-    case hotspot::Recording::kTime:
-      train ? Fill<engine::TrainTree>(callbacks) : Fill<engine::TimeTree>(callbacks);
-      break;
-    case hotspot::Recording::kTrace:
-      Fill<engine::TimeTrace>(callbacks);
-      break;
-    case hotspot::Recording::kOneCounter:
-    case hotspot::Recording::kTwoCounters:
-    case hotspot::Recording::kManyCounters:
-      train ? Fill<engine::CounterTraining<engine::ManyCounters>>(callbacks)
-            : Fill<engine::ManyCounters>(callbacks);
-      break;
-    case hotspot::Recording::kTimeAndOneCounter:
-    case hotspot::Recording::kTimeAndCounters:
-      train ? Fill<engine::CounterTraining<engine::TimeAndCounters>>(callbacks)
-            : Fill<engine::TimeAndCounters>(callbacks);
-      break;
-  }
+  engine::Visit(kind, train, [&]<class R>() { Fill<R>(callbacks); });
   ListenForVirtualThreads(jvmti);
   return {};
 }

@@ -7,7 +7,7 @@
 
 #include "common/result.h"
 #include "jprof/engine/method_table.h"
-#include "jprof/hotspot/probe.h"
+#include "jprof/engine/recording.h"
 
 namespace jprof::agent {
 
@@ -23,7 +23,7 @@ class JvmtiSource : public engine::MethodSource {
 };
 
 // In Agent_OnLoad: asks for the capabilities and names the callbacks.
-Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, hotspot::Recording recording, bool train,
+Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, engine::RecordingKind kind, bool train,
                                jvmtiEventCallbacks* callbacks);
 // In the live phase: events flow from here on. False: they cannot be had.
 bool StartJvmtiProbe(jvmtiEnv* jvmti);

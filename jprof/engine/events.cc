@@ -271,23 +271,14 @@ void AfterSample(Thread* thread, int64_t now, int64_t inside) {
   TakeOff(*thread, own);
 }
 
-#define JPROF_RECORDING(R)                           \
+#define JPROF_INSTANTIATE(R)                         \
   template void EnterSlow<R>(const Event&, int64_t); \
   template void LeaveSlow<R>(const Event&, int64_t);
-JPROF_RECORDING(CountTree)
-JPROF_RECORDING(TimeTree)
-JPROF_RECORDING(TrainTree)
-JPROF_RECORDING(TimeTrace)
-JPROF_RECORDING(OneCounter)
-JPROF_RECORDING(TwoCounters)
-JPROF_RECORDING(ManyCounters)
-JPROF_RECORDING(TimeAndOneCounter)
-JPROF_RECORDING(TimeAndCounters)
-JPROF_RECORDING(CounterTraining<OneCounter>)
-JPROF_RECORDING(CounterTraining<TwoCounters>)
-JPROF_RECORDING(CounterTraining<ManyCounters>)
-JPROF_RECORDING(CounterTraining<TimeAndOneCounter>)
-JPROF_RECORDING(CounterTraining<TimeAndCounters>)
-#undef JPROF_RECORDING
+#define JPROF_INSTANTIATE_TRAINING(R) JPROF_INSTANTIATE(Training<R>)
+JPROF_UNTRAINED_RECORDINGS(JPROF_INSTANTIATE)
+JPROF_TRAINED_RECORDINGS(JPROF_INSTANTIATE)
+JPROF_TRAINED_RECORDINGS(JPROF_INSTANTIATE_TRAINING)
+#undef JPROF_INSTANTIATE_TRAINING
+#undef JPROF_INSTANTIATE
 
 }  // namespace jprof::engine

@@ -13,48 +13,13 @@
 
 #include <cstdint>
 
+#include "jprof/engine/recording.h"
 #include "jprof/engine/thread.h"
 
 namespace jprof::engine {
 
-// What is recorded at an event. A new kind of recording is one more of these.
 // Raise it when the cost of an event changes: tables that were trained with another version do not fit.
 inline constexpr int kHandlerVersion = 2;
-
-inline constexpr int kNoCounters = -1;
-struct CountTree {
-  static constexpr bool kClock = false, kTrain = false, kTrace = false;
-  static constexpr int kCounters = kNoCounters;
-};
-struct TimeTree : CountTree {
-  static constexpr bool kClock = true;
-};
-struct TrainTree : TimeTree {  // and one record per event for `jprof calibrate`
-  static constexpr bool kTrain = true;
-};
-struct TimeTrace : TimeTree {
-  static constexpr bool kTrace = true;
-};
-// Counters as metrics, after time if that is one, too. They are exact, so each event reads them
-// early and late and nothing is sampled. N = their number, 0 = known only when running.
-template <bool kWithTime, int N>
-struct CounterTree : CountTree {
-  static constexpr bool kClock = kWithTime;
-  static constexpr int kCounters = N;
-};
-
-using OneCounter = CounterTree<false, 1>;
-using TwoCounters = CounterTree<false, 2>;
-using ManyCounters = CounterTree<false, 0>;
-using TimeAndOneCounter = CounterTree<true, 1>;
-using TimeAndCounters = CounterTree<true, 0>;
-
-// The same with one record per event and metric for `jprof calibrate`. They are written between the early and the late
-// read, so they are in no interval.
-template <class Recording>
-struct CounterTraining : Recording {
-  static constexpr bool kTrain = true;
-};
 
 // One event as the probe saw it.
 struct Event {

@@ -57,17 +57,6 @@ Handlers ChooseThreads() {
   return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
 }
 
-template <class R>
-Handlers Choose(bool focused) {
-  return focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
-}
-
-// Trainers have no focus.
-template <class R>
-Handlers ChooseTraining(Probing probing) {
-  return probing.train ? ChooseThreads<engine::CounterTraining<R>, false>() : Choose<R>(probing.focused);
-}
-
 }  // namespace
 
 void SetInterpreter(uint64_t begin, uint64_t bytes) {
@@ -75,28 +64,12 @@ void SetInterpreter(uint64_t begin, uint64_t bytes) {
   interpreter_bytes = bytes;
 }
 
-Handlers HandlersFor(Recording recording, Probing probing, ThreadMarks thread_marks) {
+Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks thread_marks) {
   marks = thread_marks;
-  switch (recording) {
-    case Recording::kCounts:
-      return Choose<engine::CountTree>(probing.focused);
-    case Recording::kTrace:
-      return Choose<engine::TimeTrace>(probing.focused);
-    case Recording::kOneCounter:
-      return ChooseTraining<engine::OneCounter>(probing);
-    case Recording::kTwoCounters:
-      return ChooseTraining<engine::TwoCounters>(probing);
-    case Recording::kManyCounters:
-      return ChooseTraining<engine::ManyCounters>(probing);
-    case Recording::kTimeAndOneCounter:
-      return ChooseTraining<engine::TimeAndOneCounter>(probing);
-    case Recording::kTimeAndCounters:
-      return ChooseTraining<engine::TimeAndCounters>(probing);
-    case Recording::kTime:
-      break;
-  }
-  return probing.train ? Choose<engine::TrainTree>(false)
-                       : Choose<engine::TimeTree>(probing.focused);
+  return engine::Visit(kind, probing.train, [&]<class R>() {
+    if constexpr (R::kTrain) return ChooseThreads<R, false>();  // trainers have no focus
+    else return probing.focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
+  });
 }
 
 }  // namespace jprof::hotspot

@@ -15,7 +15,7 @@ struct Handlers {
   Handler exit;
 };
 
-Handlers HandlersFor(Recording recording, Probing probing, ThreadMarks marks);
+Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
 
 // Where the interpreter is, once there is one: only from there focused handlers take the early way
 // out.

@@ -26,7 +26,7 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image) {
 }
 
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording, Probing probing) {
+                          engine::RecordingKind kind, Probing probing) {
   uint8_t* probes = Vm::Flag(structs, "DTraceMethodProbes");
   uint8_t* inlining = Vm::Flag(structs, "Inline");
   if (probes == nullptr || inlining == nullptr) {
@@ -36,7 +36,7 @@ Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTar
   if (!entry || !exit) {
     return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
   }
-  const Handlers handlers = HandlersFor(recording, probing, vm.thread_marks());
+  const Handlers handlers = HandlersFor(kind, probing, vm.thread_marks());
   WriteJump(targets.entry, reinterpret_cast<uint64_t>(handlers.entry));
   WriteJump(targets.exit, reinterpret_cast<uint64_t>(handlers.exit));
   *probes = 1;

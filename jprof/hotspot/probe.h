@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "common/result.h"
+#include "jprof/engine/recording.h"
 #include "jprof/hotspot/libjvm_image.h"
 #include "jprof/hotspot/vm.h"
 
@@ -24,19 +25,7 @@ struct ProbeTargets {
 // Where the two functions are: by symbol, else by their USDT probes. An error says what is missing.
 Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
-// What to record: which handlers the probes jump to.
-enum class Recording {
-  kCounts,
-  kTime,
-  kTrace,
-  kOneCounter,
-  kTwoCounters,
-  kManyCounters,
-  kTimeAndOneCounter,
-  kTimeAndCounters,
-};
-
-// How.
+// How it is recorded.
 struct Probing {
   bool train = false;    // also write what calibration learns from (time and counters; others have nothing to learn)
   bool focused = false;  // a Focus decides what is compiled with probes, inlining stays on, and most interpreted methods are not recorded
@@ -44,6 +33,6 @@ struct Probing {
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
-                          Recording recording, Probing probing);
+                          engine::RecordingKind kind, Probing probing);
 
 }  // namespace jprof::hotspot

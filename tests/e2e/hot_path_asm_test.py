@@ -17,10 +17,10 @@ import sys
 HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
 SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterSampled|LeaveSampled)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
-CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "TrainTree": 1, "TimeTrace": 1}
+CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1, "TimeTrace": 1}
 WITHOUT_STACK = {"CountTree", "TimeTree"}
 # Counters as metrics: one that cannot be read in user space is read by a system call, so there are calls.
-MAY_CALL = re.compile("^(CounterTraining<jprof::engine::)?CounterTree<")
+MAY_CALL = re.compile("^(Training<jprof::engine::)?CounterTree<")
 
 
 class X86:

@@ -279,7 +279,7 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
   options.files.train = true;
   Start(std::move(options));
   ListTree oracle;
-  RunRandom<TrainTree>(oracle, 5, 9, 50'000, false);
+  RunRandom<Training<TimeTree>>(oracle, 5, 9, 50'000, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
   const auto* train = current_thread->train_end - (1 << 14);  // the run being written
   EXPECT_NE(train->from, 0u);
@@ -762,7 +762,7 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
   options.counters = {{"page-faults", 1, 2, 0, 0, 0}, {"context-switches", 1, 3, 0, 0, 0}};
   Start(std::move(options));
   ListTree oracle;
-  RunRandom<CounterTraining<TimeAndCounters>>(oracle, 5, 9, 50'000, false);
+  RunRandom<Training<TimeAndCounters>>(oracle, 5, 9, 50'000, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
   if (current_thread->record->flags & profile::kThreadNoCounters)
     GTEST_SKIP() << "no perf events here";
