@@ -17,6 +17,7 @@
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/meta.h"
+#include "jprof/agent/plan.h"
 #include "jprof/agent/profile_directory.h"
 #include "jprof/agent/sampling.h"
 #include "jprof/agent/say.h"
@@ -39,66 +40,12 @@ std::string_view EnvironmentOf(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// What METRICS= comes to. `dispatches` needs nothing: every profile has them.
-struct Metrics {
-  bool time = false;
-  std::vector<ptm::EventSpec> counters;
-};
-Result<Metrics> MetricsOf(const AgentOptions& options) {
-  Metrics metrics;
-  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return metrics;
-  metrics.time = options.metrics.empty();
-  for (const std::string& name : options.metrics) {
-    if (name == "time") {
-      metrics.time = true;
-    } else if (name.starts_with(ptm::kEncodedPrefix)) {
-      auto event = ptm::DecodeMetric(name);
-      if (!event) return std::unexpected(event.error());
-      metrics.counters.push_back(std::move(*event));
-    } else if (name != "dispatches") {
-      return WrongUse(
-          "the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
-          name);
-    }
-  }
-  if (metrics.counters.empty()) metrics.time = true;
-  if (metrics.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
-  if (!metrics.counters.empty() && options.mode == Mode::kTrace) {
-    return WrongUse("a trace has one metric, time");
-  }
-  return metrics;
-}
-
-engine::RecordingKind KindOf(const AgentOptions& options, const Metrics& metrics) {
-  if (options.mode == Mode::kTrace) return engine::RecordingKind::kTimeTrace;
-  const bool counts_only = options.mode == Mode::kCalltree;
-  return engine::TreeWith(metrics.time && !counts_only, counts_only ? 0 : metrics.counters.size());
-}
-
-engine::SessionOptions SessionOptionsOf(const AgentOptions& options, const Metrics& metrics,
-                                        std::string directory) {
-  engine::SessionOptions session;
+// The session of a plan, in a directory that is made.
+engine::SessionOptions SessionIn(const std::string& directory, const Plan& plan, const AgentOptions& options) {
+  engine::SessionOptions session = plan.session;
+  session.files.directory = directory;
   session.files.directory_is_made = true;
-  session.files.metric_count = (metrics.time ? 1 : 0) + metrics.counters.size() + MetricsOf(options.triggers).size();
-  session.counters = metrics.counters;
-  session.clock = metrics.time;
-  session.files.directory = std::move(directory);
-  session.files.tree_memory = options.tree_memory;
-  session.files.trace = options.mode == Mode::kTrace;
-  session.files.train = options.train;
-  session.fold_recursion = options.fold_recursion;
-  session.trace_keep = options.trace_mode == TraceMode::kWrap ? engine::TraceKeep::kWrap
-                       : options.trace_mode == TraceMode::kContinuous
-                           ? engine::TraceKeep::kContinuous
-                           : engine::TraceKeep::kNormal;
-  session.trace_memory = options.trace_memory;
-  if (!options.threads.Empty()) {
-    session.thread_filter = [filter = options.threads](std::string_view name) {
-      return filter.AcceptsThread(name);
-    };
-  }
   session.method_filter = MethodFilter(options);
-  session.some_unprobed = !options.focus.Empty();
   return session;
 }
 
@@ -157,7 +104,8 @@ Control* ListenFor(Sampling& sampling, const std::string& directory) {
 }
 
 // SCS: stacks, and no probe.
-Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const std::string& directory) {
+Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Plan& plan,
+                         const std::string& directory) {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return WrongUse("SCS needs HotSpot, and this JVM is not");
   auto vm = hotspot::Vm::Open(*structs);
@@ -167,7 +115,7 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   if (!sampling) return std::unexpected(sampling.error());
   jvmtiEventCallbacks callbacks = {};
   if (auto ready = PrepareTriggers(jvmti, *sampling, options.object_info, &callbacks); !ready) return ready;
-  auto started = session->Start(SessionOptionsOf(options, {}, directory), new hotspot::Vm(*vm));
+  auto started = session->Start(SessionIn(directory, plan, options), new hotspot::Vm(*vm));
   if (!started) return started;
   if (!session->writer().WriteFile(profile::kMetaFile, ToJson(GatherMeta(jvmti, options, session, {"none", "", ""})))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
@@ -202,7 +150,7 @@ bool Focused(HotspotProbe& probe, const AgentOptions& options, engine::Session* 
 }
 
 // Callflow, calltree and trace: entries and exits, from a probe.
-Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Metrics& metrics,
+Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Plan& plan,
                         const std::string& directory) {
   // These live as long as the process: probes may run until its very end.
   static HotspotProbe* probe = nullptr;
@@ -223,15 +171,14 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   } else {
     facts.note = "asked for";
   }
-  const engine::RecordingKind kind = KindOf(options, metrics);
   jvmtiEventCallbacks callbacks = {};
   if (source == nullptr) {
     facts.kind = "jvmti";
     source = new JvmtiSource(jvmti);
     Say("recording with JVMTI events, which is slow: " + facts.note);
-    if (auto ready = PrepareJvmtiProbe(jvmti, kind, options.train, &callbacks); !ready) return ready;
+    if (auto ready = PrepareJvmtiProbe(jvmti, plan.kind, options.train, &callbacks); !ready) return ready;
   }
-  if (auto started = session->Start(SessionOptionsOf(options, metrics, directory), source);
+  if (auto started = session->Start(SessionIn(directory, plan, options), source);
       !started) {
     return started;
   }
@@ -262,7 +209,7 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   StartLifecycle(jvmti);
   if (probe != nullptr) {
     const hotspot::Probing probing = {.train = options.train, .focused = Focused(*probe, options, session)};
-    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, kind, probing); !installed) {
+    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, plan.kind, probing); !installed) {
       return installed;
     }
   }
@@ -270,16 +217,16 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   return {};
 }
 
-Result<void> StartMode(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Metrics& metrics,
+Result<void> StartMode(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Plan& plan,
                        const std::string& directory) {
   if (options.mode == Mode::kTprof) return StartLogOnly(java, jvmti, options, directory);
-  if (options.mode == Mode::kScs) return StartStacks(java, jvmti, options, directory);
-  return StartProbe(java, jvmti, options, metrics, directory);
+  if (options.mode == Mode::kScs) return StartStacks(java, jvmti, options, plan, directory);
+  return StartProbe(java, jvmti, options, plan, directory);
 }
 
 Result<void> Start(JavaVM* java, const AgentOptions& options) {
-  const auto metrics = MetricsOf(options);
-  if (!metrics) return std::unexpected(metrics.error());
+  const auto plan = MakePlan(options);
+  if (!plan) return std::unexpected(plan.error());
   jvmtiEnv* jvmti = nullptr;
   if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) {
     return Fail("this JVM has no JVMTI 11");
@@ -290,7 +237,7 @@ Result<void> Start(JavaVM* java, const AgentOptions& options) {
   const auto directory = MakeProfileDirectory(options);
   if (!directory) return std::unexpected(directory.error());
   if (directory->empty()) return {};
-  auto started = StartMode(java, jvmti, options, *metrics, *directory);
+  auto started = StartMode(java, jvmti, options, *plan, *directory);
   if (!started) rmdir(directory->c_str());  // only if nothing was written
   return started;
 }

@@ -1,0 +1,80 @@
+#include "jprof/agent/plan.h"
+
+#include <utility>
+
+namespace jprof::agent {
+namespace {
+
+// What METRICS= selects. `dispatches` needs nothing: every profile has them.
+struct Metrics {
+  bool time = false;
+  std::vector<ptm::EventSpec> counters;
+};
+
+Result<Metrics> SelectMetrics(const AgentOptions& options) {
+  Metrics metrics;
+  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return metrics;
+  metrics.time = options.metrics.empty();
+  for (const std::string& name : options.metrics) {
+    if (name == "time") {
+      metrics.time = true;
+    } else if (name.starts_with(ptm::kEncodedPrefix)) {
+      auto event = ptm::DecodeMetric(name);
+      if (!event) return std::unexpected(event.error());
+      metrics.counters.push_back(std::move(*event));
+    } else if (name != "dispatches") {
+      return WrongUse(
+          "the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
+          name);
+    }
+  }
+  if (metrics.counters.empty()) metrics.time = true;
+  if (metrics.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
+  if (!metrics.counters.empty() && options.mode == Mode::kTrace) {
+    return WrongUse("a trace has one metric, time");
+  }
+  return metrics;
+}
+
+engine::TraceKeep TraceKeepOf(TraceMode mode) {
+  switch (mode) {
+    case TraceMode::kWrap:
+      return engine::TraceKeep::kWrap;
+    case TraceMode::kContinuous:
+      return engine::TraceKeep::kContinuous;
+    case TraceMode::kNormal:
+      break;
+  }
+  return engine::TraceKeep::kNormal;
+}
+
+}  // namespace
+
+Result<Plan> MakePlan(const AgentOptions& options) {
+  auto metrics = SelectMetrics(options);
+  if (!metrics) return std::unexpected(metrics.error());
+  Plan plan;
+  plan.kind = options.mode == Mode::kTrace
+                  ? engine::RecordingKind::kTimeTrace
+                  : engine::TreeWith(metrics->time, metrics->counters.size());
+  engine::SessionOptions& session = plan.session;
+  session.files.metric_count = static_cast<uint32_t>((metrics->time ? 1 : 0) + metrics->counters.size() +
+                                                     MetricsOf(options.triggers).size());
+  session.files.tree_memory = options.tree_memory;
+  session.files.trace = options.mode == Mode::kTrace;
+  session.files.train = options.train;
+  session.clock = metrics->time;
+  session.counters = std::move(metrics->counters);
+  session.fold_recursion = options.fold_recursion;
+  session.trace_keep = TraceKeepOf(options.trace_mode);
+  session.trace_memory = options.trace_memory;
+  session.some_unprobed = !options.focus.Empty();
+  if (!options.threads.Empty()) {
+    session.thread_filter = [filter = options.threads](std::string_view name) {
+      return filter.AcceptsThread(name);
+    };
+  }
+  return plan;
+}
+
+}  // namespace jprof::agent
