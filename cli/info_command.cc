@@ -252,7 +252,7 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
   const profile::Meta meta = profile::ParseMeta(file.ReadAll(16 << 20), damages);
   ordered_json info = {{"profile", directory},    {"mode", meta.mode},      {"jprof", meta.jprof},
                        {"command", meta.command}, {"pid", meta.pid},        {"start", meta.start},
-                       {"jvm", meta.jvm},         {"options", meta.options}};
+                       {"jvm", meta.jvm.Title()},         {"options", meta.options.text}};
   ordered_json lines = damages.Lines();
   info["jitted"] = JittedCode(directory, lines);
   info["bytes"] = BytesOf(directory);
@@ -269,8 +269,8 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
             fmt::format("pid {}, {}, {}", meta.pid, meta.start,
                         ended ? fmt::format("{:.3f} s", info["jitted"]["seconds"].get<double>())
                               : "it still runs or did not end in order"));
-  PrintLine("jvm", meta.jvm);
-  PrintLine("options", meta.options);
+  PrintLine("jvm", meta.jvm.Title());
+  PrintLine("options", meta.options.text);
   PrintLine("jitted code:", JittedText(info["jitted"]));
   for (const auto& damage : info["damages"]) PrintLine("damage", damage);
   return 0;

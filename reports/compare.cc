@@ -21,10 +21,10 @@ double Finite(double value) { return std::isfinite(value) ? value : 0; }
 std::string HowText(const Source& source, const Forest& forest) {
   const Column& column = forest.columns[0];
   const profile::Metric& info = column.info;
-  if (column.counts == 0 && info.period > 0) {
+  if (column.counts == 0 && info.period.value > 0) {
     return fmt::format("{}, one each {}",
                        info.name == "samples" ? "samples" : info.name + " samples",
-                       AmountIn(info.period_unit, info.period));
+                       AmountIn(info.period.unit, info.period.value));
   }
   if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
   const std::string calibrated = column.calibrated
@@ -39,8 +39,8 @@ Side SideOf(const Source& source, const Forest& forest) {
                .mode = source.reader.meta().mode,
                .how = HowText(source, forest),
                .metric = column.info.name};
-  const bool stands_for = column.counts == 0 && column.info.period > 0;
-  side.unit = stands_for ? column.info.period_unit : column.info.unit;
+  const bool stands_for = column.counts == 0 && column.info.period.value > 0;
+  side.unit = stands_for ? column.info.period.unit : column.info.unit;
   side.sampled = column.info.is_samples();
   side.counted = column.counts != Column::kNoCounts;
   if (side.sampled && !side.counted)

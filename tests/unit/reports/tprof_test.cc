@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "profile/jit_log.h"
+#include "profile/recording_meta.h"
 
 namespace jprof::reports {
 namespace {
