@@ -47,7 +47,7 @@ INDIRECT = [
     (r"^jprof::hotspot::(Foreign::Word|\(anonymous namespace\)::Walk::Go)\(", None),
     # The filters of methods and of threads.
     (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
-    (r"^jprof::engine::Session::Name\(", FILTER + r"SessionOptionsOf\(.*::_M_invoke\("),
+    (r"^jprof::engine::Session::Name\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
 ]
 
 START = {
