@@ -1,9 +1,11 @@
-// Addresses to names: the public face of this folder. A Resolver is fed what happened to the address spaces of
-// processes over time (who forked, executed, mapped what; which methods a JIT compiler put where and when), in any
-// order of processes but in order of time within one, and then answers what stood at an address at a time.
+// Addresses to names: the public face of this folder. A Resolver is fed what happened to the
+// address spaces of processes over time (who forked, executed, mapped what; which methods a JIT
+// compiler put where and when), in any order of processes but in order of time within one, and then
+// answers what stood at an address at a time.
 //
-// Only modules that an answer needs are opened, each once. One thread at a time. Times are nanoseconds of one clock,
-// the caller's choice (CLOCK_MONOTONIC in jprof); kAlways, 0, means "since before we looked".
+// Only modules that an answer needs are opened, each once. One thread at a time. Times are
+// nanoseconds of one clock, the caller's choice (CLOCK_MONOTONIC in jprof); kAlways, 0, means
+// "since before we looked".
 #pragma once
 
 #include <cstdint>
@@ -35,18 +37,19 @@ struct Mapping {
 struct JittedCode {
   uint64_t start = 0, length = 0;
   Nanos loaded = kAlways, unloaded = kForever;
-  std::string name;           // as it is to be printed: "pkg/Class.method(sig)ret", or a stub's name
-  char type = 'J';            // of the method, as in reports: J, R, I (interpreter), O (stub)
+  std::string name;  // as it is to be printed: "pkg/Class.method(sig)ret", or a stub's name
+  char type = 'J';   // of the method, as in reports: J, R, I (interpreter), O (stub)
   std::vector<uint8_t> code;  // its instructions; may be empty
-  std::vector<std::pair<uint32_t, uint32_t>> lines;  // (offset in code, source line), sorted; may be empty
-  std::string source;                                // the file of these lines; empty: not known
+  std::vector<std::pair<uint32_t, uint32_t>>
+      lines;           // (offset in code, source line), sorted; may be empty
+  std::string source;  // the file of these lines; empty: not known
 };
 
 // How far the answer got (in this order, each knows all that the one before knows).
 enum class Outcome { kNoModule, kNoSymbols, kNoSymbolFound, kSymbol };
 
-// What stood at an address. Views live as long as the Resolver. Between jitted methods: JITCODE, kNoSymbolFound; in
-// other memory that no file is behind: "//anon", kNoSymbols.
+// What stood at an address. Views live as long as the Resolver. Between jitted methods: JITCODE,
+// kNoSymbolFound; in other memory that no file is behind: "//anon", kNoSymbols.
 struct Place {
   Outcome outcome = Outcome::kNoModule;
   std::string_view module;    // path; "JITCODE", "vmlinux", "[vdso]"; "NoModule"
@@ -86,16 +89,20 @@ class Resolver {
   void Exec(Pid pid, Nanos when);                // empties the process; mappings follow
   void Exit(Pid pid, Nanos when);
   void Map(Pid pid, Nanos when, Mapping mapping);  // replaces what it overlaps
-  // In any order of time. Later loads hide earlier ones where they overlap. `loaded` kAlways: since the newest exec of
-  // the process that was told before this call; such code (of a perf map) does not hide files.
+  // In any order of time. Later loads hide earlier ones where they overlap. `loaded` kAlways: since
+  // the newest exec of the process that was told before this call; such code (of a perf map) does
+  // not hide files.
   void Jitted(Pid pid, JittedCode code);
-  // What the process has mapped now, from /proc; also remembers its root, so that containers' files are found.
+  // What the process has mapped now, from /proc; also remembers its root, so that containers' files
+  // are found.
   Result<void> MapsOf(Pid pid, Nanos when);
 
   Place Resolve(Pid pid, uint64_t address, Nanos when);
-  // Source position and inlined callers; one frame with the symbol only where nothing better is known.
+  // Source position and inlined callers; one frame with the symbol only where nothing better is
+  // known.
   std::vector<Frame> Frames(Pid pid, uint64_t address, Nanos when);
-  // The instructions of [start, start + length) as they were mapped at that time; fewer or none if they cannot be had.
+  // The instructions of [start, start + length) as they were mapped at that time; fewer or none if
+  // they cannot be had.
   std::vector<uint8_t> Code(Pid pid, uint64_t start, uint64_t length, Nanos when);
   // Of a file by itself, at addresses as linked (what `addr2line -e` takes).
   Place ResolveInFile(const std::string& path, uint64_t address);

@@ -5,7 +5,8 @@
 namespace jprof::a2n {
 namespace {
 
-// How many forks without an exec an answer may have to look back through; then a child copies instead.
+// How many forks without an exec an answer may have to look back through; then a child copies
+// instead.
 constexpr uint32_t kMostForks = 16;
 
 }  // namespace
@@ -31,7 +32,8 @@ const AddressSpaces::Life* AddressSpaces::LifeAt(const Process& process, Nanos w
   return when < life.until || life.until == kForever ? &life : nullptr;
 }
 
-// What the parent had then, itself and from its forebears: mappings that are hidden by later ones stay hidden.
+// What the parent had then, itself and from its forebears: mappings that are hidden by later ones
+// stay hidden.
 void AddressSpaces::CopyInto(Life& life, const Process& parent, Nanos when) const {
   std::vector<const Life*> line;
   const Process* process = &parent;
@@ -87,14 +89,16 @@ void AddressSpaces::Exit(Pid pid, Nanos when) {
 
 void AddressSpaces::Map(Pid pid, Nanos when, uint64_t start, uint64_t end, uint32_t id) {
   Process& process = ProcessOf(pid);
-  if (process.lives.back().until <= when && when != kForever) BeginLife(process, {.since = when});  // a reused pid
+  if (process.lives.back().until <= when && when != kForever)
+    BeginLife(process, {.since = when});  // a reused pid
   process.lives.back().mappings.Add({start, end, when, kForever, id});
 }
 
 void AddressSpaces::Jitted(Pid pid, const JittedCode& code, uint32_t id) {
   Process& process = ProcessOf(pid);
   const Nanos loaded = code.loaded == kAlways ? process.lives.back().since : code.loaded;
-  if (code.length == 0 || code.length > ~uint64_t{0} - code.start || loaded >= code.unloaded) return;
+  if (code.length == 0 || code.length > ~uint64_t{0} - code.start || loaded >= code.unloaded)
+    return;
   process.code.Add({code.start, code.start + code.length, loaded, code.unloaded, id});
   process.lowest = std::min(process.lowest, code.start);
   process.highest = std::max(process.highest, code.start + code.length);

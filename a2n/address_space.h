@@ -1,5 +1,6 @@
-// What each process had mapped, over time. A process lives from its fork to its exit; an exec begins another life, with
-// nothing mapped. A forked child refers to its parent as it was, so that forking costs nothing.
+// What each process had mapped, over time. A process lives from its fork to its exit; an exec
+// begins another life, with nothing mapped. A forked child refers to its parent as it was, so that
+// forking costs nothing.
 #pragma once
 
 #include <optional>
@@ -13,11 +14,13 @@ namespace jprof::a2n {
 
 class AddressSpaces {
  public:
-  // What was found: `mapping` and `code` hold the address at the time, either may be missing; ids are the caller's.
+  // What was found: `mapping` and `code` hold the address at the time, either may be missing; ids
+  // are the caller's.
   struct Found {
     const Span* mapping = nullptr;
     const Span* code = nullptr;
-    bool near_code = false;  // the address lies between jitted code of this life, whether or not any holds it
+    bool near_code =
+        false;  // the address lies between jitted code of this life, whether or not any holds it
   };
 
   void Fork(Pid parent, Pid child, Nanos when);

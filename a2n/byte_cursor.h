@@ -1,4 +1,5 @@
-// Reads foreign bytes in order and never past their end. After a failed read it stays failed and gives zeros.
+// Reads foreign bytes in order and never past their end. After a failed read it stays failed and
+// gives zeros.
 #pragma once
 
 #include <algorithm>

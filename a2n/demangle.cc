@@ -25,19 +25,24 @@ using Text = std::unique_ptr<char, decltype(&std::free)>;
 bool IsRustLegacy(std::string_view name) {
   constexpr size_t kDigits = 16;
   const size_t hash = name.rfind("17h");
-  if (!name.starts_with("_ZN") || hash == std::string_view::npos || name.size() < hash + 3 + kDigits + 1) return false;
+  if (!name.starts_with("_ZN") || hash == std::string_view::npos ||
+      name.size() < hash + 3 + kDigits + 1)
+    return false;
   const std::string_view behind = name.substr(hash + 3 + kDigits);
-  return name.substr(hash + 3, kDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+  return name.substr(hash + 3, kDigits).find_first_not_of("0123456789abcdef") ==
+             std::string_view::npos &&
          behind[0] == 'E' && (behind.size() == 1 || behind[1] == '.');
 }
 
-// What libiberty would do, without it: Rust wrote special characters as $..$ and "::" between as "..".
+// What libiberty would do, without it: Rust wrote special characters as $..$ and "::" between as
+// "..".
 std::string RustLegacy(std::string text) {
   text.resize(text.rfind("::h"));
   constexpr std::pair<std::string_view, std::string_view> kWritten[] = {
-      {"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},  {"$BP$", "*"},   {"$C$", ","},   {"$LP$", "("},  {"$RP$", ")"},
-      {"$SP$", "@"},  {"$u20$", " "}, {"$u27$", "'"}, {"$u5b$", "["},  {"$u5d$", "]"}, {"$u7b$", "{"}, {"$u7d$", "}"},
-      {"$u7e$", "~"}, {"$u3b$", ";"}, {"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
+      {"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},   {"$BP$", "*"},  {"$C$", ","},
+      {"$LP$", "("},  {"$RP$", ")"},  {"$SP$", "@"},   {"$u20$", " "}, {"$u27$", "'"},
+      {"$u5b$", "["}, {"$u5d$", "]"}, {"$u7b$", "{"},  {"$u7d$", "}"}, {"$u7e$", "~"},
+      {"$u3b$", ";"}, {"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
   for (const auto& [written, meant] : kWritten) {
     for (size_t at = 0; (at = text.find(written, at)) != std::string::npos; at += meant.size())
       text.replace(at, written.size(), meant);
@@ -64,7 +69,8 @@ std::string Demangle(const char* name) {
   int status = 0;
   const Text text(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
   if (text == nullptr || status != 0) return name;
-  return rust_legacy && std::strstr(text.get(), "::h") != nullptr ? RustLegacy(text.get()) : std::string(text.get());
+  return rust_legacy && std::strstr(text.get(), "::h") != nullptr ? RustLegacy(text.get())
+                                                                  : std::string(text.get());
 }
 
 }  // namespace jprof::a2n

@@ -34,7 +34,9 @@ constexpr size_t kMostHeaders = 1 << 16;
 // So many symbols without a name in a row are a hole in a sparse file.
 constexpr int kMostNameless = 1 << 20;
 
-uint64_t SaturatedSum(uint64_t a, uint64_t b) { return a > ~uint64_t{0} - b ? ~uint64_t{0} : a + b; }
+uint64_t SaturatedSum(uint64_t a, uint64_t b) {
+  return a > ~uint64_t{0} - b ? ~uint64_t{0} : a + b;
+}
 
 uint64_t PageDown(uint64_t offset) { return offset & ~uint64_t{4095}; }
 
@@ -55,11 +57,13 @@ std::string DebugPath(const Options& options) {
 Image::Image() : session_(std::make_unique<Session>()) {}
 Image::~Image() = default;
 
-Result<std::unique_ptr<Image>> Image::Open(int fd, const std::string& path, const Options& options) {
+Result<std::unique_ptr<Image>> Image::Open(int fd, const std::string& path,
+                                           const Options& options) {
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
     close(fd);
-    return Fail("{}", status.st_size == 0 && S_ISREG(status.st_mode) ? "it is empty" : "it is no regular file");
+    return Fail("{}", status.st_size == 0 && S_ISREG(status.st_mode) ? "it is empty"
+                                                                     : "it is no regular file");
   }
   std::unique_ptr<Image> image(new Image());
   image->demangle_ = options.demangle;
@@ -100,24 +104,30 @@ void Image::ReadSegments() {
     GElf_Phdr header;
     if (gelf_getphdr(session_->elf, static_cast<int>(i), &header) == nullptr) break;
     if (header.p_type != PT_LOAD || header.p_filesz == 0) continue;
-    segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr, (header.p_flags & PF_X) != 0});
+    segments_.push_back(
+        {header.p_offset, header.p_filesz, header.p_vaddr, (header.p_flags & PF_X) != 0});
   }
   // Where pages overlap in the file, the executable segment is meant.
-  std::ranges::stable_sort(segments_, [](const Segment& a, const Segment& b) { return a.executable > b.executable; });
+  std::ranges::stable_sort(
+      segments_, [](const Segment& a, const Segment& b) { return a.executable > b.executable; });
 }
 
 // Ranges of code by the section headers, else by the segments.
 void Image::ReadSections() {
   Elf_Scn* section = nullptr;
-  for (size_t i = 0; i < kMostHeaders && (section = elf_nextscn(session_->elf, section)) != nullptr; ++i) {
+  for (size_t i = 0; i < kMostHeaders && (section = elf_nextscn(session_->elf, section)) != nullptr;
+       ++i) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) continue;
-    if ((header.sh_flags & SHF_EXECINSTR) == 0 || (header.sh_flags & SHF_ALLOC) == 0 || header.sh_size == 0) continue;
+    if ((header.sh_flags & SHF_EXECINSTR) == 0 || (header.sh_flags & SHF_ALLOC) == 0 ||
+        header.sh_size == 0)
+      continue;
     code_.emplace_back(header.sh_addr, SaturatedSum(header.sh_addr, header.sh_size));
   }
   if (code_.empty()) {
     for (const Segment& segment : segments_) {
-      if (segment.executable) code_.emplace_back(segment.address, SaturatedSum(segment.address, segment.size));
+      if (segment.executable)
+        code_.emplace_back(segment.address, SaturatedSum(segment.address, segment.size));
     }
   }
   std::ranges::sort(code_);
@@ -133,14 +143,17 @@ void Image::ReadBuildId() {
 std::optional<uint64_t> Image::LinkAddress(uint64_t file_offset) const {
   for (const Segment& segment : segments_) {
     // A mapping begins and ends at pages, so it shows a little of the file around the segment too.
-    if (file_offset < PageDown(segment.offset) || file_offset >= SaturatedSum(segment.offset, segment.size)) continue;
+    if (file_offset < PageDown(segment.offset) ||
+        file_offset >= SaturatedSum(segment.offset, segment.size))
+      continue;
     return file_offset - segment.offset + segment.address;
   }
   return std::nullopt;
 }
 
 bool Image::IsCode(uint64_t address) const {
-  const auto after = std::ranges::upper_bound(code_, address, {}, &std::pair<uint64_t, uint64_t>::first);
+  const auto after =
+      std::ranges::upper_bound(code_, address, {}, &std::pair<uint64_t, uint64_t>::first);
   return after != code_.begin() && address < std::prev(after)->second;
 }
 
@@ -153,7 +166,8 @@ const SymbolTable& Image::ReadSymbols() {
   return symbols_;
 }
 
-// .symtab of the file or of its debug file, else .dynsym with what .gnu_debugdata adds: elfutils finds which.
+// .symtab of the file or of its debug file, else .dynsym with what .gnu_debugdata adds: elfutils
+// finds which.
 void Image::AddSymbolTable() {
   const int count = dwfl_module_getsymtab(session_->module);
   int nameless = 0;
@@ -161,7 +175,8 @@ void Image::AddSymbolTable() {
     GElf_Sym raw;
     GElf_Addr address = 0;
     GElf_Word section = SHN_UNDEF;
-    const char* name = dwfl_module_getsym_info(session_->module, i, &raw, &address, &section, nullptr, nullptr);
+    const char* name =
+        dwfl_module_getsym_info(session_->module, i, &raw, &address, &section, nullptr, nullptr);
     nameless = name == nullptr || name[0] == '\0' ? nameless + 1 : 0;
     if (nameless > kMostNameless) break;
     if (nameless > 0 || section == SHN_UNDEF) continue;
@@ -169,12 +184,14 @@ void Image::AddSymbolTable() {
     const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!function && type != STT_NOTYPE) continue;
     address -= session_->bias;
-    if (!function && (!IsCode(address) || name[0] == '$' || std::strncmp(name, ".L", 2) == 0)) continue;
+    if (!function && (!IsCode(address) || name[0] == '$' || std::strncmp(name, ".L", 2) == 0))
+      continue;
     const auto bound = binding == STB_LOCAL  ? SymbolTable::Binding::kLocal
                        : binding == STB_WEAK ? SymbolTable::Binding::kWeak
                                              : SymbolTable::Binding::kGlobal;
     std::string_view bare = name;
-    bare = bare.substr(0, std::max<size_t>(bare.find('@'), 1));  // without a version: "xdr_int@GLIBC_2.2.5"
+    bare = bare.substr(
+        0, std::max<size_t>(bare.find('@'), 1));  // without a version: "xdr_int@GLIBC_2.2.5"
     symbols_.Add({address, raw.st_size, 0, SymbolTable::Rank(function, bound), !function}, bare);
   }
 }
@@ -185,7 +202,8 @@ struct PltShape {
   uint64_t address, first, entry;  // entries begin `first` bytes behind the address
 };
 
-// Where the jump to the i-th function of .rela.plt stands, for the linkers' usual layouts; nothing for others.
+// Where the jump to the i-th function of .rela.plt stands, for the linkers' usual layouts; nothing
+// for others.
 std::optional<PltShape> ShapeOf(int machine, const GElf_Shdr* plt, const GElf_Shdr* plt_sec) {
   if (machine == EM_X86_64 && plt_sec != nullptr) return PltShape{plt_sec->sh_addr, 0, 16};
   if (machine == EM_X86_64 && plt != nullptr) return PltShape{plt->sh_addr, 16, 16};
@@ -214,7 +232,8 @@ void Image::AddProcedureLinkage() {
     if (std::strcmp(name, ".rela.plt") == 0 && header.sh_type == SHT_RELA)
       relocations = header, relocation_section = section;
   }
-  const auto shape = ShapeOf(file.e_machine, has_plt ? &plt : nullptr, has_plt_sec ? &plt_sec : nullptr);
+  const auto shape =
+      ShapeOf(file.e_machine, has_plt ? &plt : nullptr, has_plt_sec ? &plt_sec : nullptr);
   if (!shape || relocation_section == nullptr || relocations.sh_entsize == 0) return;
   Elf_Scn* symbol_section = elf_getscn(elf, relocations.sh_link);
   GElf_Shdr symbols;
@@ -227,7 +246,8 @@ void Image::AddProcedureLinkage() {
     GElf_Rela row;
     GElf_Sym symbol;
     if (gelf_getrela(rows, static_cast<int>(i), &row) == nullptr) break;
-    if (gelf_getsym(symbol_rows, static_cast<int>(GELF_R_SYM(row.r_info)), &symbol) == nullptr) continue;
+    if (gelf_getsym(symbol_rows, static_cast<int>(GELF_R_SYM(row.r_info)), &symbol) == nullptr)
+      continue;
     const char* name = elf_strptr(elf, symbols.sh_link, symbol.st_name);
     const uint64_t address = shape->address + shape->first + i * shape->entry;
     if (name == nullptr || name[0] == '\0' || !IsCode(address)) continue;
@@ -245,7 +265,8 @@ std::string_view Image::NameOf(const Symbol& symbol) {
   std::string bare = name;
   const bool plt = bare.ends_with("@plt");
   if (plt) bare.resize(bare.size() - 4);
-  return shown = demangled_.emplace(index, Demangle(bare.c_str()) + (plt ? "@plt" : "")).first->second;
+  return shown =
+             demangled_.emplace(index, Demangle(bare.c_str()) + (plt ? "@plt" : "")).first->second;
 }
 
 SourceLines::Found Image::FramesAt(uint64_t address) {
@@ -264,7 +285,8 @@ std::vector<uint8_t> Image::CodeAt(uint64_t file_offset, uint64_t length) const 
     size_t file_size = 0;
     if (elf_rawfile(session_->elf, &file_size) == nullptr || file_offset >= file_size) return {};
     length = std::min({length, end - file_offset, file_size - file_offset});
-    const Elf_Data* data = elf_getdata_rawchunk(session_->elf, static_cast<int64_t>(file_offset), length, ELF_T_BYTE);
+    const Elf_Data* data =
+        elf_getdata_rawchunk(session_->elf, static_cast<int64_t>(file_offset), length, ELF_T_BYTE);
     if (data == nullptr || data->d_buf == nullptr) return {};
     const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
     return {bytes, bytes + std::min<size_t>(data->d_size, length)};

@@ -1,6 +1,7 @@
-// One ELF file with what stands in it: functions, and source positions where there is DWARF. Its parts are read when
-// they are first asked for. Addresses are as linked. Only this file and source_lines know elfutils; elfutils is trusted
-// to survive damaged files, offsets and sizes that we use ourselves are checked here.
+// One ELF file with what stands in it: functions, and source positions where there is DWARF. Its
+// parts are read when they are first asked for. Addresses are as linked. Only this file and
+// source_lines know elfutils; elfutils is trusted to survive damaged files, offsets and sizes that
+// we use ourselves are checked here.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,10 @@ namespace jprof::a2n {
 
 class Image {
  public:
-  // Takes `fd`, whatever comes of it. `path`: beside which separate debug files are looked for. Error: the reason only,
-  // without the path.
-  static Result<std::unique_ptr<Image>> Open(int fd, const std::string& path, const Options& options);
+  // Takes `fd`, whatever comes of it. `path`: beside which separate debug files are looked for.
+  // Error: the reason only, without the path.
+  static Result<std::unique_ptr<Image>> Open(int fd, const std::string& path,
+                                             const Options& options);
   ~Image();
   Image(const Image&) = delete;
 

@@ -21,14 +21,21 @@ bool ParseMapLine(std::string_view line, JittedCode& code) {
     line.remove_prefix(static_cast<size_t>(after - line.data()) + 1);
     return true;
   };
-  if (!take(code.start) || !take(code.length) || code.length == 0 || code.length > ~uint64_t{0} - code.start)
+  if (!take(code.start) || !take(code.length) || code.length == 0 ||
+      code.length > ~uint64_t{0} - code.start)
     return false;
   if (line.ends_with('\r')) line.remove_suffix(1);
   code.name = line;
   return !line.empty();
 }
 
-enum Record : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2, kCodeClose = 3, kUnwindingInfo = 4 };
+enum Record : uint32_t {
+  kCodeLoad = 0,
+  kCodeMove = 1,
+  kDebugInfo = 2,
+  kCodeClose = 3,
+  kUnwindingInfo = 4
+};
 constexpr uint32_t kMagic = 0x4A695444, kMagicSwapped = 0x4454694A;
 constexpr uint64_t kArchTimestamps = 1;  // of the file's flags
 
@@ -79,7 +86,8 @@ class JitDump {
     if (id == kDebugInfo) good = Lines(record);
     if (id == kCodeClose) return false;
     if (code_.size() == kMostCodes) return Damaged("is one too many");
-    return good || Damaged("says more than it holds");  // unknown kinds are passed over, as the format asks
+    return good ||
+           Damaged("says more than it holds");  // unknown kinds are passed over, as the format asks
   }
 
   bool Load(ByteCursor& record, Nanos time) {
@@ -113,11 +121,13 @@ class JitDump {
   bool Move(ByteCursor& record, Nanos time) {
     record.Number<uint64_t>();  // pid, tid
     record.Number<uint64_t>();  // vma
-    const auto from = record.Number<uint64_t>(), to = record.Number<uint64_t>(), length = record.Number<uint64_t>();
+    const auto from = record.Number<uint64_t>(), to = record.Number<uint64_t>(),
+               length = record.Number<uint64_t>();
     const auto index = record.Number<uint64_t>();
     if (!record.ok() || length > ~uint64_t{0} - to) return false;
     const auto place = place_.find(index);
-    if (place == place_.end() || code_[place->second].start != from) return true;  // of code that we never saw
+    if (place == place_.end() || code_[place->second].start != from)
+      return true;  // of code that we never saw
     if (moved_bytes_ + code_[place->second].code.size() > kMostBytes) return false;
     JittedCode code = code_[place->second];
     moved_bytes_ += code.code.size() + code.lines.size() * 8 + code.name.size();
@@ -188,7 +198,8 @@ std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage)
     at = end + 1;
   }
   if (bad > 0)
-    damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad, line, first_bad);
+    damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad,
+                         line, first_bad);
   return codes;
 }
 

@@ -1,7 +1,8 @@
-// What JIT compilers leave for profilers: perf maps (text, /tmp/perf-PID.map) and jitdumps (jit-PID.dump, in the format
-// of linux' tools/perf/Documentation/jitdump-specification.txt). Both may be damaged or hostile: reading them is
-// bounded by their size and 1 GiB. Error: nothing could be read. What could be read before or around damage is given,
-// and `damage`, if there is one, says in a line what was wrong; it stays empty otherwise.
+// What JIT compilers leave for profilers: perf maps (text, /tmp/perf-PID.map) and jitdumps
+// (jit-PID.dump, in the format of linux' tools/perf/Documentation/jitdump-specification.txt). Both
+// may be damaged or hostile: reading them is bounded by their size and 1 GiB. Error: nothing could
+// be read. What could be read before or around damage is given, and `damage`, if there is one, says
+// in a line what was wrong; it stays empty otherwise.
 #pragma once
 
 #include <string>
@@ -15,7 +16,8 @@ namespace jprof::a2n {
 
 // No times are known: code is there from kAlways on, a later line before an earlier one.
 Result<std::vector<JittedCode>> ReadPerfMap(const std::string& path, std::string* damage = nullptr);
-// Times are the file's, CLOCK_MONOTONIC as perf wants it, unless it says that they are the processor's: then kAlways.
+// Times are the file's, CLOCK_MONOTONIC as perf wants it, unless it says that they are the
+// processor's: then kAlways.
 Result<std::vector<JittedCode>> ReadJitDump(const std::string& path, std::string* damage = nullptr);
 
 // The same, of what was read.

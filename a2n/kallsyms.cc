@@ -29,7 +29,8 @@ bool ParseLine(std::string_view text, Line& line) {
   line.module = {};
   const size_t blank = line.name.find_first_of(kBlank);
   if (blank != std::string_view::npos) {
-    line.module = line.name.substr(std::min(line.name.find_first_not_of(kBlank, blank), line.name.size()));
+    line.module =
+        line.name.substr(std::min(line.name.find_first_not_of(kBlank, blank), line.name.size()));
     line.name = line.name.substr(0, blank);
   }
   return true;
@@ -58,11 +59,13 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
       if (line.address != 0) {
         uint32_t module = 0;
         if (!line.module.empty()) {
-          const auto [place, made] = modules.try_emplace(std::string(line.module), kernel.modules_.size());
+          const auto [place, made] =
+              modules.try_emplace(std::string(line.module), kernel.modules_.size());
           if (made) kernel.modules_.emplace_back(line.module);
           module = place->second;
         }
-        starts.push_back({{line.address, 0, static_cast<uint32_t>(kernel.names_.size()), module}, line.type});
+        starts.push_back(
+            {{line.address, 0, static_cast<uint32_t>(kernel.names_.size()), module}, line.type});
         if (IsText(line.type)) kernel.names_.append(line.name) += '\0';
       }
     }
@@ -70,7 +73,8 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
   }
   if (starts.empty() && all_zero && !text.empty()) {
     return Fail(
-        "every address in it is 0: the kernel hides them from this user. Run as root, or as root do "
+        "every address in it is 0: the kernel hides them from this user. Run as root, or as root "
+        "do "
         "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
   }
   if (starts.empty()) return Fail("there is no symbol in it");
@@ -86,8 +90,9 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
     if (!kernel.symbols_.empty() && kernel.symbols_.back().address == symbol.address) continue;
     size_t next = i + 1;
     while (next < starts.size() && starts[next].symbol.address == symbol.address) ++next;
-    const uint64_t page_end =
-        (symbol.address | (kPage - 1)) == ~uint64_t{0} ? ~uint64_t{0} : (symbol.address | (kPage - 1)) + 1;
+    const uint64_t page_end = (symbol.address | (kPage - 1)) == ~uint64_t{0}
+                                  ? ~uint64_t{0}
+                                  : (symbol.address | (kPage - 1)) + 1;
     uint64_t end = page_end;
     if (next < starts.size()) {
       end = starts[next].symbol.address;

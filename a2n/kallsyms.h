@@ -25,7 +25,9 @@ class KernelSymbols {
   // By address; the last one that begins at or below it and does not end before it. Null: none.
   const Symbol* Find(uint64_t address) const;
   std::string_view NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
-  std::string_view ModuleOf(const Symbol& symbol) const { return modules_[symbol.module]; }  // "vmlinux", "[ext4]"
+  std::string_view ModuleOf(const Symbol& symbol) const {
+    return modules_[symbol.module];
+  }  // "vmlinux", "[ext4]"
   size_t size() const { return symbols_.size(); }
 
  private:

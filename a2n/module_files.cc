@@ -19,36 +19,43 @@ constexpr const char* kVdso = "[vdso]";
 
 bool IsAnonymous(std::string_view path) {
   return path.empty() || path.starts_with("//anon") || (path.starts_with('[') && path != kVdso) ||
-         path.starts_with("anon_inode:") || path.starts_with("/dev/zero") || path.starts_with("/SYSV");
+         path.starts_with("anon_inode:") || path.starts_with("/dev/zero") ||
+         path.starts_with("/SYSV");
 }
 
 // Where it may be read, best first.
 struct Candidate {
   std::string path;
-  bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades make it
+  bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades
+                 // make it
 };
 
 std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   std::string path = file.path;
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
-  const bool by_name = !deleted || !file.build_id.empty();  // a build id that is known is compared in any case
+  const bool by_name =
+      !deleted || !file.build_id.empty();  // a build id that is known is compared in any case
   std::vector<Candidate> candidates;
   if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
   candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
   // The pid may belong to another process by now: only what has the right inode is believed.
   const std::string process = fmt::format("/proc/{}", file.pid);
   if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
-  candidates.push_back({fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
+  candidates.push_back(
+      {fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
   return candidates;
 }
 
-int OpenForReading(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+int OpenForReading(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
 
 }  // namespace
 
 ModuleFile& ModuleFiles::Intern(Pid pid, const Mapping& mapping, const std::string& root) {
-  const std::string key = fmt::format("{}\n{}\n{}\n{}", mapping.path, mapping.build_id, mapping.inode, root);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", mapping.path, mapping.build_id, mapping.inode, root);
   const auto [place, made] = by_key_.try_emplace(key, nullptr);
   if (made) {
     ModuleFile& file = files_.emplace_back();
@@ -77,17 +84,18 @@ void ModuleFiles::TryOpen(ModuleFile& file) {
   Result<Image*> image = file.path == kVdso ? FindVdso() : Find(file);
   if (!image) {
     ++statistics.modules_failed;
-    complaints.push_back(fmt::format("{}: {}; its addresses have no names", file.path, image.error().message));
+    complaints.push_back(
+        fmt::format("{}: {}; its addresses have no names", file.path, image.error().message));
     return;
   }
   file.image = *image;
   file.has_symbols = file.image->HasSymbols();
   if (file.has_symbols) return;
-  complaints.push_back(
-      fmt::format("{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
-                  "package, or build it without stripping it",
-                  file.path, fmt::join(options_.debug_folders, ", "),
-                  file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
+  complaints.push_back(fmt::format(
+      "{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
+      "package, or build it without stripping it",
+      file.path, fmt::join(options_.debug_folders, ", "),
+      file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
 }
 
 Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
@@ -96,7 +104,8 @@ Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
     close(fd);
     return Fail("{}", std::strerror(errno));
   }
-  const Identity identity(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  const Identity identity(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                          status.st_mtim.tv_nsec);
   if (const auto known = by_identity_.find(identity); known != by_identity_.end()) {
     close(fd);
     return known->second;
@@ -108,7 +117,8 @@ Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
   return by_identity_[identity] = images_.back().get();
 }
 
-// A file with the inode that was mapped, else one that has its name now. A build id that is known decides.
+// A file with the inode that was mapped, else one that has its name now. A build id that is known
+// decides.
 Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   std::string reason, other_build;
   for (const bool by_name : {false, true}) {
@@ -137,10 +147,12 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   }
   if (!other_build.empty()) {
     return Fail(
-        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or put the old one back",
+        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or put the "
+        "old one back",
         other_build, file.build_id);
   }
-  if (file.path.ends_with(kDeleted)) return Fail("it was deleted, and the process that has it is gone or not ours");
+  if (file.path.ends_with(kDeleted))
+    return Fail("it was deleted, and the process that has it is gone or not ours");
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);
 }
 

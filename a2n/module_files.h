@@ -1,5 +1,6 @@
-// The files that processes have mapped: which they are, where they can still be read, and what stands in them. A file
-// is opened when an answer first needs it, and once however many processes have it.
+// The files that processes have mapped: which they are, where they can still be read, and what
+// stands in them. A file is opened when an answer first needs it, and once however many processes
+// have it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ class ModuleFiles {
   Statistics statistics;
 
  private:
-  using Identity = std::tuple<uint64_t, uint64_t, uint64_t, int64_t, int64_t>;  // device, inode, size, changed
+  using Identity =
+      std::tuple<uint64_t, uint64_t, uint64_t, int64_t, int64_t>;  // device, inode, size, changed
 
   void TryOpen(ModuleFile& file);
   Result<Image*> Find(const ModuleFile& file);

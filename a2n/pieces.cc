@@ -18,8 +18,9 @@ void Pieces::Cut(uint64_t start, uint32_t owner) {
 
 // A sweep: the ranges that hold the address lie on a stack, the innermost on top.
 void Pieces::Build() {
-  std::ranges::stable_sort(
-      ranges_, [](const Range& a, const Range& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
+  std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
   std::vector<Range> open;
   const auto close_until = [&](uint64_t address) {
     while (!open.empty() && open.back().end <= address) {
@@ -53,10 +54,12 @@ void Pieces::BuildCoarse() {
 }
 
 uint32_t Pieces::Find(uint64_t address) const {
-  if (pieces_.empty() || address < pieces_.front().start || address >= pieces_.back().start) return kNone;
+  if (pieces_.empty() || address < pieces_.front().start || address >= pieces_.back().start)
+    return kNone;
   const size_t step = static_cast<size_t>((address - pieces_.front().start) >> shift_);
   const auto first = pieces_.begin() + coarse_[step], last = pieces_.begin() + coarse_[step + 1];
-  const auto after = std::upper_bound(first, last, address, [](uint64_t a, const Piece& b) { return a < b.start; });
+  const auto after = std::upper_bound(first, last, address,
+                                      [](uint64_t a, const Piece& b) { return a < b.start; });
   return std::prev(after)->owner;
 }
 

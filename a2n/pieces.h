@@ -1,5 +1,5 @@
-// Ranges that may lie within one another, made into pieces that each belong to one owner, the innermost: an answer is
-// one short search. Filled once (Add, then Build), then asked.
+// Ranges that may lie within one another, made into pieces that each belong to one owner, the
+// innermost: an answer is one short search. Filled once (Add, then Build), then asked.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,10 @@ class Pieces {
   void Cut(uint64_t start, uint32_t owner);
   void BuildCoarse();
 
-  std::vector<Range> ranges_;     // until Build
-  std::vector<Piece> pieces_;     // sorted; the last one belongs to nobody
-  std::vector<uint32_t> coarse_;  // the first piece at or after each multiple of 1 << shift_ from the first
+  std::vector<Range> ranges_;  // until Build
+  std::vector<Piece> pieces_;  // sorted; the last one belongs to nobody
+  std::vector<uint32_t>
+      coarse_;  // the first piece at or after each multiple of 1 << shift_ from the first
   unsigned shift_ = 0;
 };
 

@@ -17,9 +17,11 @@ namespace jprof::a2n {
 namespace {
 
 constexpr std::string_view kJitModule = "JITCODE", kNoModule = "NoModule", kNoSymbols = "NoSymbols",
-                           kNoSymbolFound = "NoSymbolFound", kKernelModule = "vmlinux", kVsyscallModule = "[vsyscall]";
+                           kNoSymbolFound = "NoSymbolFound", kKernelModule = "vmlinux",
+                           kVsyscallModule = "[vsyscall]";
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
-constexpr uint64_t kVsyscall = 0xffffffffff600000, kVsyscallEnd = kVsyscall + 0x1000, kVsyscallStep = 0x400;
+constexpr uint64_t kVsyscall = 0xffffffffff600000, kVsyscallEnd = kVsyscall + 0x1000,
+                   kVsyscallStep = 0x400;
 
 Place PlaceOf(Outcome outcome, std::string_view module) {
   Place place;
@@ -29,7 +31,8 @@ Place PlaceOf(Outcome outcome, std::string_view module) {
   return place;
 }
 
-Place SymbolAt(std::string_view module, std::string_view symbol, uint64_t start, uint64_t size, uint64_t address) {
+Place SymbolAt(std::string_view module, std::string_view symbol, uint64_t start, uint64_t size,
+               uint64_t address) {
   return {Outcome::kSymbol, module, symbol, start, size, address - start, nullptr};
 }
 
@@ -38,7 +41,8 @@ Place Vsyscall(uint64_t address) {
   constexpr std::string_view kNames[] = {"gettimeofday", "time", "getcpu"};
   const uint64_t i = (address - kVsyscall) / kVsyscallStep;
   if (i >= std::size(kNames)) return PlaceOf(Outcome::kNoSymbolFound, kVsyscallModule);
-  return SymbolAt(kVsyscallModule, kNames[i], kVsyscall + i * kVsyscallStep, kVsyscallStep, address);
+  return SymbolAt(kVsyscallModule, kNames[i], kVsyscall + i * kVsyscallStep, kVsyscallStep,
+                  address);
 }
 
 // What to put in front of the paths of a process that sees other files than we do; empty: nothing.
@@ -49,11 +53,14 @@ std::string RootOf(Pid pid) {
     return stat((process + name).c_str(), &its) == 0 && stat(our_name, &ours) == 0 &&
            (its.st_ino != ours.st_ino || its.st_dev != ours.st_dev);
   };
-  return differ("/ns/mnt", "/proc/self/ns/mnt") || differ("/root", "/proc/self/root") ? process + "/root" : "";
+  return differ("/ns/mnt", "/proc/self/ns/mnt") || differ("/root", "/proc/self/root")
+             ? process + "/root"
+             : "";
 }
 
 uint32_t LineOf(const JittedCode& code, uint64_t offset) {
-  const auto after = std::ranges::upper_bound(code.lines, offset, {}, &std::pair<uint32_t, uint32_t>::first);
+  const auto after =
+      std::ranges::upper_bound(code.lines, offset, {}, &std::pair<uint32_t, uint32_t>::first);
   return after == code.lines.begin() ? 0 : std::prev(after)->second;
 }
 
@@ -120,7 +127,9 @@ void Resolver::Jitted(Pid pid, JittedCode code) {
 Result<void> Resolver::MapsOf(Pid pid, Nanos when) {
   const std::string path = fmt::format("/proc/{}/maps", pid);
   auto text = ReadSmallFile(path, size_t{256} << 20);
-  if (!text) return Fail("{}: {}; is process {} still there, and is it yours?", path, text.error().message, pid);
+  if (!text)
+    return Fail("{}: {}; is process {} still there, and is it yours?", path, text.error().message,
+                pid);
   if (const std::string root = RootOf(pid); !root.empty()) state_->roots[pid] = root;
   for (Mapping& mapping : ParseMaps(*text)) Map(pid, when, std::move(mapping));
   return {};
@@ -132,8 +141,9 @@ const std::string& Resolver::State::Root(Pid pid) const {
   return found == roots.end() ? kOurs : found->second;
 }
 
-// Where a file and jitted code claim the same address: code that came after the file was mapped stands there; code of
-// which no time is known may be what an earlier process of that number left, and stands only in memory of its kind.
+// Where a file and jitted code claim the same address: code that came after the file was mapped
+// stands there; code of which no time is known may be what an earlier process of that number left,
+// and stands only in memory of its kind.
 Resolver::State::Holder Resolver::State::Find(Pid pid, uint64_t address, Nanos when) const {
   const AddressSpaces::Found found = spaces.Find(pid, address, when);
   Holder holder;
@@ -159,8 +169,8 @@ Place Resolver::State::InFile(ModuleFile& file, uint64_t link_address, uint64_t 
   if (!file.has_symbols) return PlaceOf(Outcome::kNoSymbols, file.path);
   const Symbol* symbol = file.image->Find(link_address);
   if (symbol == nullptr) return PlaceOf(Outcome::kNoSymbolFound, file.path);
-  return SymbolAt(file.path, file.image->NameOf(*symbol), address - (link_address - symbol->address), symbol->size,
-                  address);
+  return SymbolAt(file.path, file.image->NameOf(*symbol),
+                  address - (link_address - symbol->address), symbol->size, address);
 }
 
 Place Resolver::State::Kernel(uint64_t address) {
@@ -170,15 +180,15 @@ Place Resolver::State::Kernel(uint64_t address) {
     if (auto read = KernelSymbols::Read(options.kallsyms)) {
       kernel = std::move(*read);
     } else {
-      files.complaints.push_back(
-          fmt::format("{}: {}; addresses of the kernel have no names", options.kallsyms, read.error().message));
+      files.complaints.push_back(fmt::format("{}: {}; addresses of the kernel have no names",
+                                             options.kallsyms, read.error().message));
     }
   }
   if (!kernel) return PlaceOf(Outcome::kNoSymbols, kKernelModule);
   const KernelSymbols::Symbol* symbol = kernel->Find(address);
   if (symbol == nullptr) return PlaceOf(Outcome::kNoSymbolFound, kKernelModule);
-  return SymbolAt(kernel->ModuleOf(*symbol), kernel->NameOf(*symbol), symbol->address, symbol->end - symbol->address,
-                  address);
+  return SymbolAt(kernel->ModuleOf(*symbol), kernel->NameOf(*symbol), symbol->address,
+                  symbol->end - symbol->address, address);
 }
 
 Place Resolver::Resolve(Pid pid, uint64_t address, Nanos when) {
@@ -186,7 +196,8 @@ Place Resolver::Resolve(Pid pid, uint64_t address, Nanos when) {
   if (pid == kKernel || address >= kKernelHalf) return state_->Kernel(address);
   const State::Holder holder = state_->Find(pid, address, when);
   if (holder.code != nullptr) {
-    Place place = SymbolAt(kJitModule, holder.code->name, holder.code->start, holder.code->length, address);
+    Place place =
+        SymbolAt(kJitModule, holder.code->name, holder.code->start, holder.code->length, address);
     place.jitted = holder.code;
     return place;
   }
@@ -197,16 +208,19 @@ Place Resolver::Resolve(Pid pid, uint64_t address, Nanos when) {
   if (holder.file->image == nullptr) return PlaceOf(Outcome::kNoSymbols, holder.file->path);
   const auto link_address = holder.file->image->LinkAddress(holder.file_offset);
   if (!link_address) {
-    return PlaceOf(holder.file->has_symbols ? Outcome::kNoSymbolFound : Outcome::kNoSymbols, holder.file->path);
+    return PlaceOf(holder.file->has_symbols ? Outcome::kNoSymbolFound : Outcome::kNoSymbols,
+                   holder.file->path);
   }
   return state_->InFile(*holder.file, *link_address, address);
 }
 
-std::vector<Frame> Resolver::State::FramesInFile(ModuleFile& file, uint64_t link_address, const Place& place) {
+std::vector<Frame> Resolver::State::FramesInFile(ModuleFile& file, uint64_t link_address,
+                                                 const Place& place) {
   auto [frames, partial_name] = file.image->FramesAt(link_address);
   if (frames.empty()) frames.emplace_back();
   std::string& outermost = frames.back().function;
-  if (outermost.empty() || (partial_name && place.outcome == Outcome::kSymbol)) outermost = place.symbol;
+  if (outermost.empty() || (partial_name && place.outcome == Outcome::kSymbol))
+    outermost = place.symbol;
   return std::move(frames);
 }
 
@@ -234,7 +248,8 @@ std::vector<uint8_t> Resolver::Code(Pid pid, uint64_t start, uint64_t length, Na
     const uint64_t offset = start - holder.code->start;
     if (offset >= code.size()) return {};
     const auto first = code.begin() + static_cast<ptrdiff_t>(offset);
-    return {first, first + static_cast<ptrdiff_t>(std::min<uint64_t>(length, code.size() - offset))};
+    return {first,
+            first + static_cast<ptrdiff_t>(std::min<uint64_t>(length, code.size() - offset))};
   }
   if (holder.file == nullptr) return {};
   state_->files.Open(*holder.file);

@@ -14,9 +14,11 @@ constexpr uint32_t kNoScope = ~uint32_t{0};
 constexpr int kDeepest = 200;         // nesting of DIEs; deeper is damage
 constexpr int kLongestOrigin = 16;    // references from a DIE to the one that names it
 constexpr int kMostRanges = 1 << 16;  // of one DIE
-constexpr int kMostDies = 1 << 25;    // of one unit; damaged links could lead to the same ones again and again
+constexpr int kMostDies =
+    1 << 25;  // of one unit; damaged links could lead to the same ones again and again
 
-// Calls visit(start, end) for each range of code of the DIE. Code that the linker left out stands at 0.
+// Calls visit(start, end) for each range of code of the DIE. Code that the linker left out stands
+// at 0.
 template <typename Visit>
 int ForEachRange(Dwarf_Die* die, Visit visit) {
   Dwarf_Addr base = 0, start = 0, end = 0;
@@ -29,7 +31,8 @@ int ForEachRange(Dwarf_Die* die, Visit visit) {
   return count;
 }
 
-// Calls visit(child) for each child. Siblings of good DWARF stand one behind the other; where they do not, it ends.
+// Calls visit(child) for each child. Siblings of good DWARF stand one behind the other; where they
+// do not, it ends.
 template <typename Visit>
 void ForEachChild(Dwarf_Die* die, Visit visit) {
   Dwarf_Die child;
@@ -90,8 +93,8 @@ bool HoldsFunctions(int tag) {
 }
 
 bool Qualifies(int tag) {
-  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
-         tag == DW_TAG_union_type || tag == DW_TAG_interface_type;
+  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+         tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_interface_type;
 }
 
 }  // namespace
@@ -108,9 +111,10 @@ struct SourceLines::Unit {
   bool read = false;
   int dies = 0;
   std::vector<Scope> scopes;
-  Pieces owners;                                        // of code, each owned by a scope
-  std::unordered_map<Dwarf_Off, std::string> prefixes;  // "space::Class::" of functions that have no linkage name
-  std::unordered_map<uint32_t, std::string> names;      // of scopes, as asked for
+  Pieces owners;  // of code, each owned by a scope
+  std::unordered_map<Dwarf_Off, std::string>
+      prefixes;  // "space::Class::" of functions that have no linkage name
+  std::unordered_map<uint32_t, std::string> names;  // of scopes, as asked for
 
   void Walk(Dwarf_Die* die, uint32_t parent, const std::string& prefix, int depth);
   const std::string& NameOf(uint32_t scope, bool demangle);
@@ -120,7 +124,8 @@ struct SourceLines::Unit {
   const char* FileOf(uint32_t index);
 };
 
-void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string& prefix, int depth) {
+void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string& prefix,
+                             int depth) {
   if (depth > kDeepest || dies > kMostDies) return;
   ForEachChild(die, [&](Dwarf_Die* child) {
     const int tag = dwarf_tag(child);
@@ -128,12 +133,16 @@ void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string&
     uint32_t inside = tag == DW_TAG_subprogram ? kNoScope : parent;
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
       const auto scope = static_cast<uint32_t>(scopes.size());
-      if (ForEachRange(child, [&](Dwarf_Addr start, Dwarf_Addr end) { owners.Add(start, end, scope); }) > 0) {
+      if (ForEachRange(child, [&](Dwarf_Addr start, Dwarf_Addr end) {
+            owners.Add(start, end, scope);
+          }) > 0) {
         scopes.push_back({*child, inside});
         inside = scope;
       }
-      // What is external and has no other name for the linker is extern "C": its bare name is the right one.
-      if (!prefix.empty() && !dwarf_hasattr(child, DW_AT_linkage_name) && !dwarf_hasattr(child, DW_AT_external))
+      // What is external and has no other name for the linker is extern "C": its bare name is the
+      // right one.
+      if (!prefix.empty() && !dwarf_hasattr(child, DW_AT_linkage_name) &&
+          !dwarf_hasattr(child, DW_AT_external))
         prefixes[dwarf_dieoffset(child)] = prefix;
     }
     if (!dwarf_haschildren(child)) return;
@@ -171,14 +180,16 @@ const char* SourceLines::Unit::FileOf(uint32_t index) {
   return dwarf_filesrc(files, index, nullptr, nullptr);
 }
 
-// C++ entities that no other unit can name, as lambdas, may have no linkage name: then DWARF has only the last word of
-// it.
+// C++ entities that no other unit can name, as lambdas, may have no linkage name: then DWARF has
+// only the last word of it.
 bool SourceLines::Unit::IsPartialName(Dwarf_Die* die) {
   const int language = dwarf_srclang(&lines);
-  if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 && language != DW_LANG_C_plus_plus_14)
+  if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 &&
+      language != DW_LANG_C_plus_plus_14)
     return false;
   Dwarf_Attribute attribute;
-  return TextOf(die, DW_AT_linkage_name) == nullptr && TextOf(die, DW_AT_MIPS_linkage_name) == nullptr &&
+  return TextOf(die, DW_AT_linkage_name) == nullptr &&
+         TextOf(die, DW_AT_MIPS_linkage_name) == nullptr &&
          dwarf_attr_integrate(die, DW_AT_external, &attribute) == nullptr;
 }
 
@@ -206,12 +217,14 @@ SourceLines::Found SourceLines::Unit::FramesAt(Dwarf_Addr address, bool demangle
       found.partial_name = IsPartialName(&scope.die);
       break;
     }
-    set_source(frames.emplace_back(), FileOf(Number(&scope.die, DW_AT_call_file)), Number(&scope.die, DW_AT_call_line));
+    set_source(frames.emplace_back(), FileOf(Number(&scope.die, DW_AT_call_file)),
+               Number(&scope.die, DW_AT_call_line));
   }
   return found;
 }
 
-SourceLines::SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle) : dwarf_(dwarf), bias_(bias), demangle_(demangle) {
+SourceLines::SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle)
+    : dwarf_(dwarf), bias_(bias), demangle_(demangle) {
   if (dwarf_ != nullptr) FindUnits();
 }
 

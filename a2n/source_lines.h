@@ -1,5 +1,6 @@
-// Source positions and inlined functions of one image, from its DWARF. A compilation unit is read when an address in it
-// is first asked for, once: its functions and what is inlined into them become pieces of code, found by binary search.
+// Source positions and inlined functions of one image, from its DWARF. A compilation unit is read
+// when an address in it is first asked for, once: its functions and what is inlined into them
+// become pieces of code, found by binary search.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,16 @@ namespace jprof::a2n {
 
 class SourceLines {
  public:
-  // `dwarf` may be null: then there is nothing to find. `bias`: to be taken off its addresses to get those of the
-  // image, which are asked for.
+  // `dwarf` may be null: then there is nothing to find. `bias`: to be taken off its addresses to
+  // get those of the image, which are asked for.
   SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle);
   ~SourceLines();
 
   struct Found {
-    std::vector<Frame>
-        frames;  // innermost first; empty: nothing is known of this address. The outermost may have no name
-    bool partial_name = false;  // the outermost's lacks what the symbol table's has: parameters, what it is local to
+    std::vector<Frame> frames;  // innermost first; empty: nothing is known of this address. The
+                                // outermost may have no name
+    bool partial_name = false;  // the outermost's lacks what the symbol table's has: parameters,
+                                // what it is local to
   };
   Found FramesAt(uint64_t address);
 

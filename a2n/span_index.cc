@@ -35,7 +35,8 @@ void SpanIndex::Build(Block& block) const {
   std::iota(order.begin(), order.end(), block.first);
   std::ranges::stable_sort(order, {}, [&](uint32_t i) { return spans_[i].since; });
   block.heads.assign(2 * block.edges.size() + 1, 0);
-  for (const uint32_t i : order) ForEachNode(block, spans_[i], [&](size_t node) { ++block.heads[node + 1]; });
+  for (const uint32_t i : order)
+    ForEachNode(block, spans_[i], [&](size_t node) { ++block.heads[node + 1]; });
   std::partial_sum(block.heads.begin(), block.heads.end(), block.heads.begin());
   block.items.resize(block.heads.back());
   block.latest_until.resize(block.heads.back());
@@ -46,16 +47,19 @@ void SpanIndex::Build(Block& block) const {
       block.items[place] = i;
       block.latest_until[place] = spans_[i].until;
       if (place > block.heads[node])
-        block.latest_until[place] = std::max(block.latest_until[place], block.latest_until[place - 1]);
+        block.latest_until[place] =
+            std::max(block.latest_until[place], block.latest_until[place - 1]);
     });
   }
 }
 
-// What is new becomes a block; blocks not larger than what follows them are taken in, so that there are few.
+// What is new becomes a block; blocks not larger than what follows them are taken in, so that there
+// are few.
 void SpanIndex::BuildPending() const {
   if (built_ == spans_.size()) return;
   Block block{.first = built_, .last = static_cast<uint32_t>(spans_.size())};
-  while (!blocks_.empty() && blocks_.back().last - blocks_.back().first <= block.last - block.first) {
+  while (!blocks_.empty() &&
+         blocks_.back().last - blocks_.back().first <= block.last - block.first) {
     block.first = blocks_.back().first;
     blocks_.pop_back();
   }
@@ -64,20 +68,27 @@ void SpanIndex::BuildPending() const {
   built_ = static_cast<uint32_t>(spans_.size());
 }
 
-// `best`: what was found so far, in a later block or a smaller node. Blocks are asked from last to first, so at equal
-// `since` what is already there was added later, unless both are of one block: then the place in spans_ decides.
-const Span* SpanIndex::FindIn(const Block& block, uint64_t address, Nanos when, const Span* best) const {
+// `best`: what was found so far, in a later block or a smaller node. Blocks are asked from last to
+// first, so at equal `since` what is already there was added later, unless both are of one block:
+// then the place in spans_ decides.
+const Span* SpanIndex::FindIn(const Block& block, uint64_t address, Nanos when,
+                              const Span* best) const {
   const auto edge = std::ranges::upper_bound(block.edges, address);
   if (edge == block.edges.begin() || edge == block.edges.end()) return best;
-  for (size_t node = static_cast<size_t>(edge - block.edges.begin()) - 1 + block.edges.size(); node > 0; node /= 2) {
-    const auto begin = block.items.begin() + block.heads[node], end = block.items.begin() + block.heads[node + 1];
+  for (size_t node = static_cast<size_t>(edge - block.edges.begin()) - 1 + block.edges.size();
+       node > 0; node /= 2) {
+    const auto begin = block.items.begin() + block.heads[node],
+               end = block.items.begin() + block.heads[node + 1];
     if (begin == end) continue;
-    auto item = std::upper_bound(begin, end, when, [&](Nanos time, uint32_t i) { return time < spans_[i].since; });
+    auto item = std::upper_bound(begin, end, when,
+                                 [&](Nanos time, uint32_t i) { return time < spans_[i].since; });
     while (item != begin) {
       const Nanos latest = block.latest_until[static_cast<size_t>(--item - block.items.begin())];
       if (latest <= when && latest != kForever) break;
       const Span& span = spans_[*item];
-      if (best != nullptr && (span.since < best->since || (span.since == best->since && &span < best))) break;
+      if (best != nullptr &&
+          (span.since < best->since || (span.since == best->since && &span < best)))
+        break;
       if (!span.Holds(address, when)) continue;
       best = &span;
       break;
@@ -89,7 +100,8 @@ const Span* SpanIndex::FindIn(const Block& block, uint64_t address, Nanos when, 
 const Span* SpanIndex::Find(uint64_t address, Nanos when) const {
   BuildPending();
   const Span* best = nullptr;
-  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) best = FindIn(*block, address, when, best);
+  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
+    best = FindIn(*block, address, when, best);
   return best;
 }
 

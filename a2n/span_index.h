@@ -1,7 +1,8 @@
-// Which of many spans of addresses, each true for a span of time, holds an address at a time. Spans may overlap in
-// address and in time; of those that hold both, the one that began last wins, and of those that began together the one
-// added last. Adding is cheap and may alternate with finding: spans are kept in blocks of growing size, each built
-// once. Finding costs some log^2 of the number of spans, whatever the overlaps.
+// Which of many spans of addresses, each true for a span of time, holds an address at a time. Spans
+// may overlap in address and in time; of those that hold both, the one that began last wins, and of
+// those that began together the one added last. Adding is cheap and may alternate with finding:
+// spans are kept in blocks of growing size, each built once. Finding costs some log^2 of the number
+// of spans, whatever the overlaps.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Span {
   uint32_t id = 0;                          // the owner's
 
   bool Holds(uint64_t address, Nanos when) const {
-    return start <= address && address < end && since <= when && (when < until || until == kForever);
+    return start <= address && address < end && since <= when &&
+           (when < until || until == kForever);
   }
 };
 
@@ -31,14 +33,16 @@ class SpanIndex {
   bool empty() const { return spans_.empty(); }
 
  private:
-  // A segment tree over the addresses at which the spans of [first, last) begin or end: leaf i is node leaves + i, a
-  // span is listed in the fewest nodes that cover it. Within a node spans are sorted by `since`.
+  // A segment tree over the addresses at which the spans of [first, last) begin or end: leaf i is
+  // node leaves + i, a span is listed in the fewest nodes that cover it. Within a node spans are
+  // sorted by `since`.
   struct Block {
     uint32_t first = 0, last = 0;
     std::vector<uint64_t> edges;
-    std::vector<uint32_t> heads;      // node i's list: items [heads[i], heads[i + 1])
-    std::vector<uint32_t> items;      // places in spans_
-    std::vector<Nanos> latest_until;  // of the items of the node up to this one: when to stop looking back
+    std::vector<uint32_t> heads;  // node i's list: items [heads[i], heads[i + 1])
+    std::vector<uint32_t> items;  // places in spans_
+    std::vector<Nanos>
+        latest_until;  // of the items of the node up to this one: when to stop looking back
   };
   void Build(Block& block) const;
   template <typename Visit>

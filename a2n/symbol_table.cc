@@ -22,7 +22,8 @@ void SymbolTable::Add(Symbol symbol, std::string_view name) {
   symbols_.push_back(symbol);
 }
 
-// The one that is shown: function before label, global before weak before local, then the plainest name.
+// The one that is shown: function before label, global before weak before local, then the plainest
+// name.
 void SymbolTable::KeepOnePerAddress() {
   std::ranges::sort(symbols_, [&](const Symbol& a, const Symbol& b) {
     if (a.address != b.address) return a.address < b.address;
@@ -44,7 +45,8 @@ void SymbolTable::KeepOnePerAddress() {
   symbols_.resize(kept);
 }
 
-// Assembly has names inside its functions (loops, places a signal handler knows): the function is what is wanted.
+// Assembly has names inside its functions (loops, places a signal handler knows): the function is
+// what is wanted.
 void SymbolTable::DropLabelsInsideFunctions() {
   uint64_t end = 0;
   std::erase_if(symbols_, [&](const Symbol& symbol) {
@@ -58,10 +60,12 @@ void SymbolTable::GiveSizes(std::span<const std::pair<uint64_t, uint64_t>> limit
   for (size_t i = 0; i < symbols_.size(); ++i) {
     Symbol& symbol = symbols_[i];
     if (symbol.size != 0) continue;
-    const auto after = std::ranges::upper_bound(limits, symbol.address, {}, &std::pair<uint64_t, uint64_t>::first);
+    const auto after =
+        std::ranges::upper_bound(limits, symbol.address, {}, &std::pair<uint64_t, uint64_t>::first);
     if (after == limits.begin() || std::prev(after)->second <= symbol.address) continue;
     const uint64_t limit = std::prev(after)->second;
-    symbol.size = (i + 1 < symbols_.size() ? std::min(limit, symbols_[i + 1].address) : limit) - symbol.address;
+    symbol.size = (i + 1 < symbols_.size() ? std::min(limit, symbols_[i + 1].address) : limit) -
+                  symbol.address;
   }
 }
 

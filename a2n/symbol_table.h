@@ -27,15 +27,17 @@ class SymbolTable {
   }
 
   void Add(Symbol symbol, std::string_view name);
-  // Makes it ready to be asked. `limits`: ranges of code, sorted; a symbol of size 0 reaches to the next one, or to the
-  // end of its range, or nowhere if there is no range around it.
+  // Makes it ready to be asked. `limits`: ranges of code, sorted; a symbol of size 0 reaches to the
+  // next one, or to the end of its range, or nowhere if there is no range around it.
   void Build(std::span<const std::pair<uint64_t, uint64_t>> limits);
 
   // Of the innermost function that holds the address; null: none does.
   const Symbol* Find(uint64_t address) const;
   const char* NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
   // The symbol's place, for what others keep beside it.
-  size_t IndexOf(const Symbol& symbol) const { return static_cast<size_t>(&symbol - symbols_.data()); }
+  size_t IndexOf(const Symbol& symbol) const {
+    return static_cast<size_t>(&symbol - symbols_.data());
+  }
   const std::vector<Symbol>& symbols() const { return symbols_; }  // by address, after Build
   bool empty() const { return symbols_.empty(); }
 

@@ -1,5 +1,6 @@
-// Writes a profile of N nodes, for bench/big_report.py: several threads, deep paths, names as long as real ones, former
-// records and child blocks in between, in the order in which a program would have made them.
+// Writes a profile of N nodes, for bench/big_report.py: several threads, deep paths, names as long
+// as real ones, former records and child blocks in between, in the order in which a program would
+// have made them.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -25,9 +26,11 @@ constexpr uint32_t kChunk = 16 << 10;  // nodes a thread takes at once, as the a
 std::string MethodFile(ControlHeader& header) {
   std::string file;
   for (uint32_t id = 1; id <= kMethods; ++id) {
-    const std::string class_name = fmt::format("com/example/compiler/phase{}/Visitor{}", id % 40, id % 1000);
+    const std::string class_name =
+        fmt::format("com/example/compiler/phase{}/Visitor{}", id % 40, id % 1000);
     const std::string name = fmt::format("visitExpression{}", id);
-    const std::string signature = "(Lcom/example/compiler/tree/Node;Ljava/util/List;I)Ljava/lang/Object;";
+    const std::string signature =
+        "(Lcom/example/compiler/tree/Node;Ljava/util/List;I)Ljava/lang/Object;";
     const std::string text = class_name + name + signature;
     MethodRecord record;
     record.bytes = static_cast<uint32_t>((sizeof(record) + text.size() + 7) / 8 * 8);
@@ -53,13 +56,18 @@ std::string TableFile() {
     for (const EventKind event : {EventKind::kEntry, EventKind::kExit}) {
       for (const char running : std::string("IJRNijrnT")) {
         for (const char other : std::string("IJRNijrnT")) {
-          metric.keys[{previous, running, event, other}] = {.count = 1000, .observed = 30, .truth = 2, .overhead = 28,
-                                                            .spread = 20, .repeat = 0.2};
+          metric.keys[{previous, running, event, other}] = {.count = 1000,
+                                                            .observed = 30,
+                                                            .truth = 2,
+                                                            .overhead = 28,
+                                                            .spread = 20,
+                                                            .repeat = 0.2};
         }
       }
     }
   }
-  return ToJson({.fingerprint = {{"cpu", "bench"}}, .made_at = "2026-01-01T00:00:00Z", .metrics = {metric}});
+  return ToJson(
+      {.fingerprint = {{"cpu", "bench"}}, .made_at = "2026-01-01T00:00:00Z", .metrics = {metric}});
 }
 
 // One thread's random walk: down into a new context, up again, never the same path twice.
@@ -111,7 +119,8 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads) {
         nodes[index] = RandomNode(random, walker.path.back());
         walker.path.push_back(index);
       }
-      while (walker.path.size() > 1 && (random() % 100 < 48 || walker.path.size() > 120)) walker.path.pop_back();
+      while (walker.path.size() > 1 && (random() % 100 < 48 || walker.path.size() > 120))
+        walker.path.pop_back();
     }
   }
 }
@@ -153,7 +162,8 @@ int main(int argc, char** argv) {
   save(kMethodsFile, methods.data(), methods.size());
   std::string control(kControlHeaderBytes, '\0');
   std::memcpy(control.data(), &header, sizeof(header));
-  control.append(reinterpret_cast<const char*>(threads.data()), threads.size() * sizeof(ThreadRecord));
+  control.append(reinterpret_cast<const char*>(threads.data()),
+                 threads.size() * sizeof(ThreadRecord));
   save(kControlFile, control.data(), control.size());
 
   const std::string meta = R"({"format":1,"mode":"callflow","pid":1,"command":["bench"],

@@ -40,7 +40,8 @@ Result<uint64_t> ParseAddress(std::string_view word) {
   uint64_t address = 0;
   const char* end = digits.data() + digits.size();
   const auto [after, error] = std::from_chars(digits.data(), end, address, 16);
-  if (error != std::errc() || after != end) return WrongUse("'{}' is no address: hexadecimal, as 4f10 or 0x4f10", word);
+  if (error != std::errc() || after != end)
+    return WrongUse("'{}' is no address: hexadecimal, as 4f10 or 0x4f10", word);
   return address;
 }
 
@@ -60,12 +61,14 @@ const char* Word(a2n::Outcome outcome) {
 
 class Answers {
  public:
-  explicit Answers(const A2nArguments& arguments) : arguments_(arguments), resolver_(arguments.options) {}
+  explicit Answers(const A2nArguments& arguments)
+      : arguments_(arguments), resolver_(arguments.options) {}
 
   Result<void> Begin() {
     if (arguments_.pid != 0) return LookAtProcess();
     std::error_code error;
-    if (!std::filesystem::exists(arguments_.file, error)) return Fail("{}: there is no such file", arguments_.file);
+    if (!std::filesystem::exists(arguments_.file, error))
+      return Fail("{}: there is no such file", arguments_.file);
     resolver_.ResolveInFile(arguments_.file, 0);
     return {};
   }
@@ -73,8 +76,9 @@ class Answers {
   void Answer(uint64_t address) {
     if (arguments_.timing) asked_.push_back(address);
     const a2n::Place place = Resolve(address);
-    std::vector<a2n::Frame> frames = arguments_.pid != 0 ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
-                                                         : resolver_.FramesInFile(arguments_.file, address);
+    std::vector<a2n::Frame> frames = arguments_.pid != 0
+                                         ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
+                                         : resolver_.FramesInFile(arguments_.file, address);
     if (!arguments_.inlined) frames.resize(1);
     arguments_.format == "json" ? PrintJson(address, place, frames) : PrintText(place, frames);
     std::fwrite(out_.data(), 1, out_.size(), stdout);
@@ -83,23 +87,29 @@ class Answers {
 
   std::vector<std::string> Complaints() const { return resolver_.Complaints(); }
 
-  // Everything that was asked once more, now that all files are read: what an answer costs by itself.
+  // Everything that was asked once more, now that all files are read: what an answer costs by
+  // itself.
   void PrintTiming() {
     constexpr int kPasses = 5;
     const double opened = Seconds() - began_;
     const double start = Seconds();
     uint64_t found = 0;
     for (int pass = 0; pass < kPasses; ++pass) {
-      for (const uint64_t address : asked_) found += Resolve(address).outcome == a2n::Outcome::kSymbol;
+      for (const uint64_t address : asked_)
+        found += Resolve(address).outcome == a2n::Outcome::kSymbol;
     }
-    const double each = (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(asked_.size(), 1));
-    fmt::print(stderr, "{} addresses, {} with a symbol, {:.3f} s in all; once files are read {:.2f} million a second\n",
+    const double each =
+        (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(asked_.size(), 1));
+    fmt::print(stderr,
+               "{} addresses, {} with a symbol, {:.3f} s in all; once files are read {:.2f} "
+               "million a second\n",
                asked_.size(), found / kPasses, opened, 1e-6 / each);
   }
 
  private:
   static double Seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
   }
 
   a2n::Place Resolve(uint64_t address) {
@@ -127,7 +137,8 @@ class Answers {
   void PrintText(const a2n::Place& place, const std::vector<a2n::Frame>& frames) {
     for (const a2n::Frame& frame : frames) {
       if (arguments_.functions)
-        fmt::format_to(std::back_inserter(out_), "{}\n", Unknown(place, frame) ? "??" : CleanText(frame.function));
+        fmt::format_to(std::back_inserter(out_), "{}\n",
+                       Unknown(place, frame) ? "??" : CleanText(frame.function));
       if (frame.file.empty()) {
         out_ += "??:0\n";
       } else {
@@ -149,7 +160,9 @@ class Answers {
     }
     line["frames"] = ordered_json::array();
     for (const a2n::Frame& frame : frames)
-      line["frames"].push_back({{"function", CleanText(frame.function)}, {"file", CleanText(frame.file)}, {"line", frame.line}});
+      line["frames"].push_back({{"function", CleanText(frame.function)},
+                                {"file", CleanText(frame.file)},
+                                {"line", frame.line}});
     out_ += line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   }
 
@@ -160,7 +173,8 @@ class Answers {
   std::vector<uint64_t> asked_;
 };
 
-// Answers each line as it comes, so that another program may ask through a pipe and wait for the answer.
+// Answers each line as it comes, so that another program may ask through a pipe and wait for the
+// answer.
 Result<void> AnswerInput(Answers& answers) {
   constexpr size_t kLongestLine = 4096;
   std::string text;
@@ -173,7 +187,8 @@ Result<void> AnswerInput(Answers& answers) {
     size_t begin = 0;
     for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
       std::string_view word(text.data() + begin, end - begin);
-      while (!word.empty() && (word.back() == ' ' || word.back() == '\r' || word.back() == '\t')) word.remove_suffix(1);
+      while (!word.empty() && (word.back() == ' ' || word.back() == '\r' || word.back() == '\t'))
+        word.remove_suffix(1);
       while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
       if (word.empty()) continue;
       const auto address = ParseAddress(word);
@@ -188,7 +203,8 @@ Result<void> AnswerInput(Answers& answers) {
 }
 
 Result<void> Run(const A2nArguments& arguments) {
-  if (arguments.file.empty() == (arguments.pid == 0)) return WrongUse("a2n needs either -e FILE or -p PID");
+  if (arguments.file.empty() == (arguments.pid == 0))
+    return WrongUse("a2n needs either -e FILE or -p PID");
   std::vector<uint64_t> addresses;
   for (const std::string& word : arguments.addresses) {
     const auto address = ParseAddress(word);
@@ -211,30 +227,45 @@ Result<void> Run(const A2nArguments& arguments) {
 
 void AddA2nCommand(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<A2nArguments>();
-  CLI::App* command = app.add_subcommand("a2n", "Addresses to functions and source lines, like addr2line");
-  command->add_option("-e,--exe", arguments->file, "The file; addresses are as linked, as nm and objdump show them")
+  CLI::App* command =
+      app.add_subcommand("a2n", "Addresses to functions and source lines, like addr2line");
+  command
+      ->add_option("-e,--exe", arguments->file,
+                   "The file; addresses are as linked, as nm and objdump show them")
       ->type_name("FILE");
-  command->add_option("-p,--pid", arguments->pid, "A live process; addresses are its own (its perf map is read too)")
+  command
+      ->add_option("-p,--pid", arguments->pid,
+                   "A live process; addresses are its own (its perf map is read too)")
       ->type_name("PID");
-  command->add_flag("-f,--functions", arguments->functions, "Print the function on a line before file:line");
-  command->add_flag("-i,--inlines", arguments->inlined, "Go on with the functions that it was inlined into");
-  command->add_flag("--mangled", arguments->mangled, "Print C++ and Rust names as linkers see them");
+  command->add_flag("-f,--functions", arguments->functions,
+                    "Print the function on a line before file:line");
+  command->add_flag("-i,--inlines", arguments->inlined,
+                    "Go on with the functions that it was inlined into");
+  command->add_flag("--mangled", arguments->mangled,
+                    "Print C++ and Rust names as linkers see them");
   command->add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
   command->add_flag("--timing", arguments->timing, "Say on stderr how long it took");
   command
-      ->add_option("--format", arguments->format, "text (default), or json: one object a line, always with functions")
+      ->add_option("--format", arguments->format,
+                   "text (default), or json: one object a line, always with functions")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--debug-folder", arguments->options.debug_folders, "Where debug files are (/usr/lib/debug)")
+  command
+      ->add_option("--debug-folder", arguments->options.debug_folders,
+                   "Where debug files are (/usr/lib/debug)")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  command->add_option("ADDR", arguments->addresses, "Hexadecimal; without any, they are read from standard input");
+  command->add_option("ADDR", arguments->addresses,
+                      "Hexadecimal; without any, they are read from standard input");
   command->footer(
       "Examples:\n"
-      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address, with what is inlined there\n"
+      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address, with what is "
+      "inlined there\n"
       "  jprof a2n -e ./server -f < addresses                       many, one a line\n"
-      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, JIT code by its perf map\n"
-      "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and offset");
+      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, JIT code "
+      "by its perf map\n"
+      "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and "
+      "offset");
   command->callback([arguments, &exit_code] {
     arguments->options.demangle = !arguments->mangled;
     const Result<void> done = Run(*arguments);

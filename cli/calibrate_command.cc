@@ -36,19 +36,24 @@ struct Options {
 Result<fs::path> FindJava(const std::string& wanted) {
   const char* home = getenv("JAVA_HOME");
   std::error_code ignored;
-  for (const fs::path& place : {fs::path(wanted), fs::path(home != nullptr && wanted.empty() ? home : "")}) {
-    if (!place.empty() && fs::is_directory(place, ignored)) return FindProgram(place / "bin" / "java");
+  for (const fs::path& place :
+       {fs::path(wanted), fs::path(home != nullptr && wanted.empty() ? home : "")}) {
+    if (!place.empty() && fs::is_directory(place, ignored))
+      return FindProgram(place / "bin" / "java");
   }
   auto java = FindProgram(wanted.empty() ? "java" : wanted);
-  if (!java) return WrongUse("{}; give a java program, or a JDK's folder, with --java", java.error().message);
+  if (!java)
+    return WrongUse("{}; give a java program, or a JDK's folder, with --java",
+                    java.error().message);
   return java;
 }
 
 Result<fs::path> FindBuilt(const fs::path& relative) {
   const fs::path path = InstallationRoot() / relative;
   if (fs::exists(path)) return path;
-  return Fail("{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
-              path.string());
+  return Fail(
+      "{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
+      path.string());
 }
 
 // The names of events are known on this side only: "time+PAPI_TOT_INS" as the agent takes it.
@@ -102,21 +107,23 @@ void EndProgress() {
 
 // `scale`: `unit` per raw unit.
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
-  fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit), metric.granularity * scale);
-  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED", "TRUTH",
-             "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
+  fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit),
+             metric.granularity * scale);
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED",
+             "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
   for (const auto& [key, value] : metric.keys) {
-    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(key), value.count,
-               value.observed * scale, value.truth * scale, value.overhead * scale, value.spread * scale,
-               value.repeat * scale, value.context * scale);
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(key),
+               value.count, value.observed * scale, value.truth * scale, value.overhead * scale,
+               value.spread * scale, value.repeat * scale, value.context * scale);
   }
   if (!metric.probes.empty()) {
-    fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT", "EXIT IN", "EXIT OUT",
-               "ARGUMENT", "RESULT");
+    fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT",
+               "EXIT IN", "EXIT OUT", "ARGUMENT", "RESULT");
   }
   for (const auto& [type, probe] : metric.probes) {
-    fmt::print("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}\n", type, probe.enter_in, probe.enter_out,
-               probe.exit_in, probe.exit_out, probe.argument, probe.result);
+    fmt::print("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}\n", type,
+               probe.enter_in, probe.enter_out, probe.exit_in, probe.exit_out, probe.argument,
+               probe.result);
   }
   double overhead = 0, repeat = 0, count = 0;
   for (const auto& [key, value] : metric.keys) {
@@ -126,8 +133,8 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
     count += weight;
   }
   if (count > 0) {
-    fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10.2f}{:>8}{:>8.2f}\n", "all", "", "", "", overhead / count * scale, "",
-               repeat / count * scale);
+    fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10.2f}{:>8}{:>8.2f}\n", "all", "", "", "",
+               overhead / count * scale, "", repeat / count * scale);
   }
 }
 
@@ -138,12 +145,14 @@ Result<void> Calibrate(const Options& options) {
   if (!java) return std::unexpected(java.error());
   const auto agent = FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
-  const auto trainers = FindBuilt("share/jprof/trainers.jar"), natives = FindBuilt("lib/libjprof_trainer.so");
+  const auto trainers = FindBuilt("share/jprof/trainers.jar"),
+             natives = FindBuilt("lib/libjprof_trainer.so");
   if (!trainers) return std::unexpected(trainers.error());
   if (!natives) return std::unexpected(natives.error());
   const Interruption guard;  // the working directory is removed whatever comes
   const WorkDirectory work(options.work);
-  if (work.path().empty()) return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
+  if (work.path().empty())
+    return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
 
   const auto start = std::chrono::steady_clock::now();
   const auto interrupt = MeasureAndKeepInterruptNanos();
@@ -169,12 +178,18 @@ Result<void> Calibrate(const Options& options) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   fmt::print("\n");
   for (const auto& check : trained->checks) {
-    fmt::print("Check: ordinary programs of the second training, corrected with the first one's table, are off by {:+.2f} {} "
-               "an event{};\n       from one program to another that differs by {:.2f}.\n",
-               check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "", check.spread);
+    fmt::print(
+        "Check: ordinary programs of the second training, corrected with the first one's table, "
+        "are off by {:+.2f} {} "
+        "an event{};\n       from one program to another that differs by {:.2f}.\n",
+        check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "",
+        check.spread);
   }
-  if (interrupt) fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
-  else fmt::print("What an interrupt of a timer costs was not measured: {}\n", interrupt.error().message);
+  if (interrupt)
+    fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
+  else
+    fmt::print("What an interrupt of a timer costs was not measured: {}\n",
+               interrupt.error().message);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return {};
@@ -191,15 +206,18 @@ Result<void> Show(const Options& options) {
     }
   }
   if (paths.empty()) {
-    return Fail("there is no calibration table in {}: run jprof calibrate", calibrate::DataDirectory().string());
+    return Fail("there is no calibration table in {}: run jprof calibrate",
+                calibrate::DataDirectory().string());
   }
   std::ranges::sort(paths);
   for (const fs::path& path : paths) {
     const auto stored = calibrate::LoadTable(path);
     if (!stored) return std::unexpected(stored.error());
     fmt::print("{}, made {}\n", CleanText(path.string()), CleanText(stored->table.made_at));
-    for (const auto& [part, value] : stored->table.fingerprint) fmt::print("  {}: {}\n", CleanText(part), CleanText(value));
-    for (const calibrate::Metric& metric : stored->table.metrics) PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
+    for (const auto& [part, value] : stored->table.fingerprint)
+      fmt::print("  {}: {}\n", CleanText(part), CleanText(value));
+    for (const calibrate::Metric& metric : stored->table.metrics)
+      PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
   }
   if (const auto interrupt = KnownInterruptNanos())
     fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
@@ -210,16 +228,22 @@ Result<void> Show(const Options& options) {
 
 void AddCalibrateCommand(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "calibrate", "Learn the profiler's own cost on this machine and JVM, so that reports can take it out");
+      "calibrate",
+      "Learn the profiler's own cost on this machine and JVM, so that reports can take it out");
   const auto options = std::make_shared<Options>();
-  command->add_option("--java", options->java, "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
-  command->add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
+  command->add_option("--java", options->java,
+                      "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
+  command
+      ->add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
       ->capture_default_str();
-  command->add_option("--agent", options->agent, "libjprof.so (JPROF_AGENT, else beside this program)");
-  command->add_option("-o,--output", options->output, "Table file (default: by fingerprint in the data directory)");
+  command->add_option("--agent", options->agent,
+                      "libjprof.so (JPROF_AGENT, else beside this program)");
+  command->add_option("-o,--output", options->output,
+                      "Table file (default: by fingerprint in the data directory)");
   command->add_option("--work", options->work, "Keep the trainers' profiles and log here");
   command->add_flag("--quick", options->quick, "A coarser table in a few seconds");
-  command->add_flag("--show", options->show, "Print the tables there are (or --output's) instead of training");
+  command->add_flag("--show", options->show,
+                    "Print the tables there are (or --output's) instead of training");
   command->callback([options, &exit_code] {
     const Result<void> done = options->show ? Show(*options) : Calibrate(*options);
     if (done) return;

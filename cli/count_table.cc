@@ -238,7 +238,8 @@ void SortByTime(CountTable& table) {
   });
 }
 
-void PrintCounts(const CountTable& table, reports::Format format, bool first, reports::Output& out) {
+void PrintCounts(const CountTable& table, reports::Format format, bool first,
+                 reports::Output& out) {
   switch (format) {
     case reports::Format::kText:
       return PrintText(table, out);

@@ -22,7 +22,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The files' bytes on disk (a live profile's are reserved in advance; a sparse file's length says nothing).
+// The files' bytes on disk (a live profile's are reserved in advance; a sparse file's length says
+// nothing).
 uint64_t BytesOf(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code failed;
@@ -79,7 +80,8 @@ ordered_json MethodsWith(profile::Reader& reader, uint16_t flag) {
   for (uint32_t id = 2; id < methods.size(); ++id) {
     const profile::MethodName method = methods[id];
     if ((method.flags & flag) == 0) continue;
-    names.push_back(profile::CleanText(fmt::format("{}.{}{}", method.class_name, method.name, method.signature)));
+    names.push_back(profile::CleanText(
+        fmt::format("{}.{}{}", method.class_name, method.name, method.signature)));
   }
   return names;
 }
@@ -119,37 +121,36 @@ Result<ordered_json> Describe(profile::Reader& reader) {
     losses[std::string(loss.name)] = loss.count;
   ordered_json damages = reader.damages().Lines();
   ordered_json jitted = JittedCode(reader.directory(), damages);
-  return ordered_json{
-          {"profile", reader.directory()},
-          {"mode", meta.mode},
-          {"jprof", meta.jprof},
-          {"command", meta.command},
-          {"pid", meta.pid},
-          {"start", meta.start},
-          {"seconds", Seconds(header)},
-          {"finished", header.finished != 0},
-          {"jvm", meta.jvm.Title()},
-          {"probe", {{"kind", meta.probe.kind}, {"note", meta.probe.note}}},
-          {"options", meta.options.text},
-          {"metrics", std::move(metrics)},
-          {"calibrated", !reader.ReadCalibration().empty()},
-          {"fingerprint", meta.fingerprint},
-          {"contexts", std::ranges::count(tree.former, 0)},
-          {"folded_from_s", FoldedFrom(header)},
-          {"calls", calls},
-          {"exits", exits},
-          {"trace_events", trace_events},
-          {"methods", reader.RecordedMethods()},
-          {"focus",
-           {{"probed", header.focus_probed},
-            {"unprobed", header.focus_unprobed},
-            {"undecided", header.focus_undecided},
-            {"intrinsics", MethodsWith(reader, profile::kMethodIntrinsic)}}},
-          {"jitted", std::move(jitted)},
-          {"bytes", BytesOf(reader.directory())},
-          {"losses", std::move(losses)},
-          {"damages", std::move(damages)},
-          {"threads", std::move(threads)}};
+  return ordered_json{{"profile", reader.directory()},
+                      {"mode", meta.mode},
+                      {"jprof", meta.jprof},
+                      {"command", meta.command},
+                      {"pid", meta.pid},
+                      {"start", meta.start},
+                      {"seconds", Seconds(header)},
+                      {"finished", header.finished != 0},
+                      {"jvm", meta.jvm.Title()},
+                      {"probe", {{"kind", meta.probe.kind}, {"note", meta.probe.note}}},
+                      {"options", meta.options.text},
+                      {"metrics", std::move(metrics)},
+                      {"calibrated", !reader.ReadCalibration().empty()},
+                      {"fingerprint", meta.fingerprint},
+                      {"contexts", std::ranges::count(tree.former, 0)},
+                      {"folded_from_s", FoldedFrom(header)},
+                      {"calls", calls},
+                      {"exits", exits},
+                      {"trace_events", trace_events},
+                      {"methods", reader.RecordedMethods()},
+                      {"focus",
+                       {{"probed", header.focus_probed},
+                        {"unprobed", header.focus_unprobed},
+                        {"undecided", header.focus_undecided},
+                        {"intrinsics", MethodsWith(reader, profile::kMethodIntrinsic)}}},
+                      {"jitted", std::move(jitted)},
+                      {"bytes", BytesOf(reader.directory())},
+                      {"losses", std::move(losses)},
+                      {"damages", std::move(damages)},
+                      {"threads", std::move(threads)}};
 }
 
 std::string Joined(const ordered_json& words, const char* between) {
@@ -171,8 +172,11 @@ std::string FocusText(const ordered_json& focus) {
   const auto count = [&](const char* name) { return focus[name].get<uint32_t>(); };
   if (count("probed") + count("unprobed") + count("undecided") == 0) return "";
   const std::string undecided =
-      count("undecided") == 0 ? "" : fmt::format(", {} with probes because they could not be read", count("undecided"));
-  return fmt::format("{} methods were compiled with probes, {} without{}", count("probed"), count("unprobed"), undecided);
+      count("undecided") == 0
+          ? ""
+          : fmt::format(", {} with probes because they could not be read", count("undecided"));
+  return fmt::format("{} methods were compiled with probes, {} without{}", count("probed"),
+                     count("unprobed"), undecided);
 }
 
 void PrintThreads(const ordered_json& threads) {
@@ -189,7 +193,8 @@ void PrintThreads(const ordered_json& threads) {
 }
 
 void PrintLine(const char* name, const std::string& value) {
-  if (!value.empty()) fmt::print("{:<12} {}\n", profile::CleanText(name), profile::CleanText(value));
+  if (!value.empty())
+    fmt::print("{:<12} {}\n", profile::CleanText(name), profile::CleanText(value));
 }
 
 void PrintText(const ordered_json& info, const profile::Reader& reader) {
@@ -250,9 +255,10 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
   if (fd >= 0) close(fd);
   profile::Damages damages;
   const profile::Meta meta = profile::ParseMeta(file.ReadAll(16 << 20), damages);
-  ordered_json info = {{"profile", directory},    {"mode", meta.mode},      {"jprof", meta.jprof},
-                       {"command", meta.command}, {"pid", meta.pid},        {"start", meta.start},
-                       {"jvm", meta.jvm.Title()},         {"options", meta.options.text}};
+  ordered_json info = {{"profile", directory},    {"mode", meta.mode},
+                       {"jprof", meta.jprof},     {"command", meta.command},
+                       {"pid", meta.pid},         {"start", meta.start},
+                       {"jvm", meta.jvm.Title()}, {"options", meta.options.text}};
   ordered_json lines = damages.Lines();
   info["jitted"] = JittedCode(directory, lines);
   info["bytes"] = BytesOf(directory);

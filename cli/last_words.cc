@@ -58,7 +58,8 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::Agen
     empty.push_back("everything: no method matched " +
                     NothingMatched("--methods", options.methods, Filterable(reader)));
   } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
-    empty.push_back("everything: no method matched " + NothingMatched("--focus", options.focus, Filterable(reader)));
+    empty.push_back("everything: no method matched " +
+                    NothingMatched("--focus", options.focus, Filterable(reader)));
   }
   return empty;
 }

@@ -34,8 +34,8 @@ class HeldProgram {
   ~HeldProgram();
 
   int pid() const { return pid_; }
-  Result<void> Release();          // error, exit code 2: it could not be executed
-  std::optional<Outcome> Ended();  // does not wait
+  Result<void> Release();                 // error, exit code 2: it could not be executed
+  std::optional<Outcome> Ended();         // does not wait
   void AwaitEnd(int milliseconds) const;  // or a signal to us
   void Signal(int number) const;
 

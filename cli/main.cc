@@ -53,7 +53,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return ReportParseError(app, error);
   } catch (const std::bad_alloc&) {
-    PrintError("there is not enough memory for this; free some, raise the limit (ulimit -v), or read it on another machine");
+    PrintError(
+        "there is not enough memory for this; free some, raise the limit (ulimit -v), or read it "
+        "on another machine");
     return 1;
   } catch (const std::exception& error) {
     PrintError(error.what());

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 #include "cli/wrong_words.h"
@@ -43,8 +43,7 @@ Result<void> RemoveProfile(const fs::path& place) {
     return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
                     place.string(), std::strerror(errno));
   }
-  for (const std::string_view file : profile::kProfileFiles)
-    unlink((aside / file).c_str());
+  for (const std::string_view file : profile::kProfileFiles) unlink((aside / file).c_str());
   if (rmdir(aside.c_str()) != 0)
     PrintError(fmt::format("what is left of the old profile is in {}: {}", aside.string(),
                            std::strerror(errno)));

@@ -34,7 +34,8 @@ std::string DidYouMean(const fs::path& directory) {
 
 void UseTable(reports::Source& source, calibrate::Table table, std::string from) {
   for (calibrate::Metric& metric : table.metrics) {
-    if (metric.bias != 0) metric = Rebased(std::move(metric), source.reader.meta().clock.bracket_bias());
+    if (metric.bias != 0)
+      metric = Rebased(std::move(metric), source.reader.meta().clock.bracket_bias());
   }
   source.table = std::move(table);
   source.table_from = profile::CleanText(from);
@@ -68,8 +69,7 @@ Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
   }
   if (!choice.file.empty()) return UseNamedTable(source, choice);
   const auto& metrics = source.reader.meta().metrics;
-  if (std::ranges::all_of(metrics, &profile::Metric::is_samples))
-    return {};  // nothing to correct
+  if (std::ranges::all_of(metrics, &profile::Metric::is_samples)) return {};  // nothing to correct
   const calibrate::Fingerprint& fingerprint = source.reader.meta().fingerprint;
   const std::string own = source.reader.ReadCalibration();
   if (!own.empty()) {

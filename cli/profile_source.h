@@ -17,7 +17,8 @@ struct TableChoice {
   bool force = false;         // use the file even if it was made for another machine or JVM
 };
 
-// `directory` empty: the newest profile in the working directory, which one is said on stderr. Error: no profile (names the nearest), or a table that does not fit.
+// `directory` empty: the newest profile in the working directory, which one is said on stderr.
+// Error: no profile (names the nearest), or a table that does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);
 
 }  // namespace jprof::cli

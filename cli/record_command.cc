@@ -191,19 +191,24 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
     sub->footer(fmt::format(
         "The command stands behind --:  jprof {} [options] -- java -jar app.jar{}", row.name,
         row.mode == agent::Mode::kScs
-            ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" + agent::TriggerHelp() +
+            ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
+                  agent::TriggerHelp() +
                   "\nExamples:\n"
                   "  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes\n"
-                  "  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate where interrupts are slow\n"
+                  "  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate "
+                  "where interrupts are slow\n"
                   "  jprof scs --timer posix --rate 100 -- java ...       without perf events\n"
                   "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
-                  "  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile\n"
+                  "  jprof scs --event TIME --event IDLE -- ...           running and waiting in "
+                  "one profile\n"
                   "  jprof report scs DIR --merged"
         : row.mode == agent::Mode::kCalltree
-            ? std::string("\n\nExamples:\n"
-                          "  jprof calltree -- java -jar app.jar                  exact calls, no times\n"
-                          "  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time\n"
-                          "  jprof report log-rt DIR")
+            ? std::string(
+                  "\n\nExamples:\n"
+                  "  jprof calltree -- java -jar app.jar                  exact calls, no times\n"
+                  "  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU "
+                  "time\n"
+                  "  jprof report log-rt DIR")
             : std::string()));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord
     auto typed = std::make_shared<RecordOptions>();

@@ -41,8 +41,8 @@ std::string WithoutCommas(std::string_view value) {
   return text;
 }
 
-// "THREADS=..." for one option, checked alone (or with what it needs) so that the error can name the option as it was
-// typed.
+// "THREADS=..." for one option, checked alone (or with what it needs) so that the error can name
+// the option as it was typed.
 Result<std::string> Word(const Passed& passed, const std::string& value) {
   const std::string word = fmt::format("{}={}", passed.word, WithoutCommas(value));
   const auto parsed = agent::ParseAgentOptions(word, "");
@@ -53,8 +53,8 @@ Result<std::string> Word(const Passed& passed, const std::string& value) {
   return WrongUse("{}{}", passed.option, named ? message.substr(name.size()) : ": " + message);
 }
 
-// The agent's word for what --event names: an event of the JVM as it is, one of the processor or the kernel by the
-// name that PAPI or perf has for it, which only this side knows.
+// The agent's word for what --event names: an event of the JVM as it is, one of the processor or
+// the kernel by the name that PAPI or perf has for it, which only this side knows.
 Result<std::string> SampledEvent(const std::string& typed, std::vector<std::string>& notes) {
   const auto known = agent::ParseTriggers(typed);
   if (known) return agent::ToString(*known);
@@ -66,7 +66,8 @@ Result<std::string> SampledEvent(const std::string& typed, std::vector<std::stri
   std::ranges::move(event->notes, std::back_inserter(notes));
   const std::string period = equals != std::string::npos ? typed.substr(equals) : "=1000000";
   const std::string encoded = event->names.front() + period;
-  if (const auto good = agent::ParseTriggers(encoded); !good) return WrongUse("--event{}", good.error().message.substr(3));
+  if (const auto good = agent::ParseTriggers(encoded); !good)
+    return WrongUse("--event{}", good.error().message.substr(3));
   return encoded;
 }
 
@@ -82,13 +83,17 @@ void AddSamplingOptions(CLI::App& sub, RecordOptions& options) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     sub.add_option(name, value, help)->type_name(type);
   };
-  add("--rate", options.rate, "N", "stacks for each second of a thread's CPU time, up to 20000 (default 100)");
-  sub.add_option("--event", options.events, "sample at this, too or instead: an event below, or one of jprof metrics --events; repeatable")
+  add("--rate", options.rate, "N",
+      "stacks for each second of a thread's CPU time, up to 20000 (default 100)");
+  sub.add_option("--event", options.events,
+                 "sample at this, too or instead: an event below, or one of jprof metrics "
+                 "--events; repeatable")
       ->type_name("E[=N]")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddTimerOptions(sub, options);
-  sub.add_flag("--objects", options.objects, "the class of the allocated or locked object as a leaf");
+  sub.add_flag("--objects", options.objects,
+               "the class of the allocated or locked object as a leaf");
   sub.add_flag("--java-only", options.java_only, "no native and kernel frames");
   sub.add_flag("--nostart", options.nostart, "sample when `jprof ctl PID start` says so");
   add("--delay", options.delay, "S", "begin after S seconds");
@@ -113,23 +118,27 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
   };
   add("-o,--out", options.out, "DIR",
       "where the profile goes (default: the main class or jar, NAME.jprof)");
-  sub.add_flag("--force", options.force,
-               "replace the profile that is there; allow caps above a third of the available memory");
+  sub.add_flag(
+      "--force", options.force,
+      "replace the profile that is there; allow caps above a third of the available memory");
   if (options.mode == agent::Mode::kCallflow) {
     add("--metrics", options.metrics, "A+B",
         "what to measure, 8 at most (default: time; see jprof metrics)");
   }
   if (options.mode == agent::Mode::kScs) AddSamplingOptions(sub, options);
   if (options.mode == agent::Mode::kCalltree) {
-    add("--sample", options.sample, "N", "also N samples a second of CPU time, up to 20000: exact calls, sampled time");
+    add("--sample", options.sample, "N",
+        "also N samples a second of CPU time, up to 20000: exact calls, sampled time");
     AddTimerOptions(sub, options);
   }
   add("--threads", options.threads, "F",
       "threads to record: +name or -name, trailing * for any rest");
   if (options.mode != agent::Mode::kScs) {
     add("--methods", options.methods, "F", "methods to record: +pkg/Class.method or -pkg/Class*");
-    add("--focus", options.focus, "P,P", "probe only these, all else runs at full speed: com.acme.*,-com.acme.util.*, or app");
-    sub.add_flag("--keep-intrinsics", options.keep_intrinsics, "with --focus: inlining and intrinsics also inside these methods");
+    add("--focus", options.focus, "P,P",
+        "probe only these, all else runs at full speed: com.acme.*,-com.acme.util.*, or app");
+    sub.add_flag("--keep-intrinsics", options.keep_intrinsics,
+                 "with --focus: inlining and intrinsics also inside these methods");
   }
   if (options.mode == agent::Mode::kTrace) {
     add("--mode", options.trace_mode, "M",
@@ -137,7 +146,8 @@ void AddOptions(CLI::App& sub, RecordOptions& options) {
     add("--trace-memory", options.trace_memory, "N", "per thread, with K, M or G (default 64M)");
   } else {
     add("--tree-memory", options.tree_memory, "N",
-        "cap of the call tree, with K, M or G (default 512M); from half of it on recursion is folded");
+        "cap of the call tree, with K, M or G (default 512M); from half of it on recursion is "
+        "folded");
     sub.add_flag("--fold-recursion", options.fold_recursion,
                  "a method already on the path returns to that node: a smaller tree");
   }
@@ -160,7 +170,9 @@ Result<Understood> Understand(const RecordOptions& typed) {
     const auto word = Word(passed, value);
     if (!word) return std::unexpected(word.error());
     // Where it may stand beside FOCUS it must not bring SCS with it.
-    text += word->substr(passed.value == &RecordOptions::timer ? std::string_view("SCS,").size() : 0) + ",";
+    text +=
+        word->substr(passed.value == &RecordOptions::timer ? std::string_view("SCS,").size() : 0) +
+        ",";
   }
   std::vector<std::string> notes;
   if (typed.mode == agent::Mode::kScs) {
@@ -177,7 +189,8 @@ Result<Understood> Understand(const RecordOptions& typed) {
     if (!typed.timer.empty()) return WrongUse("--timer: only samples have one; add --sample N");
   }
   auto options = agent::ParseAgentOptions(text, "");
-  if (!options && options.error().message.starts_with("TIMER")) return WrongUse("--timer{}", options.error().message.substr(5));
+  if (!options && options.error().message.starts_with("TIMER"))
+    return WrongUse("--timer{}", options.error().message.substr(5));
   if (!options) return std::unexpected(options.error());
   options->force_rate = typed.force_rate;
   options->mode = typed.mode;

@@ -15,8 +15,9 @@ namespace jprof::cli {
 // As typed; empty = not given.
 struct RecordOptions {
   agent::Mode mode = agent::Mode::kCallflow;
-  std::string out, metrics, threads, methods, focus, tree_memory, trace_mode, trace_memory, probe, agent;
-  std::vector<std::string> events;                  // scs: NAME[=N] each
+  std::string out, metrics, threads, methods, focus, tree_memory, trace_mode, trace_memory, probe,
+      agent;
+  std::vector<std::string> events;  // scs: NAME[=N] each
   std::string rate, sample, timer, delay, duration;
   bool force_rate = false;
   bool objects = false, java_only = false, nostart = false;

@@ -51,7 +51,8 @@ Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
 
 // Words to options, and back an error that names the nearest choice.
 Result<void> Understand(ReportArguments& arguments) {
-  const Result<size_t> format = Choose("--format", arguments.format, {"text", "json", "csv", "collapsed"});
+  const Result<size_t> format =
+      Choose("--format", arguments.format, {"text", "json", "csv", "collapsed"});
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
   if (!threads) return std::unexpected(threads.error());
@@ -71,8 +72,7 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
-  const reports::TprofOptions options = {.format = *format,
-                                         .clip = arguments.options.min_percent};
+  const reports::TprofOptions options = {.format = *format, .clip = arguments.options.min_percent};
   if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
   return out.Finish();
 }
@@ -87,17 +87,21 @@ void TellDetail(const reports::Source& source, reports::Format format) {
 Result<void> Run(ReportArguments arguments) {
   std::error_code error;
   if (arguments.report == "tprof") return PrintRecording(arguments);
-  if (arguments.directory.empty() && fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
+  if (arguments.directory.empty() &&
+      fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
   }
   if (!arguments.report.empty()) {  // a wrong word is told before anything is opened
-    if (const auto report = ChooseReport(arguments.report); !report) return std::unexpected(report.error());
+    if (const auto report = ChooseReport(arguments.report); !report)
+      return std::unexpected(report.error());
   }
   if (auto understood = Understand(arguments); !understood) return understood;
   Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";
-  const auto report = ChooseReport(!arguments.report.empty() ? arguments.report : sampled ? "scs" : "log-rt");
+  const auto report = ChooseReport(!arguments.report.empty() ? arguments.report
+                                   : sampled                 ? "scs"
+                                                             : "log-rt");
   TellDetail(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
   if (auto printed = (*report)->print(*source, arguments.options, out); !printed) return printed;
@@ -108,34 +112,53 @@ Result<void> Run(ReportArguments arguments) {
 
 void AddReportCommand(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command = app.add_subcommand("report", "Prints a report of a profile: log-rt, methods, scs or log-gen");
+  CLI::App* command =
+      app.add_subcommand("report", "Prints a report of a profile: log-rt, methods, scs or log-gen");
   std::string list = "Reports:\n";
-  for (const reports::Report& report : reports::Reports()) list += fmt::format("  {:<10}{}\n", report.name, report.says);
+  for (const reports::Report& report : reports::Reports())
+    list += fmt::format("  {:<10}{}\n", report.name, report.says);
   list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
-  command->footer(list +
-                  "\nExamples:\n"
-                  "  jprof report log-rt app.jprof                       the call tree\n"
-                  "  jprof report log-rt --min-percent 1 --cumulative    only what costs 1 % or more, with sums\n"
-                  "  jprof report log-rt --raw app.jprof                 raw, removed, rest and error side by side\n"
-                  "  jprof report methods app.jprof | head -40           the hottest methods\n"
-                  "  jprof report scs --format collapsed app.jprof       stacks, for flame-graph tools\n"
-                  "  jprof report log-rt --format json app.jprof | jq .  for programs (docs/PROFILE_FORMAT.md)");
+  command->footer(
+      list +
+      "\nExamples:\n"
+      "  jprof report log-rt app.jprof                       the call tree\n"
+      "  jprof report log-rt --min-percent 1 --cumulative    only what costs 1 % or more, with "
+      "sums\n"
+      "  jprof report log-rt --raw app.jprof                 raw, removed, rest and error side by "
+      "side\n"
+      "  jprof report methods app.jprof | head -40           the hottest methods\n"
+      "  jprof report scs --format collapsed app.jprof       stacks, for flame-graph tools\n"
+      "  jprof report log-rt --format json app.jprof | jq .  for programs "
+      "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  command->add_option("report", arguments->report, "Which report (log-rt; scs of a sampled profile)");
-  command->add_option("profile", arguments->directory, "The profile's directory; the newest *.jprof here if left out");
-  command->add_option("--format", arguments->format, "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
-  command->add_option("--threads", arguments->threads, "separate (default) or merged: all threads as one tree");
-  command->add_option("--sort", arguments->sort, "Siblings by first (call; default but for scs), base (or samples) or calls");
-  command->add_option("--min-percent", options.min_percent, "Fold subtrees below this share of the whole into one row")
+  command->add_option("report", arguments->report,
+                      "Which report (log-rt; scs of a sampled profile)");
+  command->add_option("profile", arguments->directory,
+                      "The profile's directory; the newest *.jprof here if left out");
+  command->add_option(
+      "--format", arguments->format,
+      "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
+  command->add_option("--threads", arguments->threads,
+                      "separate (default) or merged: all threads as one tree");
+  command->add_option("--sort", arguments->sort,
+                      "Siblings by first (call; default but for scs), base (or samples) or calls");
+  command
+      ->add_option("--min-percent", options.min_percent,
+                   "Fold subtrees below this share of the whole into one row")
       ->check(CLI::Range(0.0, 100.0));
   command->add_option("--depth", options.depth, "Fold levels beyond this one");
-  command->add_option("--metric", options.metric, "Only this metric or event, with its number of samples");
+  command->add_option("--metric", options.metric,
+                      "Only this metric or event, with its number of samples");
   command->add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
   command->add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  command->add_flag("--static-letters", options.static_letters, "Lower case type letters for static methods");
-  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated, "Leave the profiler's own cost in");
-  command->add_option("--table", arguments->table.file, "Correct with this calibration table")->excludes(uncalibrated);
-  command->add_flag("--force", arguments->table.force, "Use --table even if it was made for another machine or JVM");
+  command->add_flag("--static-letters", options.static_letters,
+                    "Lower case type letters for static methods");
+  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
+                                         "Leave the profiler's own cost in");
+  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
+      ->excludes(uncalibrated);
+  command->add_flag("--force", arguments->table.force,
+                    "Use --table even if it was made for another machine or JVM");
   command->callback([arguments, &exit_code] {
     const Result<void> done = Run(*arguments);
     if (done) return;

@@ -52,8 +52,7 @@ Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& meanwhile) {
   }
 }
 
-Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics,
-                             bool hurry) {
+Result<Counted> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics, bool hurry) {
   auto counting = ThreadCounting::Start(metrics.metrics);
   if (!counting) return std::unexpected(counting.error());
   auto program = HeldProgram::Start(launch);

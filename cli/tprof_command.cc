@@ -208,22 +208,25 @@ void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command, int
   sub->add_option("-p,--pid", a.pids, "These processes and what they start");
   sub->add_option("--rate", a.rate, "Samples per second on each CPU, up to 20000 (100)")
       ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
-  sub->add_flag("--force-rate", a.force_rate,
-                "This rate even where an interrupt takes more than a fifth of the time between two");
+  sub->add_flag(
+      "--force-rate", a.force_rate,
+      "This rate even where an interrupt takes more than a fifth of the time between two");
   sub->add_option("--event", a.event, "Sample by this event instead of time (PAPI or perf name)");
   sub->add_option("--period", a.period, "Sample every so many events")->check(CLI::PositiveNumber);
   sub->add_option("--duration", a.duration, "Seconds; default until the command ends, or Ctrl-C")
       ->check(CLI::PositiveNumber);
   sub->add_option("--delay", a.delay, "Seconds before sampling begins")
       ->check(CLI::NonNegativeNumber);
-  sub->add_flag("--chains", a.chains, "Record call chains (frame pointers), for --callers and --format collapsed");
+  sub->add_flag("--chains", a.chains,
+                "Record call chains (frame pointers), for --callers and --format collapsed");
   sub->add_flag("--code", a.code, "Record the instructions of jitted methods, for --annotate");
   sub->add_flag("--children", a.children,
                 "Name the jitted code of every JVM that the command starts");
   sub->add_option("-o,--output", a.out, "The recording's directory");
   sub->add_option("--agent", a.agent, "libjprof.so (JPROF_AGENT, else beside this program)");
   sub->add_option("--from", a.from, "Report this recording instead of making one");
-  sub->add_option("--format", a.format, "text (default), json, csv, or collapsed (for flame graphs)");
+  sub->add_option("--format", a.format,
+                  "text (default), json, csv, or collapsed (for flame graphs)");
   sub->add_option("--clip", a.report.clip, "Sum up rows below this share, percent")
       ->check(CLI::Range(0.0, 100.0));
   sub->add_flag("--by-line", a.report.by_line, "Source lines below the symbols of Module_Symbol");

@@ -285,7 +285,8 @@ Result<int> RecordTprof(const TprofPlan& plan) {
   const uint64_t end = Now(CLOCK_MONOTONIC);
   sampler->Drain(0, [&recorder](const SampleRecord& record) { recorder.Add(record); });
   std::ranges::move(recorder.foreign_jit().CopyTo(plan.out), std::back_inserter(notes));
-  if (program && !outcome && Interruption::Number() != 0) {  // the terminal sent it the signal, too; a kill did not
+  if (program && !outcome &&
+      Interruption::Number() != 0) {  // the terminal sent it the signal, too; a kill did not
     program->Signal(SIGTERM);
     for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
   }

@@ -40,7 +40,7 @@ std::vector<std::string> SubcommandNames(const CLI::App& app) {
 
 }  // namespace
 
-void PrintError(std::string_view message) { 
+void PrintError(std::string_view message) {
   fmt::print(stderr, "jprof: {}\n", profile::CleanText(message));
 }
 

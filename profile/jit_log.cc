@@ -23,7 +23,9 @@ uint64_t NanosOf(clockid_t clock) {
 }
 
 iovec Part(const void* data, size_t bytes) { return {const_cast<void*>(data), bytes}; }
-iovec TextPart(std::string_view text) { return Part(text.data(), std::min(text.size(), kLongestText)); }
+iovec TextPart(std::string_view text) {
+  return Part(text.data(), std::min(text.size(), kLongestText));
+}
 
 std::string Why(int error) { return std::generic_category().message(error); }
 
@@ -91,13 +93,14 @@ void JitLogWriter::Load(const JitCode& code, bool again) {
   record.length = code.length;
   record.type = code.type;
   record.level = code.level;
-  iovec parts[] = {Part(&record, sizeof(record)),
-                   Part(code.lines.data(), std::min(code.lines.size(), kMostLines) * sizeof(JitLine)),
-                   Part(code.code.data(), code.code.size()),
-                   TextPart(code.class_name),
-                   TextPart(code.name),
-                   TextPart(code.signature),
-                   TextPart(code.source)};
+  iovec parts[] = {
+      Part(&record, sizeof(record)),
+      Part(code.lines.data(), std::min(code.lines.size(), kMostLines) * sizeof(JitLine)),
+      Part(code.code.data(), code.code.size()),
+      TextPart(code.class_name),
+      TextPart(code.name),
+      TextPart(code.signature),
+      TextPart(code.source)};
   record.line_count = static_cast<uint32_t>(parts[1].iov_len / sizeof(JitLine));
   record.code_length = static_cast<uint32_t>(parts[2].iov_len);
   record.class_length = static_cast<uint16_t>(parts[3].iov_len);

@@ -1,8 +1,9 @@
-// The file `jitlog` of a profile: which machine code a JVM made, where it stood from when to when, and the names of the
-// JVM's threads; written as it happens, so that addresses seen by a sampler can be named afterwards.
+// The file `jitlog` of a profile: which machine code a JVM made, where it stood from when to when,
+// and the names of the JVM's threads; written as it happens, so that addresses seen by a sampler
+// can be named afterwards.
 //
-// A JitHeader, then records, each 8-byte aligned, in the order in which the writer was told. A file that was cut
-// anywhere reads up to there. docs/PROFILE_FORMAT.md says in words what stands here.
+// A JitHeader, then records, each 8-byte aligned, in the order in which the writer was told. A file
+// that was cut anywhere reads up to there. docs/PROFILE_FORMAT.md says in words what stands here.
 #pragma once
 
 #include <sys/uio.h>
@@ -48,8 +49,8 @@ static_assert(sizeof(JitRecord) == 16);
 // Told again by request when the VM was up: says nothing new where something is known already.
 inline constexpr uint16_t kJitAgain = 1;
 
-// From `offset` in the code to the next line's: the source line of the innermost inlined method there, and the one of
-// the compiled method itself. 0: not known.
+// From `offset` in the code to the next line's: the source line of the innermost inlined method
+// there, and the one of the compiled method itself. 0: not known.
 struct JitLine {
   uint32_t offset = 0;
   uint32_t line = 0;
@@ -58,7 +59,8 @@ struct JitLine {
 };
 static_assert(sizeof(JitLine) == 12);
 
-// kLoad and kStub; followed by lines, code bytes, class, name, signature, source file, padding. A stub has a name only.
+// kLoad and kStub; followed by lines, code bytes, class, name, signature, source file, padding. A
+// stub has a name only.
 struct JitCodeRecord {
   JitRecord record;
   uint64_t address = 0;
@@ -81,7 +83,8 @@ struct JitUnloadRecord {
 };
 static_assert(sizeof(JitUnloadRecord) == 24);
 
-// kJitNamed of a thread that has not begun in this log: it was there before. Of one that has: its name of now.
+// kJitNamed of a thread that has not begun in this log: it was there before. Of one that has: its
+// name of now.
 enum JitThreadEvent : uint16_t { kJitBegan = 1, kJitNamed = 2, kJitThreadEnded = 3 };
 struct JitThreadRecord {  // followed by the name
   JitRecord record;
@@ -98,7 +101,8 @@ struct JitEndRecord {
 };
 static_assert(sizeof(JitEndRecord) == 56);
 
-// Code as it is written, and as it is read: at [address, address + length), in the time [loaded, unloaded).
+// Code as it is written, and as it is read: at [address, address + length), in the time [loaded,
+// unloaded).
 struct JitCode {
   uint64_t address = 0;
   uint32_t length = 0;
@@ -117,9 +121,10 @@ struct JitCode {
 
 uint64_t MonotonicNanos();
 
-// Appends whole records, one system call each, so that `kill -9` loses nothing told before. Callable from any number of
-// threads; waits for the lock, so not from a probe. Allocates nothing, throws nothing. The first write that fails ends
-// the log: what comes after is only counted, and the end record says how much if there is room for it.
+// Appends whole records, one system call each, so that `kill -9` loses nothing told before.
+// Callable from any number of threads; waits for the lock, so not from a probe. Allocates nothing,
+// throws nothing. The first write that fails ends the log: what comes after is only counted, and
+// the end record says how much if there is room for it.
 class JitLogWriter {
  public:
   explicit JitLogWriter(uint64_t (*now)() = MonotonicNanos) : now_(now) {}
@@ -156,13 +161,16 @@ struct JitEvent {
 };
 
 // Makes intervals of events; the result's intervals do not overlap, in addresses and time together.
-// - Code reaches back to the end of what stood at any of its addresses before, or to 0 if nothing did: the VM tells of
-// it
+// - Code reaches back to the end of what stood at any of its addresses before, or to 0 if nothing
+// did: the VM tells of it
 //   only after it has run for a while.
-// - Code that comes to where other code stands ends that (its unloading was not told, or not told yet).
-// - The same code told twice, and code told `again` where something is known to stand, are left out.
+// - Code that comes to where other code stands ends that (its unloading was not told, or not told
+// yet).
+// - The same code told twice, and code told `again` where something is known to stand, are left
+// out.
 // - Code that stood for no time (a clock that stood still, or a damaged time) is left out.
-// - An unloading of what is not there is left out. Times that go backwards count as the latest time before.
+// - An unloading of what is not there is left out. Times that go backwards count as the latest time
+// before.
 std::vector<JitCode> JitIntervals(std::span<const JitEvent> events);
 
 // A thread of the JVM, under the last name it was seen to have.
@@ -186,8 +194,8 @@ struct JitLog {
   std::shared_ptr<const std::string> bytes;  // the file
 };
 
-// `bytes`: the file's. No byte is trusted; what is damaged is left out and named in `damages`. Error: no log, or
-// another version's.
+// `bytes`: the file's. No byte is trusted; what is damaged is left out and named in `damages`.
+// Error: no log, or another version's.
 Result<JitLog> ParseJitLog(std::string bytes);
 // The log in a profile directory. Also of a program that still runs.
 Result<JitLog> ReadJitLog(const std::string& directory);

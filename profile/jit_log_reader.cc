@@ -16,17 +16,20 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
-// What reading takes: the file, and for each record of some 100 bytes or more an event and a code of 150 each.
+// What reading takes: the file, and for each record of some 100 bytes or more an event and a code
+// of 150 each.
 constexpr uint64_t kMemoryPerLogByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
 
 bool SameCode(const JitCode& a, const JitCode& b) {
-  return a.address == b.address && a.length == b.length && a.stub == b.stub && a.type == b.type && a.level == b.level &&
-         a.name == b.name && a.class_name == b.class_name && a.signature == b.signature;
+  return a.address == b.address && a.length == b.length && a.stub == b.stub && a.type == b.type &&
+         a.level == b.level && a.name == b.name && a.class_name == b.class_name &&
+         a.signature == b.signature;
 }
 
-// When what stood at an address was last seen to end: pieces of the address space that do not overlap.
+// When what stood at an address was last seen to end: pieces of the address space that do not
+// overlap.
 class Ends {
  public:
   // `time` is not below any before.
@@ -41,7 +44,8 @@ class Ends {
     uint64_t latest = 0;
     auto piece = pieces_.lower_bound(begin);
     if (piece != pieces_.begin() && std::prev(piece)->second.end > begin) --piece;
-    for (; piece != pieces_.end() && piece->first < end; ++piece) latest = std::max(latest, piece->second.time);
+    for (; piece != pieces_.end() && piece->first < end; ++piece)
+      latest = std::max(latest, piece->second.time);
     return latest;
   }
 
@@ -78,7 +82,9 @@ class Threads {
     } else {
       if (known) threads_[found->second].end = ended_[tid] = time;
       const auto before = ended_.find(tid);
-      const uint64_t begin = event == kJitBegan ? time : before != ended_.end() ? before->second : 0;
+      const uint64_t begin = event == kJitBegan       ? time
+                             : before != ended_.end() ? before->second
+                                                      : 0;
       open_[tid] = threads_.size();
       threads_.push_back({tid, begin, kJitForever, name});
     }
@@ -105,7 +111,9 @@ class Record {
   }
   template <typename T>
   bool Take(size_t count, std::span<const T>* out) {
-    return Skip(count * sizeof(T), [&](const char* from) { *out = {reinterpret_cast<const T*>(from), count}; });
+    return Skip(count * sizeof(T), [&](const char* from) {
+      *out = {reinterpret_cast<const T*>(from), count};
+    });
   }
 
  private:
@@ -125,9 +133,12 @@ class Record {
 bool TakeCode(Record record, JitEvent* event) {
   JitCodeRecord code;
   JitCode& out = event->code;
-  if (!record.Take(&code) || !record.Take(code.line_count, &out.lines) || !record.Take(code.code_length, &out.code) ||
-      !record.Take(code.class_length, &out.class_name) || !record.Take(code.name_length, &out.name) ||
-      !record.Take(code.signature_length, &out.signature) || !record.Take(code.source_length, &out.source)) {
+  if (!record.Take(&code) || !record.Take(code.line_count, &out.lines) ||
+      !record.Take(code.code_length, &out.code) ||
+      !record.Take(code.class_length, &out.class_name) ||
+      !record.Take(code.name_length, &out.name) ||
+      !record.Take(code.signature_length, &out.signature) ||
+      !record.Take(code.source_length, &out.source)) {
     return false;
   }
   out.address = code.address;
@@ -137,9 +148,9 @@ bool TakeCode(Record record, JitEvent* event) {
   out.level = code.level;
   event->time = code.record.time;
   event->again = (code.record.flags & kJitAgain) != 0;
-  return code.length > 0 && code.address + code.length > code.address && out.code.size() <= code.length &&
-         std::strchr("JRNIO", code.type) != nullptr && code.type != '\0' &&
-         std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
+  return code.length > 0 && code.address + code.length > code.address &&
+         out.code.size() <= code.length && std::strchr("JRNIO", code.type) != nullptr &&
+         code.type != '\0' && std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
 }
 
 // Goes through the records of a file.
@@ -156,7 +167,8 @@ class Parser {
       if (head.bytes < sizeof(head) || head.bytes % 8 != 0 || head.bytes > bytes.size() - at) break;
       latest_ = std::max(latest_, head.time);
       if (!One(head, Record(bytes.data() + at, head.bytes))) {
-        damages_.Add("jitlog: a record that does not fit is left out", fmt::format("at byte {}", at));
+        damages_.Add("jitlog: a record that does not fit is left out",
+                     fmt::format("at byte {}", at));
       }
       at += head.bytes;
     }
@@ -208,9 +220,10 @@ class Parser {
     if (!record.Take(&end)) return false;
     log_.ended = true;
     log_.lost = end.lost;
-    if (end.lost > 0) damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
-    if (end.loads != counts_.loads || end.unloads != counts_.unloads || end.stubs != counts_.stubs ||
-        end.threads != counts_.threads) {
+    if (end.lost > 0)
+      damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
+    if (end.loads != counts_.loads || end.unloads != counts_.unloads ||
+        end.stubs != counts_.stubs || end.threads != counts_.threads) {
       damages_.Add("jitlog: there are not as many records as its end says");
     }
     return true;
@@ -263,19 +276,23 @@ std::vector<JitCode> JitIntervals(std::span<const JitEvent> events) {
 Result<JitLog> ParseJitLog(std::string bytes) {
   JitLog log;
   log.bytes = std::make_shared<const std::string>(std::move(bytes));
-  if (log.bytes->size() < sizeof(JitHeader) || std::memcmp(log.bytes->data(), kJitMagic, sizeof(kJitMagic)) != 0) {
+  if (log.bytes->size() < sizeof(JitHeader) ||
+      std::memcmp(log.bytes->data(), kJitMagic, sizeof(kJitMagic)) != 0) {
     return Fail(
-        "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at once; record again",
+        "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at "
+        "once; record again",
         kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
   }
   std::memcpy(&log.header, log.bytes->data(), sizeof(JitHeader));
   if (log.header.version != kJitVersion) {
-    return WrongUse("the file '{}' has version {}, this jprof reads {}: record again with this jprof", kJitLogFile,
-                    log.header.version, kJitVersion);
+    return WrongUse(
+        "the file '{}' has version {}, this jprof reads {}: record again with this jprof",
+        kJitLogFile, log.header.version, kJitVersion);
   }
   if (log.header.header_bytes != sizeof(JitHeader)) {
-    return Fail("the file '{}' is damaged: its header is not as long as version {} has it; record again", kJitLogFile,
-                kJitVersion);
+    return Fail(
+        "the file '{}' is damaged: its header is not as long as version {} has it; record again",
+        kJitLogFile, kJitVersion);
   }
   Parser(log).Run();
   return log;
@@ -286,20 +303,24 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   const ReaderFile file(fd, kJitLogFile);
   if (fd >= 0) close(fd);
   if (!file.exists()) {
-    return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one", directory, kJitLogFile);
+    return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one",
+                directory, kJitLogFile);
   }
-  const uint64_t memory = ReadingMemory(), longest = std::min(kLongestLog, memory / kMemoryPerLogByte);
+  const uint64_t memory = ReadingMemory(),
+                 longest = std::min(kLongestLog, memory / kMemoryPerLogByte);
   std::string bytes = file.ReadAll(longest);
   const size_t read = bytes.size();
   if (read < kLongestLog && read == longest && file.size() > read) {
     return NotEnoughMemory(directory + "/" + kJitLogFile, memory);
   }
   auto log = ParseJitLog(std::move(bytes));
-  if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().exit_code});
+  if (!log)
+    return std::unexpected(Error{directory + ": " + log.error().message, log.error().exit_code});
   if (read == kLongestLog && file.size() > read) {
     log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
   } else if (read < file.size() && !log->ended) {
-    log->damages.push_back(fmt::format("jitlog: nothing from byte {} on, it is {} long", read, file.size()));
+    log->damages.push_back(
+        fmt::format("jitlog: nothing from byte {} on, it is {} long", read, file.size()));
   }
   return log;
 }

@@ -9,7 +9,8 @@
 
 namespace jprof::profile {
 
-// A JSON object that anybody may have written: a field that is missing or of another type leaves what is read unchanged.
+// A JSON object that anybody may have written: a field that is missing or of another type leaves
+// what is read unchanged.
 class JsonFields {
  public:
   explicit JsonFields(const nlohmann::json& object) : object_(object) {}
@@ -31,7 +32,8 @@ class JsonFields {
     if (const nlohmann::json& value = At(name); value.is_number()) number = value.get<double>();
   }
   void Read(const char* name, uint64_t& number) const {
-    if (const nlohmann::json& value = At(name); value.is_number_unsigned()) number = value.get<uint64_t>();
+    if (const nlohmann::json& value = At(name); value.is_number_unsigned())
+      number = value.get<uint64_t>();
   }
 
   // The text of a value, fit to print; empty for a value of another type.

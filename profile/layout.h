@@ -149,10 +149,11 @@ struct ControlHeader {
   // scaled.
   uint32_t least_running_permille[9] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
   uint32_t filtered_methods = 0;  // of method_count: seen, but excluded by the method filter
-  // Focus: methods that were compiled, with probes, without, and those that could not be read (they have probes).
+  // Focus: methods that were compiled, with probes, without, and those that could not be read (they
+  // have probes).
   uint32_t focus_probed = 0, focus_unprobed = 0, focus_undecided = 0;
-  // Raw clock when half of the cap was used; from then on recursion is folded, in trees of their own
-  // below the same roots. 0: not reached, or folded from the start.
+  // Raw clock when half of the cap was used; from then on recursion is folded, in trees of their
+  // own below the same roots. 0: not reached, or folded from the start.
   uint64_t folded_ticks = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
@@ -163,9 +164,11 @@ enum MethodFlags : uint16_t {
   kMethodStatic = 1,
   kMethodNative = 2,
   kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
-  kMethodIntrinsic = 128,  // in focus, but the JVM has code of its own for it: unprobed callers may use that
+  kMethodIntrinsic =
+      128,  // in focus, but the JVM has code of its own for it: unprobed callers may use that
   // Of sampled stacks, what is no Java method:
-  kMethodCode = 8,     // a native function: class = path of its module, name = 0x and its link address in hex
+  kMethodCode =
+      8,  // a native function: class = path of its module, name = 0x and its link address in hex
   kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol
   kMethodStub = 32,    // code of the VM that is no method: name only
   kMethodClass = 64,   // a class of objects, a leaf below who allocated or waited: class only
@@ -197,8 +200,8 @@ struct TraceBlock {
 };
 static_assert(sizeof(TraceBlock) == 40);
 
-// One metric of one trained event. For an entry: from = the running method, to = the entered one. For an exit:
-// from = the exiting method, to = the one it returns to. Words as in Node.
+// One metric of one trained event. For an entry: from = the running method, to = the entered one.
+// For an exit: from = the exiting method, to = the one it returns to. Words as in Node.
 struct TrainRecord {
   uint32_t delta = 0;  // of the metric since the previous event on this thread; kDirty = not clean
   uint32_t from = 0;

@@ -126,7 +126,9 @@ double Clock::bracket_bias() const {
   return bracket_period > 1 ? bracket_ticks * (1 - 1 / static_cast<double>(bracket_period)) : 0;
 }
 
-std::string Jvm::Title() const { return name.empty() || version.empty() ? name + version : name + " " + version; }
+std::string Jvm::Title() const {
+  return name.empty() || version.empty() ? name + version : name + " " + version;
+}
 
 std::string ToJson(const Meta& meta) {
   json metrics = json::array();
@@ -177,7 +179,8 @@ Meta ParseMeta(std::string_view text, Damages& damages) {
   }
   Read(fields.In("options"), meta.options);
   if (const json& metrics = fields.At("metrics"); metrics.is_array()) {
-    for (const json& metric : metrics) meta.metrics.push_back(ParseMetric(JsonFields(metric), damages));
+    for (const json& metric : metrics)
+      meta.metrics.push_back(ParseMetric(JsonFields(metric), damages));
   }
   fields.In("probe").Read("kind", meta.probe.kind);
   fields.In("probe").Read("note", meta.probe.note);
@@ -185,7 +188,8 @@ Meta ParseMeta(std::string_view text, Damages& damages) {
   Read(fields.In("machine"), meta.machine);
   Read(fields.In("jvm"), meta.jvm);
   if (const json& fingerprint = fields.At("fingerprint"); fingerprint.is_object()) {
-    for (const auto& [name, value] : fingerprint.items()) meta.fingerprint[name] = JsonFields::Text(value);
+    for (const auto& [name, value] : fingerprint.items())
+      meta.fingerprint[name] = JsonFields::Text(value);
   }
   return meta;
 }

@@ -1,5 +1,5 @@
-// meta.json: the one description of a profile. The agent writes it when recording starts; every report reads it.
-// docs/PROFILE_FORMAT.md lists the fields.
+// meta.json: the one description of a profile. The agent writes it when recording starts; every
+// report reads it. docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,9 @@ struct Metric {
 
   bool is_time() const { return kind == Kind::kTime; }
   bool is_weighted() const { return kind == Kind::kWeighted; }
-  bool is_samples() const { return kind == Kind::kSamples || kind == Kind::kWeighted; }  // sampled: never calibrated
+  bool is_samples() const {
+    return kind == Kind::kSamples || kind == Kind::kWeighted;
+  }  // sampled: never calibrated
   bool operator==(const Metric&) const = default;
 };
 
@@ -45,10 +47,11 @@ struct Metric {
 struct Clock {
   double ticks_per_second = 0;  // 0: nothing was timed
   double granularity_ticks = 1;
-  double read_ticks = 0;      // one reading among others
-  double bracket_ticks = 0;   // what a bracket around nothing measures
+  double read_ticks = 0;        // one reading among others
+  double bracket_ticks = 0;     // what a bracket around nothing measures
   uint64_t bracket_period = 0;  // one event in so many is bracketed; 0: none
-  // What of a bracket remains in each interval: a sampled bracket stands for all intervals but its own.
+  // What of a bracket remains in each interval: a sampled bracket stands for all intervals but its
+  // own.
   double bracket_bias() const;
   bool operator==(const Clock&) const = default;
 };
@@ -76,12 +79,12 @@ struct Probe {
 struct RecordingOptions {
   std::string text;  // as given
   bool fold_recursion = false;
-  uint64_t tree_memory = 0;              // bytes
-  std::string threads, methods, focus;   // filters
-  std::string trace_mode;                // normal, wrap, continuous
-  uint64_t trace_memory = 0;             // bytes
+  uint64_t tree_memory = 0;             // bytes
+  std::string threads, methods, focus;  // filters
+  std::string trace_mode;               // normal, wrap, continuous
+  uint64_t trace_memory = 0;            // bytes
   bool train = false;
-  std::string timer;                     // auto, perf, posix
+  std::string timer;  // auto, perf, posix
   bool force_rate = false;
   uint64_t interrupt_ns = 0;  // what one timer interrupt costs here; 0: not measured
   bool tprof = false;         // jitted code is logged
@@ -102,15 +105,16 @@ struct Meta {
   Clock clock;
   Machine machine;
   Jvm jvm;
-  std::map<std::string, std::string> fingerprint;  // what a calibration table must have in common with the profile
+  std::map<std::string, std::string>
+      fingerprint;  // what a calibration table must have in common with the profile
   bool operator==(const Meta&) const = default;
 };
 
 // The text of meta.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const Meta& meta);
 
-// Reads what ToJson wrote, and anything else: a field that is missing or of another type keeps its default; text that is
-// not a JSON object is a damage. Texts are fit to print (CleanText).
+// Reads what ToJson wrote, and anything else: a field that is missing or of another type keeps its
+// default; text that is not a JSON object is a damage. Texts are fit to print (CleanText).
 Meta ParseMeta(std::string_view text, Damages& damages);
 
 }  // namespace jprof::profile

@@ -23,31 +23,35 @@ int OpenDirectory(const std::string& directory) {
 
 Result<void> CheckHeader(const std::string& directory, const ControlHeader& header, size_t bytes) {
   if (bytes < sizeof(header) || std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) {
-    return WrongUse("{}: not a jprof profile (its file '{}' does not begin with {}); give a directory "
-                    "written by `jprof callflow`, `calltree` or `trace`",
-                    directory, kControlFile, std::string_view(kMagic, sizeof(kMagic)));
+    return WrongUse(
+        "{}: not a jprof profile (its file '{}' does not begin with {}); give a directory "
+        "written by `jprof callflow`, `calltree` or `trace`",
+        directory, kControlFile, std::string_view(kMagic, sizeof(kMagic)));
   }
   if (header.version != kFormatVersion) {
-    return WrongUse("{}: written in profile format {}, this jprof reads format {}; use the jprof that wrote "
-                    "it (see \"jprof\" in its meta.json) or profile again",
-                    directory, header.version, kFormatVersion);
+    return WrongUse(
+        "{}: written in profile format {}, this jprof reads format {}; use the jprof that wrote "
+        "it (see \"jprof\" in its meta.json) or profile again",
+        directory, header.version, kFormatVersion);
   }
-  if (header.header_bytes != kControlHeaderBytes || header.thread_record_bytes != sizeof(ThreadRecord) ||
-      header.node_bytes != sizeof(Node)) {
-    return Fail("{}: damaged: the sizes in the header of '{}' are not those of format {}; nothing in it "
-                "can be read",
-                directory, kControlFile, kFormatVersion);
+  if (header.header_bytes != kControlHeaderBytes ||
+      header.thread_record_bytes != sizeof(ThreadRecord) || header.node_bytes != sizeof(Node)) {
+    return Fail(
+        "{}: damaged: the sizes in the header of '{}' are not those of format {}; nothing in it "
+        "can be read",
+        directory, kControlFile, kFormatVersion);
   }
   return {};
 }
 
-// meta.json and control must agree on how many metrics a node has; `control` decides what is in the files.
+// meta.json and control must agree on how many metrics a node has; `control` decides what is in the
+// files.
 void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
   if (meta.mode == "calltree" && meta.metrics.empty()) return;
   const size_t count = std::clamp<size_t>(header.metric_count, 1, kMaxMetrics);
   if (meta.metrics.size() == count && header.metric_count <= kMaxMetrics) return;
-  damages.Add(fmt::format("meta.json names {} metrics, control has {}: {} are read", meta.metrics.size(),
-                          header.metric_count, count));
+  damages.Add(fmt::format("meta.json names {} metrics, control has {}: {} are read",
+                          meta.metrics.size(), header.metric_count, count));
   for (size_t i = meta.metrics.size(); i < count; ++i) {
     meta.metrics.push_back({.name = fmt::format("metric{}", i), .unit = "raw"});
   }
@@ -61,8 +65,8 @@ Result<Reader> Reader::Open(const std::string& directory) {
   reader.directory_ = directory;
   const int dir_fd = OpenDirectory(directory);
   if (dir_fd < 0) {
-    return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)", directory,
-                    std::generic_category().message(errno));
+    return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)",
+                    directory, std::generic_category().message(errno));
   }
   const ReaderFile control(dir_fd, kControlFile);
   const std::string meta = ReaderFile(dir_fd, kMetaFile).ReadAll(kMetaLimit);
@@ -83,8 +87,9 @@ Result<Reader> Reader::Open(const std::string& directory) {
 void Reader::ReadThreads(const ReaderFile& control) {
   const std::string bytes =
       control.ReadAll(kControlHeaderBytes + uint64_t{header_.thread_count} * sizeof(ThreadRecord));
-  const size_t count =
-      bytes.size() < kControlHeaderBytes ? 0 : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
+  const size_t count = bytes.size() < kControlHeaderBytes
+                           ? 0
+                           : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
   if (count < header_.thread_count) {
     damages_.Add("control: cut off: thread records are missing",
                  fmt::format("{} of {} are there", count, header_.thread_count));
@@ -92,8 +97,10 @@ void Reader::ReadThreads(const ReaderFile& control) {
   threads_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     Thread thread;
-    std::memcpy(&thread.record, bytes.data() + kControlHeaderBytes + i * sizeof(ThreadRecord), sizeof(ThreadRecord));
-    thread.name = CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
+    std::memcpy(&thread.record, bytes.data() + kControlHeaderBytes + i * sizeof(ThreadRecord),
+                sizeof(ThreadRecord));
+    thread.name =
+        CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
     threads_.push_back(std::move(thread));
   }
 }

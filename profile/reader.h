@@ -1,7 +1,8 @@
 // The reading side of a profile directory (layout.h), for tools outside the profiled process.
-// No byte is trusted: sizes, indices and counts are checked against what the files hold. What is damaged is
-// left out and named in damages(); only a directory that is no profile, or one of another version, is an Error.
-// Works while the profile is being written, and after kill -9. Not thread safe.
+// No byte is trusted: sizes, indices and counts are checked against what the files hold. What is
+// damaged is left out and named in damages(); only a directory that is no profile, or one of
+// another version, is an Error. Works while the profile is being written, and after kill -9. Not
+// thread safe.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 #include "common/result.h"
 #include "profile/layout.h"
+#include "profile/meta.h"
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
-#include "profile/meta.h"
 #include "profile/reading_memory.h"
 
 namespace jprof::profile {
@@ -32,9 +33,9 @@ struct Counts {
   uint32_t exits[2] = {};
 };
 
-// Every valid node record in the order of the file, columns side by side; element i of each is record i.
-// A record is a context, or (former != 0) what the context `parent` counted while its method was of
-// another type. parent[i] < i, is a context, and is kNoRecord for a thread's root.
+// Every valid node record in the order of the file, columns side by side; element i of each is
+// record i. A record is a context, or (former != 0) what the context `parent` counted while its
+// method was of another type. parent[i] < i, is a context, and is kNoRecord for a thread's root.
 struct CallTree {
   std::vector<uint32_t> word;  // method and type, as in Node
   std::vector<uint32_t> parent;
@@ -83,13 +84,13 @@ class Reader {
   const Damages& damages() const { return damages_; }
   Damages& damages() { return damages_; }
 
-  // Trees whose root no thread record claims go to one thread named "(unknown)", added to threads().
-  // Error: the tree takes more than `memory` bytes.
+  // Trees whose root no thread record claims go to one thread named "(unknown)", added to
+  // threads(). Error: the tree takes more than `memory` bytes.
   Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
 
   // Call after ReadTree or the trace, so that a live profile's newest names are there.
-  // Methods that the tree may name: without the one that stands for all that could not be described, and without
-  // those that the method filter kept out.
+  // Methods that the tree may name: without the one that stands for all that could not be
+  // described, and without those that the method filter kept out.
   uint32_t RecordedMethods() const {
     const uint32_t others = 1 + header_.filtered_methods;
     return header_.method_count > others ? header_.method_count - others : 0;

@@ -14,8 +14,8 @@ namespace jprof::profile {
 
 class Damages {
  public:
-  // `what` names the file and the damage, the same text for the same kind; `first` says where it was first seen. They
-  // may hold any bytes; Lines() are fit to print.
+  // `what` names the file and the damage, the same text for the same kind; `first` says where it
+  // was first seen. They may hold any bytes; Lines() are fit to print.
   void Add(const std::string& what, const std::string& first = "") {
     auto [entry, is_new] = kinds_.try_emplace(what);
     if (is_new) entry->second.first = first;
@@ -29,7 +29,8 @@ class Damages {
     for (const auto& [what, seen] : kinds_) {
       std::string line = what;
       if (seen.count > 1) line += fmt::format(" ({} times)", seen.count);
-      if (!seen.first.empty()) line += fmt::format("{} {}", seen.count > 1 ? ", first:" : ":", seen.first);
+      if (!seen.first.empty())
+        line += fmt::format("{} {}", seen.count > 1 ? ", first:" : ":", seen.first);
       lines.push_back(CleanText(line));
     }
     return lines;

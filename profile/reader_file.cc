@@ -42,8 +42,8 @@ ReaderFile::~ReaderFile() {
 size_t ReaderFile::ReadAt(uint64_t offset, void* out, size_t bytes) const {
   size_t done = 0;
   while (fd_ >= 0 && done < bytes) {
-    const ssize_t got = pread(fd_, static_cast<char*>(out) + done, bytes - done,
-                              static_cast<off_t>(offset + done));
+    const ssize_t got =
+        pread(fd_, static_cast<char*>(out) + done, bytes - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     done += static_cast<size_t>(got);

@@ -1,5 +1,6 @@
-// One file of a profile, read by position and copied: never mapped, so a file that shrinks while it is read
-// is a short read instead of a SIGBUS, and every byte of a profile still being written is read once.
+// One file of a profile, read by position and copied: never mapped, so a file that shrinks while it
+// is read is a short read instead of a SIGBUS, and every byte of a profile still being written is
+// read once.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,22 @@ class ReaderFile {
   ~ReaderFile();
 
   bool exists() const { return fd_ >= 0; }
-  uint64_t size() const { return size_; }            // when it was opened
-  uint64_t allocated() const { return allocated_; }  // of these, what the file system has given it blocks for
+  uint64_t size() const { return size_; }  // when it was opened
+  uint64_t allocated() const {
+    return allocated_;
+  }  // of these, what the file system has given it blocks for
 
   // Copies [offset, offset + bytes) and answers how much of it there is.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
-  // At most `limit` bytes, for files that are written from their begin to their end: they hold no MiB of zeros (but a
-  // stub's unused code may be some 100 KiB of them). A sparse file may be longer than all memory, so it ends here where
-  // such a piece begins.
+  // At most `limit` bytes, for files that are written from their begin to their end: they hold no
+  // MiB of zeros (but a stub's unused code may be some 100 KiB of them). A sparse file may be
+  // longer than all memory, so it ends here where such a piece begins.
   std::string ReadAll(uint64_t limit) const;
 
-  // The first offset from `offset` on where anything but zeros may be; size() if there is none. Asks the file system
-  // only about files that are longer than their blocks, and never of a live profile's, whose blocks are reserved.
+  // The first offset from `offset` on where anything but zeros may be; size() if there is none.
+  // Asks the file system only about files that are longer than their blocks, and never of a live
+  // profile's, whose blocks are reserved.
   uint64_t NextData(uint64_t offset) const;
 
  private:

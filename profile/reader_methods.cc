@@ -23,28 +23,34 @@ Methods Reader::ReadMethods() {
   Methods methods;
   const ReaderFile file = OpenFile(kMethodsFile);
   if (bytes > file.size()) {
-    damages_.Add("methods: cut off: some names are missing", fmt::format("{} of {} bytes are there", file.size(), bytes));
+    damages_.Add("methods: cut off: some names are missing",
+                 fmt::format("{} of {} bytes are there", file.size(), bytes));
   }
   methods.text_ = file.ReadAll(bytes);
   const std::string& text = methods.text_;
   if (text.size() < std::min(bytes, file.size())) {
-    damages_.Add("methods: empty behind its begin: names are missing", fmt::format("from byte {} on", text.size()));
+    damages_.Add("methods: empty behind its begin: names are missing",
+                 fmt::format("from byte {} on", text.size()));
   }
   MethodRecord record;
   for (uint64_t at = 0; at + sizeof(record) <= text.size(); at += record.bytes) {
     std::memcpy(&record, text.data() + at, sizeof(record));
-    const uint64_t strings = uint64_t{record.class_length} + record.name_length + record.signature_length;
+    const uint64_t strings =
+        uint64_t{record.class_length} + record.name_length + record.signature_length;
     const bool fits = record.bytes >= sizeof(record) + strings && record.bytes % 8 == 0 &&
                       record.bytes <= text.size() - at;
-    // Ids are dense from 1, so none can exceed the number of the smallest records that fit the file.
+    // Ids are dense from 1, so none can exceed the number of the smallest records that fit the
+    // file.
     if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
-      damages_.Add("methods: a bad record: names after it are missing", fmt::format("at byte {}", at));
+      damages_.Add("methods: a bad record: names after it are missing",
+                   fmt::format("at byte {}", at));
       break;
     }
     if (record.id >= methods.entries_.size()) methods.entries_.resize(record.id + 1);
-    methods.entries_[record.id] = {at + sizeof(record),
-                                   {record.class_length, record.name_length, record.signature_length},
-                                   record.flags};
+    methods.entries_[record.id] = {
+        at + sizeof(record),
+        {record.class_length, record.name_length, record.signature_length},
+        record.flags};
   }
   return methods;
 }

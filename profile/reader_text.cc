@@ -28,9 +28,15 @@ void Append(std::string& text, uint32_t code) {
 
 // The next code point of one UTF-8 sequence, surrogates as they are; advances by at least one byte.
 uint32_t Next(std::string_view bytes, size_t& at) {
-  const auto byte = [&](size_t i) { return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0u; };
+  const auto byte = [&](size_t i) {
+    return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0u;
+  };
   const uint32_t first = byte(at++);
-  const int more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : -1;
+  const int more = first < 0x80       ? 0
+                   : first >> 5 == 6  ? 1
+                   : first >> 4 == 14 ? 2
+                   : first >> 3 == 30 ? 3
+                                      : -1;
   if (more < 0) return kReplacement;
   uint32_t code = more == 0 ? first : first & (0x3fu >> more);
   for (int i = 0; i < more; ++i) {

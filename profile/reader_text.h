@@ -6,8 +6,8 @@
 
 namespace jprof::profile {
 
-// Valid UTF-8 without control characters: surrogate pairs are joined, what is no text becomes U+FFFD,
-// control characters (a name may hold newlines or terminal escapes) become '?'.
+// Valid UTF-8 without control characters: surrogate pairs are joined, what is no text becomes
+// U+FFFD, control characters (a name may hold newlines or terminal escapes) become '?'.
 std::string CleanText(std::string_view bytes);
 
 }  // namespace jprof::profile

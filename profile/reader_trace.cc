@@ -34,7 +34,8 @@ class Decoder {
     if (block.size() < sizeof(header)) return true;
     std::memcpy(&header, block.data(), sizeof(header));
     if (header.sequence == 0 || header.thread >= reader_.threads().size()) {
-      if (header.sequence != 0 || header.bytes != 0) Damage("trace: a block of no known thread: left out");
+      if (header.sequence != 0 || header.bytes != 0)
+        Damage("trace: a block of no known thread: left out");
       return true;
     }
     const size_t room = block.size() - sizeof(header);
@@ -61,7 +62,8 @@ class Decoder {
         Damage("trace: an event is damaged: the rest of its block is left out");
         break;
       }
-      event.word = PackMethod(static_cast<MethodType>(head >> 1 & 15), static_cast<uint32_t>(head >> 5));
+      event.word =
+          PackMethod(static_cast<MethodType>(head >> 1 & 15), static_cast<uint32_t>(head >> 5));
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       ++next;
@@ -89,7 +91,8 @@ struct Place {
 bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const uint64_t there = (file.size() + kTraceBlockBytes - 1) / kTraceBlockBytes;
   const uint64_t count = std::min(reader.header().trace_blocks, there);
-  if (count < reader.header().trace_blocks) reader.damages().Add("trace: cut off: blocks are missing");
+  if (count < reader.header().trace_blocks)
+    reader.damages().Add("trace: cut off: blocks are missing");
   std::vector<Place> places;
   for (uint64_t i = 0; (i = file.NextData(i * kTraceBlockBytes) / kTraceBlockBytes) < count; ++i) {
     TraceBlock header;
@@ -115,7 +118,8 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
 
 // The blocks of `trace.zst`: frames one after another, each of whole blocks.
 bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
-  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                        ZSTD_freeDStream);
   std::string input(ZSTD_DStreamInSize(), '\0');
   std::string block(kTraceBlockBytes, '\0');
   ZSTD_outBuffer out = {block.data(), block.size(), 0};
@@ -123,7 +127,8 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   for (uint64_t offset = 0;;) {
     ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
     if (file.NextData(offset) >= offset + in.size && in.size == input.size()) {
-      reader.damages().Add("trace.zst: a hole: what follows is missing", fmt::format("at byte {}", offset));
+      reader.damages().Add("trace.zst: a hole: what follows is missing",
+                           fmt::format("at byte {}", offset));
       break;
     }
     offset += in.size;
@@ -137,7 +142,8 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       const size_t before = in.pos + out.pos;
       state = ZSTD_decompressStream(stream.get(), &out, &in);
       if (ZSTD_isError(state)) {
-        reader.damages().Add("trace.zst: damaged: what follows is missing", ZSTD_getErrorName(state));
+        reader.damages().Add("trace.zst: damaged: what follows is missing",
+                             ZSTD_getErrorName(state));
         block.resize(out.pos);
         return block.empty() || decoder.Block(block);
       }
@@ -155,8 +161,10 @@ Result<void> ReadTrace(Reader& reader, const Visit& visit) {
   const ReaderFile blocks = reader.OpenFile(kTraceFile);
   const ReaderFile compressed = reader.OpenFile(kCompressedTraceFile);
   if (!blocks.exists() && !compressed.exists()) {
-    return WrongUse("{}: has no trace (it was recorded with `jprof {}`); record one with: jprof trace -- CMD...",
-                    reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
+    return WrongUse(
+        "{}: has no trace (it was recorded with `jprof {}`); record one with: jprof trace -- "
+        "CMD...",
+        reader.directory(), reader.meta().mode.empty() ? "..." : reader.meta().mode);
   }
   Decoder decoder(reader, visit);
   if (compressed.exists() && !ReadCompressed(reader, compressed, decoder)) return {};

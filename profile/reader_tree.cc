@@ -11,13 +11,14 @@ constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
 constexpr uint64_t kRecordBytes = 40;
 constexpr uint32_t kLeftOut = kNoRecord - 1;
 
-// Node index -> record, contexts only. A file may be sparse and speak of 4 billion nodes, so there are only pieces for
-// nodes that are there.
+// Node index -> record, contexts only. A file may be sparse and speak of 4 billion nodes, so there
+// are only pieces for nodes that are there.
 class Places {
  public:
   uint32_t operator[](uint32_t node) const {
     const size_t piece = node / kPiece;
-    return piece < pieces_.size() && !pieces_[piece].empty() ? pieces_[piece][node % kPiece] : kNoRecord;
+    return piece < pieces_.size() && !pieces_[piece].empty() ? pieces_[piece][node % kPiece]
+                                                             : kNoRecord;
   }
   void Set(uint32_t node, uint32_t record) {
     const size_t piece = node / kPiece;
@@ -35,9 +36,11 @@ class Places {
 class TreeBuilder {
  public:
   // `node_count`: about how many nodes there are.
-  TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads, Damages& damages)
+  TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads,
+              Damages& damages)
       : threads_(threads), damages_(damages) {
-    for (uint32_t i = 0; i < threads.size(); ++i) thread_of_root_.try_emplace(threads[i].record.root, i);
+    for (uint32_t i = 0; i < threads.size(); ++i)
+      thread_of_root_.try_emplace(threads[i].record.root, i);
     tree_.metrics.resize(metric_count);
     for (auto& metric : tree_.metrics) metric.reserve(node_count);
     tree_.word.reserve(node_count);
@@ -87,14 +90,17 @@ class TreeBuilder {
 
   bool IsFiltered(uint32_t root) const {
     const auto found = thread_of_root_.find(root);
-    return found != thread_of_root_.end() && (threads_[found->second].record.flags & kThreadFiltered) != 0;
+    return found != thread_of_root_.end() &&
+           (threads_[found->second].record.flags & kThreadFiltered) != 0;
   }
 
-  // A root that no thread record names belongs to a thread whose record was damaged or not yet written.
+  // A root that no thread record names belongs to a thread whose record was damaged or not yet
+  // written.
   uint32_t ThreadOfRoot(uint32_t node) {
     const auto found = thread_of_root_.find(node);
     if (found != thread_of_root_.end()) return found->second;
-    damages_.Add("control: a call tree belongs to no thread record", fmt::format("root node {}", node));
+    damages_.Add("control: a call tree belongs to no thread record",
+                 fmt::format("root node {}", node));
     if (unknown_ == kNoRecord) {
       unknown_ = static_cast<uint32_t>(threads_.size());
       threads_.push_back({{.root = node}, "(unknown)"});
@@ -127,15 +133,18 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
   }
 
   const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
-  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), meta_.metrics.size(), threads_, damages_);
+  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}),
+                      meta_.metrics.size(), threads_, damages_);
   std::vector<Node> chunk(std::min(count, kChunk));
   std::vector<int64_t> extras(chunk.size() * extra_count);
   const size_t extra_bytes = extra_count * sizeof(int64_t);
   uint64_t start = 0;
-  for (; (start = nodes.NextData(start * sizeof(Node)) / sizeof(Node)) < count; start += chunk.size()) {
+  for (; (start = nodes.NextData(start * sizeof(Node)) / sizeof(Node)) < count;
+       start += chunk.size()) {
     if (builder.size() > most) return NotEnoughMemory(directory_ + "/" + kNodesFile, memory);
     const uint64_t wanted = std::min<uint64_t>(chunk.size(), count - start);
-    const uint64_t got = nodes.ReadAt(start * sizeof(Node), chunk.data(), wanted * sizeof(Node)) / sizeof(Node);
+    const uint64_t got =
+        nodes.ReadAt(start * sizeof(Node), chunk.data(), wanted * sizeof(Node)) / sizeof(Node);
     std::fill(extras.begin(), extras.end(), 0);
     extra.ReadAt(start * extra_bytes, extras.data(), got * extra_bytes);
     for (uint64_t i = start == 0 ? 1 : 0; i < got; ++i) {

@@ -18,9 +18,11 @@ uint64_t ReadingMemory() {
 }
 
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory) {
-  return Fail("{}: reading it takes more than half of the memory that is available ({} MiB); free some, or read it on a "
-              "machine that has more",
-              file, memory >> 20);
+  return Fail(
+      "{}: reading it takes more than half of the memory that is available ({} MiB); free some, or "
+      "read it on a "
+      "machine that has more",
+      file, memory >> 20);
 }
 
 }  // namespace jprof::profile

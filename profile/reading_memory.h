@@ -1,4 +1,5 @@
-// How much memory a tool may take to read a profile: its files may be larger than this machine's memory.
+// How much memory a tool may take to read a profile: its files may be larger than this machine's
+// memory.
 #pragma once
 
 #include <cstdint>

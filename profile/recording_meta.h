@@ -1,4 +1,5 @@
-// recording.json: the description of a machine-wide recording (jprof tprof). docs/PROFILE_FORMAT.md lists the fields.
+// recording.json: the description of a machine-wide recording (jprof tprof). docs/PROFILE_FORMAT.md
+// lists the fields.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,8 @@ struct RecordingMeta {
 // The text of recording.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const RecordingMeta& meta);
 
-// Reads what ToJson wrote; a field that is missing or of another type is empty. Nothing if the text is not a JSON object.
-// Texts are fit to print (CleanText).
+// Reads what ToJson wrote; a field that is missing or of another type is empty. Nothing if the text
+// is not a JSON object. Texts are fit to print (CleanText).
 std::optional<RecordingMeta> ParseRecordingMeta(std::string_view text);
 
 }  // namespace jprof::profile

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestChain = 4096;
-// What reading takes: the file, its aligned copy, and an entry of some 112 bytes for 64 of the file or more.
+// What reading takes: the file, its aligned copy, and an entry of some 112 bytes for 64 of the file
+// or more.
 constexpr uint64_t kMemoryPerByte = 4;
 
 size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -78,10 +79,12 @@ Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
   const ReaderFile file(AT_FDCWD, path.c_str());
   if (!file.exists()) return Fail("cannot read {}: {}", path, std::strerror(errno));
   const std::string bytes = file.ReadAll(memory / kMemoryPerByte);
-  if (bytes.size() == memory / kMemoryPerByte && file.size() > bytes.size()) return NotEnoughMemory(path, memory);
+  if (bytes.size() == memory / kMemoryPerByte && file.size() > bytes.size())
+    return NotEnoughMemory(path, memory);
   auto log = Parse(bytes, path);
   if (log && bytes.size() < file.size())
-    log->damages_.push_back(fmt::format("{}: nothing from byte {} on, it is {} long", path, bytes.size(), file.size()));
+    log->damages_.push_back(
+        fmt::format("{}: nothing from byte {} on, it is {} long", path, bytes.size(), file.size()));
   return log;
 }
 

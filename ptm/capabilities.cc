@@ -15,8 +15,8 @@ namespace {
 
 const EventSpec kInstructions{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0,
                               kExcludeKernel};
-const EventSpec kCycles{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, 0,
-                        kExcludeKernel};
+const EventSpec kCycles{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0,
+                        0,        kExcludeKernel};
 const EventSpec kPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0, 0};
 const EventSpec kUserPageFaults{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 0,
                                 kExcludeKernel};
@@ -121,8 +121,8 @@ Capability HardwareCounters(const Machine& machine) {
   if (!instructions && !cycles) {
     hardware.lack = NotCounted(kInstructions, no_instructions, machine);
   } else if (!instructions) {
-    hardware.lack = "cycles work, instructions do not: " +
-                    NotCounted(kInstructions, no_instructions, machine);
+    hardware.lack =
+        "cycles work, instructions do not: " + NotCounted(kInstructions, no_instructions, machine);
   } else if (!cycles) {
     hardware.lack = "instructions work, cycles do not: " + NotCounted(kCycles, no_cycles, machine);
   }

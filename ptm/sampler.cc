@@ -289,7 +289,8 @@ struct Sampler::State {
     perf_event_header header;  // 8 bytes, and records are multiples of 8: it never wraps
     std::memcpy(&header, ring.data() + at, sizeof(header));
     const uint64_t left = head - ring.page->data_tail;
-    if (header.size < kSmallestRecord || header.size > left) {  // nor is known where the next one begins
+    if (header.size < kSmallestRecord ||
+        header.size > left) {  // nor is known where the next one begins
       unreadable += (left + kSmallestRecord - 1) / kSmallestRecord;
       __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
       return false;
@@ -374,7 +375,8 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages
   return 0;
 }
 
-// The events counted beside, in the group of the ring's own. An errno; `refused`: the event's place.
+// The events counted beside, in the group of the ring's own. An errno; `refused`: the event's
+// place.
 int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused) {
   for (const EventSpec& event : events) {
     perf_event_attr attr = AttributesOf(event);

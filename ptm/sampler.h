@@ -31,8 +31,8 @@ struct SamplerOptions {
   std::vector<uint32_t> pids;  // these processes and what they start; empty: the whole machine
   bool on_exec = false;        // starts counting when the (single) process executes
   bool maps = true;            // with the mappings of code
-  // Tell of each dispatch, and with each sample what the CPU has counted (whole machine only): `event` and, beside
-  // it, these, all of them at once, or Open fails.
+  // Tell of each dispatch, and with each sample what the CPU has counted (whole machine only):
+  // `event` and, beside it, these, all of them at once, or Open fails.
   bool switches = false;
   std::vector<EventSpec> counted;
   size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
@@ -53,13 +53,13 @@ struct SampleRecord {
   bool kernel = false;  // kSample: the address is the kernel's
   bool exec = false;    // kComm: by an exec, which has emptied the process
   uint16_t cpu = 0;
-  uint32_t pid = 0, tid = 0;  // kSwitch: of the thread that is dispatched
+  uint32_t pid = 0, tid = 0;                // kSwitch: of the thread that is dispatched
   uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
   uint64_t address = 0;                        // kSample: instruction; kMap: start
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
   uint64_t lost = 0;  // kLost: samples or records; of what could not be read, as many as fit there
-  std::string_view text;                       // kMap: path; kComm: name; valid during the call
+  std::string_view text;            // kMap: path; kComm: name; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
   CountedValues counted;            // kSample, with switches
 };
@@ -78,7 +78,8 @@ class Sampler {
 
   void Start();
   void Stop();
-  // Waits for records up to `milliseconds` (or until a signal), then hands on all up to that moment.
+  // Waits for records up to `milliseconds` (or until a signal), then hands on all up to that
+  // moment.
   void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
 
   // What is counted on each CPU at this moment, between two samples (kSample records with a CPU and

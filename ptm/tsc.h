@@ -31,8 +31,9 @@ inline void Fence() {
 #endif
 }
 
-// Around a stretch of code: what it takes by itself, its cache misses included, with nothing of what was done before
-// and nothing of what comes after. Two of these with nothing between them see MeasureBracketTicks().
+// Around a stretch of code: what it takes by itself, its cache misses included, with nothing of
+// what was done before and nothing of what comes after. Two of these with nothing between them see
+// MeasureBracketTicks().
 inline int64_t BracketBegin() {
   Fence();
   const int64_t ticks = ReadTsc();

@@ -112,7 +112,8 @@ VirtualClock::Redispatched VirtualClock::Redispatch(int64_t last) {
 int64_t VirtualClock::CpuNanos() { return Nanos(CLOCK_THREAD_CPUTIME_ID); }
 
 std::optional<int64_t> VirtualClock::CpuNanosOf(uint32_t tid) {
-  return NanosOrNothing(static_cast<clockid_t>((~tid << 3) | 6));  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
+  return NanosOrNothing(
+      static_cast<clockid_t>((~tid << 3) | 6));  // CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED
 }
 
 double MeasureTicksPerSecond(int milliseconds) {

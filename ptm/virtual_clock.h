@@ -74,8 +74,8 @@ class VirtualClock {
 // TSC ticks per second against CLOCK_MONOTONIC_RAW, over about `milliseconds` of waiting.
 double MeasureTicksPerSecond(int milliseconds);
 
-// Mean cost of one ReadTsc() among others, ticks; what a bracket with nothing in it sees; and the step in
-// which the TSC moves.
+// Mean cost of one ReadTsc() among others, ticks; what a bracket with nothing in it sees; and the
+// step in which the TSC moves.
 double MeasureReadTicks();
 double MeasureBracketTicks();
 int64_t MeasureGranularity();

@@ -61,8 +61,9 @@ class LineColumn {
     if (frames.empty() || frames[0].line == 0) return {};
     const std::string& file = frames[0].file;
     std::string line =
-        file.empty() ? fmt::format("line {}", frames[0].line)
-                     : fmt::format("{}:{}", CleanText(file.substr(file.rfind('/') + 1)), frames[0].line);
+        file.empty()
+            ? fmt::format("line {}", frames[0].line)
+            : fmt::format("{}:{}", CleanText(file.substr(file.rfind('/') + 1)), frames[0].line);
     if (line == last_) return {};
     last_ = line;
     return line;
@@ -76,8 +77,8 @@ class LineColumn {
 
 void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t total, Output& out) {
   out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n",
-                       CleanText(symbol.place.symbol), CleanText(symbol.place.module), symbol.place.symbol_start, symbol.ticks,
-                       100.0 * symbol.ticks / total));
+                       CleanText(symbol.place.symbol), CleanText(symbol.place.module),
+                       symbol.place.symbol_start, symbol.ticks, 100.0 * symbol.ticks / total));
   const std::vector<uint8_t> code =
       symbol.place.jitted != nullptr
           ? symbol.place.jitted->code

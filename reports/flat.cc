@@ -10,7 +10,10 @@ namespace {
 class Summer {
  public:
   explicit Summer(const Forest& forest)
-      : forest_(forest), rows_(forest.rows), metric_count_(forest.metric_count()), place_(forest.names.size(), kNoRow) {
+      : forest_(forest),
+        rows_(forest.rows),
+        metric_count_(forest.metric_count()),
+        place_(forest.names.size(), kNoRow) {
     of_row_.reserve(rows_.rows.size());
     for (size_t i = 0; i < rows_.rows.size(); ++i) Add(i);
     for (size_t i = 0; i < sums_.size(); ++i) {
@@ -23,21 +26,24 @@ class Summer {
   // Depth first; a method's outermost rows count, those below itself are in them already.
   void AddCumulative() {
     std::vector<std::vector<double>> below;
-    for (size_t m = 0; m < std::max<size_t>(metric_count_, 1); ++m) below.push_back(Cumulative(rows_, m));
+    for (size_t m = 0; m < std::max<size_t>(metric_count_, 1); ++m)
+      below.push_back(Cumulative(rows_, m));
     for (MethodSum& sum : sums_) sum.cumulative.resize(below.size());
     std::vector<uint32_t> on_path(sums_.size());
     for (const uint32_t root : rows_.roots) {
       uint32_t at = root;
       while (at != kNoRow) {
         if (on_path[of_row_[at]]++ == 0) {
-          for (size_t m = 0; m < below.size(); ++m) sums_[of_row_[at]].cumulative[m] += below[m][at];
+          for (size_t m = 0; m < below.size(); ++m)
+            sums_[of_row_[at]].cumulative[m] += below[m][at];
         }
         if (rows_.rows[at].first_child != kNoRow) {
           at = rows_.rows[at].first_child;
           continue;
         }
         --on_path[of_row_[at]];
-        while (at != root && rows_.rows[at].next == kNoRow) --on_path[of_row_[at = rows_.rows[at].parent]];
+        while (at != root && rows_.rows[at].next == kNoRow)
+          --on_path[of_row_[at = rows_.rows[at].parent]];
         at = at == root ? kNoRow : rows_.rows[at].next;
       }
     }
@@ -48,7 +54,8 @@ class Summer {
       const double value = metric_count_ > 0 ? sum.self[0].base() : static_cast<double>(sum.calls);
       return std::isnan(value) ? 0 : value;
     };
-    std::stable_sort(sums_.begin(), sums_.end(), [&](const auto& a, const auto& b) { return key(a) > key(b); });
+    std::stable_sort(sums_.begin(), sums_.end(),
+                     [&](const auto& a, const auto& b) { return key(a) > key(b); });
     return std::move(sums_);
   }
 
@@ -66,7 +73,8 @@ class Summer {
     for (size_t m = 0; m < metric_count_; ++m) {
       const Cell& cell = rows_.cell(index, m);
       Cell& self = sum.self[m];
-      self.raw = static_cast<int64_t>(static_cast<uint64_t>(self.raw) + static_cast<uint64_t>(cell.raw));
+      self.raw =
+          static_cast<int64_t>(static_cast<uint64_t>(self.raw) + static_cast<uint64_t>(cell.raw));
       self.adjust += cell.adjust;
       self.error += cell.error;
     }
@@ -74,7 +82,8 @@ class Summer {
 
   // Ids that have names are dense: only what is out of the ordinary needs a hash.
   uint32_t PlaceOf(uint32_t method) {
-    uint32_t& place = method < place_.size() ? place_[method] : odd_place_.try_emplace(method, kNoRow).first->second;
+    uint32_t& place = method < place_.size() ? place_[method]
+                                             : odd_place_.try_emplace(method, kNoRow).first->second;
     if (place != kNoRow) return place;
     place = static_cast<uint32_t>(sums_.size());
     sums_.emplace_back().method = method;
@@ -90,7 +99,7 @@ class Summer {
   std::vector<std::array<uint64_t, 16>> calls_by_type_;
   std::vector<uint32_t> place_;  // method -> sum
   std::unordered_map<uint32_t, uint32_t> odd_place_;
-  std::vector<uint32_t> of_row_;                  // row -> sum
+  std::vector<uint32_t> of_row_;  // row -> sum
 };
 
 }  // namespace

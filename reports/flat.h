@@ -8,13 +8,14 @@
 namespace jprof::reports {
 
 struct MethodSum {
-  uint32_t method = 0;  // kRootMethod: the threads themselves, outside any method
+  uint32_t method = 0;                  // kRootMethod: the threads themselves, outside any method
   MethodType type = MethodType::kNone;  // the one most calls or samples had
   uint64_t calls = 0;
-  uint64_t samples = 0;                // taken in it, of all events
-  uint64_t contexts = 0;               // rows it has in the tree
-  std::vector<Cell> self;              // one a metric
-  std::vector<double> cumulative;      // with all it called, a recursive call counted once; empty unless asked for
+  uint64_t samples = 0;    // taken in it, of all events
+  uint64_t contexts = 0;   // rows it has in the tree
+  std::vector<Cell> self;  // one a metric
+  std::vector<double>
+      cumulative;  // with all it called, a recursive call counted once; empty unless asked for
 };
 
 // Greatest BASE of the first metric first; by calls if there are no metrics.

@@ -12,11 +12,13 @@ namespace {
 
 static_assert(sizeof(profile::Counts) == sizeof(std::array<uint32_t, 4>));
 
-// One event in `bracket_period` measures its handler, and takes that many times its cost off the next interval: right
-// on average, with about (period - 1) times the square of the handler's cost as each interval's variance.
+// One event in `bracket_period` measures its handler, and takes that many times its cost off the
+// next interval: right on average, with about (period - 1) times the square of the handler's cost
+// as each interval's variance.
 double BracketVariance(const profile::Reader& reader, const profile::CallTree& tree) {
   double own = 0;
-  for (const profile::Thread& thread : reader.threads()) own += static_cast<double>(thread.record.own_ticks);
+  for (const profile::Thread& thread : reader.threads())
+    own += static_cast<double>(thread.record.own_ticks);
   double events = 0;
   for (const profile::Counts& counts : tree.counts) {
     events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
@@ -35,13 +37,16 @@ Result<std::vector<size_t>> ChosenMetrics(const Source& source, const std::strin
     if (wanted.empty()) chosen.push_back(m);
     if (metrics[m].name != wanted || !chosen.empty()) continue;
     chosen.push_back(m);
-    if (metrics[m].is_weighted() && m + 1 < metrics.size() && metrics[m + 1].is_samples()) chosen.push_back(m + 1);
+    if (metrics[m].is_weighted() && m + 1 < metrics.size() && metrics[m + 1].is_samples())
+      chosen.push_back(m + 1);
   }
   if (wanted.empty() || !chosen.empty()) return chosen;
-  if (names.empty()) return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
+  if (names.empty())
+    return WrongUse("{} has no metric '{}': it has none", source.reader.directory(), wanted);
   const auto nearest = Nearest(wanted, names);
   return WrongUse("{} has no metric '{}'{}; it has: {}", source.reader.directory(), wanted,
-                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "", fmt::join(names, ", "));
+                  nearest ? fmt::format(": did you mean '{}'?", *nearest) : "",
+                  fmt::join(names, ", "));
 }
 
 std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_t>& chosen) {
@@ -52,20 +57,26 @@ std::vector<profile::Metric> Infos(const Source& source, const std::vector<size_
 
 // One per metric; empty where the table does not have it.
 std::vector<calibrate::Correction> CorrectAll(const Source& source, const profile::CallTree& tree,
-                                              const Names& names, const std::vector<profile::Metric>& metrics) {
+                                              const Names& names,
+                                              const std::vector<profile::Metric>& metrics) {
   std::vector<calibrate::Correction> corrections(metrics.size());
   if (!source.table) return corrections;
   std::vector<char> letters(tree.size());
   for (size_t i = 0; i < tree.size(); ++i) letters[i] = KeyLetter(tree.word[i], names);
   std::vector<calibrate::Kept> kept;
-  const bool exact = std::ranges::any_of(source.table->metrics, [](const auto& metric) { return !metric.probes.empty(); });
+  const bool exact = std::ranges::any_of(source.table->metrics,
+                                         [](const auto& metric) { return !metric.probes.empty(); });
   for (size_t i = 0; exact && i < tree.size(); ++i) {
     const profile::MethodName method = names.Parts(profile::MethodOf(tree.word[i]));
-    kept.push_back(calibrate::KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
+    kept.push_back(calibrate::KeptOf(
+        method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative)));
   }
   const calibrate::CountedTree counted = {
-      tree.parent, tree.former, letters,
-      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()}, kept};
+      tree.parent,
+      tree.former,
+      letters,
+      {reinterpret_cast<const std::array<uint32_t, 4>*>(tree.counts.data()), tree.counts.size()},
+      kept};
   for (size_t m = 0; m < metrics.size(); ++m) {
     const calibrate::Metric* metric = source.table->Find(metrics[m].name);
     if (metric == nullptr || metrics[m].is_samples()) continue;
@@ -75,15 +86,18 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
   return corrections;
 }
 
-// A weighted metric's samples are counted by the one after it, every other sampled one counts itself.
+// A weighted metric's samples are counted by the one after it, every other sampled one counts
+// itself.
 size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
   if (!infos[m].is_samples()) return Column::kNoCounts;
   if (!infos[m].is_weighted()) return m;
-  const bool counted = m + 1 < infos.size() && infos[m + 1].is_samples() && !infos[m + 1].is_weighted();
+  const bool counted =
+      m + 1 < infos.size() && infos[m + 1].is_samples() && !infos[m + 1].is_weighted();
   return counted ? m + 1 : Column::kNoCounts;
 }
 
-// One standard deviation of what `samples` samples come to, for Poisson's distribution of their number.
+// One standard deviation of what `samples` samples come to, for Poisson's distribution of their
+// number.
 double SamplingError(double value, double samples) {
   return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
 }
@@ -110,7 +124,8 @@ void AddUp(Forest& forest) {
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
     forest.calls += forest.rows.rows[i].calls;
     forest.samples += forest.rows.rows[i].samples;
-    if (!forest.columns.empty()) SetSamplingErrors(forest.columns, &forest.rows.cells[i * forest.columns.size()]);
+    if (!forest.columns.empty())
+      SetSamplingErrors(forest.columns, &forest.rows.cells[i * forest.columns.size()]);
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const Cell& cell = forest.rows.cell(i, m);
       Column& column = forest.columns[m];
@@ -142,11 +157,13 @@ void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
   SortRoots(forest.rows, cumulative);
   if (options.sort.value_or(Sort::kFirst) == Sort::kFirst) return;
-  if (options.sort == Sort::kBase && options.cumulative) return SortByWeight(forest.rows, cumulative);
+  if (options.sort == Sort::kBase && options.cumulative)
+    return SortByWeight(forest.rows, cumulative);
   std::vector<double> weight(forest.rows.rows.size());
   for (size_t i = 0; i < weight.size(); ++i) {
     const bool by_base = options.sort == Sort::kBase && forest.metric_count() > 0;
-    weight[i] = by_base ? forest.rows.cell(i, 0).base() : static_cast<double>(forest.rows.rows[i].calls);
+    weight[i] =
+        by_base ? forest.rows.cell(i, 0).base() : static_cast<double>(forest.rows.rows[i].calls);
   }
   SortByWeight(forest.rows, weight);
 }
@@ -174,14 +191,17 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
       return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
                       source.reader.directory(), source.reader.directory());
     }
-    for (size_t i = 0; i < chosen->size(); ++i) {  // places only grow, so none is moved away before it is used
+    for (size_t i = 0; i < chosen->size();
+         ++i) {  // places only grow, so none is moved away before it is used
       if ((*chosen)[i] != i) tree.metrics[i] = std::move(tree.metrics[(*chosen)[i]]);
     }
     tree.metrics.resize(chosen->size());
-    const std::vector<calibrate::Correction> corrections = CorrectAll(source, tree, forest.names, infos);
+    const std::vector<calibrate::Correction> corrections =
+        CorrectAll(source, tree, forest.names, infos);
     forest.columns = MakeColumns(source, *chosen, infos, corrections);
     std::vector<bool> counts_samples;
-    for (const profile::Metric& info : infos) counts_samples.push_back(info.is_samples() && !info.is_weighted());
+    for (const profile::Metric& info : infos)
+      counts_samples.push_back(info.is_samples() && !info.is_weighted());
     const bool two_trees = source.reader.header().folded_ticks != 0;  // of one thread
     Merge merge = forest.names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
     if (options.merged) merge = Merge::kThreads;

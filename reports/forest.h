@@ -16,15 +16,16 @@ struct Column {
   profile::Metric info;
   bool calibrated = false;
   double granularity = 1;
-  uint32_t running_permille = 1000;   // least part of the time that a thread had it on a counter; the rest is scaled
+  uint32_t running_permille =
+      1000;  // least part of the time that a thread had it on a counter; the rest is scaled
   double raw = 0;
   double adjust = 0;
-  double error = 0;                   // of the sum of BASE
+  double error = 0;                                    // of the sum of BASE
   std::array<double, calibrate::kLevels> events = {};  // intervals by how the table answered
-  uint64_t over_calibrated = 0;       // rows whose BASE is below 0
-  double residue = 0;                 // and their sum: kept in every total
-  uint64_t within_error = 0;          // rows that were called and whose BASE is not above their error
-  size_t counts = kNoCounts;          // of sampled metrics: the column with the number of samples behind it
+  uint64_t over_calibrated = 0;                        // rows whose BASE is below 0
+  double residue = 0;                                  // and their sum: kept in every total
+  uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error
+  size_t counts = kNoCounts;  // of sampled metrics: the column with the number of samples behind it
 
   static constexpr size_t kNoCounts = ~size_t{0};
 };
@@ -56,7 +57,8 @@ struct Forest {
 // Error: the profile has no call tree (a trace), or no metric of the name that the options ask for.
 Result<Forest> LoadForest(Source& source, const Options& options);
 
-// Sampled columns: about one standard deviation of each cell, that of a Poisson count. `cells`: one a column.
+// Sampled columns: about one standard deviation of each cell, that of a Poisson count. `cells`: one
+// a column.
 void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells);
 
 }  // namespace jprof::reports

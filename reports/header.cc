@@ -38,10 +38,11 @@ std::string Fallbacks(const Column& column) {
     return Percent(column.events[static_cast<size_t>(level)], all);
   };
   std::string text = fmt::format("{:.1f} % of intervals by their own key", share(kExact));
-  const std::pair<calibrate::Level, const char*> others[] = {{kNonStatic, "as non-static"},
-                                                             {kAnyPrevious, "by any previous event"},
-                                                             {kPerEvent, "by the cheapest of that event"},
-                                                             {kNone, "unknown (nothing removed)"}};
+  const std::pair<calibrate::Level, const char*> others[] = {
+      {kNonStatic, "as non-static"},
+      {kAnyPrevious, "by any previous event"},
+      {kPerEvent, "by the cheapest of that event"},
+      {kNone, "unknown (nothing removed)"}};
   for (const auto& [level, says] : others) {
     if (share(level) > 0) text += fmt::format(", {:.2g} % {}", share(level), says);
   }
@@ -51,16 +52,21 @@ std::string Fallbacks(const Column& column) {
 void PrintCalibrated(const Source& source, const Column& column, Output& out) {
   out.Print("           calibrated with {} (made {})\n", source.table_from,
             profile::CleanText(source.table->made_at));
-  out.Print("           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
-            AmountText(column, column.adjust), AmountText(column, column.raw), Percent(column.adjust, column.raw),
-            AmountText(column, column.raw - column.adjust), AmountText(column, column.error), column.granularity);
+  out.Print(
+      "           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
+      AmountText(column, column.adjust), AmountText(column, column.raw),
+      Percent(column.adjust, column.raw), AmountText(column, column.raw - column.adjust),
+      AmountText(column, column.error), column.granularity);
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
-    out.Print("           over-calibrated: {} rows fell below 0 and print 0; their {} stay in all totals\n",
-              column.over_calibrated, AmountText(column, column.residue));
+    out.Print(
+        "           over-calibrated: {} rows fell below 0 and print 0; their {} stay in all "
+        "totals\n",
+        column.over_calibrated, AmountText(column, column.residue));
   }
   if (column.within_error > 0) {
-    out.Print("           {} rows cost no more than their error: --raw shows it for each\n", column.within_error);
+    out.Print("           {} rows cost no more than their error: --raw shows it for each\n",
+              column.within_error);
   }
 }
 
@@ -87,7 +93,9 @@ void PrintSampled(const Forest& forest, const Column& column, Output& out) {
   out.Print(" event     {}: {}\n", info.name, RateText(info));
   if (info.is_weighted()) {
     out.Print("           {}", AmountText(column, column.raw));
-    if (samples > 0) out.Print(" by {} samples, {} each on average", Rounded(samples), AmountText(column, column.raw / samples));
+    if (samples > 0)
+      out.Print(" by {} samples, {} each on average", Rounded(samples),
+                AmountText(column, column.raw / samples));
     if (!counted) out.Text("; the number of samples behind it is not known");
     out.Text("\n");
   } else if (info.period.value > 0) {
@@ -135,21 +143,26 @@ void PrintStacks(const Source& source, Output& out) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
   if (sum.samples + sum.samples_own + sum.samples_lost == 0) return;
   const double taken = static_cast<double>(sum.samples);
-  out.Print(" stacks    {} taken: {} with unknown frames ({:.2f} %), {} cut at the depth limit ({:.2f} %); "
-            "{} in the profiler itself dropped, {} lost\n",
-            sum.samples, sum.samples_unknown, Percent(static_cast<double>(sum.samples_unknown), taken),
-            sum.samples_truncated, Percent(static_cast<double>(sum.samples_truncated), taken), sum.samples_own,
-            sum.samples_lost);
+  out.Print(
+      " stacks    {} taken: {} with unknown frames ({:.2f} %), {} cut at the depth limit ({:.2f} "
+      "%); "
+      "{} in the profiler itself dropped, {} lost\n",
+      sum.samples, sum.samples_unknown, Percent(static_cast<double>(sum.samples_unknown), taken),
+      sum.samples_truncated, Percent(static_cast<double>(sum.samples_truncated), taken),
+      sum.samples_own, sum.samples_lost);
   const double cost = SamplingNanos(source.reader, sum);
   if (cost <= 0 || sum.samples == 0) return;
-  out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost), cost / taken / 1e3);
+  out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost),
+            cost / taken / 1e3);
 }
 
 void JsonStacks(const Source& source, Output& out) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
-  out.Print(",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_ns\":{:.0f}}}",
-            sum.samples, sum.samples_unknown, sum.samples_truncated, sum.samples_own, sum.samples_lost,
-            SamplingNanos(source.reader, sum));
+  out.Print(
+      ",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_"
+      "ns\":{:.0f}}}",
+      sum.samples, sum.samples_unknown, sum.samples_truncated, sum.samples_own, sum.samples_lost,
+      SamplingNanos(source.reader, sum));
 }
 
 void PrintRun(const Source& source, std::string_view report, Output& out) {
@@ -158,16 +171,16 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
   out.Print(" command   {} (pid {})\n", Command(meta), meta.pid);
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
-            meta.options.fold_recursion ? " with folded recursion" : "", meta.start.empty() ? "?" : meta.start,
-            Elapsed(reader.header()));
+            meta.options.fold_recursion ? " with folded recursion" : "",
+            meta.start.empty() ? "?" : meta.start, Elapsed(reader.header()));
   const std::string folded = FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
   out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? "unknown JVM" : meta.jvm.Title(),
-            meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind, meta.probe.note.empty() ? "" : ": ",
-            meta.probe.note);
-  const auto filtered = std::count_if(reader.threads().begin(), reader.threads().end(), [](const auto& thread) {
-    return thread.record.flags & profile::kThreadFiltered;
-  });
+            meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind,
+            meta.probe.note.empty() ? "" : ": ", meta.probe.note);
+  const auto filtered = std::count_if(
+      reader.threads().begin(), reader.threads().end(),
+      [](const auto& thread) { return thread.record.flags & profile::kThreadFiltered; });
   out.Print(" threads   {}", reader.threads().size() - static_cast<size_t>(filtered));
   if (filtered > 0) out.Print(", and {} left out by --threads", filtered);
   out.Text("\n");
@@ -183,16 +196,20 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
     }
     out.Print(" metric    {} in {}\n", column.info.name, column.info.unit);
     if (column.running_permille < 1000) {
-      out.Warning(fmt::format("           SCALED: it shared a counter and ran {:.1f} % of the time at least\n",
-                              column.running_permille / 10.0));
+      out.Warning(fmt::format(
+          "           SCALED: it shared a counter and ran {:.1f} % of the time at least\n",
+          column.running_permille / 10.0));
     }
     if (column.calibrated) {
       PrintCalibrated(source, column, out);
     } else if (source.table) {
-      out.Warning(fmt::format("           UNCALIBRATED: {} has no costs for it; train it: jprof calibrate --metrics {}\n",
-                              source.table_from, column.info.name));
+      out.Warning(
+          fmt::format("           UNCALIBRATED: {} has no costs for it; train it: jprof calibrate "
+                      "--metrics {}\n",
+                      source.table_from, column.info.name));
     } else {
-      out.Warning(fmt::format("           UNCALIBRATED, the profiler's own cost is in it: {}\n", source.uncalibrated));
+      out.Warning(fmt::format("           UNCALIBRATED, the profiler's own cost is in it: {}\n",
+                              source.uncalibrated));
     }
   }
 }
@@ -228,7 +245,8 @@ void JsonMetrics(const Forest& forest, Output& out) {
     out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
     out.Number(column.residue * column.info.scale);
     if (column.info.is_samples()) {
-      out.Print(",\"sampled\":\"{}\",\"period\":", column.info.is_weighted() ? "weighted" : "samples");
+      out.Print(",\"sampled\":\"{}\",\"period\":",
+                column.info.is_weighted() ? "weighted" : "samples");
       out.Number(column.info.period.value);
       out.Text(",\"period_unit\":");
       out.JsonString(column.info.period.unit);

@@ -1,4 +1,5 @@
-// The head of a text report: what was profiled, how far to trust it, what is missing, what the columns mean.
+// The head of a text report: what was profiled, how far to trust it, what is missing, what the
+// columns mean.
 #pragma once
 
 #include "reports/forest.h"

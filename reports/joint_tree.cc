@@ -46,7 +46,9 @@ Amount AmountOf(const Forest& forest, size_t row) {
   const Column& column = forest.columns[0];
   const Cell& cell = forest.rows.cell(row, 0);
   const bool counted = column.counts == 0;
-  const double scale = counted && column.info.period.value > 0 ? static_cast<double>(column.info.period.value) : column.info.scale;
+  const double scale = counted && column.info.period.value > 0
+                           ? static_cast<double>(column.info.period.value)
+                           : column.info.scale;
   Amount amount = {.value = cell.base() * scale};
   if (!column.info.is_samples()) amount.error = cell.error * scale;
   if (column.counts != Column::kNoCounts) {

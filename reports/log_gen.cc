@@ -10,8 +10,9 @@
 namespace jprof::reports {
 namespace {
 
-// Takes the trained cost out of each line, which needs the methods around it: a shadow stack a thread.
-// A single interval cannot fall below what the transition really costs, so lines are clamped there.
+// Takes the trained cost out of each line, which needs the methods around it: a shadow stack a
+// thread. A single interval cannot fall below what the transition really costs, so lines are
+// clamped there.
 class LineCorrector {
  public:
   explicit LineCorrector(const calibrate::Metric* metric) : metric_(metric) {}
@@ -43,7 +44,8 @@ class LineCorrector {
   };
 
   const calibrate::Overhead& Cost(const calibrate::Key& key) {
-    const uint32_t packed = static_cast<uint32_t>(key.previous) << 17 | static_cast<uint32_t>(key.event) << 16 |
+    const uint32_t packed = static_cast<uint32_t>(key.previous) << 17 |
+                            static_cast<uint32_t>(key.event) << 16 |
                             static_cast<uint32_t>(static_cast<uint8_t>(key.running)) << 8 |
                             static_cast<uint8_t>(key.other);
     const auto [known, is_new] = known_.try_emplace(packed);
@@ -67,8 +69,10 @@ struct Line {
 };
 
 void PrintTextLine(const Line& line, Output& out) {
-  if (line.missing > 0) out.Print("{:8} ? ({} events are missing here) {}\n", 0, line.missing, line.thread.name);
-  out.Print("{:8} {} {}:{} {}\n", line.value, line.exit ? '<' : '>', line.type, line.name, line.thread.name);
+  if (line.missing > 0)
+    out.Print("{:8} ? ({} events are missing here) {}\n", 0, line.missing, line.thread.name);
+  out.Print("{:8} {} {}:{} {}\n", line.value, line.exit ? '<' : '>', line.type, line.name,
+            line.thread.name);
 }
 
 void PrintJsonLine(const Line& line, Output& out) {
@@ -102,7 +106,8 @@ Unit FirstMetric(const Source& source) {
 }
 
 void Begin(const Source& source, const Unit& unit, const Options& options, Output& out) {
-  if (options.format == Format::kCsv) return out.Text("tid,thread,event,type,delta,missing_before,name\n");
+  if (options.format == Format::kCsv)
+    return out.Text("tid,thread,event,type,delta,missing_before,name\n");
   if (options.format == Format::kJson) {
     out.Text("{");
     JsonRun(source, "log-gen", out);
@@ -113,12 +118,15 @@ void Begin(const Source& source, const Unit& unit, const Options& options, Outpu
     return out.Print(",\"calibrated\":{}}}],\"events\":[", unit.table != nullptr);
   }
   PrintRun(source, "log-gen", out);
-  const std::string how = unit.table != nullptr ? "calibrated with " + source.table_from +
-                                                      ", each line at least what the transition really costs"
+  const std::string how = unit.table != nullptr
+                              ? "calibrated with " + source.table_from +
+                                    ", each line at least what the transition really costs"
                           : source.table ? "UNCALIBRATED: no costs for it in " + source.table_from
                                          : "UNCALIBRATED: " + source.uncalibrated;
   out.Print(" metric    {} in {}, {}\n", unit.info.name, unit.info.unit, how);
-  out.Text(" legend    change of the metric since the thread's event before, > entry or < exit, method, thread\n\n");
+  out.Text(
+      " legend    change of the metric since the thread's event before, > entry or < exit, method, "
+      "thread\n\n");
 }
 
 void End(const Source& source, uint64_t events, const Options& options, Output& out) {
@@ -135,7 +143,8 @@ void End(const Source& source, uint64_t events, const Options& options, Output& 
 }  // namespace
 
 Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
-  if (options.format == Format::kCollapsed) return WrongUse("log-gen has no stacks to collapse: use log-rt or scs");
+  if (options.format == Format::kCollapsed)
+    return WrongUse("log-gen has no stacks to collapse: use log-rt or scs");
   const Unit unit = FirstMetric(source);
   Names names(source.reader.ReadMethods());
   LineCorrector corrector(unit.table);
@@ -144,13 +153,24 @@ Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
     if (events++ == 0) Begin(source, unit, options, out);
     const uint32_t method = profile::MethodOf(event.word);
     const double value = corrector.Value(event, KeyLetter(event.word, names)) * unit.info.scale;
-    const Line line = {Rounded(value), event.exit,
-                       Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
-                       names.Of(method), source.reader.threads()[event.thread], event.missing};
+    const Line line = {
+        Rounded(value),
+        event.exit,
+        Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
+        names.Of(method),
+        source.reader.threads()[event.thread],
+        event.missing};
     switch (options.format) {
-      case Format::kText: PrintTextLine(line, out); break;
-      case Format::kJson: out.Text(events > 1 ? ",\n" : "\n"); PrintJsonLine(line, out); break;
-      default: PrintCsvLine(line, out); break;
+      case Format::kText:
+        PrintTextLine(line, out);
+        break;
+      case Format::kJson:
+        out.Text(events > 1 ? ",\n" : "\n");
+        PrintJsonLine(line, out);
+        break;
+      default:
+        PrintCsvLine(line, out);
+        break;
     }
     return out.ok();
   };

@@ -64,10 +64,12 @@ void PrintCsv(RtTree& tree, Output& out) {
   for (const uint32_t root : tree.forest.rows.roots) {
     const uint32_t tid = tree.merged() ? 0 : tree.ThreadOf(root).record.tid;
     walk.Thread(root, [&](const ShownRow& row) {
-      out.Print("{},{},{},{},{},{},{}", row.id, row.parent, row.level, tid, tree.Type(row), row.calls, row.callees);
+      out.Print("{},{},{},{},{},{},{}", row.id, row.parent, row.level, tid, tree.Type(row),
+                row.calls, row.callees);
       for (size_t m = 0; m < columns.size(); ++m) {
         const Cell& cell = row.cells[m];
-        for (const double raw : {cell.base(), static_cast<double>(cell.raw), cell.adjust, double{cell.error}}) {
+        for (const double raw :
+             {cell.base(), static_cast<double>(cell.raw), cell.adjust, double{cell.error}}) {
           out.Text(",");
           out.Number(InUnit(columns[m], raw));
         }
@@ -89,10 +91,17 @@ Result<void> PrintLogRt(Source& source, const Options& options, Output& out) {
   if (!forest) return std::unexpected(forest.error());
   RtTree tree(source, *forest, options);
   switch (options.format) {
-    case Format::kText: PrintLogRtText(tree, out); break;
-    case Format::kJson: PrintJson(tree, out); break;
-    case Format::kCsv: PrintCsv(tree, out); break;
-    case Format::kCollapsed: return PrintCollapsed(tree, out);
+    case Format::kText:
+      PrintLogRtText(tree, out);
+      break;
+    case Format::kJson:
+      PrintJson(tree, out);
+      break;
+    case Format::kCsv:
+      PrintCsv(tree, out);
+      break;
+    case Format::kCollapsed:
+      return PrintCollapsed(tree, out);
   }
   return {};
 }

@@ -26,7 +26,8 @@ class TextTree {
   }
 
   void Heading() {
-    std::string line = fmt::format("{:>{}} {:>{}} {:>{}}", "LV", level_width_, "CALLS", calls_width_, "CEE", calls_width_);
+    std::string line = fmt::format("{:>{}} {:>{}} {:>{}}", "LV", level_width_, "CALLS",
+                                   calls_width_, "CEE", calls_width_);
     for (size_t m = 0; m < columns_.size(); ++m) {
       const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
       const auto add = [&](std::string_view name) {
@@ -46,7 +47,9 @@ class TextTree {
     Put(static_cast<int64_t>(row.callees), calls_width_ + 1);
     for (size_t m = 0; m < columns_.size(); ++m) {
       const Cell& cell = row.cells[m];
-      const auto value = [&](double raw) { Put(Rounded(InUnit(columns_[m], raw)), value_width_[m] + 1); };
+      const auto value = [&](double raw) {
+        Put(Rounded(InUnit(columns_[m], raw)), value_width_[m] + 1);
+      };
       if (tree_.options.raw) value(static_cast<double>(cell.raw)), value(cell.adjust);
       value(std::max(0.0, cell.base()));
       if (tree_.options.raw) value(cell.error);
@@ -56,13 +59,16 @@ class TextTree {
     out_.Text("  - ");
     out_.Text(tree_.Mark(row));
     out_.Text(tree_.Name(row));
-    if (row.level == 0 && !tree_.merged()) out_.Print(" (tid {})", tree_.ThreadOf(row.row).record.tid);
+    if (row.level == 0 && !tree_.merged())
+      out_.Print(" (tid {})", tree_.ThreadOf(row.row).record.tid);
     out_.Text("\n");
     return out_.ok();
   }
 
  private:
-  static int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
+  static int Digits(double value) {
+    return static_cast<int>(fmt::formatted_size("{}", Rounded(value)));
+  }
 
   double MostRaw(size_t metric) const {
     double most = 0;
@@ -73,7 +79,8 @@ class TextTree {
     return most;
   }
 
-  // A number set right in `width` columns: fmt's own padding costs twice as much, and this runs 60 million times.
+  // A number set right in `width` columns: fmt's own padding costs twice as much, and this runs 60
+  // million times.
   void Put(int64_t value, int width) {
     const fmt::format_int digits(value);
     static constexpr std::string_view kBlanks = "                                ";
@@ -97,14 +104,16 @@ void PrintHottest(RtTree& tree, Output& out) {
   constexpr size_t kShown = 5;
   const std::vector<MethodSum> sums = SumByMethod(tree.forest, /*with_cumulative=*/false);
   const std::vector<Column>& columns = tree.forest.columns;
-  const double whole = columns.empty() ? static_cast<double>(tree.forest.calls) : columns[0].raw - columns[0].adjust;
+  const double whole =
+      columns.empty() ? static_cast<double>(tree.forest.calls) : columns[0].raw - columns[0].adjust;
   size_t shown = 0;
   for (const MethodSum& sum : sums) {
     const double part = columns.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
     if (sum.method == profile::kRootMethod || part <= 0 || whole <= 0) continue;
     const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
     out.Print(" {:<9} {:5.1f} % {} ({} {})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
-              tree.forest.names.Of(sum.method), sampled ? sum.samples : sum.calls, sampled ? "samples" : "calls");
+              tree.forest.names.Of(sum.method), sampled ? sum.samples : sum.calls,
+              sampled ? "samples" : "calls");
     if (++shown == kShown) break;
   }
 }
@@ -125,18 +134,24 @@ void PrintLogRtText(RtTree& tree, Output& out) {
   PrintTreeHead(tree, "log-rt", out);
   const Rows& rows = tree.forest.rows;
   out.Text(
-      " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of this node alone;\n"
-      "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: I interpreted,\n"
+      " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of "
+      "this node alone;\n"
+      "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: "
+      "I interpreted,\n"
       "           J compiled by C1, R by C2, N native, O other, T thread; busiest thread first\n");
   const auto& columns = tree.forest.columns;
-  if (std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.info.is_samples(); })) {
-    out.Text("           SAMPLES stands for BASE where samples were taken: of this node alone, not calibrated\n");
+  if (std::any_of(columns.begin(), columns.end(),
+                  [](const Column& column) { return column.info.is_samples(); })) {
+    out.Text(
+        "           SAMPLES stands for BASE where samples were taken: of this node alone, not "
+        "calibrated\n");
   }
   out.Text("\n");
   TextTree text(tree, out);
   Walk walk(tree.forest, tree.options);
   text.Heading();
-  for (const uint32_t root : rows.roots) walk.Thread(root, [&](const ShownRow& row) { return text.Print(row); });
+  for (const uint32_t root : rows.roots)
+    walk.Thread(root, [&](const ShownRow& row) { return text.Print(row); });
 }
 
 }  // namespace jprof::reports

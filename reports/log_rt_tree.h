@@ -1,5 +1,5 @@
-// What the three formats of log-rt share: a forest, and how its rows are named. Part of log_rt.cc and
-// log_rt_text.cc; nobody else includes it.
+// What the three formats of log-rt share: a forest, and how its rows are named. Part of log_rt.cc
+// and log_rt_text.cc; nobody else includes it.
 #pragma once
 
 #include <utility>
@@ -56,7 +56,8 @@ void JsonThreads(RtTree& tree, Output& out, const Print& print) {
   const char* thread_comma = "";
   for (const uint32_t root : tree.forest.rows.roots) {
     const profile::Thread& thread = tree.ThreadOf(root);
-    out.Print("{}\n{{\"tid\":{},\"name\":", std::exchange(thread_comma, ","), tree.merged() ? 0 : thread.record.tid);
+    out.Print("{}\n{{\"tid\":{},\"name\":", std::exchange(thread_comma, ","),
+              tree.merged() ? 0 : thread.record.tid);
     out.JsonString(tree.merged() ? "(all threads)" : thread.name);
     out.Text(",\"nodes\":[");
     const char* comma = "";
@@ -75,7 +76,8 @@ void PrintLogRtText(RtTree& tree, Output& out);
 // What the log-rt and scs texts begin with.
 void PrintTreeHead(RtTree& tree, std::string_view report, Output& out);
 
-// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them. Error: there is no metric.
+// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them. Error:
+// there is no metric.
 Result<void> PrintCollapsed(RtTree& tree, Output& out);
 
 }  // namespace jprof::reports

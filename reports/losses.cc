@@ -22,7 +22,8 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     sum.healed += one.healed;
     sum.unmatched += one.unmatched;
     sum.overflow += one.overflow;
-    if ((one.flags & profile::kThreadFiltered) == 0) sum.dropped += one.dropped;  // not lost: not wanted
+    if ((one.flags & profile::kThreadFiltered) == 0)
+      sum.dropped += one.dropped;  // not lost: not wanted
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
     sum.samples_lost += one.samples_lost;
@@ -37,7 +38,8 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
   return {
       {"lost_threads", "threads could not be recorded at all", header.lost_threads},
       {"lost_events", "events of lost or ended threads", header.lost_events},
-      {"disk_full", "times a file could not grow: recording stopped there (disk full)", header.disk_full},
+      {"disk_full", "times a file could not grow: recording stopped there (disk full)",
+       header.disk_full},
       {"disarmed_threads", "threads stopped recording early", disarmed},
       {"dropped", "events not recorded", sum.dropped},
       {"overflow", "calls past --tree-memory, shown in rows named (overflow)", sum.overflow},
@@ -47,11 +49,14 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
       {"trace_overwritten", "older trace events were overwritten (wrap)", sum.trace_overwritten},
       {"samples_lost", "samples not taken: no memory, or one was being taken", sum.samples_lost},
       {"threads_not_sampled",
-       fmt::format("threads could not be sampled, or not by every event: {}", fmt::join(why_not_sampled, ", ")),
+       fmt::format("threads could not be sampled, or not by every event: {}",
+                   fmt::join(why_not_sampled, ", ")),
        not_sampled},
       {"name_failures", "methods whose name could not be read", header.name_failures},
-      {"wall_clock_threads", "threads measured by wall clock: their own could not be opened", wall_clock},
-      {"uncounted_threads", "threads could not open their counters: metrics beyond time read 0 there", uncounted},
+      {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
+       wall_clock},
+      {"uncounted_threads",
+       "threads could not open their counters: metrics beyond time read 0 there", uncounted},
   };
 }
 

@@ -1,5 +1,5 @@
-// What a profile is missing, by name: process-wide losses and the sums of the threads' own; and when
-// its detail became less.
+// What a profile is missing, by name: process-wide losses and the sums of the threads' own; and
+// when its detail became less.
 #pragma once
 
 #include <cstdint>

@@ -19,25 +19,30 @@ std::string_view Name(Forest& forest, const MethodSum& sum) {
   return sum.method == profile::kRootMethod ? "(outside any method)" : forest.names.Of(sum.method);
 }
 
-double Share(double part, double whole) { return whole > 0 ? std::max(0.0, 100 * part / whole) : 0; }
+double Share(double part, double whole) {
+  return whole > 0 ? std::max(0.0, 100 * part / whole) : 0;
+}
 
 // What shares are taken of: BASE of the first metric, or calls.
 double Whole(const Forest& forest) {
-  return forest.columns.empty() ? static_cast<double>(forest.calls) : forest.columns[0].raw - forest.columns[0].adjust;
+  return forest.columns.empty() ? static_cast<double>(forest.calls)
+                                : forest.columns[0].raw - forest.columns[0].adjust;
 }
 double Self(const Forest& forest, const MethodSum& sum) {
   return forest.columns.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
 }
 
-void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum>& sums, const Options& options,
-               Output& out) {
+void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum>& sums,
+               const Options& options, Output& out) {
   PrintRun(source, "methods", out);
   PrintMetrics(source, forest, out);
   PrintStacks(source, out);
   PrintLosses(source, out);
   out.Print(
-      " legend    {} the metric in the method itself, CUM with all it called (recursion counted once), CTX calling\n"
-      "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if there is none)\n\n",
+      " legend    {} the metric in the method itself, CUM with all it called (recursion counted "
+      "once), CTX calling\n"
+      "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if "
+      "there is none)\n\n",
       HasCalls(forest) ? "BASE" : "SAMPLES");
   std::string heading = fmt::format("{:>6} {:>6}", "SELF%", "CUM%");
   if (HasCalls(forest)) heading += fmt::format(" {:>12}", "CALLS");
@@ -45,7 +50,8 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
   for (size_t m = 0; m < forest.columns.size(); ++m) {
     const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
     if (options.raw) heading += fmt::format(" {:>15} {:>15}", "RAW" + suffix, "ADJUST" + suffix);
-    heading += fmt::format(" {:>15}", (forest.columns[m].info.is_samples() ? "SAMPLES" : "BASE") + suffix);
+    heading +=
+        fmt::format(" {:>15}", (forest.columns[m].info.is_samples() ? "SAMPLES" : "BASE") + suffix);
     if (options.raw) heading += fmt::format(" {:>15}", "ERROR" + suffix);
     heading += fmt::format(" {:>15}", "CUM" + suffix);
   }
@@ -61,17 +67,20 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const double scale = forest.columns[m].info.scale;
       const Cell& cell = sum.self[m];
-      if (options.raw) out.Print(" {:15} {:15}", Rounded(static_cast<double>(cell.raw) * scale), Rounded(cell.adjust * scale));
+      if (options.raw)
+        out.Print(" {:15} {:15}", Rounded(static_cast<double>(cell.raw) * scale),
+                  Rounded(cell.adjust * scale));
       out.Print(" {:15}", Rounded(std::max(0.0, cell.base() * scale)));
       if (options.raw) out.Print(" {:15}", Rounded(cell.error * scale));
       out.Print(" {:15}", Rounded(std::max(0.0, sum.cumulative[m] * scale)));
     }
-    out.Print(" {}{}\n", forest.names.Mark(sum.method, sum.type, options.static_letters), Name(forest, sum));
+    out.Print(" {}{}\n", forest.names.Mark(sum.method, sum.type, options.static_letters),
+              Name(forest, sum));
   }
 }
 
-void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum>& sums, const Options& options,
-               Output& out) {
+void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum>& sums,
+               const Options& options, Output& out) {
   out.Text("{");
   JsonMetrics(forest, out);
   JsonLosses(source, out);
@@ -97,7 +106,8 @@ void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum
   out.Text("]}\n");
 }
 
-void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options& options, Output& out) {
+void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options& options,
+              Output& out) {
   out.Text(HasCalls(forest) ? "type,calls,contexts" : "type,contexts");
   for (const Column& column : forest.columns) {
     for (const char* what : {"base", "raw", "adjust", "error", "cumulative"}) {
@@ -112,7 +122,8 @@ void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options&
     out.Integer(sum.contexts);
     for (size_t m = 0; m < forest.columns.size(); ++m) {
       const Cell& cell = sum.self[m];
-      for (const double raw : {cell.base(), static_cast<double>(cell.raw), cell.adjust, double{cell.error}, sum.cumulative[m]}) {
+      for (const double raw : {cell.base(), static_cast<double>(cell.raw), cell.adjust,
+                               double{cell.error}, sum.cumulative[m]}) {
         out.Text(",");
         out.Number(raw * forest.columns[m].info.scale);
       }
@@ -130,10 +141,17 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
   if (!forest) return std::unexpected(forest.error());
   const std::vector<MethodSum> sums = SumByMethod(*forest, /*with_cumulative=*/true);
   switch (options.format) {
-    case Format::kText: PrintText(source, *forest, sums, options, out); break;
-    case Format::kJson: PrintJson(source, *forest, sums, options, out); break;
-    case Format::kCsv: PrintCsv(*forest, sums, options, out); break;
-    case Format::kCollapsed: return WrongUse("methods has no stacks to collapse: use log-rt or scs");
+    case Format::kText:
+      PrintText(source, *forest, sums, options, out);
+      break;
+    case Format::kJson:
+      PrintJson(source, *forest, sums, options, out);
+      break;
+    case Format::kCsv:
+      PrintCsv(*forest, sums, options, out);
+      break;
+    case Format::kCollapsed:
+      return WrongUse("methods has no stacks to collapse: use log-rt or scs");
   }
   return {};
 }

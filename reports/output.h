@@ -1,5 +1,5 @@
-// Where a report goes: a FILE*, buffered here in large pieces, with what writing it needs everywhere.
-// Failures are remembered and told once, by Finish.
+// Where a report goes: a FILE*, buffered here in large pieces, with what writing it needs
+// everywhere. Failures are remembered and told once, by Finish.
 #pragma once
 
 #include <fmt/format.h>

@@ -21,8 +21,10 @@ class TypeVotes {
     std::array<uint64_t, 16>& votes = votes_[index];
     if (!row.mixed) votes[static_cast<size_t>(row.type)] = row.calls + row.samples + 1;
     row.mixed = true;
-    votes[static_cast<size_t>(type)] += seen + 1;  // a frame that is only passed through has a type, too
-    row.type = static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    votes[static_cast<size_t>(type)] +=
+        seen + 1;  // a frame that is only passed through has a type, too
+    row.type =
+        static_cast<MethodType>(std::max_element(votes.begin(), votes.end()) - votes.begin());
   }
 
  private:
@@ -52,7 +54,8 @@ class Builder {
     row.calls += calls;
     row.samples += samples;
     row.dispatches += tree_.dispatches[record];
-    rows_.open_frames += calls - exits;  // wraps for a part whose frames began as another; the sum is right
+    rows_.open_frames +=
+        calls - exits;  // wraps for a part whose frames began as another; the sum is right
     if (row.parent != kNoRow) rows_.rows[row.parent].callees += calls;
     for (size_t m = 0; m < rows_.metric_count; ++m) {
       Cell& cell = rows_.cells[size_t{index} * rows_.metric_count + m];
@@ -81,7 +84,8 @@ class Builder {
     if (tree_.former[record]) return row_of_[tree_.parent[record]];
     const bool is_root = tree_.parent[record] == profile::kNoRecord;
     const uint32_t parent = is_root ? kNoRow : row_of_[tree_.parent[record]];
-    if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings)) return Append(record, parent);
+    if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))
+      return Append(record, parent);
     const uint64_t key = uint64_t{parent} << 32 | profile::MethodOf(tree_.word[record]);
     const auto [known, is_new] = known_.try_emplace(key, static_cast<uint32_t>(rows_.rows.size()));
     return is_new ? Append(record, parent) : known->second;
@@ -123,7 +127,8 @@ class Builder {
 std::vector<uint32_t> Sorted(std::vector<uint32_t> indices, const std::vector<double>& weight) {
   // A NaN (out of an absurd table) would break the order: it counts as 0.
   const auto of = [&](uint32_t i) { return std::isnan(weight[i]) ? 0 : weight[i]; };
-  std::stable_sort(indices.begin(), indices.end(), [&](uint32_t a, uint32_t b) { return of(a) > of(b); });
+  std::stable_sort(indices.begin(), indices.end(),
+                   [&](uint32_t a, uint32_t b) { return of(a) > of(b); });
   return indices;
 }
 
@@ -132,7 +137,8 @@ std::vector<uint32_t> Sorted(std::vector<uint32_t> indices, const std::vector<do
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
                const std::vector<bool>& counts_samples, Merge merge) {
   Builder builder(tree, corrections, counts_samples, merge);
-  for (size_t record = 0; record < tree.size(); ++record) builder.Add(static_cast<uint32_t>(record));
+  for (size_t record = 0; record < tree.size(); ++record)
+    builder.Add(static_cast<uint32_t>(record));
   return builder.Take();
 }
 

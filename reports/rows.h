@@ -1,6 +1,6 @@
-// The tree as reports print it: one row per calling context, whatever types its method had, and in a merged
-// tree whatever threads it was on. Built once from the records of the file; then only read.
-// Invariants: a row's parent stands before it; children are linked in the order asked for.
+// The tree as reports print it: one row per calling context, whatever types its method had, and in
+// a merged tree whatever threads it was on. Built once from the records of the file; then only
+// read. Invariants: a row's parent stands before it; children are linked in the order asked for.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct Row {
   uint32_t method = 0;
   uint32_t parent = kNoRow;  // kNoRow: a thread row
   uint32_t first_child = kNoRow;
-  uint32_t next = kNoRow;    // sibling
+  uint32_t next = kNoRow;  // sibling
   uint64_t calls = 0;
-  uint64_t callees = 0;      // calls it made: CEE
+  uint64_t callees = 0;  // calls it made: CEE
   uint64_t dispatches = 0;
-  uint64_t samples = 0;      // taken in it, of all events
-  uint32_t thread = 0;       // index into the reader's threads; of the first one if merged
+  uint64_t samples = 0;  // taken in it, of all events
+  uint32_t thread = 0;   // index into the reader's threads; of the first one if merged
   uint32_t level = 0;
   MethodType type = MethodType::kNone;  // the one most calls or samples had
-  bool mixed = false;        // there were others
+  bool mixed = false;                   // there were others
 };
 
 // One metric of one row, in raw units.
@@ -39,9 +39,9 @@ struct Cell {
 struct Rows {
   size_t metric_count = 0;
   std::vector<Row> rows;
-  std::vector<Cell> cells;         // [row * metric_count + metric]
-  std::vector<uint32_t> roots;     // in the order of the file
-  uint64_t open_frames = 0;        // entries without an exit: methods still running
+  std::vector<Cell> cells;      // [row * metric_count + metric]
+  std::vector<uint32_t> roots;  // in the order of the file
+  uint64_t open_frames = 0;     // entries without an exit: methods still running
 
   const Cell& cell(size_t row, size_t metric) const { return cells[row * metric_count + metric]; }
 };
@@ -49,12 +49,13 @@ struct Rows {
 // Which records become one row.
 enum class Merge {
   kContexts,  // those of one context
-  kSiblings,  // and children of one parent that are the same method: several addresses of one native function
+  kSiblings,  // and children of one parent that are the same method: several addresses of one
+              // native function
   kThreads,   // and those of all threads
 };
 
-// `corrections`: one a metric; an empty one (no table) corrects nothing. `counts_samples`: one a metric, whether it is
-// the number of samples taken.
+// `corrections`: one a metric; an empty one (no table) corrects nothing. `counts_samples`: one a
+// metric, whether it is the number of samples taken.
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
                const std::vector<bool>& counts_samples, Merge merge);
 

@@ -1,4 +1,5 @@
-// What every report starts from: an open profile, the table it is to be corrected with, and what the person asked.
+// What every report starts from: an open profile, the table it is to be corrected with, and what
+// the person asked.
 #pragma once
 
 #include <optional>
@@ -21,14 +22,15 @@ enum class Sort { kFirst, kBase, kCalls };
 
 struct Options {
   Format format = Format::kText;
-  bool merged = false;         // all threads as one tree
-  std::optional<Sort> sort;    // order of siblings; kFirst, and most reports' own = first called first
-  double min_percent = 0;      // hide subtrees below this share of the whole
-  uint32_t depth = UINT32_MAX; // hide levels beyond it
-  bool cumulative = false;     // add a column of each node with all below it
-  bool raw = false;            // RAW, ADJUST, BASE, ERROR side by side
-  bool static_letters = false; // lower case letters for static methods
-  std::string metric;          // only this one; empty: all
+  bool merged = false;  // all threads as one tree
+  std::optional<Sort>
+      sort;                // order of siblings; kFirst, and most reports' own = first called first
+  double min_percent = 0;  // hide subtrees below this share of the whole
+  uint32_t depth = UINT32_MAX;  // hide levels beyond it
+  bool cumulative = false;      // add a column of each node with all below it
+  bool raw = false;             // RAW, ADJUST, BASE, ERROR side by side
+  bool static_letters = false;  // lower case letters for static methods
+  std::string metric;           // only this one; empty: all
 };
 
 }  // namespace jprof::reports

@@ -8,7 +8,8 @@
 namespace jprof::reports {
 namespace {
 
-// "[libc.so.6]" where the symbol is not known. A frame ends at the ';' that divides it from the next one.
+// "[libc.so.6]" where the symbol is not known. A frame ends at the ';' that divides it from the
+// next one.
 std::string FrameName(const a2n::Place& place) {
   const size_t base = place.module.rfind('/') + 1;
   std::string name = place.outcome == a2n::Outcome::kSymbol
@@ -22,10 +23,12 @@ std::string FrameName(const a2n::Place& place) {
 std::vector<std::string> FramesOf(Recording& recording, const Tick& tick) {
   const auto name = [&](uint64_t address) {
     const bool kernel = address >> 63 != 0;
-    return FrameName(recording.resolver->Resolve(kernel ? a2n::kKernel : tick.owner, address, tick.time));
+    return FrameName(
+        recording.resolver->Resolve(kernel ? a2n::kKernel : tick.owner, address, tick.time));
   };
   std::vector<std::string> frames = {name(tick.address)};
-  // The chain begins with the tick's own address; the others are where calls return to, behind their callers' call.
+  // The chain begins with the tick's own address; the others are where calls return to, behind
+  // their callers' call.
   for (size_t i = 1; i < tick.chain.size(); ++i) frames.push_back(name(tick.chain[i] - 1));
   return frames;
 }
@@ -53,7 +56,8 @@ void PrintCollapsed(Recording& recording, const TickTable& table, Output& out) {
   for (const auto& [stack, ticks] : stacks) out.Print("{} {}\n", stack, ticks);
 }
 
-Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted, Output& out) {
+Result<void> PrintCallers(Recording& recording, const TickTable& table, std::string_view wanted,
+                          Output& out) {
   if (std::ranges::all_of(table.ticks, [](const Tick& tick) { return tick.chain.empty(); })) {
     return WrongUse("the recording has no call chains: record with jprof tprof --chains");
   }
@@ -61,22 +65,27 @@ Result<void> PrintCallers(Recording& recording, const TickTable& table, std::str
   for (const Tick& tick : table.ticks) {
     const std::vector<std::string> frames = FramesOf(recording, tick);
     // The innermost frame that is wanted; its caller is the first other function above it.
-    const auto callee = std::ranges::find_if(frames, [&](const std::string& name) { return name.contains(wanted); });
+    const auto callee = std::ranges::find_if(
+        frames, [&](const std::string& name) { return name.contains(wanted); });
     if (callee == frames.end()) continue;
-    const auto caller = std::find_if(callee, frames.end(), [&](const std::string& name) { return name != *callee; });
+    const auto caller = std::find_if(callee, frames.end(),
+                                     [&](const std::string& name) { return name != *callee; });
     Callers& callers = symbols[*callee];
     ++callers.ticks;
     callers.own += callee == frames.begin();
     ++callers.by_name[caller == frames.end() ? "(nobody: the chain ends here)" : *caller];
   }
-  if (symbols.empty()) return WrongUse("no call chain with a symbol whose name contains '{}'", wanted);
+  if (symbols.empty())
+    return WrongUse("no call chain with a symbol whose name contains '{}'", wanted);
   std::vector<std::pair<std::string, Callers>> sorted(symbols.begin(), symbols.end());
-  std::ranges::stable_sort(sorted, std::greater(), [](const auto& symbol) { return symbol.second.ticks; });
+  std::ranges::stable_sort(sorted, std::greater(),
+                           [](const auto& symbol) { return symbol.second.ticks; });
   for (const auto& [symbol, callers] : sorted) {
-    out.Bold(fmt::format("{}: {} ticks in it and below, {:.2f} % of all; {} in itself\n", symbol, callers.ticks,
-                         100.0 * callers.ticks / table.ticks.size(), callers.own));
+    out.Bold(fmt::format("{}: {} ticks in it and below, {:.2f} % of all; {} in itself\n", symbol,
+                         callers.ticks, 100.0 * callers.ticks / table.ticks.size(), callers.own));
     out.Text("   TICKS      %  CALLER\n");
-    std::vector<std::pair<std::string, size_t>> rows(callers.by_name.begin(), callers.by_name.end());
+    std::vector<std::pair<std::string, size_t>> rows(callers.by_name.begin(),
+                                                     callers.by_name.end());
     std::ranges::stable_sort(rows, std::greater(), &std::pair<std::string, size_t>::second);
     for (const auto& [caller, ticks] : rows)
       out.Print("{:>8} {:>6.2f}  {}\n", ticks, 100.0 * ticks / callers.ticks, caller);

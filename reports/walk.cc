@@ -3,7 +3,10 @@
 namespace jprof::reports {
 
 Walk::Walk(const Forest& forest, const Options& options)
-    : forest_(forest), rows_(forest.rows), options_(options), fold_cells_(forest.metric_count()),
+    : forest_(forest),
+      rows_(forest.rows),
+      options_(options),
+      fold_cells_(forest.metric_count()),
       shown_cumulative_(forest.metric_count()) {
   if (options.cumulative) {
     for (size_t m = 0; m < forest.metric_count(); ++m) cumulative_.push_back(Cumulative(rows_, m));
@@ -60,7 +63,8 @@ void Walk::Accumulate(uint32_t index) {
   for (size_t m = 0; m < fold_cells_.size(); ++m) {
     const Cell& cell = rows_.cell(index, m);
     Cell& sum = fold_cells_[m];
-    sum.raw = static_cast<int64_t>(static_cast<uint64_t>(sum.raw) + static_cast<uint64_t>(cell.raw));
+    sum.raw =
+        static_cast<int64_t>(static_cast<uint64_t>(sum.raw) + static_cast<uint64_t>(cell.raw));
     sum.adjust += cell.adjust;
     sum.error += cell.error;
   }
@@ -81,7 +85,8 @@ bool Walk::ShowFolded(uint32_t parent, const Visitor& visit) {
   if (weight_.empty() && options_.depth == UINT32_MAX) return true;
   fold_ = {};
   fold_cells_.assign(fold_cells_.size(), {});
-  for (uint32_t child = rows_.rows[parent].first_child; child != kNoRow; child = rows_.rows[child].next) {
+  for (uint32_t child = rows_.rows[parent].first_child; child != kNoRow;
+       child = rows_.rows[child].next) {
     if (Hides(child)) Fold(child);
   }
   return fold_.hidden == 0 || visit(Folded(parent));

@@ -1,5 +1,6 @@
-// Walks a forest's rows depth first in the order of a report, without recursion (trees are deep). What the options
-// hide (--min-percent, --depth) is folded into one row per parent, so that every column still adds up.
+// Walks a forest's rows depth first in the order of a report, without recursion (trees are deep).
+// What the options hide (--min-percent, --depth) is folded into one row per parent, so that every
+// column still adds up.
 #pragma once
 
 #include <functional>
@@ -39,7 +40,8 @@ class Walk {
   void Accumulate(uint32_t row);
   ShownRow Shown(uint32_t row) const;
   ShownRow Folded(uint32_t parent);
-  // The row that stands for the hidden children of `parent`, if there are any; right below `parent`.
+  // The row that stands for the hidden children of `parent`, if there are any; right below
+  // `parent`.
   bool ShowFolded(uint32_t parent, const Visitor& visit);
 
   const Forest& forest_;

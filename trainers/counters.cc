@@ -22,7 +22,8 @@ ptm::EventGroup group;
 
 }  // namespace
 
-extern "C" JNIEXPORT jint JNICALL Java_jprof_trainers_Counters_open(JNIEnv* env, jclass, jstring metrics) {
+extern "C" JNIEXPORT jint JNICALL Java_jprof_trainers_Counters_open(JNIEnv* env, jclass,
+                                                                    jstring metrics) {
   const char* text = env->GetStringUTFChars(metrics, nullptr);
   std::vector<ptm::EventSpec> events;
   for (const auto part : std::views::split(std::string_view(text), '+')) {
@@ -31,11 +32,13 @@ extern "C" JNIEXPORT jint JNICALL Java_jprof_trainers_Counters_open(JNIEnv* env,
     events.push_back(*std::move(event));
   }
   env->ReleaseStringUTFChars(metrics, text);
-  if (const auto failure = group.Open(events); failure.Failed()) GiveUp("cannot count " + events[failure.event].name);
+  if (const auto failure = group.Open(events); failure.Failed())
+    GiveUp("cannot count " + events[failure.event].name);
   return group.size();
 }
 
-extern "C" JNIEXPORT void JNICALL Java_jprof_trainers_Counters_read(JNIEnv* env, jclass, jlongArray values) {
+extern "C" JNIEXPORT void JNICALL Java_jprof_trainers_Counters_read(JNIEnv* env, jclass,
+                                                                    jlongArray values) {
   int64_t counts[ptm::kMaxEvents] = {};
   group.ReadAll(counts);
   jlong out[ptm::kMaxEvents];

@@ -35,7 +35,8 @@ class NodeTypes {
     for (Mix& mix : mixed_) mix.Normalise();
   }
 
-  // Calls visit(letter, weight) for each type of the node; weights sum to 1. kRoot: nothing is known, 'T'.
+  // Calls visit(letter, weight) for each type of the node; weights sum to 1. kRoot: nothing is
+  // known, 'T'.
   template <typename Visit>
   void ForEach(uint32_t node, const Visit& visit) const {
     if (run_[node] == 0) return visit(letter_[node], 1.0);
@@ -47,14 +48,17 @@ class NodeTypes {
  private:
   static constexpr uint32_t kMarked = 0xffffffffu;
 
-  static double Calls(const std::array<uint32_t, 4>& counts) { return double{1} * counts[0] + counts[1]; }
+  static double Calls(const std::array<uint32_t, 4>& counts) {
+    return double{1} * counts[0] + counts[1];
+  }
 
   struct Mix {
     std::array<Share, 4> shares = {Share{'?', 0}, Share{'?', 0}, Share{'?', 0}, Share{'?', 0}};
 
     void Add(char letter, double calls) {
       for (Share& share : shares) {
-        // A method has at most I, J, R and N in its life; more than four types is damage: the last takes it.
+        // A method has at most I, J, R and N in its life; more than four types is damage: the last
+        // takes it.
         const bool is_last = &share == &shares.back();
         if (share.letter != letter && share.letter != '?' && !is_last) continue;
         if (share.letter == '?') share.letter = letter;
@@ -65,7 +69,8 @@ class NodeTypes {
     void Normalise() {
       double sum = 0;
       for (const Share& share : shares) sum += share.weight;
-      if (sum == 0) shares[0].weight = sum = 1;  // never called (a former thread row): the first type
+      if (sum == 0)
+        shares[0].weight = sum = 1;  // never called (a former thread row): the first type
       for (Share& share : shares) share.weight /= sum;
     }
   };
@@ -81,8 +86,11 @@ class Prices {
   explicit Prices(const Metric& metric) : metric_(metric), known_(4 * kLetters * kLetters) {}
 
   const Found& Of(EventKind previous, char running, EventKind event, char other) {
-    const size_t index = ((static_cast<size_t>(previous) * 2 + static_cast<size_t>(event)) * kLetters +
-                          IndexOf(running)) * kLetters + IndexOf(other);
+    const size_t index =
+        ((static_cast<size_t>(previous) * 2 + static_cast<size_t>(event)) * kLetters +
+         IndexOf(running)) *
+            kLetters +
+        IndexOf(other);
     Price& price = known_[index];
     if (!price.asked) price = {true, Lookup(metric_, {previous, running, event, other})};
     return price.found;
@@ -103,7 +111,11 @@ class Prices {
 class Corrector {
  public:
   Corrector(const CountedTree& tree, const Metric& metric, double event_variance)
-      : tree_(tree), types_(tree), prices_(metric), probes_(metric.probes), event_variance_(event_variance) {
+      : tree_(tree),
+        types_(tree),
+        prices_(metric),
+        probes_(metric.probes),
+        event_variance_(event_variance) {
     result_.adjust.resize(tree.parent.size());
     result_.error.resize(tree.parent.size());  // holds the variance until Finish
     systematic_.resize(tree.parent.size());
@@ -114,13 +126,15 @@ class Corrector {
     }
   }
 
-  // Charges the intervals that ended with this part's entries to its parent, with its exits to its node.
+  // Charges the intervals that ended with this part's entries to its parent, with its exits to its
+  // node.
   void Add(uint32_t part) {
     const uint32_t node = tree_.former[part] ? tree_.parent[part] : part;
     const uint32_t parent = tree_.parent[node];
     if (parent == kRoot) return;  // nothing enters a thread
     const char letter = tree_.letter[part];
-    const auto probe = probes_.find(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
+    const auto probe =
+        probes_.find(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
     if (probe != probes_.end()) ChargeProbes(part, node, parent, probe->second);
     const double take = probe != probes_.end() ? 0 : 1;
     for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
@@ -128,7 +142,8 @@ class Corrector {
       const uint32_t exits = tree_.counts[part][2 + static_cast<size_t>(previous)];
       if (entries + uint64_t{exits} == 0) continue;
       types_.ForEach(parent, [&](char other, double weight) {
-        Charge(parent, entries * weight, take, prices_.Of(previous, other, EventKind::kEntry, letter));
+        Charge(parent, entries * weight, take,
+               prices_.Of(previous, other, EventKind::kEntry, letter));
         Charge(node, exits * weight, take, prices_.Of(previous, letter, EventKind::kExit, other));
       });
     }
@@ -148,12 +163,15 @@ class Corrector {
  private:
   void ChargeProbes(uint32_t part, uint32_t node, uint32_t parent, const Probe& probe) {
     const std::array<uint32_t, 4>& counts = tree_.counts[part];
-    const double entries = double{1} * counts[0] + counts[1], exits = double{1} * counts[2] + counts[3];
+    const double entries = double{1} * counts[0] + counts[1],
+                 exits = double{1} * counts[2] + counts[3];
     const Kept kept = tree_.kept.empty() ? Kept() : tree_.kept[part];
     const double arguments = probe.argument * kept.arguments / (calls_others_[node] ? 4 : 2);
     const double results = probe.result * kept.results / 2;
-    result_.adjust[parent] += entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
-    result_.adjust[node] += entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
+    result_.adjust[parent] +=
+        entries * (probe.enter_in + arguments) + exits * (probe.exit_out + results);
+    result_.adjust[node] +=
+        entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
   }
 
   // `take`: 0 = only the error, what to remove is known otherwise.
@@ -163,7 +181,8 @@ class Corrector {
     result_.events[static_cast<size_t>(price.level)] += events;
     const double variance = price.value.spread * price.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
-    systematic_[node] += static_cast<float>(events * std::hypot(price.value.repeat, price.value.context));
+    systematic_[node] +=
+        static_cast<float>(events * std::hypot(price.value.repeat, price.value.context));
   }
 
   const CountedTree& tree_;
@@ -180,7 +199,8 @@ class Corrector {
 
 Correction Correct(const CountedTree& tree, const Metric& metric, double event_variance) {
   Corrector corrector(tree, metric, event_variance);
-  for (size_t part = 0; part < tree.parent.size(); ++part) corrector.Add(static_cast<uint32_t>(part));
+  for (size_t part = 0; part < tree.parent.size(); ++part)
+    corrector.Add(static_cast<uint32_t>(part));
   return corrector.Finish();
 }
 

@@ -6,7 +6,8 @@ namespace jprof::calibrate {
 
 Kept KeptOf(std::string_view signature, bool without_this) {
   const size_t end = signature.find(')');
-  if (!signature.starts_with('(') || end == signature.npos || end + 1 >= signature.size()) return {};
+  if (!signature.starts_with('(') || end == signature.npos || end + 1 >= signature.size())
+    return {};
   size_t arguments = without_this ? 0 : 1;
   for (size_t at = 1; at < end; ++at) {
     while (at < end && signature[at] == '[') ++at;

@@ -77,13 +77,18 @@ Result<Metric> MetricFromJson(const json& from) {
                 .bias = from.at("bias").get<double>()};
   for (const auto& [text, value] : from.at("keys").items()) {
     const auto key = ParseKey(text);
-    if (!key) return Fail("calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
-                          "calibrate again", text);
+    if (!key)
+      return Fail(
+          "calibration table: \"{}\" is no transition (like En-J-En-N): run jprof "
+          "calibrate again",
+          text);
     metric.keys[*key] = OverheadFromJson(value);
   }
   const json probes = from.value("probes", json::object());  // times have none
   for (const auto& [type, probe] : probes.items()) {
-    if (type.size() != 1) return Fail("calibration table: \"{}\" is no type of method: run jprof calibrate again", type);
+    if (type.size() != 1)
+      return Fail("calibration table: \"{}\" is no type of method: run jprof calibrate again",
+                  type);
     metric.probes[type[0]] = ProbeFromJson(probe);
   }
   return metric;
@@ -163,7 +168,8 @@ std::string ToJson(const Table& table) {
     json keys = json::object();
     for (const auto& [key, value] : metric.keys) keys[ToString(key)] = OverheadToJson(value);
     json probes = json::object();
-    for (const auto& [type, probe] : metric.probes) probes[std::string(1, type)] = ProbeToJson(probe);
+    for (const auto& [type, probe] : metric.probes)
+      probes[std::string(1, type)] = ProbeToJson(probe);
     metrics.push_back({{"name", metric.name},
                        {"unit", metric.unit},
                        {"granularity", metric.granularity},

@@ -26,16 +26,19 @@ struct Overhead {
   double minimum = 0;   // smallest delta seen
   double spread = 0;    // standard deviation of a single clean delta
   double repeat = 0;    // |difference| of a second, independent training's overhead from this one
-  double context = 0;   // how far it differs with the work around it: standard deviation over the trainer's kernels
+  double context = 0;   // how far it differs with the work around it: standard deviation over the
+                        // trainer's kernels
 };
 
 struct Metric {
   std::string name;  // as in the profile's meta.json
   std::string unit;
   double granularity = 1;  // the step in which the raw metric moves
-  double bias = 0;         // of each overhead: what the training's brackets saw of nothing and left in the intervals
+  double bias =
+      0;  // of each overhead: what the training's brackets saw of nothing and left in the intervals
   std::map<Key, Overhead> keys;
-  Probes probes;  // of exact metrics: what a report removes; the keys then say how it comes to each transition
+  Probes probes;  // of exact metrics: what a report removes; the keys then say how it comes to each
+                  // transition
 };
 
 // How a lookup was answered; the report says how much weight used which level.

@@ -73,8 +73,7 @@ bool WaitUntilEnd(pid_t pid, std::chrono::seconds limit, const std::function<boo
 }  // namespace
 
 Result<ChildResult> RunChild(const std::vector<std::string>& argv, const std::filesystem::path& log,
-                             std::chrono::seconds limit,
-                             const std::function<bool()>& interrupted) {
+                             std::chrono::seconds limit, const std::function<bool()>& interrupted) {
   const auto pid = Spawn(argv, log);
   if (!pid) return std::unexpected(pid.error());
   const bool ended = WaitUntilEnd(*pid, limit, interrupted);

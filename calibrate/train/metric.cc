@@ -8,7 +8,8 @@
 namespace jprof::calibrate {
 namespace {
 
-// The profile's own estimate of its handler's walk, which the production handler takes off the next interval.
+// The profile's own estimate of its handler's walk, which the production handler takes off the next
+// interval.
 double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& facts) {
   const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
   if (handlers.empty()) return 0;
@@ -48,10 +49,12 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
   return events > 0 ? total / events : 0;
 }
 
-// The empty methods of the shapes say how transitions differ; amid ordinary work probes cost a little more or less,
-// and not everywhere the same. Moves the overheads of each state by what is typically left in its kernels.
+// The empty methods of the shapes say how transitions differ; amid ordinary work probes cost a
+// little more or less, and not everywhere the same. Moves the overheads of each state by what is
+// typically left in its kernels.
 void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& metric) {
-  for (const auto& [state, kernels] : evidence.kernels) {  // R last: its kernels have some J in them
+  for (const auto& [state, kernels] :
+       evidence.kernels) {  // R last: its kernels have some J in them
     const Centre left = CentreOf(LeftPerEvent(kernels, metric, facts));
     for (auto& [key, value] : metric.keys) {
       if (std::toupper(static_cast<unsigned char>(key.running)) != state) continue;
@@ -65,11 +68,12 @@ void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& me
 double CostOf(const Probes& probes, char type, const Calls& of) {
   const auto probe = probes.find(type);
   if (probe == probes.end()) return 0;
-  return of.calls * probe->second.Sum() + of.arguments * probe->second.argument + of.results * probe->second.result;
+  return of.calls * probe->second.Sum() + of.arguments * probe->second.argument +
+         of.results * probe->second.result;
 }
 
-// Calls visit(walk, the other, what probes add to it more than to the other) for every shape and the one that
-// other(name) names for comparison.
+// Calls visit(walk, the other, what probes add to it more than to the other) for every shape and
+// the one that other(name) names for comparison.
 void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto other, auto visit) {
   for (const auto& [name, walk] : evidence.walks) {
     const ShapeName empty_name = other(name);
@@ -80,7 +84,8 @@ void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto other
       continue;
     }
     const double more = walk.metrics[facts.index] - empty->second.metrics[facts.index];
-    visit(walk, empty->second, more - (facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second)));
+    visit(walk, empty->second,
+          more - (facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second)));
   }
 }
 
@@ -99,7 +104,8 @@ Centre CentreOf(std::vector<double> values) {
   return {median, 1.4826 * MedianOf(values)};
 }
 
-std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, const MetricFacts& facts) {
+std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
+                                 const MetricFacts& facts) {
   std::vector<double> left;
   for (const auto& [name, walk] : kernels.walks) {
     const auto truth = kernels.truth.find(name);
@@ -117,26 +123,31 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric, con
 
 std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts) {
   std::vector<Equation> equations;
-  ForEachSlope(evidence, facts, EmptyOf, [&equations](const Walk& walk, const Walk& empty, double added) {
-    Equation equation{walk.counts, added};
-    for (const auto& [key, count] : empty.counts) equation.counts[key] -= count;
-    equations.push_back(std::move(equation));
-  });
+  ForEachSlope(evidence, facts, EmptyOf,
+               [&equations](const Walk& walk, const Walk& empty, double added) {
+                 Equation equation{walk.counts, added};
+                 for (const auto& [key, count] : empty.counts) equation.counts[key] -= count;
+                 equations.push_back(std::move(equation));
+               });
   return equations;
 }
 
-// The third call in a row against the second: what the caller itself keeps over its own probes is the same in both.
+// The third call in a row against the second: what the caller itself keeps over its own probes is
+// the same in both.
 std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts) {
-  const auto shorter = [](const ShapeName& name) { return name.ends_with('3') ? ShorterOf(name) : ShapeName(); };
+  const auto shorter = [](const ShapeName& name) {
+    return name.ends_with('3') ? ShorterOf(name) : ShapeName();
+  };
   std::vector<ProbeEquation> equations;
-  ForEachSlope(evidence, facts, shorter, [&equations](const Walk& walk, const Walk& empty, double added) {
-    ProbeEquation equation{walk.by_type, added};
-    for (const auto& [type, calls] : empty.by_type) {
-      Calls& of = equation.by_type[type];
-      of = {of.calls - calls.calls, of.arguments - calls.arguments, of.results - calls.results};
-    }
-    equations.push_back(std::move(equation));
-  });
+  ForEachSlope(
+      evidence, facts, shorter, [&equations](const Walk& walk, const Walk& empty, double added) {
+        ProbeEquation equation{walk.by_type, added};
+        for (const auto& [type, calls] : empty.by_type) {
+          Calls& of = equation.by_type[type];
+          of = {of.calls - calls.calls, of.arguments - calls.arguments, of.results - calls.results};
+        }
+        equations.push_back(std::move(equation));
+      });
   return equations;
 }
 
@@ -151,7 +162,8 @@ Probe Mean(const Probe& a, const Probe& b) {
           .result = (a.result + b.result) / 2};
 }
 
-// Counters are exact: whole walks say what the probes of each type of method cost, to the instruction.
+// Counters are exact: whole walks say what the probes of each type of method cost, to the
+// instruction.
 Metric MakeExactMetric(const Evidence& evidence, const MetricFacts& facts) {
   Metric metric{.name = facts.name, .unit = facts.unit, .granularity = 1};
   metric.keys = FromSamples(evidence, facts);
@@ -168,19 +180,21 @@ Metric MakeExactMetric(const Evidence& evidence, const MetricFacts& facts) {
 }
 
 Metric MakeTime(const Evidence& evidence, const MetricFacts& facts) {
-  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = facts.granularity, .bias = facts.bias};
+  Metric metric{
+      .name = facts.name, .unit = facts.unit, .granularity = facts.granularity, .bias = facts.bias};
   metric.keys = FromSamples(evidence, facts);
 
-  // Single intervals say how a walk divides; the tree, which is what gets corrected, says how much it is.
+  // Single intervals say how a walk divides; the tree, which is what gets corrected, says how much
+  // it is.
   Problem observed{.equations = WalkEquations(evidence, facts.index)};
   for (const auto& [key, value] : metric.keys) observed.start[key] = value.observed;
   observed.fallback = MeanPerEvent(observed.equations);
   const std::map<Key, double> typical = Solve(observed);
 
-  // Entry and exit of one call cannot be told apart from outside. Probes cost nearly the same everywhere, real
-  // work does not: so every overhead starts at the mean of all and moves only as far as the equations demand.
-  Problem overhead{.equations = SlopeEquations(evidence, facts),
-                   .ceiling = typical};
+  // Entry and exit of one call cannot be told apart from outside. Probes cost nearly the same
+  // everywhere, real work does not: so every overhead starts at the mean of all and moves only as
+  // far as the equations demand.
+  Problem overhead{.equations = SlopeEquations(evidence, facts), .ceiling = typical};
   overhead.fallback = MeanPerEvent(overhead.equations);
   for (const auto& [key, value] : Solve(overhead)) {
     Overhead& entry = metric.keys[key];
@@ -202,9 +216,11 @@ Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
 Metric Combine(const Metric& first, const Metric& second) {
   Metric both = first;
   for (auto& [type, probe] : both.probes) {
-    if (const auto other = second.probes.find(type); other != second.probes.end()) probe = Mean(probe, other->second);
+    if (const auto other = second.probes.find(type); other != second.probes.end())
+      probe = Mean(probe, other->second);
   }
-  for (auto& [key, value] : both.keys) value.repeat = value.overhead;  // unless the second knows it too
+  for (auto& [key, value] : both.keys)
+    value.repeat = value.overhead;  // unless the second knows it too
   for (const auto& [key, other] : second.keys) {
     const auto [entry, is_new] = both.keys.try_emplace(key, other);
     Overhead& value = entry->second;

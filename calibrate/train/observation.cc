@@ -42,7 +42,8 @@ bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
          Is(parent, "jprof/trainers/Library", "measure", tree, methods);
 }
 
-// For every record the caller record whose walk it belongs to, or kNoRecord. Parents stand before children.
+// For every record the caller record whose walk it belongs to, or kNoRecord. Parents stand before
+// children.
 std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> callers(tree.size(), kNoRecord);
   for (uint32_t record = 0; record < tree.size(); ++record) {
@@ -59,10 +60,11 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   return callers;
 }
 
-// What is not used needs no saving: the leaf and the static mid of ShapeXX.java look at nothing, the other mid at `o`,
-// and that only before its call, so that it counts in full.
+// What is not used needs no saving: the leaf and the static mid of ShapeXX.java look at nothing,
+// the other mid at `o`, and that only before its call, so that it counts in full.
 Kept KeptBy(const profile::MethodName& method) {
-  const Kept kept = KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));
+  const Kept kept =
+      KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));
   if (!method.class_name.starts_with(kShapePrefix)) return kept;
   if (method.name == "lv" || method.name == "ms") return {0, kept.results};
   if (method.name == "mv") return {2, kept.results};
@@ -116,7 +118,8 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
   const std::vector<uint32_t> callers = CallersOf(tree, methods);
   std::vector<uint8_t> calls_others(tree.size());
   for (uint32_t record = 0; record < tree.size(); ++record) {
-    if (!tree.former[record] && tree.parent[record] != kNoRecord) calls_others[tree.parent[record]] = 1;
+    if (!tree.former[record] && tree.parent[record] != kNoRecord)
+      calls_others[tree.parent[record]] = 1;
   }
   for (uint32_t record = 0; record < tree.size(); ++record) {
     const uint32_t caller = callers[record];
@@ -127,7 +130,8 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
       walk.metrics[m] += static_cast<double>(tree.metrics[m][record]);
     }
     const bool is_caller = ContextOf(tree, record) == caller;
-    const uint32_t self = tree.word[record], parent = tree.word[tree.parent[ContextOf(tree, record)]];
+    const uint32_t self = tree.word[record],
+                   parent = tree.word[tree.parent[ContextOf(tree, record)]];
     for (const EventKind previous : kKinds) {
       const auto index = static_cast<size_t>(previous);
       const double entries = tree.counts[record].entries[index];
@@ -135,11 +139,14 @@ std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) 
       const Kept kept = KeptBy(methods[profile::MethodOf(self)]);
       Calls& calls = walk.by_type[Letter(profile::TypeOf(self), false)];
       calls.calls += entries;
-      calls.arguments += entries * kept.arguments * (calls_others[ContextOf(tree, record)] ? 0.5 : 1);
+      calls.arguments +=
+          entries * kept.arguments * (calls_others[ContextOf(tree, record)] ? 0.5 : 1);
       calls.results += exits * kept.results;
       // The interval before the caller's entry is the driver's, outside the walk.
-      if (is_caller) walk.calls += entries;
-      else if (entries > 0) walk.counts[KeyOf(previous, parent, EventKind::kEntry, self, methods)] += entries;
+      if (is_caller)
+        walk.calls += entries;
+      else if (entries > 0)
+        walk.counts[KeyOf(previous, parent, EventKind::kEntry, self, methods)] += entries;
       if (exits > 0) walk.counts[KeyOf(previous, self, EventKind::kExit, parent, methods)] += exits;
     }
   }
@@ -163,7 +170,8 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
   for (uint64_t offset = 0; left > 0;) {
     const size_t wanted = std::min<uint64_t>(left, block.size());
-    const size_t got = file.ReadAt(offset, block.data(), wanted * sizeof(TrainRecord)) / sizeof(TrainRecord);
+    const size_t got =
+        file.ReadAt(offset, block.data(), wanted * sizeof(TrainRecord)) / sizeof(TrainRecord);
     if (got == 0) break;
     for (size_t i = 0; i < got; ++i) {
       const TrainRecord& record = block[i];
@@ -176,7 +184,8 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
       if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
       const size_t metric = record.event >> 1;
       if (!clean || metric >= samples.deltas.size()) continue;
-      samples.deltas[metric][KeyOf(previous, record.from, event, record.to, methods)].push_back(record.delta);
+      samples.deltas[metric][KeyOf(previous, record.from, event, record.to, methods)].push_back(
+          record.delta);
     }
     offset += got * sizeof(TrainRecord);
     left -= got;

@@ -8,7 +8,7 @@
 namespace jprof::calibrate {
 namespace {
 
-constexpr int kUnknowns = 3;  // of each type: the four parts together, an argument, a result
+constexpr int kUnknowns = 3;    // of each type: the four parts together, an argument, a result
 constexpr double kPull = 1e-6;  // towards the start, for what no equation tells apart
 
 // The symmetric system matrix * x = right.
@@ -66,7 +66,9 @@ double MeanPerCall(const std::vector<ProbeEquation>& equations) {
   return calls > 0 ? total / calls : 0;
 }
 
-char Upper(char letter) { return static_cast<char>(std::toupper(static_cast<unsigned char>(letter))); }
+char Upper(char letter) {
+  return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+}
 
 // The least interval from a method's entry to its own exit.
 double LeastInside(char type, const std::map<Key, double>& minima, double otherwise) {
@@ -80,13 +82,18 @@ double LeastInside(char type, const std::map<Key, double>& minima, double otherw
 // The four parts of `sum`: halves that nobody can tell apart.
 Probe Split(double sum, double inner, double argument, double result) {
   const double outer = sum - inner;
-  return {.enter_in = outer / 2, .enter_out = inner / 2, .exit_in = inner / 2, .exit_out = outer / 2,
-          .argument = argument, .result = result};
+  return {.enter_in = outer / 2,
+          .enter_out = inner / 2,
+          .exit_in = inner / 2,
+          .exit_out = outer / 2,
+          .argument = argument,
+          .result = result};
 }
 
 }  // namespace
 
-ProbeFit FitProbes(const std::vector<ProbeEquation>& equations, const std::map<Key, double>& minima) {
+ProbeFit FitProbes(const std::vector<ProbeEquation>& equations,
+                   const std::map<Key, double>& minima) {
   std::set<char> seen;
   for (const ProbeEquation& equation : equations) {
     for (const auto& [type, calls] : equation.by_type) seen.insert(type);
@@ -99,7 +106,8 @@ ProbeFit FitProbes(const std::vector<ProbeEquation>& equations, const std::map<K
     one[i] = 1;
     system.Add(one, i % kUnknowns == 0 ? typical : 0, kPull);
   }
-  for (const ProbeEquation& equation : equations) system.Add(RowOf(equation, types), equation.total, 1);
+  for (const ProbeEquation& equation : equations)
+    system.Add(RowOf(equation, types), equation.total, 1);
   const std::vector<double> values = system.Solve();
 
   ProbeFit fit;

@@ -26,8 +26,10 @@ std::string ReadableName(const Fingerprint& fingerprint) {
     if (!name.empty()) name += '-';
     for (const char c : found->second.substr(0, 32)) {
       const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '+';
-      if (plain) name += c;
-      else if (!name.empty() && name.back() != '-') name += '-';
+      if (plain)
+        name += c;
+      else if (!name.empty() && name.back() != '-')
+        name += '-';
     }
   }
   return name.empty() ? "table" : name;
@@ -76,7 +78,8 @@ uint64_t Hash(const Fingerprint& fingerprint) {
 }
 
 fs::path TablePath(const Fingerprint& fingerprint) {
-  return DataDirectory() / fmt::format("{}-{:016x}.json", ReadableName(fingerprint), Hash(fingerprint));
+  return DataDirectory() /
+         fmt::format("{}-{:016x}.json", ReadableName(fingerprint), Hash(fingerprint));
 }
 
 Result<StoredTable> LoadTable(const fs::path& path) {

@@ -40,9 +40,11 @@ std::string CountersOf(const Plan& plan) {
   return counters;
 }
 
-// Counters alone say nearly the same every time: few walks do; in a hurry one training, without a check.
+// Counters alone say nearly the same every time: few walks do; in a hurry one training, without a
+// check.
 Sizes SizesOf(const Plan& plan) {
-  const bool counters_only = !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
+  const bool counters_only =
+      !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
   if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
   if (counters_only) return {2, {500, 3}, {500, 3}, {100, 1}, 2, 1, true};
   if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
@@ -67,18 +69,22 @@ Program Counted(Program program, const Plan& plan) {
 
 Program Shapes(const Plan& plan, const Size& size) {
   // No compilation but those the trainer asks for, each done when asked.
-  return {{"-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000", "-XX:+UnlockDiagnosticVMOptions",
-           "-XX:+WhiteBoxAPI"},
+  return {{"-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000",
+           "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI"},
           "Transitions",
           {plan.natives.string(), std::to_string(size.calls), std::to_string(size.rounds)}};
 }
 
-// The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself compiles.
+// The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself
+// compiles.
 std::map<char, Program> Kernels(const Sizes& sizes) {
   if (sizes.kernel_repeats == 0) return {};
   if (sizes.few_walks) {
     return {{'I', {{"-Xint"}, "Library", {"0", "10", "1"}}},
-            {'J', {{"-XX:TieredStopAtLevel=1", "-XX:-BackgroundCompilation"}, "Library", {"200", "20", "1"}}},
+            {'J',
+             {{"-XX:TieredStopAtLevel=1", "-XX:-BackgroundCompilation"},
+              "Library",
+              {"200", "20", "1"}}},
             {'R', {{"-XX:-BackgroundCompilation"}, "Library", {"1000", "50", "1"}}}};
   }
   return {{'I', {{"-Xint"}, "Library", {"0", "20", "3"}}},
@@ -91,7 +97,8 @@ class Runner {
   Runner(const Plan& plan, int total) : plan_(plan), total_(total) {}
 
   // Runs the trainer, under the agent if `agent_options` is not empty.
-  Result<Truth> Run(std::string_view step, const Program& program, const std::string& agent_options) {
+  Result<Truth> Run(std::string_view step, const Program& program,
+                    const std::string& agent_options) {
     if (plan_.progress) plan_.progress(done_, total_, step);
     ++done_;
     const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log",
@@ -99,15 +106,17 @@ class Runner {
     if (!child) return std::unexpected(child.error());
     auto shapes = ParseShapes(child->output);
     if (shapes && child->status == 0) return shapes;
-    return Fail("the trainer failed under {} (exit status {}): {}", plan_.java.string(), child->status,
-                Reason(child->output));
+    return Fail("the trainer failed under {} (exit status {}): {}", plan_.java.string(),
+                child->status, Reason(child->output));
   }
 
   // The same under the agent, and the profile it made.
-  Result<profile::Reader> Profile(std::string_view step, const Program& program, const std::string& options) {
+  Result<profile::Reader> Profile(std::string_view step, const Program& program,
+                                  const std::string& options) {
     const fs::path out = plan_.work / "trainer.jprof";
     fs::remove_all(out);
-    const auto run = Run(step, program, fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
+    const auto run = Run(step, program,
+                         fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
     if (!run) return std::unexpected(run.error());
     return profile::Reader::Open(out.string());
   }
@@ -115,7 +124,8 @@ class Runner {
  private:
   std::vector<std::string> Command(const Program& program, const std::string& agent_options) const {
     std::vector<std::string> argv = {plan_.java.string()};
-    if (!agent_options.empty()) argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
+    if (!agent_options.empty())
+      argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
     argv.push_back("-XX:-Inline");  // code as it is under the probes
     argv.push_back("-XX:+UseSerialGC");
     argv.insert(argv.end(), program.options.begin(), program.options.end());
@@ -132,8 +142,9 @@ class Runner {
       const size_t end = std::min(output.find('\n'), output.size());
       const std::string_view line = output.substr(0, end);
       output.remove_prefix(std::min(end + 1, output.size()));
-      const bool noise = line.empty() || line.starts_with("Warning:") || line.starts_with("WARNING:") ||
-                         line.starts_with("shape ") || line.find(" warning:") != line.npos;
+      const bool noise = line.empty() || line.starts_with("Warning:") ||
+                         line.starts_with("WARNING:") || line.starts_with("shape ") ||
+                         line.find(" warning:") != line.npos;
       if (!noise && first.empty()) first = line;
       if (line.starts_with("Error") || line.starts_with("Exception") || line.starts_with("jprof")) {
         return std::string(line);
@@ -147,17 +158,22 @@ class Runner {
   int done_ = 0;
 };
 
-// Of the means of several runs the least counts: noise only ever adds, to all events of a run alike. (The estimator
-// that TAU uses, too; least made tables of a busy machine 0.3 to 0.8 ns an event too large.)
-double Least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+// Of the means of several runs the least counts: noise only ever adds, to all events of a run
+// alike. (The estimator that TAU uses, too; least made tables of a busy machine 0.3 to 0.8 ns an
+// event too large.)
+double Least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
 
 // The least of `member` over the runs that have a walk of this name.
 template <typename Run>
-void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<double>& least, auto member) {
+void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<double>& least,
+               auto member) {
   for (size_t m = 0; m < least.size(); ++m) {
     std::vector<double> values;
     for (const Run& run : runs) {
-      if (const auto found = run.find(name); found != run.end() && m < member(found->second).size()) values.push_back(member(found->second)[m]);
+      if (const auto found = run.find(name); found != run.end() && m < member(found->second).size())
+        values.push_back(member(found->second)[m]);
     }
     least[m] = Least(values);
   }
@@ -165,7 +181,9 @@ void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<
 
 Truth LeastOf(const std::vector<Truth>& runs) {
   Truth least = runs[0];
-  for (auto& [name, truths] : least) TakeLeast(runs, name, truths, [](const auto& values) -> auto& { return values; });
+  for (auto& [name, truths] : least)
+    TakeLeast(
+        runs, name, truths, [](const auto& values) -> auto& { return values; });
   return least;
 }
 
@@ -173,7 +191,8 @@ Truth LeastOf(const std::vector<Truth>& runs) {
 std::map<ShapeName, Walk> LeastOf(const std::vector<std::map<ShapeName, Walk>>& runs) {
   std::map<ShapeName, Walk> least = runs[0];
   for (auto& [name, walk] : least) {
-    TakeLeast(runs, name, walk.metrics, [](const Walk& run) -> auto& { return run.metrics; });
+    TakeLeast(
+        runs, name, walk.metrics, [](const Walk& run) -> auto& { return run.metrics; });
   }
   return least;
 }
@@ -199,13 +218,16 @@ Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
                              .truth = metric.is_time() ? 0 : ++counters});
   }
   if (facts.fingerprint.empty() || facts.metrics.empty()) {
-    return Fail("the trainer's profile has no fingerprint or no metrics: is the agent another version?");
+    return Fail(
+        "the trainer's profile has no fingerprint or no metrics: is the agent another version?");
   }
   return facts;
 }
 
-// Each run measured anew what its brackets see of nothing; `walks` become those of a run like `reference`.
-void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run, const ProfileFacts& reference) {
+// Each run measured anew what its brackets see of nothing; `walks` become those of a run like
+// `reference`.
+void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run,
+            const ProfileFacts& reference) {
   for (auto& [name, walk] : walks) {
     double events = 0;
     for (const auto& [key, count] : walk.counts) events += count;
@@ -216,16 +238,18 @@ void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run, const Pro
 }
 
 // A program untraced and traced, `repeats` times.
-Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced, const Program& traced, int repeats,
-                      std::optional<ProfileFacts>& facts) {
+Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
+                      const Program& traced, int repeats, std::optional<ProfileFacts>& facts) {
   const std::string counters = CountersOf(plan);
-  const size_t truths_wanted = counters.empty() ? 1 : 2 + static_cast<size_t>(std::ranges::count(counters, '+'));
+  const size_t truths_wanted =
+      counters.empty() ? 1 : 2 + static_cast<size_t>(std::ranges::count(counters, '+'));
   std::vector<Truth> truths;
   std::vector<std::map<ShapeName, Walk>> walks;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     auto truth = runner.Run("without the profiler", Counted(untraced, plan), "");
     if (!truth) return std::unexpected(truth.error());
-    if (truth->begin()->second.size() != truths_wanted) return Fail("the trainer counted something else than was asked for");
+    if (truth->begin()->second.size() != truths_wanted)
+      return Fail("the trainer counted something else than was asked for");
     truths.push_back(std::move(*truth));
     auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
@@ -243,7 +267,8 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
 
 Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& sizes,
                              std::optional<ProfileFacts>& facts) {
-  auto shapes = Compare(runner, plan, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced), sizes.repeats, facts);
+  auto shapes = Compare(runner, plan, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced),
+                        sizes.repeats, facts);
   if (!shapes) return std::unexpected(shapes.error());
   Evidence evidence{std::move(*shapes), {}, {}};
   for (const auto& [state, program] : Kernels(sizes)) {
@@ -251,7 +276,8 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
     if (!kernels) return std::unexpected(kernels.error());
     evidence.kernels[state] = std::move(*kernels);
   }
-  auto profile = runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
+  auto profile =
+      runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
   if (!profile) return std::unexpected(profile.error());
   evidence.samples = SamplesOf(*profile, profile->ReadMethods());
   if (evidence.samples.records == 0) return Fail("the training run recorded no intervals");
@@ -268,11 +294,13 @@ std::string Now() {
 }
 
 // How the first training's table does on the last one's kernels.
-void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts, Trained& trained) {
+void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts,
+                Trained& trained) {
   const auto kernels = other.kernels.find(facts.is_time ? 'R' : 'J');
   if (kernels == other.kernels.end()) return;
   const Centre left = CentreOf(LeftPerEvent(kernels->second, table, facts));
-  trained.checks.push_back({facts.name, facts.unit, left.median * facts.scale, left.deviation * facts.scale});
+  trained.checks.push_back(
+      {facts.name, facts.unit, left.median * facts.scale, left.deviation * facts.scale});
 }
 
 }  // namespace
@@ -290,7 +318,8 @@ Result<Trained> Train(const Plan& plan) {
   }
   Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
   for (const MetricFacts& metric : facts->metrics) {
-    const Metric first = MakeMetric(trainings.front(), metric), second = MakeMetric(trainings.back(), metric);
+    const Metric first = MakeMetric(trainings.front(), metric),
+                 second = MakeMetric(trainings.back(), metric);
     CrossCheck(first, trainings.back(), metric, trained);
     if (metric.is_time) trained.scale = metric.scale;
     trained.table.metrics.push_back(Combine(first, second));

@@ -41,7 +41,8 @@ std::string_view EnvironmentOf(const char* name) {
 }
 
 // The session of a plan, in a directory that is made.
-engine::SessionOptions SessionIn(const std::string& directory, const Plan& plan, const AgentOptions& options) {
+engine::SessionOptions SessionIn(const std::string& directory, const Plan& plan,
+                                 const AgentOptions& options) {
   engine::SessionOptions session = plan.session;
   session.files.directory = directory;
   session.files.directory_is_made = true;
@@ -87,7 +88,8 @@ Result<void> StartLogOnly(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opt
   return {};
 }
 
-// The compilers are asked to describe all places in their code, not only those where the VM may stop.
+// The compilers are asked to describe all places in their code, not only those where the VM may
+// stop.
 void DescribeAllCode(const hotspot::VmStructs& structs) {
   if (uint8_t* everywhere = hotspot::Vm::Flag(structs, "DebugNonSafepoints")) *everywhere = 1;
 }
@@ -96,7 +98,9 @@ void DescribeAllCode(const hotspot::VmStructs& structs) {
 Control* ListenFor(Sampling& sampling, const std::string& directory) {
   auto* control = new Control;
   char* full = realpath(directory.c_str(), nullptr);
-  if (const auto listens = control->Start(sampling.ControlHandlers(full != nullptr ? full : directory)); !listens) {
+  if (const auto listens =
+          control->Start(sampling.ControlHandlers(full != nullptr ? full : directory));
+      !listens) {
     Say(listens.error().message + "; sampling goes on without `jprof ctl`");
   }
   std::free(full);
@@ -104,8 +108,8 @@ Control* ListenFor(Sampling& sampling, const std::string& directory) {
 }
 
 // SCS: stacks, and no probe.
-Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Plan& plan,
-                         const std::string& directory) {
+Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options,
+                         const Plan& plan, const std::string& directory) {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return WrongUse("SCS needs HotSpot, and this JVM is not");
   auto vm = hotspot::Vm::Open(*structs);
@@ -114,10 +118,12 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
   auto sampling = Sampling::Open(options, *structs, session);
   if (!sampling) return std::unexpected(sampling.error());
   jvmtiEventCallbacks callbacks = {};
-  if (auto ready = PrepareTriggers(jvmti, *sampling, options.object_info, &callbacks); !ready) return ready;
+  if (auto ready = PrepareTriggers(jvmti, *sampling, options.object_info, &callbacks); !ready)
+    return ready;
   auto started = session->Start(SessionIn(directory, plan, options), new hotspot::Vm(*vm));
   if (!started) return started;
-  if (!session->writer().WriteFile(profile::kMetaFile, ToJson(GatherMeta(jvmti, options, session, {"none", "", ""})))) {
+  if (!session->writer().WriteFile(profile::kMetaFile,
+                                   ToJson(GatherMeta(jvmti, options, session, {"none", "", ""})))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   DescribeAllCode(*structs);
@@ -137,21 +143,23 @@ Result<void> InstallFocus(HotspotProbe& probe, bool keep_intrinsics, engine::Ses
   if (!image) return std::unexpected(image.error());
   const auto focus = hotspot::Focus::Find(*image, probe.structs);
   if (!focus) return std::unexpected(focus.error());
-  return (*focus)->Install(probe.targets, &probe.vm, session->options().method_filter, keep_intrinsics,
-                           session->writer().header());
+  return (*focus)->Install(probe.targets, &probe.vm, session->options().method_filter,
+                           keep_intrinsics, session->writer().header());
 }
 
 // Whether only what is in focus will be compiled with probes.
 bool Focused(HotspotProbe& probe, const AgentOptions& options, engine::Session* session) {
   if (options.focus.Empty()) return false;
   const auto installed = InstallFocus(probe, options.keep_intrinsics, session);
-  if (!installed) Say("out of focus nothing is recorded, but runs with probes all the same: " + installed.error().message);
+  if (!installed)
+    Say("out of focus nothing is recorded, but runs with probes all the same: " +
+        installed.error().message);
   return installed.has_value();
 }
 
 // Callflow, calltree and trace: entries and exits, from a probe.
-Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options, const Plan& plan,
-                        const std::string& directory) {
+Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& options,
+                        const Plan& plan, const std::string& directory) {
   // These live as long as the process: probes may run until its very end.
   static HotspotProbe* probe = nullptr;
   static engine::MethodSource* source = nullptr;
@@ -176,13 +184,14 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
     facts.kind = "jvmti";
     source = new JvmtiSource(jvmti);
     Say("recording with JVMTI events, which is slow: " + facts.note);
-    if (auto ready = PrepareJvmtiProbe(jvmti, plan.kind, options.train, &callbacks); !ready) return ready;
+    if (auto ready = PrepareJvmtiProbe(jvmti, plan.kind, options.train, &callbacks); !ready)
+      return ready;
   }
-  if (auto started = session->Start(SessionIn(directory, plan, options), source);
-      !started) {
+  if (auto started = session->Start(SessionIn(directory, plan, options), source); !started) {
     return started;
   }
-  if (!session->writer().WriteFile(profile::kMetaFile, ToJson(GatherMeta(jvmti, options, session, facts)))) {
+  if (!session->writer().WriteFile(profile::kMetaFile,
+                                   ToJson(GatherMeta(jvmti, options, session, facts)))) {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   if (options.jit_log) {
@@ -208,8 +217,11 @@ Result<void> StartProbe(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& optio
   jvmti->SetEventCallbacks(&callbacks, sizeof callbacks);
   StartLifecycle(jvmti);
   if (probe != nullptr) {
-    const hotspot::Probing probing = {.train = options.train, .focused = Focused(*probe, options, session)};
-    if (auto installed = InstallProbe(probe->structs, probe->vm, probe->targets, plan.kind, probing); !installed) {
+    const hotspot::Probing probing = {.train = options.train,
+                                      .focused = Focused(*probe, options, session)};
+    if (auto installed =
+            InstallProbe(probe->structs, probe->vm, probe->targets, plan.kind, probing);
+        !installed) {
       return installed;
     }
   }

@@ -73,7 +73,8 @@ bool Filter::AcceptsThread(std::string_view name) const {
 }
 
 // Without allocation: it may run inside a probe, the first time a method is met.
-bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name, bool of_application) const {
+bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name,
+                           bool of_application) const {
   const auto full = [=](size_t i) {
     if (i < class_name.size()) return class_name[i];
     return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];

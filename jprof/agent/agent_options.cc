@@ -80,7 +80,8 @@ constexpr std::string_view kModes[] = {"CALLTREE", "CALLFLOW", "TRACE", "TPROF",
 Done SetNumber(std::string_view option, std::string_view value, uint64_t most, auto& into) {
   uint64_t number = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (problem != std::errc() || end != value.data() + value.size() || number == 0 || number > most) {
+  if (problem != std::errc() || end != value.data() + value.size() || number == 0 ||
+      number > most) {
     return WrongUse("{}: '{}' is not a whole number from 1 to {}", option, value, most);
   }
   into = static_cast<std::remove_reference_t<decltype(into)>>(number);
@@ -140,8 +141,10 @@ constexpr Word kWords[] = {
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
     {"GENERIC", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.mode = Mode::kTrace, Done(); }},
-    {"TPROF", Value::kNone, [](AgentOptions& o, std::string_view) { return o.jit_log = true, Done(); }},
-    {"CODE", Value::kNone, [](AgentOptions& o, std::string_view) { return o.jit_code = true, Done(); }},
+    {"TPROF", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.jit_log = true, Done(); }},
+    {"CODE", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.jit_code = true, Done(); }},
     {"OUT", Value::kWanted,
      [](AgentOptions& o, std::string_view v) { return Store(Decode("OUT", v), o.out); }},
     {"LOGPATH", Value::kWanted,
@@ -187,15 +190,21 @@ constexpr Word kWords[] = {
      [](AgentOptions& o, std::string_view) { return o.only_if_free = true, Done(); }},
     {"CHILDREN", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.children = true, Done(); }},
-    {"TRAIN", Value::kNone, [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
-    {"START", Value::kNone, [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
-    {"NOSTART", Value::kNone, [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
-    {"VERBOSE", Value::kNone, [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
+    {"TRAIN", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.train = true, Done(); }},
+    {"START", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.start = true, Done(); }},
+    {"NOSTART", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.start = false, Done(); }},
+    {"VERBOSE", Value::kNone,
+     [](AgentOptions& o, std::string_view) { return o.verbose = true, Done(); }},
     {"HELP", Value::kNone, [](AgentOptions& o, std::string_view) { return o.help = true, Done(); }},
     {"SCS", Value::kMayBe, SetScs},
     {"SAMPLE", Value::kMayBe, SetSample},
     {"SCS_RATE", Value::kWanted,
-     [](AgentOptions& o, std::string_view v) { return SetNumber("SCS_RATE", v, kMostRate, o.rate); }},
+     [](AgentOptions& o, std::string_view v) {
+       return SetNumber("SCS_RATE", v, kMostRate, o.rate);
+     }},
     {"FORCE_RATE", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.force_rate = true, Done(); }},
     {"INTERRUPT_NS", Value::kWanted,
@@ -211,9 +220,13 @@ constexpr Word kWords[] = {
     {"JAVA_ONLY", Value::kNone,
      [](AgentOptions& o, std::string_view) { return o.java_only = true, Done(); }},
     {"DELAY", Value::kWanted,
-     [](AgentOptions& o, std::string_view v) { return SetNumber("DELAY", v, kMostSeconds, o.delay); }},
+     [](AgentOptions& o, std::string_view v) {
+       return SetNumber("DELAY", v, kMostSeconds, o.delay);
+     }},
     {"DURATION", Value::kWanted,
-     [](AgentOptions& o, std::string_view v) { return SetNumber("DURATION", v, kMostSeconds, o.duration); }},
+     [](AgentOptions& o, std::string_view v) {
+       return SetNumber("DURATION", v, kMostSeconds, o.duration);
+     }},
 };
 
 std::unexpected<Error> Unknown(std::string_view name) {
@@ -235,7 +248,8 @@ Done ApplyOne(AgentOptions& options, std::string_view text) {
     return WrongUse("{} takes no value; leave '{}' out", word->name, text.substr(equals));
   }
   const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
-  if (word->takes_value == Value::kWanted && value.empty()) return WrongUse("{0} needs a value: {0}=...", word->name);
+  if (word->takes_value == Value::kWanted && value.empty())
+    return WrongUse("{0} needs a value: {0}=...", word->name);
   return word->apply(options, value);
 }
 
@@ -252,16 +266,24 @@ Done Check(const AgentOptions& o) {
     return WrongUse("SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
   }
   if (!sampling && (!o.start || o.delay != 0 || o.duration != 0)) {
-    return WrongUse("{}: only sampling starts and stops; use SCS", !o.start ? "NOSTART" : o.delay != 0 ? "DELAY" : "DURATION");
+    return WrongUse("{}: only sampling starts and stops; use SCS", !o.start       ? "NOSTART"
+                                                                   : o.delay != 0 ? "DELAY"
+                                                                                  : "DURATION");
   }
   if (!sampling && (o.force_rate || o.timer != ptm::TimerSource::kAny)) {
     return WrongUse("{}: only sampling has timers; use SCS, or SAMPLE",
                     o.force_rate ? "FORCE_RATE" : "TIMER");
   }
-  if (o.object_info && o.mode != Mode::kScs) return WrongUse("OBJECTINFO: only samples have it; use SCS");
+  if (o.object_info && o.mode != Mode::kScs)
+    return WrongUse("OBJECTINFO: only samples have it; use SCS");
   if (o.keep_intrinsics && o.focus.Empty()) return WrongUse("KEEP_INTRINSICS: only with FOCUS");
-  if (o.mode == Mode::kScs && (!o.metrics.empty() || !o.methods.Empty() || !o.focus.Empty() || o.train)) {
-    return WrongUse("{}: SCS takes whole stacks, at events; leave it out", !o.metrics.empty() ? "METRICS" : o.train ? "TRAIN" : !o.focus.Empty() ? "FOCUS" : "CLASSMETHODS");
+  if (o.mode == Mode::kScs &&
+      (!o.metrics.empty() || !o.methods.Empty() || !o.focus.Empty() || o.train)) {
+    return WrongUse("{}: SCS takes whole stacks, at events; leave it out",
+                    !o.metrics.empty() ? "METRICS"
+                    : o.train          ? "TRAIN"
+                    : !o.focus.Empty() ? "FOCUS"
+                                       : "CLASSMETHODS");
   }
   if (o.mode != Mode::kTprof) return {};
   const std::string_view idle = !o.metrics.empty()   ? "METRICS"
@@ -305,7 +327,8 @@ Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_vie
   if (Done done = Check(parsed); !done) return std::unexpected(done.error());
   if (parsed.mode == Mode::kScs && parsed.triggers.empty()) parsed.triggers = {Trigger{}};
   if (parsed.timer != ptm::TimerSource::kAny &&
-      std::ranges::find(parsed.triggers, TriggerKind::kTime, &Trigger::kind) == parsed.triggers.end()) {
+      std::ranges::find(parsed.triggers, TriggerKind::kTime, &Trigger::kind) ==
+          parsed.triggers.end()) {
     return WrongUse("TIMER: nothing is sampled by CPU time here; add TIME");
   }
   LimitTimers(parsed);

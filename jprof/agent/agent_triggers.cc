@@ -142,7 +142,8 @@ std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
                            .kind = profile::Metric::Kind::kSamples,
                            .period = period};
   };
-  if (trigger.kind == TriggerKind::kTime) return {samples("samples", {trigger.every, trigger.asked, "ns"})};
+  if (trigger.kind == TriggerKind::kTime)
+    return {samples("samples", {trigger.every, trigger.asked, "ns"})};
   if (trigger.kind == TriggerKind::kEvent) {
     size_t at = 0;  // the name is what follows the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;

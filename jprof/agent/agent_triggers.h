@@ -47,7 +47,8 @@ bool IsClock(const Trigger& trigger);
 // The events by name, each with a line of help: for --help.
 std::string TriggerHelp();
 
-// What a sample of the trigger adds to the profile: one metric, or a weighted one and the number of its samples.
+// What a sample of the trigger adds to the profile: one metric, or a weighted one and the number of
+// its samples.
 std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
 std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
 

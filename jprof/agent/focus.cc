@@ -10,18 +10,22 @@ namespace {
 
 JdkPackages packages;
 
-// The class that the JDK makes for a lambda or a method reference has nothing that anybody wrote: its one
-// method calls the body, which stays in focus, and is inlined into the JDK's loops.
-bool MadeForLambda(std::string_view class_name) { return class_name.find("$$Lambda") != std::string_view::npos; }
+// The class that the JDK makes for a lambda or a method reference has nothing that anybody wrote:
+// its one method calls the body, which stays in focus, and is inlined into the JDK's loops.
+bool MadeForLambda(std::string_view class_name) {
+  return class_name.find("$$Lambda") != std::string_view::npos;
+}
 
 }  // namespace
 
 engine::MethodTable::Filter MethodFilter(const AgentOptions& options) {
   if (options.methods.Empty() && options.focus.Empty()) return {};
-  return [methods = options.methods, focus = options.focus](std::string_view class_name, std::string_view name) {
+  return [methods = options.methods, focus = options.focus](std::string_view class_name,
+                                                            std::string_view name) {
     return (methods.Empty() || methods.AcceptsMethod(class_name, name)) &&
-           (focus.Empty() || (!MadeForLambda(class_name) &&
-                               focus.AcceptsMethod(class_name, name, packages.OfApplication(class_name))));
+           (focus.Empty() ||
+            (!MadeForLambda(class_name) &&
+             focus.AcceptsMethod(class_name, name, packages.OfApplication(class_name))));
   };
 }
 

@@ -1,4 +1,5 @@
-// Which methods are recorded (CLASSMETHODS=) and, in focus (FOCUS=), are the only ones that run with probes.
+// Which methods are recorded (CLASSMETHODS=) and, in focus (FOCUS=), are the only ones that run
+// with probes.
 #pragma once
 
 #include <jni.h>

@@ -26,7 +26,8 @@ class Calls {
   // Calls f(element) for each element of a java.util.Set.
   template <typename F>
   void ForEach(jobject set, F f) {
-    auto array = static_cast<jobjectArray>(On(set, "java/util/Set", "toArray", "()[Ljava/lang/Object;"));
+    auto array =
+        static_cast<jobjectArray>(On(set, "java/util/Set", "toArray", "()[Ljava/lang/Object;"));
     const jsize count = array != nullptr ? jni_->GetArrayLength(array) : 0;
     for (jsize i = 0; i < count && !failed_; ++i) {
       jobject element = jni_->GetObjectArrayElement(array, i);
@@ -61,17 +62,21 @@ bool JdkPackages::Read(JNIEnv* jni) {
   if (jni->PushLocalFrame(64) != 0) return false;
   auto* packages = new Packages;
   Calls java(jni);
-  jobject platform = java.Static("java/lang/ClassLoader", "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
+  jobject platform =
+      java.Static("java/lang/ClassLoader", "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
   jobject layer = java.Static("java/lang/ModuleLayer", "boot", "()Ljava/lang/ModuleLayer;");
-  java.ForEach(java.On(layer, "java/lang/ModuleLayer", "modules", "()Ljava/util/Set;"), [&](jobject module) {
-    jobject loader = java.On(module, "java/lang/Module", "getClassLoader", "()Ljava/lang/ClassLoader;");
-    if (loader != nullptr && !jni->IsSameObject(loader, platform)) return;
-    java.ForEach(java.On(module, "java/lang/Module", "getPackages", "()Ljava/util/Set;"), [&](jobject name) {
-      std::string package = java.Text(name);
-      std::ranges::replace(package, '.', '/');
-      packages->insert(std::move(package));
-    });
-  });
+  java.ForEach(
+      java.On(layer, "java/lang/ModuleLayer", "modules", "()Ljava/util/Set;"), [&](jobject module) {
+        jobject loader =
+            java.On(module, "java/lang/Module", "getClassLoader", "()Ljava/lang/ClassLoader;");
+        if (loader != nullptr && !jni->IsSameObject(loader, platform)) return;
+        java.ForEach(java.On(module, "java/lang/Module", "getPackages", "()Ljava/util/Set;"),
+                     [&](jobject name) {
+                       std::string package = java.Text(name);
+                       std::ranges::replace(package, '.', '/');
+                       packages->insert(std::move(package));
+                     });
+      });
   jni->PopLocalFrame(nullptr);
   if (java.failed() || packages->empty()) {
     delete packages;
@@ -83,8 +88,10 @@ bool JdkPackages::Read(JNIEnv* jni) {
 
 bool JdkPackages::OfApplication(std::string_view class_name) const {
   const Packages* packages = packages_.load(std::memory_order_acquire);
-  const size_t slash = class_name.rfind('/', class_name.find('+'));  // a hidden class: pkg/Class+0x12/...
-  const std::string_view package = class_name.substr(0, slash == std::string_view::npos ? 0 : slash);
+  const size_t slash =
+      class_name.rfind('/', class_name.find('+'));  // a hidden class: pkg/Class+0x12/...
+  const std::string_view package =
+      class_name.substr(0, slash == std::string_view::npos ? 0 : slash);
   return packages != nullptr && !packages->contains(package);
 }
 

@@ -13,9 +13,9 @@ class Control;
 class Sampling;
 
 struct Sources {
-  bool jvmti_probe = false;      // method events are switched on when the VM is up
-  Sampling* sampling = nullptr;  // threads are sampled from the VM's start on
-  Control* control = nullptr;    // is stopped with the VM
+  bool jvmti_probe = false;                // method events are switched on when the VM is up
+  Sampling* sampling = nullptr;            // threads are sampled from the VM's start on
+  Control* control = nullptr;              // is stopped with the VM
   void (*at_vm_start)(JNIEnv*) = nullptr;  // first of all when the VM is up
 };
 

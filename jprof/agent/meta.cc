@@ -107,7 +107,8 @@ const char* TimerName(ptm::TimerSource timer) {
   }
 }
 
-std::vector<profile::Metric> MetricsOf(const AgentOptions& options, const engine::Session* session) {
+std::vector<profile::Metric> MetricsOf(const AgentOptions& options,
+                                       const engine::Session* session) {
   using profile::Metric;
   std::vector<Metric> metrics;
   if (session != nullptr && session->options().clock) {
@@ -178,8 +179,8 @@ std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
 
 }  // namespace
 
-profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
-                         const ProbeFacts& probe) {
+profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
+                         const engine::Session* session, const ProbeFacts& probe) {
   char directory[4096] = {};
   if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
   profile::Meta meta = {

@@ -18,7 +18,7 @@ struct ProbeFacts {
 };
 
 // `session`: null if no calls are recorded.
-profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options, const engine::Session* session,
-                         const ProbeFacts& probe);
+profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
+                         const engine::Session* session, const ProbeFacts& probe);
 
 }  // namespace jprof::agent

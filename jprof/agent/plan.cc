@@ -58,8 +58,8 @@ Result<Plan> MakePlan(const AgentOptions& options) {
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(metrics->time, metrics->counters.size());
   engine::SessionOptions& session = plan.session;
-  session.files.metric_count = static_cast<uint32_t>((metrics->time ? 1 : 0) + metrics->counters.size() +
-                                                     MetricsOf(options.triggers).size());
+  session.files.metric_count = static_cast<uint32_t>(
+      (metrics->time ? 1 : 0) + metrics->counters.size() + MetricsOf(options.triggers).size());
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;

@@ -85,7 +85,8 @@ void TakeOff(Thread& thread, int64_t ticks) {
 }
 
 // Ends an event that did something most events do not (`now`: its early read): what it took is its
-// own and stands for nothing else. As much as sampling leaves in every interval is left in this one.
+// own and stands for nothing else. As much as sampling leaves in every interval is left in this
+// one.
 void Bracket(Thread& thread, int64_t now) {
   const int64_t inside = ptm::BracketEnd() - now;
   thread.bracketed = 1;
@@ -124,7 +125,8 @@ void TrainSlow(Thread& thread, int64_t delta, bool clean, uint32_t from, uint32_
                EventKind event) {
   if constexpr (!Recording::kTrain) return;
   if (internal::TrainIsFull<Recording>(&thread)) thread.session->NextTrainRecords(thread);
-  if (Recording::kClock) internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
+  if (Recording::kClock)
+    internal::Train(&thread, clean && delta >= 0 ? delta : profile::kDirty, from, to, event);
   internal::TrainCounters<Recording>(&thread, from, to, event);
 }
 

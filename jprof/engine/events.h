@@ -18,7 +18,8 @@
 
 namespace jprof::engine {
 
-// Raise it when the cost of an event changes: tables that were trained with another version do not fit.
+// Raise it when the cost of an event changes: tables that were trained with another version do not
+// fit.
 inline constexpr int kHandlerVersion = 2;
 
 // One event as the probe saw it.
@@ -63,10 +64,14 @@ template <class Recording>
 }
 
 // Two stores: what calibration learns from must cost next to nothing itself.
-[[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to, EventKind event, uint32_t metric = 0) {
-  *thread->train_next++ = {
-      static_cast<uint32_t>(delta), from, to, 0, static_cast<uint8_t>(thread->previous),
-      static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
+[[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
+                                         EventKind event, uint32_t metric = 0) {
+  *thread->train_next++ = {static_cast<uint32_t>(delta),
+                           from,
+                           to,
+                           0,
+                           static_cast<uint8_t>(thread->previous),
+                           static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
 }
 
 [[gnu::always_inline]] inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
@@ -77,7 +82,8 @@ template <class Recording>
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
 // `word` as in a node; room for it has been seen to.
-[[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event, int64_t delta) {
+[[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
+                                         int64_t delta) {
   const uint64_t head = uint64_t{profile::MethodOf(word)} << 5 |
                         static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
                         static_cast<uint64_t>(event);
@@ -94,8 +100,8 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
-// Whether one event in `bracket_period` is bracketed. Counters are exact and read late every time; a trace
-// has no walk.
+// Whether one event in `bracket_period` is bracketed. Counters are exact and read late every time;
+// a trace has no walk.
 template <class Recording>
 inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;
 
@@ -182,8 +188,8 @@ template <class Recording>
 // An entry after Begin.
 template <class Recording>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, uint64_t method, uint64_t sp,
-                                             uint64_t return_address, uint64_t continuation,
-                                             uint64_t vm_thread, int64_t now) {
+                                            uint64_t return_address, uint64_t continuation,
+                                            uint64_t vm_thread, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
     return EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
@@ -242,8 +248,8 @@ template <class Recording>
 // An exit after Begin.
 template <class Recording>
 [[gnu::always_inline]] inline int LeaveFast(Thread* thread, uint64_t method, uint64_t sp,
-                                             uint64_t return_address, uint64_t continuation,
-                                             uint64_t vm_thread, int64_t now) {
+                                            uint64_t return_address, uint64_t continuation,
+                                            uint64_t vm_thread, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
     return LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   };
@@ -285,7 +291,8 @@ template <class Recording>
 // The same, bracketed: a copy of the code it stands for, so that it costs the same.
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                               uint64_t continuation, uint64_t vm_thread, int64_t now) {
+                                              uint64_t continuation, uint64_t vm_thread,
+                                              int64_t now) {
   Thread* thread = current_thread;
   BeforeSample(thread);
   const int64_t begin = ptm::BracketBegin();
@@ -296,7 +303,8 @@ template <class Recording>
 
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int LeaveSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                               uint64_t continuation, uint64_t vm_thread, int64_t now) {
+                                              uint64_t continuation, uint64_t vm_thread,
+                                              int64_t now) {
   Thread* thread = current_thread;
   BeforeSample(thread);
   const int64_t begin = ptm::BracketBegin();
@@ -307,10 +315,12 @@ template <class Recording>
 
 }  // namespace internal
 
-// Whether it is known that the calling thread does not record this method: then there is nothing to do.
+// Whether it is known that the calling thread does not record this method: then there is nothing to
+// do.
 [[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
   const Thread* thread = current_thread;
-  if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation) [[unlikely]]
+  if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation)
+      [[unlikely]]
     return false;
   const CachedMethod* cached = FindCached(*thread, method);
   return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
@@ -326,9 +336,11 @@ template <class Recording>
     return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::EnterSampled<Recording>(method, sp, return_address, continuation, vm_thread, now);
+      return internal::EnterSampled<Recording>(method, sp, return_address, continuation, vm_thread,
+                                               now);
   }
-  return internal::EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  return internal::EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread,
+                                        now);
 }
 
 // A method is left. Inlined into the probe.
@@ -341,9 +353,11 @@ template <class Recording>
     return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::LeaveSampled<Recording>(method, sp, return_address, continuation, vm_thread, now);
+      return internal::LeaveSampled<Recording>(method, sp, return_address, continuation, vm_thread,
+                                               now);
   }
-  return internal::LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  return internal::LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread,
+                                        now);
 }
 
 }  // namespace jprof::engine

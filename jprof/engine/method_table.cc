@@ -87,10 +87,10 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
     if (Same(slot, text)) return {slot.id, text.is_native};
   }
   const bool accepted = !filter_ || text.flags != 0 || filter_(text.class_name, text.name);
-  const uint16_t flags = text.flags | (text.is_static ? profile::kMethodStatic : 0) |
-                         (text.is_native ? profile::kMethodNative : 0) |
-                         (accepted ? 0 : profile::kMethodFiltered) |
-                         (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
+  const uint16_t flags =
+      text.flags | (text.is_static ? profile::kMethodStatic : 0) |
+      (text.is_native ? profile::kMethodNative : 0) | (accepted ? 0 : profile::kMethodFiltered) |
+      (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
   Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
   if (!IsFull()) {
     slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);

@@ -1,5 +1,6 @@
-// The kinds of recording: what is recorded at an event. Each is a type, which the event functions are compiled for, and a
-// value, which the options choose. A new kind is one more type and one more line in a list here.
+// The kinds of recording: what is recorded at an event. Each is a type, which the event functions
+// are compiled for, and a value, which the options choose. A new kind is one more type and one more
+// line in a list here.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +33,15 @@ using ManyCounters = CounterTree<false, 0>;
 using TimeAndOneCounter = CounterTree<true, 1>;
 using TimeAndCounters = CounterTree<true, 0>;
 
-// The same with one record per event and metric for `jprof calibrate`. They are written between the early and the late
-// read, so they are in no interval.
+// The same with one record per event and metric for `jprof calibrate`. They are written between the
+// early and the late read, so they are in no interval.
 template <class R>
 struct Training : R {
   static constexpr bool kTrain = true;
 };
 
-// Every kind, by type. Those of the second list have times or counters in a tree: calibration learns from them.
+// Every kind, by type. Those of the second list have times or counters in a tree: calibration
+// learns from them.
 #define JPROF_UNTRAINED_RECORDINGS(EACH) \
   EACH(CountTree)                        \
   EACH(TimeTrace)
@@ -53,28 +55,31 @@ struct Training : R {
 
 // The same as values: RecordingKind::kCountTree, ...
 #define JPROF_KIND(R) k##R,
-enum class RecordingKind : uint8_t { JPROF_UNTRAINED_RECORDINGS(JPROF_KIND) JPROF_TRAINED_RECORDINGS(JPROF_KIND) };
+enum class RecordingKind : uint8_t {
+  JPROF_UNTRAINED_RECORDINGS(JPROF_KIND) JPROF_TRAINED_RECORDINGS(JPROF_KIND)
+};
 #undef JPROF_KIND
 
 // The kind of a tree with time, with `counters` counters, or both.
 constexpr RecordingKind TreeWith(bool time, size_t counters) {
   if (counters == 0) return time ? RecordingKind::kTimeTree : RecordingKind::kCountTree;
-  if (time) return counters == 1 ? RecordingKind::kTimeAndOneCounter : RecordingKind::kTimeAndCounters;
+  if (time)
+    return counters == 1 ? RecordingKind::kTimeAndOneCounter : RecordingKind::kTimeAndCounters;
   if (counters == 1) return RecordingKind::kOneCounter;
   return counters == 2 ? RecordingKind::kTwoCounters : RecordingKind::kManyCounters;
 }
 
-// Calls f.template operator()<R>() with the kind's type, or, to train, with Training of it. An untrained kind ignores
-// `train`.
+// Calls f.template operator()<R>() with the kind's type, or, to train, with Training of it. An
+// untrained kind ignores `train`.
 template <class F>
 auto Visit(RecordingKind kind, bool train, F f) {
   switch (kind) {
-#define JPROF_CASE(R)        \
+#define JPROF_CASE(R)       \
   case RecordingKind::k##R: \
     return f.template operator()<R>();
     JPROF_UNTRAINED_RECORDINGS(JPROF_CASE)
 #undef JPROF_CASE
-#define JPROF_CASE(R)        \
+#define JPROF_CASE(R)       \
   case RecordingKind::k##R: \
     return train ? f.template operator()<Training<R>>() : f.template operator()<R>();
     JPROF_TRAINED_RECORDINGS(JPROF_CASE)

@@ -295,7 +295,8 @@ void Session::Finish() {
     thread.record->end_ticks = end;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
     // A thread that went without a word: 0 s of CPU time are shown, not what nobody can know.
-    thread.record->cpu_ns_end = cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
+    thread.record->cpu_ns_end =
+        cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
   });
   FinishTrace();
   writer_.Finish(end);
@@ -315,7 +316,8 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
   }
   const MethodTable::Id id = methods_.Find(*source_, method);
   const MethodType type = id.is_native ? MethodType::kNative : source_->Classify(return_address);
-  return PutInCache(thread, {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
+  return PutInCache(
+      thread, {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
 }
 
 CachedMethod* Session::Remember(Thread& thread, MethodSource& source, uint64_t method) {

@@ -76,7 +76,7 @@ struct alignas(64) Thread {
   uint32_t page_seen = 0;
   uint32_t bracket_in = 1;  // events until the next bracketed one
   uint32_t previous = 0;
-  uint32_t bracketed = 0;   // the present event has been bracketed for itself
+  uint32_t bracketed = 0;  // the present event has been bracketed for itself
   // Line 2.
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
@@ -104,7 +104,8 @@ struct alignas(64) Thread {
   bool named = false;
   bool gone = false;  // detached while there was a Session::Hold; of the session's lock
   Thread* next_gone = nullptr;
-  // Sampling (samples.h). `busy`: the tree is being changed, leave it alone; read by a signal handler of the thread.
+  // Sampling (samples.h). `busy`: the tree is being changed, leave it alone; read by a signal
+  // handler of the thread.
   volatile uint32_t busy = 0;
   uint64_t vm_thread = 0;    // the VM's thread, where the agent knows it
   uint32_t forgets = 0;      // how often kForgetMethods was heeded
@@ -112,8 +113,8 @@ struct alignas(64) Thread {
   void (*give_back_sampling)(void*) = nullptr;
 };
 
-// What the fast path reads in each event and others change with atomic instructions. An atomic load would keep GCC from
-// comparing in memory.
+// What the fast path reads in each event and others change with atomic instructions. An atomic load
+// would keep GCC from comparing in memory.
 [[gnu::always_inline]] inline uint32_t AttentionOf(const Thread& thread) {
 #ifdef JPROF_SANITIZED_THREADS
   return __atomic_load_n(&thread.attention, __ATOMIC_RELAXED);

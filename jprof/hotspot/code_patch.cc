@@ -25,7 +25,9 @@ uint64_t TargetAt(uint64_t site) {
   return site + kCallBytes + int64_t{LoadAt<int32_t>(site + 1)};
 }
 
-int64_t DistanceOf(uint64_t site, uint64_t to) { return static_cast<int64_t>(to - (site + kCallBytes)); }
+int64_t DistanceOf(uint64_t site, uint64_t to) {
+  return static_cast<int64_t>(to - (site + kCallBytes));
+}
 bool Encodes(int64_t distance) { return distance == int32_t(distance); }
 
 void Encode(uint64_t site, int64_t distance) {
@@ -35,7 +37,8 @@ void Encode(uint64_t site, int64_t distance) {
 
 #else
 
-constexpr uint8_t kJump[] = {0x50, 0x00, 0x00, 0x58, 0x00, 0x02, 0x1f, 0xd6};  // ldr x16, #8; br x16; address
+constexpr uint8_t kJump[] = {0x50, 0x00, 0x00, 0x58,
+                             0x00, 0x02, 0x1f, 0xd6};  // ldr x16, #8; br x16; address
 
 // BL and B: 6 bits of opcode, 26 of a distance in instructions.
 constexpr uint32_t kDistanceBits = 0x03ffffff, kCall = 0x94000000, kTailJump = 0x14000000;

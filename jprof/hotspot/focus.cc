@@ -38,7 +38,7 @@ struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
   const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
   bool inline_nothing = false;
-  bool parse_probes = false;   // C2: the root's parser is to see the byte set
+  bool parse_probes = false;  // C2: the root's parser is to see the byte set
 };
 __thread Compilation current __attribute__((tls_model("initial-exec")));
 
@@ -57,8 +57,8 @@ F* Original(uint64_t callee) {
   return reinterpret_cast<F*>(callee);
 }
 
-// Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go on
-// with it: its event is where the engine learns that. Not recorded for that.
+// Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go
+// on with it: its event is where the engine learns that. Not recorded for that.
 bool TellsOfUnmount(const engine::MethodText& text) {
   return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
 }
@@ -74,17 +74,21 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
   found->method_ = field("CompileTask", "_method");
   found->level_ = field("CompileTask", "_comp_level");
   const auto env_bytes = static_cast<uint64_t>(field.Size("ciEnv"));
-  if (field.missing() != nullptr) return Fail("this JVM does not say where its {} is", field.missing());
-  if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler"); jvmci != nullptr && *jvmci != 0) {
+  if (field.missing() != nullptr)
+    return Fail("this JVM does not say where its {} is", field.missing());
+  if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler");
+      jvmci != nullptr && *jvmci != 0) {
     return Fail("a JVMCI compiler is in use");
   }
-  const uint64_t hooks[] = {reinterpret_cast<uint64_t>(&OnCacheFlags), reinterpret_cast<uint64_t>(&OnStateChanged),
-                            reinterpret_cast<uint64_t>(&OnShouldNotInline), reinterpret_cast<uint64_t>(&OnParse),
-                            reinterpret_cast<uint64_t>(&OnCallGenerator)};
+  const uint64_t hooks[] = {
+      reinterpret_cast<uint64_t>(&OnCacheFlags), reinterpret_cast<uint64_t>(&OnStateChanged),
+      reinterpret_cast<uint64_t>(&OnShouldNotInline), reinterpret_cast<uint64_t>(&OnParse),
+      reinterpret_cast<uint64_t>(&OnCallGenerator)};
   for (int i = 0; i < kCalls; ++i) {
     const Function caller = image.Symbol(kNames[i].caller), callee = image.Symbol(kNames[i].callee);
     if (i < kAlways && (caller.begin == 0 || callee.begin == 0)) {
-      return Fail("{} has no symbol {}", image.path(), caller.begin == 0 ? kNames[i].caller : kNames[i].callee);
+      return Fail("{} has no symbol {}", image.path(),
+                  caller.begin == 0 ? kNames[i].caller : kNames[i].callee);
     }
     found->calls_[i] = {CallsOf(caller, callee.begin), callee.begin, hooks[i]};
     if (i < kAlways && found->calls_[i].sites.empty()) {
@@ -98,7 +102,8 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
   return found.release();
 }
 
-// Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows it.
+// Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows
+// it.
 bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   constexpr uint64_t kMargin = 4096;
   const auto copy = Original<void(char*)>(calls_[kCacheFlags].callee);
@@ -125,7 +130,8 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
     if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
   }
   uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
-  if (jump + kCalls * kJumpAlignment > targets.entry + targets.entry_bytes) return Fail("no room for its jumps");
+  if (jump + kCalls * kJumpAlignment > targets.entry + targets.entry_bytes)
+    return Fail("no room for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (seen == MAP_FAILED) return Fail("no memory: {}", std::strerror(errno));
@@ -197,7 +203,9 @@ void Focus::OnCacheFlags(char* env) {
   const bool in_focus = focus->Decide(task);
   const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= kFirstC2Level;
   const bool keep = in_focus && c2 && focus->keep_intrinsics_;
-  current = {.probes = env + focus->probes_byte_, .inline_nothing = in_focus && !keep, .parse_probes = keep};
+  current = {.probes = env + focus->probes_byte_,
+             .inline_nothing = in_focus && !keep,
+             .parse_probes = keep};
   *current.probes = in_focus && !keep;
 }
 
@@ -205,16 +213,18 @@ void Focus::OnCacheFlags(char* env) {
 void Focus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
-  Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(parse, caller, method, expected_uses);
+  Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(
+      parse, caller, method, expected_uses);
 }
 
 // With the byte set C2 would inline nothing.
-void* Focus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches, void* caller,
-                             bool allow_inline, float factor, void* receiver, bool allow_intrinsics) {
+void* Focus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
+                             void* caller, bool allow_inline, float factor, void* receiver,
+                             bool allow_intrinsics) {
   const ProbesByte probes(current.parse_probes ? 0 : *current.probes);
   return Original<void*(void*, void*, int, bool, void*, bool, float, void*, bool)>(
-      focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller, allow_inline, factor,
-                                            receiver, allow_intrinsics);
+      focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
+                                            allow_inline, factor, receiver, allow_intrinsics);
 }
 
 bool Focus::OnStateChanged(char* env) {

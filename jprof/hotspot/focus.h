@@ -1,16 +1,20 @@
 // Focus: methods in focus are compiled with probes, all others as if nobody looked.
 //
-// HotSpot's compilers ask once per compilation whether DTraceMethodProbes is set. Three calls inside
-// libjvm.so are sent through us:
-//  - CompileBroker::invoke_compiler_on_method -> ciEnv::cache_dtrace_flags: for this method, or not;
-//  - DirectiveSet::should_not_inline -> CompilerOracle::should_not_inline: a method in focus is never
+// HotSpot's compilers ask once per compilation whether DTraceMethodProbes is set. Three calls
+// inside libjvm.so are sent through us:
+//  - CompileBroker::invoke_compiler_on_method -> ciEnv::cache_dtrace_flags: for this method, or
+//  not;
+//  - DirectiveSet::should_not_inline -> CompilerOracle::should_not_inline: a method in focus is
+//  never
 //    inlined into another, nor anything into it (C1 would lose exits by exceptions; C2 inlines
 //    nothing where there are probes);
-//  - ciEnv::register_method -> ciEnv::jvmti_state_changed: the last call before a compilation without
+//  - ciEnv::register_method -> ciEnv::jvmti_state_changed: the last call before a compilation
+//  without
 //    probes would be thrown away, because the flag is set.
-// Where intrinsics are kept, C2 compiles methods in focus, too, as if nobody looked, but for the probes
-// of the method itself: two more calls (ParseGenerator::generate -> Parse::Parse, Parse::do_call ->
-// Compile::call_generator) let its parser see the flag only in the places that emit those.
+// Where intrinsics are kept, C2 compiles methods in focus, too, as if nobody looked, but for the
+// probes of the method itself: two more calls (ParseGenerator::generate -> Parse::Parse,
+// Parse::do_call -> Compile::call_generator) let its parser see the flag only in the places that
+// emit those.
 //
 // The flag stays set for the interpreter and the wrappers of native methods: the handlers drop what
 // is out of focus there.
@@ -44,8 +48,8 @@ class Focus {
   // Redirects the calls; `targets` have been replaced by the probe, and what is left of the first
   // one's code gives room for jumps. All calls are redirected or, with an error, none. Counts into
   // `header`. The object lives as long as the process from then on.
-  Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus, bool keep_intrinsics,
-                       profile::ControlHeader* header);
+  Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
+                       bool keep_intrinsics, profile::ControlHeader* header);
 
  private:
   // What the calls come to.
@@ -53,8 +57,9 @@ class Focus {
   static bool OnStateChanged(char* env);
   static bool OnShouldNotInline(const uint64_t* method_handle);
   static void OnParse(void* parse, void* caller, const void* method, float expected_uses);
-  static void* OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches, void* caller,
-                               bool allow_inline, float factor, void* receiver, bool allow_intrinsics);
+  static void* OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
+                               void* caller, bool allow_inline, float factor, void* receiver,
+                               bool allow_intrinsics);
 
   bool FindProbesByte(uint8_t* flag, uint64_t env_bytes);
   bool InFocus(uint64_t method);
@@ -71,7 +76,7 @@ class Focus {
   Call calls_[kCalls];
   int64_t task_ = -1, method_ = -1, level_ = -1;  // ciEnv -> CompileTask -> Method
   bool keep_intrinsics_ = false;
-  int64_t probes_byte_ = -1;         // in a ciEnv
+  int64_t probes_byte_ = -1;  // in a ciEnv
   Vm* vm_ = nullptr;
   Predicate predicate_;
   profile::ControlHeader* header_ = nullptr;

@@ -67,8 +67,10 @@ void SetInterpreter(uint64_t begin, uint64_t bytes) {
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks thread_marks) {
   marks = thread_marks;
   return engine::Visit(kind, probing.train, [&]<class R>() {
-    if constexpr (R::kTrain) return ChooseThreads<R, false>();  // trainers have no focus
-    else return probing.focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
+    if constexpr (R::kTrain)
+      return ChooseThreads<R, false>();  // trainers have no focus
+    else
+      return probing.focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
   });
 }
 

@@ -10,8 +10,8 @@ namespace jprof::hotspot {
 
 Result<ProbeTargets> FindTargets(const LibjvmImage& image) {
   const Function entry = image.Symbol("_ZN13SharedRuntime19dtrace_method_entryE");
-  ProbeTargets targets = {entry.begin, image.Symbol("_ZN13SharedRuntime18dtrace_method_exitE").begin,
-                          entry.bytes};
+  ProbeTargets targets = {
+      entry.begin, image.Symbol("_ZN13SharedRuntime18dtrace_method_exitE").begin, entry.bytes};
   if (targets.entry == 0) targets.entry = image.FunctionWithProbe("method__entry");
   if (targets.exit == 0) targets.exit = image.FunctionWithProbe("method__return");
   if (targets.entry == 0 || targets.exit == 0) {

@@ -84,9 +84,9 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
 }
 
 // What moves in any loop; a count of 0 there means that the counter does not work.
-constexpr std::string_view kAlwaysMove[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_INS",
-                                            "perf::INSTRUCTIONS", "perf::CYCLES",
-                                            "perf::BRANCH-INSTRUCTIONS"};
+constexpr std::string_view kAlwaysMove[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC",
+                                            "PAPI_BR_INS",  "perf::INSTRUCTIONS",
+                                            "perf::CYCLES", "perf::BRANCH-INSTRUCTIONS"};
 
 bool IsSameEvent(const EventSpec& a, const EventSpec& b) {
   return a.type == b.type && a.config == b.config && a.config1 == b.config1 &&

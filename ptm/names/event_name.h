@@ -39,10 +39,11 @@ Result<NamedEvent> ResolveEvent(std::string_view name);
 // and count nothing.
 Result<NamedEvent> CheckEvent(std::string_view name);
 
-// A metric list, checked: 8 at most, none twice (nor one event under two names), all can be counted.
-// Errors (exit code 2) as of CheckEvent. `notes`: what the user should know, one line each.
+// A metric list, checked: 8 at most, none twice (nor one event under two names), all can be
+// counted. Errors (exit code 2) as of CheckEvent. `notes`: what the user should know, one line
+// each.
 struct CheckedMetric {
-  std::string name;               // as typed
+  std::string name;                // as typed
   std::optional<EventSpec> event;  // none: built in
 };
 struct CheckedMetrics {
@@ -64,11 +65,12 @@ std::vector<std::string> KnownEvents();
 // What it is, in PAPI's or libpfm4's words; empty: no such name, or they have none.
 std::string DescribeEvent(std::string_view name);
 
-// The same event's names on the other side: the presets that come to a native event, or what a preset comes to.
+// The same event's names on the other side: the presets that come to a native event, or what a
+// preset comes to.
 std::vector<std::string> OtherNames(std::string_view name);
 
-// Whether these count at the same time on this CPU: which of them start a group of their own because they do
-// not fit to those before. Empty: all fit. All can be counted (CheckMetrics).
+// Whether these count at the same time on this CPU: which of them start a group of their own
+// because they do not fit to those before. Empty: all fit. All can be counted (CheckMetrics).
 std::vector<size_t> DoNotFit(std::span<const EventSpec> events);
 
 // PAPI's version, e.g. "7.0.0", or why it cannot start.

@@ -1,5 +1,6 @@
-// libFuzzer: any bytes as what a2n/ itself parses: perf maps, jitdumps, /proc/PID/maps, kallsyms. What they give is fed
-// to a Resolver and asked for. What must not happen is a crash, a sanitizer's complaint or an endless loop.
+// libFuzzer: any bytes as what a2n/ itself parses: perf maps, jitdumps, /proc/PID/maps, kallsyms.
+// What they give is fed to a Resolver and asked for. What must not happen is a crash, a sanitizer's
+// complaint or an endless loop.
 #include <string>
 #include <string_view>
 

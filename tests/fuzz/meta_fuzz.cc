@@ -1,4 +1,5 @@
-// The descriptions of profiles and recordings: what was read is written in a form that is read as the same.
+// The descriptions of profiles and recordings: what was read is written in a form that is read as
+// the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

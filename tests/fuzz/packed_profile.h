@@ -1,6 +1,6 @@
-// A profile directory as one string, for the fuzzer: for each file that is there, its place in kFiles (3 bits of a byte,
-// the other 5: n, if not 0 then 2^(n + 9) bytes that are not on disk follow), its length (4 bytes, little endian), its
-// bytes.
+// A profile directory as one string, for the fuzzer: for each file that is there, its place in
+// kFiles (3 bits of a byte, the other 5: n, if not 0 then 2^(n + 9) bytes that are not on disk
+// follow), its length (4 bytes, little endian), its bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace jprof::fuzz {
 
-inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesFile, profile::kExtraFile,
-                                         profile::kMethodsFile, profile::kTraceFile, profile::kCompressedTraceFile,
+inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesFile,
+                                         profile::kExtraFile,   profile::kMethodsFile,
+                                         profile::kTraceFile,   profile::kCompressedTraceFile,
                                          profile::kMetaFile,    profile::kCalibrationFile};
 
 // `sparse`: the place of a file that gets 1 TB longer.
@@ -38,12 +39,15 @@ inline void Unpack(std::string_view packed, const std::filesystem::path& directo
     const size_t file = static_cast<uint8_t>(packed[0]) % std::size(kFiles);
     const unsigned longer = static_cast<uint8_t>(packed[0]) >> 3;
     uint32_t length = 0;
-    for (size_t i = 0; i < 4; ++i) length |= uint32_t{static_cast<uint8_t>(packed[1 + i])} << (8 * i);
+    for (size_t i = 0; i < 4; ++i)
+      length |= uint32_t{static_cast<uint8_t>(packed[1 + i])} << (8 * i);
     packed.remove_prefix(5);
     const std::string_view bytes = packed.substr(0, length);
     packed.remove_prefix(bytes.size());
     std::ofstream(directory / kFiles[file], std::ios::binary) << bytes;
-    if (longer > 0) std::filesystem::resize_file(directory / kFiles[file], bytes.size() + (uint64_t{1} << (longer + 9)));
+    if (longer > 0)
+      std::filesystem::resize_file(directory / kFiles[file],
+                                   bytes.size() + (uint64_t{1} << (longer + 9)));
   }
 }
 

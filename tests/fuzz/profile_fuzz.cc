@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a profile, every report of it. What must not happen is a crash, a sanitizer's complaint,
-// an endless loop or a JSON report that is no JSON.
+// libFuzzer: any bytes as a profile, every report of it. What must not happen is a crash, a
+// sanitizer's complaint, an endless loop or a JSON report that is no JSON.
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,18 +22,21 @@ std::filesystem::path Directory() {
   return directory;
 }
 
-void Print(const reports::Report& report, const std::string& directory, const reports::Options& options) {
+void Print(const reports::Report& report, const std::string& directory,
+           const reports::Options& options) {
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) return;
   reports::Source source{std::move(*reader), {}, "its own", "none"};
-  if (auto table = calibrate::FromJson(source.reader.ReadCalibration())) source.table = std::move(*table);
+  if (auto table = calibrate::FromJson(source.reader.ReadCalibration()))
+    source.table = std::move(*table);
   char* text = nullptr;
   size_t size = 0;
   std::FILE* file = open_memstream(&text, &size);
   reports::Output out(file);
   const bool printed = report.print(source, options, out).has_value() && out.Finish().has_value();
   std::fclose(file);
-  if (printed && options.format == reports::Format::kJson && !nlohmann::json::accept(std::string_view(text, size))) {
+  if (printed && options.format == reports::Format::kJson &&
+      !nlohmann::json::accept(std::string_view(text, size))) {
     std::fprintf(stderr, "%s is no JSON: %.2000s\n", report.name, text);
     std::abort();
   }

@@ -1,4 +1,5 @@
-// What a tprof recording is made of: the samples and the JVM's log of its code. The first byte says which.
+// What a tprof recording is made of: the samples and the JVM's log of its code. The first byte says
+// which.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

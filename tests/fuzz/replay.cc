@@ -1,4 +1,5 @@
-// Instead of libFuzzer: tries each file of some folders as it is, cut, and with a few bytes changed; always the same way.
+// Instead of libFuzzer: tries each file of some folders as it is, cut, and with a few bytes
+// changed; always the same way.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,7 +45,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::error_code error;
     const size_t before = files.size();
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i], error)) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i], error))
+      files.push_back(entry.path());
     std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
   }
   std::mt19937 random(1);

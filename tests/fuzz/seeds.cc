@@ -1,5 +1,5 @@
-// Writes the seeds: small good profiles, packed, for profile_fuzz; descriptions for meta_fuzz; the files of a recording
-// for recording_fuzz.
+// Writes the seeds: small good profiles, packed, for profile_fuzz; descriptions for meta_fuzz; the
+// files of a recording for recording_fuzz.
 #include <zstd.h>
 
 #include <cstdio>
@@ -16,7 +16,8 @@ namespace {
 
 using namespace jprof;
 
-void Save(const std::filesystem::path& corpus, const std::string& name, profile::SyntheticProfile made, bool compress) {
+void Save(const std::filesystem::path& corpus, const std::string& name,
+          profile::SyntheticProfile made, bool compress) {
   const std::filesystem::path directory = corpus / "seed.tmp";
   std::filesystem::remove_all(directory);
   made.calibration = calibrate::ToJson(reports::DemoTable(3));
@@ -29,17 +30,20 @@ void Save(const std::filesystem::path& corpus, const std::string& name, profile:
   made.Write(directory);
   if (compress) {
     std::string frame(ZSTD_compressBound(made.trace.size()), '\0');
-    frame.resize(ZSTD_compress(frame.data(), frame.size(), made.trace.data(), made.trace.size(), 3));
+    frame.resize(
+        ZSTD_compress(frame.data(), frame.size(), made.trace.data(), made.trace.size(), 3));
     std::ofstream(directory / profile::kCompressedTraceFile, std::ios::binary) << frame;
     std::filesystem::remove(directory / profile::kTraceFile);
   } else if (made.with_trace) {  // the unused rest of the only block
     std::filesystem::resize_file(directory / profile::kTraceFile, 600);
   }
   for (const char options : {'\0', '\x9d', '\x3e'}) {
-    std::ofstream(corpus / (name + std::to_string(options & 3)), std::ios::binary) << options << fuzz::Pack(directory);
+    std::ofstream(corpus / (name + std::to_string(options & 3)), std::ios::binary)
+        << options << fuzz::Pack(directory);
   }
   for (size_t i = 0; name == "zstd" && i < std::size(fuzz::kFiles); ++i) {
-    std::ofstream(corpus / ("sparse" + std::to_string(i)), std::ios::binary) << '\0' << fuzz::Pack(directory, i);
+    std::ofstream(corpus / ("sparse" + std::to_string(i)), std::ios::binary)
+        << '\0' << fuzz::Pack(directory, i);
   }
   std::filesystem::remove_all(directory);
 }
@@ -54,12 +58,27 @@ void SaveSamples(const std::filesystem::path& path) {
   profile::SampleWriter writer;
   if (!writer.Open(path, {.cpus = 2, .start_ns = 5})) std::exit(1);
   const uint64_t chain[] = {0x1000, 0x2000, 0xffffffff81000000};
-  writer.Add({{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 6}, "java", {}, {}});
-  writer.Add({{.kind = SampleKind::kMap, .pid = 7, .tid = 7, .time = 7, .address = 0x1000, .length = 0x2000},
-              "/bin/true", "id", {}});
-  writer.Add({{.kind = SampleKind::kFork, .pid = 8, .tid = 8, .time = 8, .address = 7}, {}, {}, {}});
-  writer.Add({{.kind = SampleKind::kSample, .pid = 8, .tid = 8, .time = 10, .address = 0x1000}, {}, {}, chain});
-  writer.Add({{.kind = SampleKind::kSample, .kernel = 1, .time = 9, .address = 0xffffffff81000000}, {}, {}, {}});
+  writer.Add(
+      {{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 6}, "java", {}, {}});
+  writer.Add({{.kind = SampleKind::kMap,
+               .pid = 7,
+               .tid = 7,
+               .time = 7,
+               .address = 0x1000,
+               .length = 0x2000},
+              "/bin/true",
+              "id",
+              {}});
+  writer.Add(
+      {{.kind = SampleKind::kFork, .pid = 8, .tid = 8, .time = 8, .address = 7}, {}, {}, {}});
+  writer.Add({{.kind = SampleKind::kSample, .pid = 8, .tid = 8, .time = 10, .address = 0x1000},
+              {},
+              {},
+              chain});
+  writer.Add({{.kind = SampleKind::kSample, .kernel = 1, .time = 9, .address = 0xffffffff81000000},
+              {},
+              {},
+              {}});
   writer.Add({{.kind = SampleKind::kLost, .time = 11, .address = 3}, {}, {}, {}});
   writer.Add({{.kind = SampleKind::kExit, .pid = 8, .tid = 8, .time = 12}, {}, {}, {}});
   if (!writer.Close(20)) std::exit(1);
@@ -95,7 +114,9 @@ void SaveJitLog(const std::filesystem::path& path) {
   code.signature_length = 3;
   code.source_length = 1;
   code.type = 'J';
-  add(code, "\x90\x90\x90\xc3" "app/Af()VA");
+  add(code,
+      "\x90\x90\x90\xc3"
+      "app/Af()VA");
   profile::JitUnloadRecord unload = {};
   unload.record.kind = profile::JitKind::kUnload;
   unload.record.bytes = sizeof(unload);
@@ -112,13 +133,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
     return 2;
   }
-  const std::filesystem::path seeds = argv[1], profiles = seeds / "profile", recordings = seeds / "recording";
+  const std::filesystem::path seeds = argv[1], profiles = seeds / "profile",
+                              recordings = seeds / "recording";
   std::filesystem::create_directories(profiles);
   std::filesystem::create_directories(recordings);
   std::filesystem::create_directories(seeds / "meta");
   std::ofstream(seeds / "meta" / "profile") << reports::DemoProfile().meta;
-  std::ofstream(seeds / "meta" / "recording")
-      << ToJson(profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
+  std::ofstream(seeds / "meta" / "recording") << ToJson(
+      profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   Save(profiles, "demo", reports::DemoProfile(), false);

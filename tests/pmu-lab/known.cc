@@ -19,7 +19,9 @@ extern "C" JNIEXPORT void JNICALL Java_jprof_lab_Known_open(JNIEnv*, jclass) {
   }
 }
 
-extern "C" JNIEXPORT jlong JNICALL Java_jprof_lab_Known_plus(JNIEnv*, jclass, jlong x) { return x + 1; }
+extern "C" JNIEXPORT jlong JNICALL Java_jprof_lab_Known_plus(JNIEnv*, jclass, jlong x) {
+  return x + 1;
+}
 
 extern "C" JNIEXPORT jlong JNICALL Java_jprof_lab_Known_count(JNIEnv*, jclass) {
   return group.size() == 0 ? 0 : jprof::ptm::Read(group.slot(0));

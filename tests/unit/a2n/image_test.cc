@@ -52,11 +52,13 @@ TEST(ImageTest, InlinedFramesInnermostFirst) {
 #ifdef __clang__
   EXPECT_EQ(deepest[1].function, "sample::Middle(int)");
 #else
-  EXPECT_EQ(deepest[1].function, "sample::Middle");  // GCC gives no linkage name to what is only ever inlined
+  EXPECT_EQ(deepest[1].function,
+            "sample::Middle");  // GCC gives no linkage name to what is only ever inlined
 #endif
   EXPECT_EQ(deepest[1].line, LineOf("middle"));
   EXPECT_EQ(deepest[2].line, LineOf("outer"));
-  for (const Frame& frame : deepest) EXPECT_EQ(std::filesystem::path(frame.file).filename(), "sample.cc");
+  for (const Frame& frame : deepest)
+    EXPECT_EQ(std::filesystem::path(frame.file).filename(), "sample.cc");
 }
 
 TEST(ImageTest, MangledOnDemand) {
@@ -124,10 +126,11 @@ TEST(DemangleTest, Names) {
   EXPECT_EQ(Demangle("_Z3fooi"), "foo(int)");
   EXPECT_EQ(Demangle("_Znonsense"), "_Znonsense");
   EXPECT_EQ(Demangle("_Z3fooi.constprop.0"), "foo(int) [clone .constprop.0]");
-  EXPECT_EQ(Demangle("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
-  EXPECT_EQ(
-      Demangle("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE"),
-      "<Test + 'static as foo::Bar<Test>>::bar");
+  EXPECT_EQ(Demangle("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"),
+            "core::fmt::Formatter::pad");
+  EXPECT_EQ(Demangle("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$"
+                     "3bar17h930b740aa94f1d3aE"),
+            "<Test + 'static as foo::Bar<Test>>::bar");
 }
 
 std::string Found(const SymbolTable& table, uint64_t address) {
@@ -138,7 +141,8 @@ std::string Found(const SymbolTable& table, uint64_t address) {
 TEST(SymbolTableTest, PicksTheBestNameAndTheInnermost) {
   using enum SymbolTable::Binding;
   SymbolTable table;
-  const auto add = [&](uint64_t address, uint64_t size, bool function, SymbolTable::Binding binding, const char* name) {
+  const auto add = [&](uint64_t address, uint64_t size, bool function, SymbolTable::Binding binding,
+                       const char* name) {
     table.Add({address, size, 0, SymbolTable::Rank(function, binding), !function}, name);
   };
   add(100, 10, true, kLocal, "local");

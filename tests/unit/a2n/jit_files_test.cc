@@ -18,7 +18,8 @@ std::string Write(const std::string& bytes) {
 
 TEST(PerfMapTest, Lines) {
   std::string damage;
-  const auto codes = ReadPerfMap(Write("7f0010 20 Foo.bar(int, long)\n0x00007f0040 0x10 stub\n"), &damage);
+  const auto codes =
+      ReadPerfMap(Write("7f0010 20 Foo.bar(int, long)\n0x00007f0040 0x10 stub\n"), &damage);
   ASSERT_TRUE(codes.has_value());
   ASSERT_EQ(codes->size(), 2u);
   EXPECT_EQ((*codes)[0].start, 0x7f0010u);
@@ -33,15 +34,16 @@ TEST(PerfMapTest, Lines) {
 TEST(PerfMapTest, LaterLinesReplace) {
   Resolver resolver;
   std::string damage;
-  for (JittedCode& code : ParsePerfMap("1000 100 old\n1000 80 new\n", damage)) resolver.Jitted(7, std::move(code));
+  for (JittedCode& code : ParsePerfMap("1000 100 old\n1000 80 new\n", damage))
+    resolver.Jitted(7, std::move(code));
   EXPECT_EQ(resolver.Resolve(7, 0x1000, 5).symbol, "new");
   EXPECT_EQ(resolver.Resolve(7, 0x1090, 5).symbol, "old");
 }
 
 TEST(PerfMapTest, DamageIsNamed) {
   std::string damage;
-  const auto codes =
-      ReadPerfMap(Write("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
+  const auto codes = ReadPerfMap(
+      Write("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
   ASSERT_TRUE(codes.has_value());
   EXPECT_EQ(codes->size(), 2u);
   EXPECT_NE(damage.find("3 of 5 lines"), std::string::npos) << damage;
@@ -62,8 +64,11 @@ TEST(PerfMapTest, APipeInItsPlaceIsNotWaitedFor) {
 // A jitdump, put together by hand.
 class Dump {
  public:
-  explicit Dump(uint64_t flags = 0) { U32(0x4A695444), U32(1), U32(40), U32(62), U32(0), U32(99), U64(1), U64(flags); }
-  Dump& Load(uint64_t time, uint64_t address, const std::string& code, uint64_t index, const std::string& name) {
+  explicit Dump(uint64_t flags = 0) {
+    U32(0x4A695444), U32(1), U32(40), U32(62), U32(0), U32(99), U64(1), U64(flags);
+  }
+  Dump& Load(uint64_t time, uint64_t address, const std::string& code, uint64_t index,
+             const std::string& name) {
     Head(0, 16 + 40 + name.size() + 1 + code.size(), time);
     U32(99), U32(100), U64(address), U64(address), U64(code.size()), U64(index);
     bytes_ += name + '\0' + code;
@@ -93,7 +98,9 @@ class Dump {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void Head(uint32_t id, size_t size, uint64_t time) { U32(id), U32(static_cast<uint32_t>(size)), U64(time); }
+  void Head(uint32_t id, size_t size, uint64_t time) {
+    U32(id), U32(static_cast<uint32_t>(size)), U64(time);
+  }
   void U32(uint32_t value) { bytes_.append(reinterpret_cast<const char*>(&value), 4); }
   void U64(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), 8); }
   std::string bytes_;

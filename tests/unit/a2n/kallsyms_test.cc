@@ -27,7 +27,8 @@ TEST(KallsymsTest, FunctionsOfTheKernelAndItsModules) {
   const auto at = [&](uint64_t address) -> std::string {
     const auto* symbol = kernel->Find(address);
     return symbol == nullptr ? "-"
-                             : std::string(kernel->ModuleOf(*symbol)) + " " + std::string(kernel->NameOf(*symbol));
+                             : std::string(kernel->ModuleOf(*symbol)) + " " +
+                                   std::string(kernel->NameOf(*symbol));
   };
   EXPECT_EQ(at(0xffffffff80ffffff), "-");
   EXPECT_EQ(at(0xffffffff81000000), "vmlinux _stext");

@@ -12,7 +12,9 @@
 #include "a2n/a2n.h"
 
 namespace jprof::a2n {
-extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] int KnownToTheTest(int value) { return value + 7; }
+extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] int KnownToTheTest(int value) {
+  return value + 7;
+}
 [[gnu::noinline, gnu::used]] int KnownMethod(const std::string& text, int times) {
   return static_cast<int>(text.size()) * times;
 }
@@ -22,10 +24,12 @@ namespace {
 constexpr Pid kPid = 4'100'000'000;  // none that exists
 
 Mapping File(uint64_t start, uint64_t length, const std::string& path) {
-  return {.start = start, .length = length, .file_offset = 0, .path = path, .build_id = {}, .inode = 0};
+  return {
+      .start = start, .length = length, .file_offset = 0, .path = path, .build_id = {}, .inode = 0};
 }
 
-JittedCode Code(uint64_t start, uint64_t length, Nanos loaded, Nanos unloaded, const std::string& name) {
+JittedCode Code(uint64_t start, uint64_t length, Nanos loaded, Nanos unloaded,
+                const std::string& name) {
   JittedCode code;
   code.start = start;
   code.length = length;
@@ -42,7 +46,8 @@ std::string At(Resolver& resolver, uint64_t address, Nanos when, Pid pid = kPid)
 
 TEST(TimelineTest, AddressesAreReusedOverTime) {
   Resolver resolver;
-  // Told in no order. 0x1000 is used three times, the second time by a method that begins elsewhere.
+  // Told in no order. 0x1000 is used three times, the second time by a method that begins
+  // elsewhere.
   resolver.Jitted(kPid, Code(0x1000, 0x100, 300, kForever, "third"));
   resolver.Jitted(kPid, Code(0x1000, 0x100, 100, 200, "first"));
   resolver.Jitted(kPid, Code(0x0f80, 0x200, 200, 250, "second"));
@@ -178,9 +183,11 @@ TEST(LadderTest, EachOutcome) {
   EXPECT_EQ(At(resolver, 0x20010, 1), "/no/such/file NoSymbols");
   EXPECT_EQ(At(resolver, 0x20020, 1), "/no/such/file NoSymbols");
   ASSERT_EQ(resolver.Complaints().size(), 1u);
-  EXPECT_NE(resolver.Complaints()[0].find("No such file or directory"), std::string::npos) << resolver.Complaints()[0];
+  EXPECT_NE(resolver.Complaints()[0].find("No such file or directory"), std::string::npos)
+      << resolver.Complaints()[0];
   EXPECT_EQ(resolver.statistics().modules_failed, 1u);
-  resolver.Map(kPid, 0, File(0x30000, 0x1000, A2N_SAMPLE));  // the ELF header: nothing of that file's code
+  resolver.Map(kPid, 0,
+               File(0x30000, 0x1000, A2N_SAMPLE));  // the ELF header: nothing of that file's code
   EXPECT_EQ(resolver.Resolve(kPid, 0x30010, 1).outcome, Outcome::kNoSymbolFound);
   EXPECT_EQ(resolver.Resolve(kPid, 0x30010, 1).symbol, "NoSymbolFound");
   EXPECT_EQ(resolver.statistics().modules_opened, 1u);
@@ -193,7 +200,8 @@ TEST(LadderTest, AnotherBuildIdIsNotBelieved) {
   resolver.Map(kPid, 0, mapping);
   EXPECT_EQ(resolver.Resolve(kPid, 0x11200, 1).outcome, Outcome::kNoSymbols);
   ASSERT_EQ(resolver.Complaints().size(), 1u);
-  EXPECT_NE(resolver.Complaints()[0].find(mapping.build_id), std::string::npos) << resolver.Complaints()[0];
+  EXPECT_NE(resolver.Complaints()[0].find(mapping.build_id), std::string::npos)
+      << resolver.Complaints()[0];
 }
 
 TEST(LadderTest, ProcessesShareModules) {
@@ -295,8 +303,8 @@ TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   const Place place = resolver.Resolve(static_cast<Pid>(child), start + 0x40, 1);
   const bool may_read = [&] {
     std::error_code error;
-    for (const auto& entry :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/map_files", error))
+    for (const auto& entry : std::filesystem::directory_iterator(
+             "/proc/" + std::to_string(child) + "/map_files", error))
       return std::ifstream(entry.path()).good();
     return false;
   }();
@@ -304,7 +312,8 @@ TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   waitpid(child, nullptr, 0);
   EXPECT_EQ(place.module, copy + " (deleted)");
   if (resolver.statistics().modules_opened == 1) return;
-  EXPECT_NE(resolver.Complaints().at(0).find("deleted"), std::string::npos) << resolver.Complaints().at(0);
+  EXPECT_NE(resolver.Complaints().at(0).find("deleted"), std::string::npos)
+      << resolver.Complaints().at(0);
   EXPECT_FALSE(may_read);
   GTEST_SKIP() << "map_files needs more rights than these";
 }
@@ -318,7 +327,8 @@ double SecondsOfAMillion(Resolver& resolver, Pid pid, uint64_t& found) {
   for (uint64_t& address : addresses) address = base - 100'000 + random() % 200'000;
   const auto start = std::chrono::steady_clock::now();
   for (int pass = 0; pass < 10; ++pass) {
-    for (const uint64_t address : addresses) found += resolver.Resolve(pid, address, 5).outcome == Outcome::kSymbol;
+    for (const uint64_t address : addresses)
+      found += resolver.Resolve(pid, address, 5).outcome == Outcome::kSymbol;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   return took.count();

@@ -48,13 +48,15 @@ TEST(SpanIndexTest, AgreesWithLookingAtAll) {
         const uint64_t address = random() % (2 * width);
         const Nanos when = random() % 50 == 0 ? kForever : random() % 70;
         const Span* expected = ByLooking(index.spans(), address, when);
-        ASSERT_EQ(index.Find(address, when), expected) << "round " << round << ", " << i << " spans";
+        ASSERT_EQ(index.Find(address, when), expected)
+            << "round " << round << ", " << i << " spans";
       }
     }
   }
 }
 
-// A code cache that was filled and emptied again and again: no question may look at all that ever stood there.
+// A code cache that was filled and emptied again and again: no question may look at all that ever
+// stood there.
 TEST(SpanIndexTest, ManyLoadsAtOneAddressStayCheap) {
   SpanIndex index;
   constexpr uint32_t kLoads = 300'000;

@@ -60,7 +60,8 @@ TEST(AgentFilter, AppIsWhatTheJdkDoesNotOwn) {
   EXPECT_FALSE(Methods("app-com.acme.util.*").AcceptsMethod("com/acme/util/X", "x", true));
   EXPECT_TRUE(Methods("app-com.acme.util.*").AcceptsMethod("com/acme/Main", "x", true));
   EXPECT_TRUE(Methods("app+java.util.*").AcceptsMethod("java/util/Map", "get", false));
-  EXPECT_FALSE(Methods("ap*").AcceptsMethod("com/acme/Main", "main", true)) << "a prefix is no word";
+  EXPECT_FALSE(Methods("ap*").AcceptsMethod("com/acme/Main", "main", true))
+      << "a prefix is no word";
 }
 
 TEST(AgentFilter, MethodPatternsMatchAClassOrAMethodOfIt) {
@@ -110,7 +111,8 @@ TEST(AgentFilter, Mistakes) {
             "CLASSMETHODS: a * is only understood at the end, not in 'a*' (%2A is a literal *)");
   EXPECT_EQ(FilterProblem("*a*"),
             "CLASSMETHODS: a * is only understood at the end, not in '*' (%2A is a literal *)");
-  EXPECT_EQ(FilterProblem("a%"), "CLASSMETHODS: '%' is not an escape; write %25 for a percent sign");
+  EXPECT_EQ(FilterProblem("a%"),
+            "CLASSMETHODS: '%' is not an escape; write %25 for a percent sign");
 }
 
 TEST(AgentFilter, ToStringKeepsSignsAndEscapesThem) {

@@ -110,7 +110,8 @@ TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
   EXPECT_EQ(plain.mode, Mode::kScs);
   EXPECT_EQ(plain.triggers, (std::vector<Trigger>{{TriggerKind::kTime, 10'000'000, ""}}));
   EXPECT_EQ(Parse("scs_rate=1000,scs").triggers.front().every, 1'000'000u);
-  const AgentOptions events = Parse("SCS=ALLOCATED_BYTES=100+IDLE,OBJECTINFO,JAVA_ONLY,NOSTART,DELAY=3,DURATION=4");
+  const AgentOptions events =
+      Parse("SCS=ALLOCATED_BYTES=100+IDLE,OBJECTINFO,JAVA_ONLY,NOSTART,DELAY=3,DURATION=4");
   EXPECT_EQ(events.triggers.size(), 2u);
   EXPECT_TRUE(events.object_info && events.java_only && !events.start);
   EXPECT_EQ(events.delay, 3u);
@@ -121,13 +122,16 @@ TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
 }
 
 TEST(AgentOptions, SamplingWordsNeedSampling) {
-  EXPECT_EQ(Problem("callflow,sample"), "SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
+  EXPECT_EQ(Problem("callflow,sample"),
+            "SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
   EXPECT_EQ(Problem("callflow,nostart"), "NOSTART: only sampling starts and stops; use SCS");
   EXPECT_EQ(Problem("delay=3"), "DELAY: only sampling starts and stops; use SCS");
   EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO: only samples have it; use SCS");
-  EXPECT_EQ(Problem("scs,metrics=time"), "METRICS: SCS takes whole stacks, at events; leave it out");
+  EXPECT_EQ(Problem("scs,metrics=time"),
+            "METRICS: SCS takes whole stacks, at events; leave it out");
   EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 20000");
-  EXPECT_EQ(Problem("scs=MONITOR_WATE"), "SCS: there is no event 'MONITOR_WATE'; did you mean MONITOR_WAIT?");
+  EXPECT_EQ(Problem("scs=MONITOR_WATE"),
+            "SCS: there is no event 'MONITOR_WATE'; did you mean MONITOR_WAIT?");
 }
 
 // Without a figure an interrupt is taken to cost 40 us: 5,000 samples a second at most.
@@ -136,8 +140,9 @@ TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
   EXPECT_EQ(fine.triggers.front().every, 200'000u);
   EXPECT_EQ(fine.triggers.front().asked, 0u);
   EXPECT_TRUE(fine.lowered.empty());
-  for (const char* text : {"scs,scs_rate=10000", "scs=TIME=100000", "calltree,sample=10000",
-                           "scs=raw:1:0:0:0:0:cpu-clock=100000", "scs=raw:1:1:0:0:0:task-clock=100000"}) {
+  for (const char* text :
+       {"scs,scs_rate=10000", "scs=TIME=100000", "calltree,sample=10000",
+        "scs=raw:1:0:0:0:0:cpu-clock=100000", "scs=raw:1:1:0:0:0:task-clock=100000"}) {
     const AgentOptions o = Parse(text);
     ASSERT_EQ(o.triggers.size(), 1u) << text;
     EXPECT_EQ(o.triggers.front().every, 200'000u) << text;
@@ -166,7 +171,8 @@ TEST(AgentOptions, TheCostOfAnInterruptIsHandedOn) {
   EXPECT_EQ(AskedRate(slow), 10'000u);
   EXPECT_EQ(AskedRate(Parse("scs=TIME=100000+raw:1:0:0:0:0:cpu-clock=60000")), 16'667u);
   EXPECT_EQ(AskedRate(Parse("scs=IDLE")), 0u);
-  EXPECT_EQ(Problem("interrupt_ns=500001"), "INTERRUPT_NS: '500001' is not a whole number from 1 to 500000");
+  EXPECT_EQ(Problem("interrupt_ns=500001"),
+            "INTERRUPT_NS: '500001' is not a whole number from 1 to 500000");
 }
 
 TEST(AgentOptions, AForcedRateIsKeptUpToTheMost) {
@@ -174,13 +180,17 @@ TEST(AgentOptions, AForcedRateIsKeptUpToTheMost) {
   EXPECT_EQ(o.triggers.front().every, 50'000u);
   EXPECT_TRUE(o.lowered.empty());
   EXPECT_TRUE(Parse(ToString(o)).force_rate);
-  EXPECT_EQ(Problem("scs,force_rate,scs_rate=20001"), "SCS_RATE: '20001' is not a whole number from 1 to 20000");
-  EXPECT_EQ(Problem("calltree,force_rate,sample=20001"), "SAMPLE: '20001' is not a whole number from 1 to 20000");
+  EXPECT_EQ(Problem("scs,force_rate,scs_rate=20001"),
+            "SCS_RATE: '20001' is not a whole number from 1 to 20000");
+  EXPECT_EQ(Problem("calltree,force_rate,sample=20001"),
+            "SAMPLE: '20001' is not a whole number from 1 to 20000");
   EXPECT_EQ(Problem("scs=TIME=49999,force_rate"),
             "SCS: TIME=49999: a timer's period is at least 50000 ns (20000 samples a second)");
-  EXPECT_EQ(Problem("scs=raw:1:0:0:0:0:perf::CPU-CLOCK=1000"),
-            "SCS: perf::CPU-CLOCK=1000: a timer's period is at least 50000 ns (20000 samples a second)");
-  EXPECT_EQ(Problem("callflow,force_rate"), "FORCE_RATE: only sampling has timers; use SCS, or SAMPLE");
+  EXPECT_EQ(
+      Problem("scs=raw:1:0:0:0:0:perf::CPU-CLOCK=1000"),
+      "SCS: perf::CPU-CLOCK=1000: a timer's period is at least 50000 ns (20000 samples a second)");
+  EXPECT_EQ(Problem("callflow,force_rate"),
+            "FORCE_RATE: only sampling has timers; use SCS, or SAMPLE");
 }
 
 TEST(AgentOptions, Timers) {
@@ -313,13 +323,13 @@ TEST(AgentOptions, ToStringRoundTrips) {
 // HELP lists every word it accepts: what it names parses, or asks for its value.
 TEST(AgentOptions, HelpNamesWordsThatExist) {
   for (const char* word :
-       {"CALLFLOW", "CALLTREE",     "TRACE",          "CALLTRACE",   "GENERIC",
-        "OUT=",     "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",
-        "METHODS=", "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
-        "PROBE=",   "ONCE",         "CHILDREN",       "TRAIN",       "START",
-        "NOSTART",  "VERBOSE",      "HELP",           "TPROF",       "SCS",
-        "SAMPLE",   "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=", "DURATION=",
-        "FORCE_RATE", "INTERRUPT_NS=", "TIMER="}) {
+       {"CALLFLOW",  "CALLTREE",     "TRACE",          "CALLTRACE",   "GENERIC",
+        "OUT=",      "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",
+        "METHODS=",  "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
+        "PROBE=",    "ONCE",         "CHILDREN",       "TRAIN",       "START",
+        "NOSTART",   "VERBOSE",      "HELP",           "TPROF",       "SCS",
+        "SAMPLE",    "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=",
+        "DURATION=", "FORCE_RATE",   "INTERRUPT_NS=",  "TIMER="}) {
     EXPECT_TRUE(AgentHelp().contains(word)) << word;
     const bool takes_value = std::string_view(word).ends_with('=');
     const std::string_view needs_company = "NOSTART SAMPLE OBJECTINFO FORCE_RATE";

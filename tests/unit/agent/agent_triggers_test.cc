@@ -27,8 +27,8 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
       *ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
   std::string text;
   for (const profile::Metric& m : metrics) {
-    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.is_weighted() ? " weighted" : "", m.period.value,
-                        m.period.unit);
+    text += fmt::format("{} {}{} {} {}\n", m.name, m.unit, m.is_weighted() ? " weighted" : "",
+                        m.period.value, m.period.unit);
   }
   EXPECT_EQ(text,
             "samples samples 10000000 ns\n"

@@ -46,7 +46,8 @@ TEST(Plan, ModesAndMetricsDecideTheKind) {
 }
 
 TEST(Plan, OptionsReachTheSession) {
-  const auto plan = PlanOf("trace,trace_mode=wrap,trace_memory=1M,tree_memory=2M,fold_recursion,threads=+main");
+  const auto plan =
+      PlanOf("trace,trace_mode=wrap,trace_memory=1M,tree_memory=2M,fold_recursion,threads=+main");
   ASSERT_TRUE(plan) << plan.error().message;
   const engine::SessionOptions& session = plan->session;
   EXPECT_TRUE(session.files.trace);
@@ -65,7 +66,8 @@ TEST(Plan, OptionsReachTheSession) {
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   AgentOptions options;
   options.metrics = {"instructions"};
-  EXPECT_NE(MakePlan(options).error().message.find("does not know the metric instructions"), std::string::npos);
+  EXPECT_NE(MakePlan(options).error().message.find("does not know the metric instructions"),
+            std::string::npos);
   options.metrics.assign(9, kEvent);
   EXPECT_EQ(MakePlan(options).error().message, "more than 8 metrics");
   options.metrics = {kEvent};

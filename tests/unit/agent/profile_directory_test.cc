@@ -23,7 +23,8 @@ class ProfileDirectory : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
   size_t Made() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
 
   fs::path folder_;
@@ -39,7 +40,8 @@ TEST_F(ProfileDirectory, ThatIsTakenIsAnError) {
   fs::create_directory(options_.out);
   const auto made = MakeProfileDirectory(options_);
   ASSERT_FALSE(made.has_value());
-  EXPECT_EQ(made.error().message, "cannot make the profile directory " + options_.out + ": File exists");
+  EXPECT_EQ(made.error().message,
+            "cannot make the profile directory " + options_.out + ": File exists");
 }
 
 TEST_F(ProfileDirectory, ThatIsTakenMakesOnlyIfFreeDoNothing) {

@@ -18,7 +18,8 @@ class Recorder {
 
   uint32_t Enter(const std::string& method, char letter, double delta) {
     raw[stack.back()] += delta;
-    const auto [child, is_new] = children.try_emplace({stack.back(), method}, static_cast<uint32_t>(parent.size()));
+    const auto [child, is_new] =
+        children.try_emplace({stack.back(), method}, static_cast<uint32_t>(parent.size()));
     if (is_new) Add(stack.back(), letter, false);
     const uint32_t part = PartOf(child->second, letter);
     ++counts[part][previous];
@@ -37,7 +38,9 @@ class Recorder {
   }
 
   CountedTree tree() const { return {parent, former, letters, counts}; }
-  double Base(const Correction& correction, uint32_t node) const { return raw[node] - correction.adjust[node]; }
+  double Base(const Correction& correction, uint32_t node) const {
+    return raw[node] - correction.adjust[node];
+  }
 
   std::vector<uint32_t> parent;
   std::vector<uint8_t> former;
@@ -70,7 +73,12 @@ class Recorder {
 };
 
 Overhead Cost(double overhead, double spread = 0, double repeat = 0) {
-  return {.count = 100, .observed = overhead + 1, .truth = 1, .overhead = overhead, .spread = spread, .repeat = repeat};
+  return {.count = 100,
+          .observed = overhead + 1,
+          .truth = 1,
+          .overhead = overhead,
+          .spread = spread,
+          .repeat = repeat};
 }
 
 constexpr EventKind kEvents[] = {EventKind::kEntry, EventKind::kExit};
@@ -104,7 +112,8 @@ TEST(Correct, TwoMinimaExample) {
   EXPECT_EQ(correction.events[static_cast<size_t>(Level::kExact)], 8);
 }
 
-// Case 2: a known cost for every transition, random call trees, every type: BASE is the truth exactly.
+// Case 2: a known cost for every transition, random call trees, every type: BASE is the truth
+// exactly.
 TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
   std::mt19937 random(7);
   const std::string letters = "IJRNijrnT";
@@ -113,7 +122,8 @@ TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
     for (const EventKind event : kEvents) {
       for (const char running : letters) {
         for (const char other : letters) {
-          metric.keys[{previous, running, event, other}] = Cost(1 + static_cast<double>(random() % 1000));
+          metric.keys[{previous, running, event, other}] =
+              Cost(1 + static_cast<double>(random() % 1000));
         }
       }
     }
@@ -129,8 +139,10 @@ TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
       const bool enter = run.stack.size() == 1 || (run.stack.size() < 40 && random() % 2 == 0);
       if (enter) {
         const std::string method(1, static_cast<char>('a' + random() % 8));
-        const char type = letters[static_cast<size_t>(method[0] - 'a')];  // a method keeps its type here
-        run.Enter(method, type, work + metric.keys.at({kind(), types.back(), EventKind::kEntry, type}).overhead);
+        const char type =
+            letters[static_cast<size_t>(method[0] - 'a')];  // a method keeps its type here
+        run.Enter(method, type,
+                  work + metric.keys.at({kind(), types.back(), EventKind::kEntry, type}).overhead);
         types.push_back(type);
       } else {
         const char type = types.back();
@@ -146,8 +158,8 @@ TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
   }
 }
 
-// A node that was interpreted, then compiled: its own exits cost what each part's type costs, and what it calls is
-// entered from the mix of its types by calls.
+// A node that was interpreted, then compiled: its own exits cost what each part's type costs, and
+// what it calls is entered from the mix of its types by calls.
 TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
   Metric metric;
   metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'I'}] = Cost(10);
@@ -176,10 +188,11 @@ TEST(Correct, FormerPartsUseTheirOwnTypeAndWeighOnTheOtherSide) {
   EXPECT_EQ(correction.adjust[former], 0);
 }
 
-// Exact metrics: a random tree of probes whose four parts and results cost what is planted. The way out of an exit is in
-// an interval of the caller, whatever type was left.
+// Exact metrics: a random tree of probes whose four parts and results cost what is planted. The way
+// out of an exit is in an interval of the caller, whatever type was left.
 TEST(Correct, ProbesAreTakenOffToTheInstruction) {
-  const Probes probes = {{'I', {50, 41, 39, 52, 2, 4}}, {'J', {45, 43, 44, 46, 8, 6}}, {'N', {47, 48, 40, 42, 10, 2}}};
+  const Probes probes = {
+      {'I', {50, 41, 39, 52, 2, 4}}, {'J', {45, 43, 44, 46, 8, 6}}, {'N', {47, 48, 40, 42, 10, 2}}};
   const std::map<char, Kept> kept_of = {{'I', {0, 1}}, {'J', {0, 0}}, {'N', {0, 1}}};
   Metric metric;
   metric.probes = probes;
@@ -243,7 +256,8 @@ TEST(Correct, AnArgumentCostsHalfWhereTheMethodCallsOthers) {
 
 TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
   Metric metric;
-  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] = Cost(10, /*spread=*/4, /*repeat=*/0.5);
+  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] =
+      Cost(10, /*spread=*/4, /*repeat=*/0.5);
   metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(10);
   metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);
   Recorder run;
@@ -260,7 +274,8 @@ TEST(Correct, ErrorGrowsWithRootOfEventsForSpreadAndWithEventsForRepeat) {
 
 TEST(Correct, WhatDependsOnTheContextIsAnErrorThatDoesNotFade) {
   Metric metric;
-  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] = Cost(10, /*spread=*/0, /*repeat=*/3);
+  metric.keys[{EventKind::kEntry, 'J', EventKind::kExit, 'T'}] =
+      Cost(10, /*spread=*/0, /*repeat=*/3);
   metric.keys[{EventKind::kExit, 'T', EventKind::kEntry, 'J'}] = Cost(10);
   metric.keys[{EventKind::kEntry, 'T', EventKind::kEntry, 'J'}] = Cost(10);
   for (auto& [key, value] : metric.keys) value.context = 4;

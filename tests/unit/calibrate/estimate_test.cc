@@ -54,7 +54,8 @@ TEST(Solve, KeepsTheStartsDifferenceWhereOnlyASumIsKnown) {
 
 TEST(Solve, StaysBelowTheCeiling) {
   const Key x = K("En-J-En-J"), y = K("En-J-Ex-J");
-  const auto values = Solve({.equations = {{{{x, 1}, {y, 1}}, 30}}, .ceiling = {{y, 5}}, .fallback = 10});
+  const auto values =
+      Solve({.equations = {{{{x, 1}, {y, 1}}, 30}}, .ceiling = {{y, 5}}, .fallback = 10});
   EXPECT_NEAR(values.at(x), 25, 1e-3);
   EXPECT_NEAR(values.at(y), 5, 1e-3);
 }

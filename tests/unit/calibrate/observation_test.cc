@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 using profile::PackMethod;
 
 constexpr EventKind kEn = EventKind::kEntry, kEx = EventKind::kExit;
-constexpr uint32_t kDrive = 1, kCaller = 2, kLeaf = 3, kOther = 4, kWarm = 5, kMeasure = 6, kSwitch = 7,
-                   kKernel = 8;
+constexpr uint32_t kDrive = 1, kCaller = 2, kLeaf = 3, kOther = 4, kWarm = 5, kMeasure = 6,
+                   kSwitch = 7, kKernel = 8;
 
 TEST(ParseShapes, ReadsWhatTheTrainerPrints) {
   const auto shapes = ParseShapes(
@@ -37,8 +37,8 @@ TEST(EmptyOf, HasTheSameCopyAndKindOfCaller) {
   EXPECT_EQ(EmptyOf("ShapeRR vEmpty0"), "ShapeRR vEmpty0");
 }
 
-// A profile of one thread, written byte by byte: drive calls a J static caller 10 times, that calls an
-// R leaf twice each time and once something that is no shape.
+// A profile of one thread, written byte by byte: drive calls a J static caller 10 times, that calls
+// an R leaf twice each time and once something that is no shape.
 class Profile : public testing::Test {
  protected:
   void SetUp() override {
@@ -66,7 +66,8 @@ class Profile : public testing::Test {
   }
 
   void WriteMethods() {
-    Method(kDrive, profile::kMethodStatic | profile::kMethodNative, "jprof/trainers/Transitions", "drive");
+    Method(kDrive, profile::kMethodStatic | profile::kMethodNative, "jprof/trainers/Transitions",
+           "drive");
     Method(kCaller, profile::kMethodStatic, "jprof/trainers/ShapeJR", "sLv2");
     Method(kLeaf, 0, "jprof/trainers/ShapeJR", "lv");
     Method(kOther, 0, "java/lang/Object", "hashCode");
@@ -80,37 +81,68 @@ class Profile : public testing::Test {
   void WriteNodes() {
     std::vector<profile::Node> nodes(13);
     nodes[1].word = PackMethod(MethodType::kThread, 0);
-    nodes[2] = {.word = PackMethod(MethodType::kNative, kDrive), .parent = 1, .entries = {1, 0}, .self = 777};
-    nodes[3] = {.word = PackMethod(MethodType::kJitted, kCaller), .parent = 2, .entries = {1, 9}, .exits = {0, 10}, .self = 600};
-    nodes[4] = {.word = PackMethod(MethodType::kRejitted, kLeaf), .parent = 3, .entries = {10, 10}, .exits = {20, 0}, .self = 400};
-    nodes[5] = {.word = PackMethod(MethodType::kJitted, kCaller), .parent = 1, .entries = {5, 0}, .exits = {5, 0}, .self = 9999};
+    nodes[2] = {.word = PackMethod(MethodType::kNative, kDrive),
+                .parent = 1,
+                .entries = {1, 0},
+                .self = 777};
+    nodes[3] = {.word = PackMethod(MethodType::kJitted, kCaller),
+                .parent = 2,
+                .entries = {1, 9},
+                .exits = {0, 10},
+                .self = 600};
+    nodes[4] = {.word = PackMethod(MethodType::kRejitted, kLeaf),
+                .parent = 3,
+                .entries = {10, 10},
+                .exits = {20, 0},
+                .self = 400};
+    nodes[5] = {.word = PackMethod(MethodType::kJitted, kCaller),
+                .parent = 1,
+                .entries = {5, 0},
+                .exits = {5, 0},
+                .self = 9999};
     // Library: warm -> drive -> kernel does not count, measure -> drive -> kernel -> leaf does.
     for (uint32_t i = 0; i < 2; ++i) {
       const uint32_t at = 6 + 3 * i;
-      nodes[at] = {.word = PackMethod(MethodType::kJitted, i == 0 ? kWarm : kMeasure), .parent = 1, .entries = {1, 0}};
-      nodes[at + 1] = {.word = PackMethod(MethodType::kJitted, kSwitch), .parent = at, .entries = {1, 0}, .self = 5};
-      nodes[at + 2] = {.word = PackMethod(MethodType::kJitted, kKernel), .parent = at + 1, .entries = {4, 0}, .exits = {0, 4}, .self = 80};
+      nodes[at] = {.word = PackMethod(MethodType::kJitted, i == 0 ? kWarm : kMeasure),
+                   .parent = 1,
+                   .entries = {1, 0}};
+      nodes[at + 1] = {.word = PackMethod(MethodType::kJitted, kSwitch),
+                       .parent = at,
+                       .entries = {1, 0},
+                       .self = 5};
+      nodes[at + 2] = {.word = PackMethod(MethodType::kJitted, kKernel),
+                       .parent = at + 1,
+                       .entries = {4, 0},
+                       .exits = {0, 4},
+                       .self = 80};
     }
-    nodes[12] = {.word = PackMethod(MethodType::kRejitted, kLeaf), .parent = 11, .entries = {4, 0}, .exits = {4, 0}, .self = 40};
+    nodes[12] = {.word = PackMethod(MethodType::kRejitted, kLeaf),
+                 .parent = 11,
+                 .entries = {4, 0},
+                 .exits = {4, 0},
+                 .self = 40};
     std::ofstream file(directory_ / "nodes", std::ios::binary);
-    file.write(reinterpret_cast<const char*>(nodes.data()), static_cast<std::streamsize>(nodes.size() * sizeof(nodes[0])));
+    file.write(reinterpret_cast<const char*>(nodes.data()),
+               static_cast<std::streamsize>(nodes.size() * sizeof(nodes[0])));
   }
 
   void WriteTrain() {
-    const uint32_t caller = PackMethod(MethodType::kJitted, kCaller), leaf = PackMethod(MethodType::kRejitted, kLeaf);
+    const uint32_t caller = PackMethod(MethodType::kJitted, kCaller),
+                   leaf = PackMethod(MethodType::kRejitted, kLeaf);
     const uint32_t other = PackMethod(MethodType::kNative, kOther);
     const profile::TrainRecord records[] = {
         {30, caller, leaf, 0, 0, 0},
-        {40, leaf, caller, 33, 0, 1},                // bracketed: itself clean, the next is not
+        {40, leaf, caller, 33, 0, 1},  // bracketed: itself clean, the next is not
         {0xfffffff0, caller, leaf, 0, 1, 0},
         {31, leaf, caller, 0, 0, 1},
         {profile::kDirty, caller, leaf, 0, 1, 0},
-        {50, caller, other, 0, 0, 0},                // not of the shapes
-        {0, 0, 0, 0, 0, 0},                          // unused
+        {50, caller, other, 0, 0, 0},  // not of the shapes
+        {0, 0, 0, 0, 0, 0},            // unused
         {32, caller, leaf, 0, 0, 0},
     };
     train_records_ = std::size(records);
-    std::ofstream(directory_ / "train", std::ios::binary).write(reinterpret_cast<const char*>(records), sizeof(records));
+    std::ofstream(directory_ / "train", std::ios::binary)
+        .write(reinterpret_cast<const char*>(records), sizeof(records));
   }
 
   void WriteControl() {
@@ -143,14 +175,18 @@ TEST_F(Profile, WalksAreWhatLiesBelowTheDriver) {
   const Walk& kernel = walks.at("Library regex");
   EXPECT_EQ(kernel.calls, 4);
   EXPECT_DOUBLE_EQ(kernel.metrics[0], 30);  // (80 + 40) / 4
-  const Counts kernel_counts = {{*ParseKey("En-J-En-R"), 1}, {*ParseKey("En-R-Ex-J"), 1}, {*ParseKey("Ex-J-Ex-J"), 1}};
+  const Counts kernel_counts = {
+      {*ParseKey("En-J-En-R"), 1}, {*ParseKey("En-R-Ex-J"), 1}, {*ParseKey("Ex-J-Ex-J"), 1}};
   EXPECT_EQ(kernel.counts, kernel_counts);
   const Walk& walk = walks.at("ShapeJR sLv2");
   EXPECT_EQ(walk.calls, 10);
   ASSERT_EQ(walk.metrics.size(), 1u);
-  EXPECT_DOUBLE_EQ(walk.metrics[0], 100);  // (600 + 400) / 10: neither the driver's nor the other context's
-  const Counts expected = {{*ParseKey("En-j-En-R"), 1}, {*ParseKey("Ex-j-En-R"), 1},
-                           {*ParseKey("En-R-Ex-j"), 2}, {*ParseKey("Ex-j-Ex-n"), 1}};
+  EXPECT_DOUBLE_EQ(walk.metrics[0],
+                   100);  // (600 + 400) / 10: neither the driver's nor the other context's
+  const Counts expected = {{*ParseKey("En-j-En-R"), 1},
+                           {*ParseKey("Ex-j-En-R"), 1},
+                           {*ParseKey("En-R-Ex-j"), 2},
+                           {*ParseKey("Ex-j-Ex-n"), 1}};
   EXPECT_EQ(walk.counts, expected);
 }
 

@@ -14,11 +14,13 @@ TEST(KeptOf, CountsArgumentsThisAndTheResult) {
   EXPECT_EQ(KeptOf("()V", false), (Kept{1, 0}));
   EXPECT_EQ(KeptOf("(IJ)J", true), (Kept{2, 1}));
   EXPECT_EQ(KeptOf("(Ljava/lang/String;[[I[Ljava/util/List;D)[B", false), (Kept{5, 1}));
-  for (const char* broken : {"", "V", "(", "(I", "(I)", "(Ljava"}) EXPECT_EQ(KeptOf(broken, true), Kept()) << broken;
+  for (const char* broken : {"", "V", "(", "(I", "(I)", "(Ljava"})
+    EXPECT_EQ(KeptOf(broken, true), Kept()) << broken;
 }
 
 // What a machine's probes cost, planted, and walks that call methods of all types at random.
-const Probes kPlanted = {{'I', {50, 40, 40, 50, 0, 4}}, {'J', {45, 43, 43, 45, 2, 3}}, {'N', {47, 48, 48, 47, 5, 1}}};
+const Probes kPlanted = {
+    {'I', {50, 40, 40, 50, 0, 4}}, {'J', {45, 43, 43, 45, 2, 3}}, {'N', {47, 48, 48, 47, 5, 1}}};
 
 double CostOf(const Probes& probes, const std::map<char, Calls>& by_type) {
   double cost = 0;
@@ -54,8 +56,10 @@ TEST(FitProbes, FindsWhatWasPlantedExactly) {
 }
 
 TEST(FitProbes, AnEmptyLeafsIntervalIsAllProbe) {
-  const std::map<Key, double> minima = {{*ParseKey("En-J-Ex-J"), 87}, {*ParseKey("En-j-Ex-N"), 86},
-                                        {*ParseKey("En-J-En-J"), 12}, {*ParseKey("En-I-Ex-I"), 500}};
+  const std::map<Key, double> minima = {{*ParseKey("En-J-Ex-J"), 87},
+                                        {*ParseKey("En-j-Ex-N"), 86},
+                                        {*ParseKey("En-J-En-J"), 12},
+                                        {*ParseKey("En-I-Ex-I"), 500}};
   const ProbeFit fit = FitProbes(RandomWalks(40), minima);
   EXPECT_NEAR(fit.probes.at('J').enter_out + fit.probes.at('J').exit_in, 86, 1e-9);
   EXPECT_NEAR(fit.probes.at('J').Sum(), kPlanted.at('J').Sum(), 1e-3);
@@ -90,19 +94,24 @@ TEST(OverheadOf, IsAWayOutAndAWayIn) {
   EXPECT_DOUBLE_EQ(OverheadOf(kPlanted, *ParseKey("Ex-J-Ex-N")), 45 + 43);
 }
 
-// From evidence to a table: two shapes, the driver's cost in both truths, the caller's own probes in both walks.
+// From evidence to a table: two shapes, the driver's cost in both truths, the caller's own probes
+// in both walks.
 TEST(MakeMetric, ACounterIsLearntToTheInstruction) {
-  const Key enter = *ParseKey("En-j-En-j"), leave = *ParseKey("En-j-Ex-j"), back = *ParseKey("Ex-j-Ex-N");
+  const Key enter = *ParseKey("En-j-En-j"), leave = *ParseKey("En-j-Ex-j"),
+            back = *ParseKey("Ex-j-Ex-N");
   Evidence evidence;
   const auto walk = [&evidence](const char* name, double calls, double truth, Counts counts) {
     evidence.truth[name] = {99.0, 500 + truth};  // ns, then the counter
-    evidence.walks[name] = {100, std::move(counts), {0, truth + calls * 176}, {{'J', {calls, 0, 0}}}};
+    evidence.walks[name] = {
+        100, std::move(counts), {0, truth + calls * 176}, {{'J', {calls, 0, 0}}}};
   };
   walk("ShapeJJ sLs2", 3, 27, {});
   walk("ShapeJJ sLs3", 4, 39, {{enter, 1}, {leave, 1}, {back, 1}});
   evidence.samples.deltas.resize(2);
   evidence.samples.deltas[1] = {{enter, {98, 95, 4501}}, {leave, {86, 86, 89}}, {back, {101, 101}}};
-  const Metric metric = MakeMetric(evidence, {.name = "PAPI_TOT_INS", .unit = "events", .index = 1, .is_time = false, .truth = 1});
+  const Metric metric = MakeMetric(
+      evidence,
+      {.name = "PAPI_TOT_INS", .unit = "events", .index = 1, .is_time = false, .truth = 1});
   const Probe& probe = metric.probes.at('J');
   EXPECT_NEAR(probe.Sum(), 176, 1e-3);
   EXPECT_NEAR(probe.enter_out + probe.exit_in, 86, 1e-3);

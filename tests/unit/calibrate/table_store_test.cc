@@ -25,7 +25,8 @@ class TableStore : public testing::Test {
     fs::remove_all(home_);
   }
   Table Sample(const std::string& jvm) {
-    return {.fingerprint = {{"cpu", "A/B (R)"}, {"jvm", jvm}, {"metrics", "time"}}, .made_at = "now"};
+    return {.fingerprint = {{"cpu", "A/B (R)"}, {"jvm", jvm}, {"metrics", "time"}},
+            .made_at = "now"};
   }
   fs::path home_;
 };

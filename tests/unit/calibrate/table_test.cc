@@ -8,7 +8,8 @@ namespace {
 constexpr EventKind kEntry = EventKind::kEntry;
 
 Table SampleTable() {
-  Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}}, .made_at = "2026-01-02T03:04:05Z"};
+  Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}},
+              .made_at = "2026-01-02T03:04:05Z"};
   Metric time{.name = "time", .unit = "ns", .granularity = 26, .bias = 54.5};
   time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125, 0.75};
   time.keys[*ParseKey("Ex-r-Ex-R")] = {7, 26, 1, 25, 0, 13, -0.5};

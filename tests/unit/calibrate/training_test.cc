@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kScale = 0.5;  // ns per tick
 
-// A synthetic machine: a call and its return really cost something, a probe costs something else, and the driver
-// costs a lot. Shapes: J callers that call an empty method, a mid, or nothing.
+// A synthetic machine: a call and its return really cost something, a probe costs something else,
+// and the driver costs a lot. Shapes: J callers that call an empty method, a mid, or nothing.
 struct Machine {
   std::map<Key, double> truth, overhead;  // ticks
   double driver = 500;
@@ -32,7 +32,8 @@ struct Machine {
     evidence.truth[name] = {(driver + Sum(counts, truth)) * kScale};
     evidence.walks[name] = {1000, counts, {Sum(counts, truth) + Sum(counts, overhead)}};
     for (const auto& [key, count] : counts) {
-      // The trained interval is not the tree's: it has the handler's walk of 8 ticks in it, and a bias.
+      // The trained interval is not the tree's: it has the handler's walk of 8 ticks in it, and a
+      // bias.
       evidence.samples.deltas[0][key].assign(
           100, static_cast<uint32_t>(std::lround(truth.at(key) + overhead.at(key) + 8 + 3)));
     }
@@ -44,15 +45,18 @@ struct Machine {
     evidence.samples.deltas.resize(1);
     Walk(evidence, "ShapeJJ sEmpty0", {"En-j-Ex-N"});
     Walk(evidence, "ShapeJJ sLs1", {"En-j-En-j", "En-j-Ex-j", "Ex-j-Ex-N"});
-    Walk(evidence, "ShapeJJ sLs2", {"En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "En-j-Ex-j", "Ex-j-Ex-N"});
-    Walk(evidence, "ShapeJJ sMs1", {"En-j-En-j", "En-j-En-j", "En-j-Ex-j", "Ex-j-Ex-j", "Ex-j-Ex-N"});
+    Walk(evidence, "ShapeJJ sLs2",
+         {"En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "En-j-Ex-j", "Ex-j-Ex-N"});
+    Walk(evidence, "ShapeJJ sMs1",
+         {"En-j-En-j", "En-j-En-j", "En-j-Ex-j", "Ex-j-Ex-j", "Ex-j-Ex-N"});
     return evidence;
   }
 };
 
 Machine SampleMachine() {
   Machine machine;
-  for (const char* key : {"En-j-Ex-N", "En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "Ex-j-Ex-j", "Ex-j-Ex-N"}) {
+  for (const char* key :
+       {"En-j-Ex-N", "En-j-En-j", "En-j-Ex-j", "Ex-j-En-j", "Ex-j-Ex-j", "Ex-j-Ex-N"}) {
     machine.truth[*ParseKey(key)] = 2;
     machine.overhead[*ParseKey(key)] = 30;
   }
@@ -79,7 +83,8 @@ TEST(MakeMetric, TakesOffWhatTheProbesCostAndNoMore) {
   }
 }
 
-// A kernel of 100 R and 100 J intervals whose probes cost `more` ticks an event than the shapes' do.
+// A kernel of 100 R and 100 J intervals whose probes cost `more` ticks an event than the shapes'
+// do.
 void AddKernel(Evidence& evidence, char state, const ShapeName& name, double overhead) {
   const Counts counts = {{*ParseKey(state == 'R' ? "En-R-Ex-R" : "En-J-Ex-J"), 200.0}};
   evidence.kernels[state].truth[name] = {5000 * kScale};
@@ -89,13 +94,17 @@ void AddKernel(Evidence& evidence, char state, const ShapeName& name, double ove
 TEST(MakeMetric, MovesEachStateByWhatIsTypicallyLeftInItsKernels) {
   const Machine machine = SampleMachine();
   Evidence evidence = machine.Observe();
-  for (const auto& [name, overhead] : {std::pair{"Library a", 33.0}, {"Library b", 34.0}, {"Library c", 35.0},
-                                       {"Library d", 34.5}, {"Library outlier", 90.0}}) {
+  for (const auto& [name, overhead] : {std::pair{"Library a", 33.0},
+                                       {"Library b", 34.0},
+                                       {"Library c", 35.0},
+                                       {"Library d", 34.5},
+                                       {"Library outlier", 90.0}}) {
     AddKernel(evidence, 'J', name, overhead);
   }
   const MetricFacts facts = Time();
   const Metric before = MakeMetric(machine.Observe(), facts), after = MakeMetric(evidence, facts);
-  // The kernels' own transition is unknown to the shapes; it is looked up, moved with its state, and then fits.
+  // The kernels' own transition is unknown to the shapes; it is looked up, moved with its state,
+  // and then fits.
   double moved = 0;
   for (const auto& [key, value] : after.keys) {
     const double shift = value.overhead - before.keys.at(key).overhead;
@@ -144,9 +153,12 @@ TEST(SlopeEquations, AreFreeOfTheDriver) {
 
 TEST(Combine, IsTheMeanAndSaysHowFarApartTheyWere) {
   Metric first{.name = "time"}, second{.name = "time"};
-  const Key both = *ParseKey("En-J-En-J"), only_first = *ParseKey("En-I-En-I"), only_second = *ParseKey("En-N-Ex-N");
-  first.keys = {{both, {.count = 10, .observed = 32, .overhead = 30, .minimum = 26}}, {only_first, {.overhead = 9}}};
-  second.keys = {{both, {.count = 20, .observed = 30, .overhead = 26, .minimum = 25}}, {only_second, {.overhead = 7}}};
+  const Key both = *ParseKey("En-J-En-J"), only_first = *ParseKey("En-I-En-I"),
+            only_second = *ParseKey("En-N-Ex-N");
+  first.keys = {{both, {.count = 10, .observed = 32, .overhead = 30, .minimum = 26}},
+                {only_first, {.overhead = 9}}};
+  second.keys = {{both, {.count = 20, .observed = 30, .overhead = 26, .minimum = 25}},
+                 {only_second, {.overhead = 7}}};
   const Metric metric = Combine(first, second);
   const Overhead& value = metric.keys.at(both);
   EXPECT_EQ(value.count, 30u);
@@ -163,7 +175,8 @@ TEST(Train, AFailedRunIsAnErrorThatNamesTheProgramAndWhatItSaid) {
   const Plan plan{.java = "/bin/false", .work = "/tmp"};
   const auto trained = Train(plan);
   ASSERT_FALSE(trained);
-  EXPECT_NE(trained.error().message.find("/bin/false"), std::string::npos) << trained.error().message;
+  EXPECT_NE(trained.error().message.find("/bin/false"), std::string::npos)
+      << trained.error().message;
   const Plan missing{.java = "/nonexistent/java", .work = "/tmp"};
   EXPECT_NE(Train(missing).error().message.find("/nonexistent/java"), std::string::npos);
 }

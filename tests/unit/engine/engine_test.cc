@@ -268,7 +268,9 @@ TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
   profile::ThreadRecord& record = *current_thread->record;
   pid_t gone = 0;
   std::thread([&] { gone = gettid(); }).join();
-  for (int i = 0; i < 1000 && access(("/proc/self/task/" + std::to_string(gone)).c_str(), F_OK) == 0; ++i) usleep(1000);
+  for (int i = 0;
+       i < 1000 && access(("/proc/self/task/" + std::to_string(gone)).c_str(), F_OK) == 0; ++i)
+    usleep(1000);
   record.tid = static_cast<uint32_t>(gone);
   session_->Finish();
   EXPECT_EQ(record.cpu_ns_end, record.cpu_ns_start);
@@ -677,8 +679,7 @@ TEST_F(EngineTest, AContinuousTraceOutlivesADiskThatIsFullForAWhile) {
   const uint64_t full = size();
   LimitFiles(RLIM_INFINITY);
   const uint64_t kept = record.trace_events;
-  while (record.trace_events < kept + 200'000)
-    RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
+  while (record.trace_events < kept + 200'000) RunRandom<TimeTrace>(oracle, 300, 9, 10'000, false);
   const uint64_t events = record.trace_events;
   session_->Detach();
   session_->Finish();

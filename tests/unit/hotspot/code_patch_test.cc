@@ -11,24 +11,29 @@ namespace {
 
 using Answer = int (*)();
 
-// Code at the beginning of a mapping of two pages: functions that return 1 and 2, and one that ends by a jump to the
-// first, and one that calls it and adds 10.
+// Code at the beginning of a mapping of two pages: functions that return 1 and 2, and one that ends
+// by a jump to the first, and one that calls it and adds 10.
 #if defined(__x86_64__)
 constexpr uint64_t kOne = 0, kTwo = 16, kTail = 32, kCaller = 48, kRoom = 64;
 constexpr unsigned char kCode[] = {
-    0xb8, 1, 0, 0, 0, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,        // mov eax,1; ret
-    0xb8, 2, 0, 0, 0, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,        // mov eax,2; ret
-    0xe9, 0xdb, 0xff, 0xff, 0xff, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // jmp one
-    0x50, 0xe8, 0xca, 0xff, 0xff, 0xff, 0x83, 0xc0, 0x0a, 0x59, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90,  // call one; +10
+    0xb8, 1,    0,    0,    0,    0xc3, 0x90, 0x90,
+    0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // mov eax,1; ret
+    0xb8, 2,    0,    0,    0,    0xc3, 0x90, 0x90,
+    0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // mov eax,2; ret
+    0xe9, 0xdb, 0xff, 0xff, 0xff, 0x90, 0x90, 0x90,
+    0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,  // jmp one
+    0x50, 0xe8, 0xca, 0xff, 0xff, 0xff, 0x83, 0xc0,
+    0x0a, 0x59, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90,  // call one; +10
 };
 constexpr uint64_t kCallSite = kCaller + 1, kTooFar = 1ull << 31;
 #else
 constexpr uint64_t kOne = 0, kTwo = 16, kTail = 32, kCaller = 48, kRoom = 80;
 constexpr uint32_t kCode[] = {
-    0x52800020, 0xd65f03c0, 0, 0,                        // mov w0,1; ret
-    0x52800040, 0xd65f03c0, 0, 0,                        // mov w0,2; ret
-    0x17fffff8, 0, 0, 0,                                 // b one
-    0xa9bf7bfd, 0x97fffff3, 0x11002800, 0xa8c17bfd, 0xd65f03c0,  // stp; bl one; add w0,w0,10; ldp; ret
+    0x52800020, 0xd65f03c0, 0,          0,  // mov w0,1; ret
+    0x52800040, 0xd65f03c0, 0,          0,  // mov w0,2; ret
+    0x17fffff8, 0,          0,          0,  // b one
+    0xa9bf7bfd, 0x97fffff3, 0x11002800, 0xa8c17bfd,
+    0xd65f03c0,  // stp; bl one; add w0,w0,10; ldp; ret
 };
 constexpr uint64_t kCallSite = kCaller + 4, kTooFar = 1ull << 27;
 #endif
@@ -36,7 +41,8 @@ constexpr uint64_t kCallSite = kCaller + 4, kTooFar = 1ull << 27;
 class CodePatchTest : public testing::Test {
  protected:
   CodePatchTest() {
-    void* mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* mapped =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::memcpy(mapped, kCode, sizeof kCode);
     __builtin___clear_cache(static_cast<char*>(mapped), static_cast<char*>(mapped) + kBytes);
     mprotect(mapped, kBytes, PROT_READ | PROT_EXEC);

@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
+#include "jprof/hotspot/focus.h"
 #include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/libjvm_image.h"
-#include "jprof/hotspot/focus.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
 #include "jprof/hotspot/vm_structs.h"
@@ -127,18 +127,24 @@ TEST(LibjvmTest, FocusIsInstalledAsAWhole) {
     const auto structs = VmStructs::Load();
     auto vm = Vm::Open(*structs);
     const auto targets = FindTargets(*image);
-    const Function caller = image->Symbol("_ZN5ciEnv15register_methodE"), parser = image->Symbol("_ZN5Parse7do_callEv");
+    const Function caller = image->Symbol("_ZN5ciEnv15register_methodE"),
+                   parser = image->Symbol("_ZN5Parse7do_callEv");
     const uint64_t callee = image->Symbol("_ZNK5ciEnv19jvmti_state_changedE").begin;
     const uint64_t generator = image->Symbol("_ZN7Compile14call_generatorE").begin;
-    if (CallsOf(caller, callee).size() != 1 || CallsOf(parser, generator).empty()) return "calls are not as expected";
+    if (CallsOf(caller, callee).size() != 1 || CallsOf(parser, generator).empty())
+      return "calls are not as expected";
     profile::ControlHeader header;
     const auto everything = [](std::string_view, std::string_view) { return true; };
-    const auto no_room = (*Focus::Find(*image, *structs))->Install({caller.begin + (1ull << 40), 0, 4096}, &*vm, everything, true, &header);
+    const auto no_room =
+        (*Focus::Find(*image, *structs))
+            ->Install({caller.begin + (1ull << 40), 0, 4096}, &*vm, everything, true, &header);
     if (no_room || CallsOf(caller, callee).size() != 1) return "installed where it cannot reach";
-    const auto installed = (*Focus::Find(*image, *structs))->Install(*targets, &*vm, everything, false, &header);
+    const auto installed =
+        (*Focus::Find(*image, *structs))->Install(*targets, &*vm, everything, false, &header);
     if (!installed) return installed.error().message;
     if (!CallsOf(caller, callee).empty()) return "a call was not redirected";
-    if (CallsOf(parser, generator).empty()) return "C2's parser was redirected without being asked to";
+    if (CallsOf(parser, generator).empty())
+      return "C2's parser was redirected without being asked to";
     return Focus::Find(*image, *structs) ? "found a second time" : "good";
   });
 }

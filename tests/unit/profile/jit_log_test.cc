@@ -20,13 +20,14 @@ namespace fs = std::filesystem;
 uint64_t test_time = 0;
 uint64_t TestNow() { return test_time; }
 
-// --- Intervals: events as text, intervals as text ---------------------------------------------------------------
+// --- Intervals: events as text, intervals as text
 
 JitEvent Load(uint64_t time, uint64_t address, uint32_t length, std::string_view name) {
   return {.time = time, .code = {.address = address, .length = length, .name = name}};
 }
 JitEvent Stub(uint64_t time, uint64_t address, uint32_t length, std::string_view name) {
-  return {.time = time, .code = {.address = address, .length = length, .stub = true, .type = 'O', .name = name}};
+  return {.time = time,
+          .code = {.address = address, .length = length, .stub = true, .type = 'O', .name = name}};
 }
 JitEvent Again(JitEvent event) {
   event.again = true;
@@ -59,9 +60,13 @@ void ExpectNoOverlap(const std::vector<JitCode>& intervals) {
   }
 }
 
-TEST(JitIntervals, TheFirstCodeReachesBackToAlways) { EXPECT_EQ(TextOf({Load(10, 100, 20, "a")}), "a 100+20 [0,-)\n"); }
+TEST(JitIntervals, TheFirstCodeReachesBackToAlways) {
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a")}), "a 100+20 [0,-)\n");
+}
 
-TEST(JitIntervals, UnloadEnds) { EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100)}), "a 100+20 [0,30)\n"); }
+TEST(JitIntervals, UnloadEnds) {
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100)}), "a 100+20 [0,30)\n");
+}
 
 TEST(JitIntervals, ALoadReachesBackToTheUnloadBefore) {
   EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100), Load(50, 100, 20, "b")}),
@@ -69,9 +74,10 @@ TEST(JitIntervals, ALoadReachesBackToTheUnloadBefore) {
 }
 
 TEST(JitIntervals, ButNotFurtherThanTheLatestOfAllThatStoodThere) {
-  EXPECT_EQ(TextOf({Load(1, 100, 20, "a"), Load(2, 120, 20, "b"), Load(3, 140, 20, "c"), Unload(10, 100),
-                    Unload(30, 140), Unload(20, 120), Load(50, 110, 40, "d"), Load(60, 150, 10, "e")}),
-            "a 100+20 [0,10)\nb 120+20 [0,30)\nc 140+20 [0,30)\nd 110+40 [30,-)\ne 150+10 [30,-)\n");
+  EXPECT_EQ(
+      TextOf({Load(1, 100, 20, "a"), Load(2, 120, 20, "b"), Load(3, 140, 20, "c"), Unload(10, 100),
+              Unload(30, 140), Unload(20, 120), Load(50, 110, 40, "d"), Load(60, 150, 10, "e")}),
+      "a 100+20 [0,10)\nb 120+20 [0,30)\nc 140+20 [0,30)\nd 110+40 [30,-)\ne 150+10 [30,-)\n");
 }
 
 TEST(JitIntervals, AMissingUnloadIsTheNextLoad) {
@@ -80,7 +86,8 @@ TEST(JitIntervals, AMissingUnloadIsTheNextLoad) {
 }
 
 TEST(JitIntervals, OneLoadMayEndSeveral) {
-  EXPECT_EQ(TextOf({Load(1, 100, 10, "a"), Load(2, 110, 10, "b"), Load(3, 130, 10, "c"), Load(9, 105, 20, "d")}),
+  EXPECT_EQ(TextOf({Load(1, 100, 10, "a"), Load(2, 110, 10, "b"), Load(3, 130, 10, "c"),
+                    Load(9, 105, 20, "d")}),
             "a 100+10 [0,9)\nb 110+10 [0,9)\nc 130+10 [0,-)\nd 105+20 [9,-)\n");
 }
 
@@ -90,10 +97,12 @@ TEST(JitIntervals, NeighboursDoNotTouch) {
 }
 
 TEST(JitIntervals, WhatStoodForNoTimeIsLeftOut) {
-  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100), Load(30, 100, 20, "b"), Load(30, 100, 20, "c")}),
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(30, 100), Load(30, 100, 20, "b"),
+                    Load(30, 100, 20, "c")}),
             "a 100+20 [0,30)\nc 100+20 [30,-)\n");
-  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Unload(~uint64_t{0}, 100), Load(~uint64_t{0}, 100, 20, "b")}),
-            "a 100+20 [0,-)\n");
+  EXPECT_EQ(
+      TextOf({Load(10, 100, 20, "a"), Unload(~uint64_t{0}, 100), Load(~uint64_t{0}, 100, 20, "b")}),
+      "a 100+20 [0,-)\n");
 }
 
 TEST(JitIntervals, UnloadOfNothingIsLeftOut) {
@@ -101,17 +110,20 @@ TEST(JitIntervals, UnloadOfNothingIsLeftOut) {
 }
 
 TEST(JitIntervals, ToldTwiceIsOnce) {
-  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Load(20, 100, 20, "a"), Unload(30, 100)}), "a 100+20 [0,30)\n");
+  EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Load(20, 100, 20, "a"), Unload(30, 100)}),
+            "a 100+20 [0,30)\n");
 }
 
 TEST(JitIntervals, ToldAgainSaysNothingNewWhereSomethingStands) {
-  EXPECT_EQ(TextOf({Stub(1, 100, 20, "adapters(0xa)"), Again(Stub(2, 100, 20, "adapters")),
-                    Again(Stub(2, 90, 100, "around")), Again(Stub(2, 200, 20, "unknown till now"))}),
-            "adapters(0xa) 100+20 [0,-)\nunknown till now 200+20 [0,-)\n");
+  EXPECT_EQ(
+      TextOf({Stub(1, 100, 20, "adapters(0xa)"), Again(Stub(2, 100, 20, "adapters")),
+              Again(Stub(2, 90, 100, "around")), Again(Stub(2, 200, 20, "unknown till now"))}),
+      "adapters(0xa) 100+20 [0,-)\nunknown till now 200+20 [0,-)\n");
 }
 
 TEST(JitIntervals, StubsGiveWayToWhatComesLater) {
-  EXPECT_EQ(TextOf({Stub(1, 100, 20, "s"), Load(7, 110, 20, "a")}), "s 100+20 [0,7)\na 110+20 [7,-)\n");
+  EXPECT_EQ(TextOf({Stub(1, 100, 20, "s"), Load(7, 110, 20, "a")}),
+            "s 100+20 [0,7)\na 110+20 [7,-)\n");
 }
 
 TEST(JitIntervals, TimesThatGoBackCountAsTheLatest) {
@@ -125,7 +137,8 @@ TEST(JitIntervals, NeverOverlapWhateverIsTold) {
     std::vector<JitEvent> events;
     for (uint64_t time = 1; time < 60; ++time) {
       const uint64_t address = 100 + random() % 64;
-      JitEvent event = Load(time + random() % 3, address, 1 + random() % 20, random() % 2 ? "a" : "b");
+      JitEvent event =
+          Load(time + random() % 3, address, 1 + random() % 20, random() % 2 ? "a" : "b");
       event.unload = random() % 3 == 0;
       event.again = random() % 8 == 0;
       events.push_back(event);
@@ -134,7 +147,7 @@ TEST(JitIntervals, NeverOverlapWhateverIsTold) {
   }
 }
 
-// --- Files ------------------------------------------------------------------------------------------------------
+// --- Files
 
 class JitLogTest : public testing::Test {
  protected:
@@ -163,7 +176,8 @@ class JitLogTest : public testing::Test {
   void WriteSmallLog(JitLogWriter& writer, bool end = true) {
     ASSERT_TRUE(writer.Open(fd_));
     test_time = 1001;
-    writer.Load({.address = 0x900, .length = 256, .stub = true, .type = 'I', .name = "Interpreter"}, false);
+    writer.Load({.address = 0x900, .length = 256, .stub = true, .type = 'I', .name = "Interpreter"},
+                false);
     test_time = 1002;
     writer.Thread(70, kJitNamed, "Finalizer");
     writer.Thread(71, kJitBegan, "pool-1-thread-1");
@@ -180,11 +194,15 @@ class JitLogTest : public testing::Test {
                  .code = kCode},
                 false);
     test_time = 1020;
-    writer.Load({.address = 0x3000, .length = 16, .class_name = "B", .name = "b", .signature = "()V"}, false);
+    writer.Load(
+        {.address = 0x3000, .length = 16, .class_name = "B", .name = "b", .signature = "()V"},
+        false);
     test_time = 1030;
     writer.Unload(0x2000);
     test_time = 1040;
-    writer.Load({.address = 0x2000, .length = 8, .class_name = "C", .name = "c", .signature = "()V"}, false);
+    writer.Load(
+        {.address = 0x2000, .length = 8, .class_name = "C", .name = "c", .signature = "()V"},
+        false);
     writer.Thread(71, kJitNamed, "renamed");
     writer.Thread(71, kJitThreadEnded, "");
     test_time = 1050;
@@ -208,7 +226,9 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
   EXPECT_TRUE(log.ended);
   EXPECT_EQ(log.end_ns, 1050u);
   EXPECT_EQ(log.lost, 0u);
-  EXPECT_EQ(Text(log.code), "Interpreter 2304+256 [0,-)\nrun 8192+4 [0,1030)\nb 12288+16 [0,-)\nc 8192+8 [1030,-)\n");
+  EXPECT_EQ(
+      Text(log.code),
+      "Interpreter 2304+256 [0,-)\nrun 8192+4 [0,1030)\nb 12288+16 [0,-)\nc 8192+8 [1030,-)\n");
   EXPECT_TRUE(log.code[0].stub);
   EXPECT_EQ(log.code[0].type, 'I');
   const JitCode& run = log.code[1];
@@ -218,8 +238,10 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(run.class_name, "pkg/A");
   EXPECT_EQ(run.signature, "(I)V");
   EXPECT_EQ(run.source, "A.java");
-  EXPECT_EQ(std::vector(run.lines.begin(), run.lines.end()), std::vector(std::begin(kLines), std::end(kLines)));
-  EXPECT_EQ(std::vector(run.code.begin(), run.code.end()), std::vector(std::begin(kCode), std::end(kCode)));
+  EXPECT_EQ(std::vector(run.lines.begin(), run.lines.end()),
+            std::vector(std::begin(kLines), std::end(kLines)));
+  EXPECT_EQ(std::vector(run.code.begin(), run.code.end()),
+            std::vector(std::begin(kCode), std::end(kCode)));
 }
 
 TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsComeBack) {
@@ -227,7 +249,8 @@ TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsComeBack) {
   WriteSmallLog(writer);
   std::string text;
   for (const JitThread& t : Read().threads) {
-    text += fmt::format("{} {} [{},{})\n", t.tid, t.name, t.begin, t.end == kJitForever ? "-" : std::to_string(t.end));
+    text += fmt::format("{} {} [{},{})\n", t.tid, t.name, t.begin,
+                        t.end == kJitForever ? "-" : std::to_string(t.end));
   }
   EXPECT_EQ(text, "70 Finalizer [0,-)\n71 renamed [1002,1040)\n71 another [1050,-)\n");
 }
@@ -265,7 +288,9 @@ TEST_F(JitLogTest, SeveralThreadsWriteWholeRecords) {
   for (uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (uint64_t i = 0; i < 500; ++i) {
-        writer.Load({.address = (t * 500 + i + 1) * 64, .length = 64, .class_name = "K", .name = "m"}, false);
+        writer.Load(
+            {.address = (t * 500 + i + 1) * 64, .length = 64, .class_name = "K", .name = "m"},
+            false);
       }
     });
   }
@@ -318,10 +343,11 @@ TEST_F(JitLogTest, TheEndSaysHowMuchIsLostIfThereIsRoomForIt) {
   const JitLog log = Read();
   EXPECT_TRUE(log.ended);
   EXPECT_EQ(log.lost, 20u);
-  EXPECT_EQ(log.damages, std::vector<std::string>{"jitlog: the disk was full: 20 records are lost"});
+  EXPECT_EQ(log.damages,
+            std::vector<std::string>{"jitlog: the disk was full: 20 records are lost"});
 }
 
-// --- Damage -----------------------------------------------------------------------------------------------------
+// --- Damage
 
 TEST_F(JitLogTest, CutAnywhereItReadsUpToThere) {
   JitLogWriter writer(TestNow);
@@ -354,7 +380,8 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
       EXPECT_LE(log->code.size(), 4u);
       ExpectNoOverlap(log->code);
       for (const JitCode& code : log->code) {
-        EXPECT_LE(code.class_name.data() + code.class_name.size(), log->bytes->data() + log->bytes->size());
+        EXPECT_LE(code.class_name.data() + code.class_name.size(),
+                  log->bytes->data() + log->bytes->size());
         EXPECT_LE(code.code.size(), code.length);
       }
     }
@@ -407,8 +434,10 @@ TEST(JitLogDamage, OtherFilesAndVersions) {
   const auto other = WithRecord([](JitHeader& header, JitCodeRecord&) { header.version = 2; });
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().exit_code, 2);
-  EXPECT_EQ(other.error().message, "the file 'jitlog' has version 2, this jprof reads 1: record again with this jprof");
-  EXPECT_FALSE(WithRecord([](JitHeader& header, JitCodeRecord&) { header.header_bytes = 1 << 30; }));
+  EXPECT_EQ(other.error().message,
+            "the file 'jitlog' has version 2, this jprof reads 1: record again with this jprof");
+  EXPECT_FALSE(
+      WithRecord([](JitHeader& header, JitCodeRecord&) { header.header_bytes = 1 << 30; }));
   EXPECT_FALSE(ReadJitLog("/nowhere/at/all"));
 }
 
@@ -421,7 +450,8 @@ TEST_F(JitLogTest, RecordsThatAreMissingAreNoticed) {
   bytes.erase(sizeof(JitHeader), first.bytes);
   const auto log = ParseJitLog(bytes);
   ASSERT_TRUE(log);
-  EXPECT_EQ(log->damages, std::vector<std::string>{"jitlog: there are not as many records as its end says"});
+  EXPECT_EQ(log->damages,
+            std::vector<std::string>{"jitlog: there are not as many records as its end says"});
 }
 
 }  // namespace

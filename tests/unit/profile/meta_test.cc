@@ -28,7 +28,10 @@ Meta Full() {
                       .interrupt_ns = 33'000,
                       .tprof = true,
                       .code = true},
-          .metrics = {{.name = "time", .unit = "ns", .scale = 0.4761904761904762, .kind = Metric::Kind::kTime},
+          .metrics = {{.name = "time",
+                       .unit = "ns",
+                       .scale = 0.4761904761904762,
+                       .kind = Metric::Kind::kTime},
                       {.name = "PAPI_TOT_INS", .unit = "events", .kind = Metric::Kind::kCount},
                       {.name = "ALLOCATED_BYTES",
                        .unit = "bytes",
@@ -62,8 +65,10 @@ TEST(MetaTest, AnEmptyOneComesBackEmpty) { EXPECT_EQ(Parsed(ToJson(Meta{})), Met
 
 TEST(MetaTest, FieldsOfAnotherTypeKeepTheirDefaults) {
   std::string damage;
-  const Meta meta = Parsed(R"({"jprof":1,"mode":[],"pid":-1,"command":"java","options":7,"probe":null,"clock":{"read_ticks":"x"},
-                              "metrics":[5,{"name":"","scale":1,"kind":"new"}],"jvm":[],"fingerprint":{"cpu":3}})", &damage);
+  const Meta meta = Parsed(
+      R"({"jprof":1,"mode":[],"pid":-1,"command":"java","options":7,"probe":null,"clock":{"read_ticks":"x"},
+                              "metrics":[5,{"name":"","scale":1,"kind":"new"}],"jvm":[],"fingerprint":{"cpu":3}})",
+      &damage);
   Meta expected;
   expected.metrics = {{.name = "unnamed"}, {.name = "unnamed"}};
   expected.fingerprint = {{"cpu", ""}};
@@ -92,12 +97,14 @@ TEST(MetaTest, ABracketStandsForAllIntervalsButItsOwn) {
 }
 
 TEST(RecordingMetaTest, ComesBackAsItWasWritten) {
-  const RecordingMeta meta = {"time, 100 samples/s on each CPU", "Linux 6.1", "app --x", {"a note", "another"}};
+  const RecordingMeta meta = {
+      "time, 100 samples/s on each CPU", "Linux 6.1", "app --x", {"a note", "another"}};
   EXPECT_EQ(ParseRecordingMeta(ToJson(meta)), meta);
 }
 
 TEST(RecordingMetaTest, FieldsOfAnotherTypeAreEmpty) {
-  EXPECT_EQ(ParseRecordingMeta(R"({"sampling":1,"notes":[2,"a\u001bb"]})"), (RecordingMeta{.notes = {"", "a?b"}}));
+  EXPECT_EQ(ParseRecordingMeta(R"({"sampling":1,"notes":[2,"a\u001bb"]})"),
+            (RecordingMeta{.notes = {"", "a?b"}}));
   EXPECT_EQ(ParseRecordingMeta("[]"), std::nullopt);
   EXPECT_EQ(ParseRecordingMeta(""), std::nullopt);
 }

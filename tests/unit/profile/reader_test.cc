@@ -18,7 +18,9 @@ using enum MethodType;
 
 class ReaderTest : public testing::Test {
  protected:
-  ReaderTest() : directory_(fs::path(testing::TempDir()) / ("reader-" + std::to_string(getpid()) + ".jprof")) {
+  ReaderTest()
+      : directory_(fs::path(testing::TempDir()) /
+                   ("reader-" + std::to_string(getpid()) + ".jprof")) {
     fs::remove_all(directory_);
   }
   ~ReaderTest() override { fs::remove_all(directory_); }
@@ -94,7 +96,8 @@ TEST_F(ReaderTest, FormerRecordsKeepTheirTypeAndBelongToTheNode) {
 
 TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
   profile_.header.metric_count = 2;
-  profile_.meta = R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
+  profile_.meta =
+      R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
                      {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
   const uint32_t a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
@@ -144,19 +147,22 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
 
 TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   const uint32_t a = profile_.AddMethod("A", "a", "()V");
-  profile_.AddThread("main", 1);                               // node 1
-  profile_.AddNode(PackMethod(kJitted, a), 5);                 // 2: a parent after it
-  profile_.AddNode(PackMethod(kJitted, a), 2);                 // 3: below a bad one
-  profile_.AddNode(PackMethod(kJitted, a), 1);                 // 4: good
-  profile_.AddNode(PackMethod(kBlock, 0), 1);                  // 5: children, no context
-  profile_.AddNode(PackMethod(kJitted, a), 5);                 // 6: its parent is a block
-  profile_.AddNode(0, 0);                                      // 7: never used
-  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, a + 1), 4)].more = kFormer;  // 8: of another method
+  profile_.AddThread("main", 1);                // node 1
+  profile_.AddNode(PackMethod(kJitted, a), 5);  // 2: a parent after it
+  profile_.AddNode(PackMethod(kJitted, a), 2);  // 3: below a bad one
+  profile_.AddNode(PackMethod(kJitted, a), 1);  // 4: good
+  profile_.AddNode(PackMethod(kBlock, 0), 1);   // 5: children, no context
+  profile_.AddNode(PackMethod(kJitted, a), 5);  // 6: its parent is a block
+  profile_.AddNode(0, 0);                       // 7: never used
+  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, a + 1), 4)].more =
+      kFormer;  // 8: of another method
   profile_.Write(directory_);
   Reader reader = Open();
   const CallTree tree = *reader.ReadTree();
   EXPECT_EQ(tree.size(), 2u);
-  EXPECT_EQ(Damages(reader), "nodes: a node's parent is wrong: left out with what is below it (4 times), first: node 2\n");
+  EXPECT_EQ(
+      Damages(reader),
+      "nodes: a node's parent is wrong: left out with what is below it (4 times), first: node 2\n");
 }
 
 TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
@@ -189,7 +195,8 @@ TEST_F(ReaderTest, CutFilesGiveWhatIsLeft) {
   EXPECT_EQ(reader.ReadTree()->size(), 5u);
   EXPECT_EQ(reader.ReadMethods()[a].name, "a");
   EXPECT_EQ(reader.ReadMethods()[b].name, "");
-  EXPECT_NE(Damages(reader).find("control: cut off: thread records are missing: 2 of 3"), std::string::npos);
+  EXPECT_NE(Damages(reader).find("control: cut off: thread records are missing: 2 of 3"),
+            std::string::npos);
   EXPECT_NE(Damages(reader).find("nodes: cut off"), std::string::npos);
   EXPECT_NE(Damages(reader).find("methods: cut off"), std::string::npos);
 }
@@ -251,7 +258,8 @@ class TraceTest : public ReaderTest {
     Reader reader = Open();
     std::vector<Event> events;
     const auto done = ReadTrace(reader, [&](const TraceEvent& event) {
-      if (event.thread == thread) events.push_back({event.thread, event.word, event.exit, event.delta});
+      if (event.thread == thread)
+        events.push_back({event.thread, event.word, event.exit, event.delta});
       if (missing != nullptr) *missing += event.missing;
       return true;
     });
@@ -292,13 +300,15 @@ TEST_F(TraceTest, GapsAreCounted) {
   EXPECT_NE(damages_.find("trace: cut off"), std::string::npos);
 }
 
-// The continuous writer: frames of one or more blocks; what it had not compressed yet still stands in `trace`.
+// The continuous writer: frames of one or more blocks; what it had not compressed yet still stands
+// in `trace`.
 TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   Record();
   std::string compressed;
   const auto add_frame = [&](size_t first, size_t blocks) {
     std::string frame(ZSTD_compressBound(blocks * kTraceBlockBytes), '\0');
-    frame.resize(ZSTD_compress(frame.data(), frame.size(), profile_.trace.data() + first * kTraceBlockBytes,
+    frame.resize(ZSTD_compress(frame.data(), frame.size(),
+                               profile_.trace.data() + first * kTraceBlockBytes,
                                blocks * kTraceBlockBytes, 1));
     compressed += frame;
   };
@@ -310,7 +320,8 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   EXPECT_EQ(damages_, "");
 
   fs::remove(directory_ / kTraceFile);
-  std::ofstream(directory_ / kCompressedTraceFile) << compressed.substr(0, compressed.size() - 1000);
+  std::ofstream(directory_ / kCompressedTraceFile)
+      << compressed.substr(0, compressed.size() - 1000);
   size_t left = 0;  // the first frame's block, of whichever thread
   for (const uint32_t thread : {0, 1}) {
     const std::vector<Event> events = Read(thread);
@@ -335,9 +346,9 @@ TEST(CleanText, MakesNamesFitToPrint) {
   EXPECT_EQ(CleanText("a\nb\x1b[31m"), "a?b?[31m");
   EXPECT_EQ(CleanText("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
   EXPECT_EQ(CleanText("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");  // the JVM's surrogate pair
-  EXPECT_EQ(CleanText("\xed\xa0\xbd"), "\xef\xbf\xbd");                    // half of one
+  EXPECT_EQ(CleanText("\xed\xa0\xbd"), "\xef\xbf\xbd");                  // half of one
   EXPECT_EQ(CleanText("\xff\xc3"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(CleanText("\xc0\x80"), "?");                                  // NUL as the JVM writes it
+  EXPECT_EQ(CleanText("\xc0\x80"), "?");  // NUL as the JVM writes it
 }
 
 }  // namespace

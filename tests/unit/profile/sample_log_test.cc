@@ -25,10 +25,24 @@ class SampleLogTest : public testing::Test {
     SampleWriter writer;
     ASSERT_TRUE(writer.Open(path_, {.cpus = 2, .start_ns = 5}));
     const uint64_t chain[] = {0x1000, 0x2000, 0x3000};
-    writer.Add({{.kind = SampleKind::kSample, .cpu = 1, .pid = 7, .tid = 8, .time = 30, .address = 0x1000}, {}, {}, chain});
-    writer.Add({{.kind = SampleKind::kMap, .pid = 7, .tid = 7, .time = 10, .address = 0x1000, .length = 0x100,
-                 .offset = 0x40, .inode = 9}, "/lib/x.so", std::string_view("\x01\x02\xff", 3), {}});
-    writer.Add({{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 20}, "java", {}, {}});
+    writer.Add(
+        {{.kind = SampleKind::kSample, .cpu = 1, .pid = 7, .tid = 8, .time = 30, .address = 0x1000},
+         {},
+         {},
+         chain});
+    writer.Add({{.kind = SampleKind::kMap,
+                 .pid = 7,
+                 .tid = 7,
+                 .time = 10,
+                 .address = 0x1000,
+                 .length = 0x100,
+                 .offset = 0x40,
+                 .inode = 9},
+                "/lib/x.so",
+                std::string_view("\x01\x02\xff", 3),
+                {}});
+    writer.Add(
+        {{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 20}, "java", {}, {}});
     writer.Add({{.kind = SampleKind::kLost, .time = 40, .address = 3}, {}, {}, {}});
     if (end) {
       ASSERT_TRUE(writer.Close(50));

@@ -1,4 +1,5 @@
-// Files that are longer than memory and have a few blocks on disk: reading them costs what these blocks cost.
+// Files that are longer than memory and have a few blocks on disk: reading them costs what these
+// blocks cost.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,7 +23,9 @@ constexpr uint64_t kLong = uint64_t{1} << 38;  // 275 GB: 4 billion nodes
 
 class Sparse : public testing::Test {
  protected:
-  Sparse() : directory_(fs::path(testing::TempDir()) / ("sparse-" + std::to_string(getpid()) + ".jprof")) {
+  Sparse()
+      : directory_(fs::path(testing::TempDir()) /
+                   ("sparse-" + std::to_string(getpid()) + ".jprof")) {
     fs::remove_all(directory_);
     made_.with_trace = true;
     const uint32_t method = made_.AddMethod("app/Main", "run", "()V");
@@ -33,7 +36,9 @@ class Sparse : public testing::Test {
   }
   ~Sparse() override { fs::remove_all(directory_); }
 
-  void Lengthen(const char* name, uint64_t size = kLong) { fs::resize_file(directory_ / name, size); }
+  void Lengthen(const char* name, uint64_t size = kLong) {
+    fs::resize_file(directory_ / name, size);
+  }
 
   void Put(const char* name, uint64_t offset, const void* bytes, size_t size) {
     std::fstream file(directory_ / name, std::ios::binary | std::ios::in | std::ios::out);
@@ -58,7 +63,8 @@ class Sparse : public testing::Test {
   const fs::path directory_;
 };
 
-// In a process that may take 256 MiB more than it has now, and 20 s of CPU time: it says nothing and ends well.
+// In a process that may take 256 MiB more than it has now, and 20 s of CPU time: it says nothing
+// and ends well.
 void InLittleMemory(const std::function<void()>& read) {
 #ifdef JPROF_SANITIZED  // these reserve address space by the terabyte
   read();
@@ -103,14 +109,16 @@ TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
 }
 
 TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
-  std::vector<Node> nodes(200'000, Node{.word = PackMethod(MethodType::kInterpreted, 1), .parent = 1});
+  std::vector<Node> nodes(200'000,
+                          Node{.word = PackMethod(MethodType::kInterpreted, 1), .parent = 1});
   Put(kNodesFile, 3 * sizeof(Node), nodes.data(), nodes.size() * sizeof(Node));
   Claim([&](ControlHeader& header) { header.node_count = nodes.size() + 3; });
   Reader reader = Open();
   const auto tree = reader.ReadTree(/*memory=*/1 << 20);
   ASSERT_FALSE(tree);
   EXPECT_EQ(tree.error().exit_code, 1);
-  EXPECT_NE(tree.error().message.find((directory_ / kNodesFile).string()), std::string::npos) << tree.error().message;
+  EXPECT_NE(tree.error().message.find((directory_ / kNodesFile).string()), std::string::npos)
+      << tree.error().message;
   EXPECT_EQ(reader.ReadTree()->size(), nodes.size() + 2);
 }
 
@@ -160,7 +168,8 @@ TEST_F(Sparse, ATracesHolesAreNotRead) {
 
 TEST_F(Sparse, ACompressedTraceEndsAtAHole) {
   const uint32_t skippable[] = {0x184D2A50, 0xffff'fff0};  // a frame of 4 GiB that says nothing
-  std::ofstream(directory_ / kCompressedTraceFile).write(reinterpret_cast<const char*>(skippable), sizeof(skippable));
+  std::ofstream(directory_ / kCompressedTraceFile)
+      .write(reinterpret_cast<const char*>(skippable), sizeof(skippable));
   Lengthen(kCompressedTraceFile);
   fs::remove(directory_ / kTraceFile);
   InLittleMemory([&] {
@@ -208,7 +217,8 @@ TEST_F(Sparse, ALogOfJittedCodeEndsWhereItIsEmpty) {
   InLittleMemory([&] {
     const auto log = ReadJitLog(directory_.string());
     ASSERT_TRUE(log) << log.error().message;
-    EXPECT_EQ(log->damages.back().substr(0, 26), "jitlog: nothing from byte ") << log->damages.back();
+    EXPECT_EQ(log->damages.back().substr(0, 26), "jitlog: nothing from byte ")
+        << log->damages.back();
   });
 }
 

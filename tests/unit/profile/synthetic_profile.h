@@ -1,5 +1,6 @@
-// Makes profiles without a JVM: events in, a profile directory out, by the obvious list-and-map way. For tests of
-// the reader and the reports, and the seeds of their fuzzer. Writes exactly what layout.h says.
+// Makes profiles without a JVM: events in, a profile directory out, by the obvious list-and-map
+// way. For tests of the reader and the reports, and the seeds of their fuzzer. Writes exactly what
+// layout.h says.
 #pragma once
 
 #include <cstring>
@@ -26,7 +27,8 @@ class SyntheticProfile {
     extra.resize(1);
   }
 
-  uint32_t AddMethod(std::string class_name, std::string name, std::string signature, uint16_t flags = 0) {
+  uint32_t AddMethod(std::string class_name, std::string name, std::string signature,
+                     uint16_t flags = 0) {
     MethodRecord record;
     const std::string text = class_name + name + signature;
     record.bytes = static_cast<uint32_t>((sizeof(record) + text.size() + 7) / 8 * 8);
@@ -53,7 +55,8 @@ class SyntheticProfile {
   }
 
   // An entry `delta` after the thread's last event; the time goes to what was running.
-  void Enter(size_t thread, uint32_t method, MethodType type, int64_t delta, int64_t extra_delta = 0) {
+  void Enter(size_t thread, uint32_t method, MethodType type, int64_t delta,
+             int64_t extra_delta = 0) {
     Strand& strand = strands_[thread];
     Charge(strand, delta, extra_delta);
     Trace(thread, PackMethod(type, method), false, delta);
@@ -109,7 +112,7 @@ class SyntheticProfile {
   std::vector<Node> nodes;
   std::vector<int64_t> extra;  // of the second metric, if header.metric_count == 2
   std::string methods;
-  std::string trace;           // whole blocks
+  std::string trace;  // whole blocks
   bool with_trace = false;
   std::string calibration;
   std::string meta =
@@ -123,7 +126,7 @@ class SyntheticProfile {
   struct Strand {
     std::vector<uint32_t> stack;
     EventKind previous = EventKind::kEntry;
-    std::string events;      // of the block being filled
+    std::string events;  // of the block being filled
     TraceBlock block;
     int64_t value = 0;
   };
@@ -137,7 +140,8 @@ class SyntheticProfile {
     const auto [known, is_new] = children_.try_emplace({parent, MethodOf(word)}, 0);
     if (is_new) known->second = AddNode(word, parent);
     const uint32_t child = known->second;
-    if (nodes[child].word != word) {  // the method was compiled: what it had moves to a former record
+    if (nodes[child].word !=
+        word) {  // the method was compiled: what it had moves to a former record
       const uint32_t former = AddNode(nodes[child].word, child);
       nodes[former] = nodes[child];
       nodes[former].parent = child;
@@ -159,7 +163,8 @@ class SyntheticProfile {
     std::string event;
     Varint(event, uint64_t{MethodOf(word)} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
     Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
-    if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes) FlushTrace(thread);
+    if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes)
+      FlushTrace(thread);
     strand.events += event;
     strand.value += delta;
     ++strand.block.events;
@@ -173,7 +178,8 @@ class SyntheticProfile {
     strand.block.bytes = static_cast<uint32_t>(strand.events.size());
     ++strand.block.sequence;
     const size_t start = trace.size();
-    trace.append(reinterpret_cast<const char*>(&strand.block), sizeof(TraceBlock)).append(strand.events);
+    trace.append(reinterpret_cast<const char*>(&strand.block), sizeof(TraceBlock))
+        .append(strand.events);
     trace.resize(start + kTraceBlockBytes);
     strand.events.clear();
     strand.block.first_event += strand.block.events;

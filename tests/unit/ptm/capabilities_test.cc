@@ -43,7 +43,8 @@ TEST(Capabilities, TheLockCountsDispatches) {
   const Capability& dispatches = Named(all, "dispatches");
   if (dispatches.figures.empty()) GTEST_SKIP() << dispatches.lack;
   EXPECT_TRUE(dispatches.available) << dispatches.lack;
-  // Of 20 naps; one that is over before the thread is switched out (a hypervisor had the CPU) is not a dispatch.
+  // Of 20 naps; one that is over before the thread is switched out (a hypervisor had the CPU) is
+  // not a dispatch.
   EXPECT_GE(dispatches.figures[0].second, 10);
 }
 

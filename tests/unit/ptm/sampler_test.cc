@@ -47,7 +47,8 @@ TEST(Sampler, SamplesThisProcessAtTheRateAsked) {
   EXPECT_LT(samples, 750u);
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  const uint64_t nanos = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t nanos =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   EXPECT_LT(last, nanos);
   EXPECT_GT(last, nanos - 2'000'000'000);  // the same clock
 }
@@ -66,8 +67,11 @@ TEST(Sampler, SaysWhatProcessesDo) {
   std::set<std::string> seen;
   sampler->Drain(0, [&](const SampleRecord& record) {
     if (record.pid != static_cast<uint32_t>(child)) return;
-    if (record.kind == SampleRecord::Kind::kFork && record.parent_pid == static_cast<uint32_t>(getpid())) seen.insert("fork");
-    if (record.kind == SampleRecord::Kind::kComm && record.exec && record.text == "true") seen.insert("exec");
+    if (record.kind == SampleRecord::Kind::kFork &&
+        record.parent_pid == static_cast<uint32_t>(getpid()))
+      seen.insert("fork");
+    if (record.kind == SampleRecord::Kind::kComm && record.exec && record.text == "true")
+      seen.insert("exec");
     if (record.kind == SampleRecord::Kind::kMap && record.text.ends_with("/true")) {
       EXPECT_NE(record.inode, 0u);
       seen.insert("map");
@@ -87,7 +91,9 @@ TEST(Sampler, TheWholeMachineAlsoWhenItIsIdle) {
   usleep(300'000);
   sampler->Stop();
   uint64_t samples = 0;
-  sampler->Drain(0, [&](const SampleRecord& record) { samples += record.kind == SampleRecord::Kind::kSample; });
+  sampler->Drain(0, [&](const SampleRecord& record) {
+    samples += record.kind == SampleRecord::Kind::kSample;
+  });
   EXPECT_GT(samples, 100u);  // some kernels deliver none on a CPU that sleeps deeply
 }
 
@@ -113,7 +119,7 @@ TEST(Sampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
     });
   }
   if (cpus.size() < 2) GTEST_SKIP() << "all on one CPU";
-  EXPECT_GT(records, 160u);  // 80 children: a start and an end each
+  EXPECT_GT(records, 160u);         // 80 children: a start and an end each
   EXPECT_LE(early, records / 100);  // a record may have its time, and not be written yet
 }
 
@@ -125,7 +131,8 @@ class MadeRing : public testing::Test {
   void Add(uint16_t size, uint64_t time) {
     const uint64_t at = page_->data_head % (kPages * 4096);
     const perf_event_header header = {PERF_RECORD_SWITCH_CPU_WIDE, 0, size};
-    const uint64_t rest[] = {0, uint64_t{8} << 32 | 7, time, 0};  // who was before; pid and tid, time, CPU
+    const uint64_t rest[] = {0, uint64_t{8} << 32 | 7, time,
+                             0};  // who was before; pid and tid, time, CPU
     std::byte* out = reinterpret_cast<std::byte*>(page_) + 4096 + at;
     std::memcpy(out, &header, sizeof(header));
     std::memcpy(out + sizeof(header), rest, sizeof(rest));
@@ -169,11 +176,13 @@ TEST(Sampler, AProcessThatHasEndedIsAnError) {
   waitpid(child, nullptr, 0);
   const auto sampler = Sampler::Open({.pids = {static_cast<uint32_t>(child)}});
   ASSERT_FALSE(sampler);
-  EXPECT_NE(sampler.error().message.find("has ended"), std::string::npos) << sampler.error().message;
+  EXPECT_NE(sampler.error().message.find("has ended"), std::string::npos)
+      << sampler.error().message;
 }
 
 TEST(Sampler, AnEventThatTheMachineLacksIsWrongUse) {
-  const auto sampler = Sampler::Open({.event = {.name = "nonsense", .type = 0x7ffffff0, .config = 1}});
+  const auto sampler =
+      Sampler::Open({.event = {.name = "nonsense", .type = 0x7ffffff0, .config = 1}});
   ASSERT_FALSE(sampler);
   EXPECT_NE(sampler.error().message.find("nonsense"), std::string::npos) << sampler.error().message;
 }

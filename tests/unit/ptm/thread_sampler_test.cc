@@ -108,7 +108,8 @@ TEST_F(ThreadSamplerTest, TheFirstSignalIsNeverEarly) {
     if (sampler_.by_timer()) GTEST_SKIP() << "the kernel's tick decides when a POSIX timer expires";
     for (int restart = 0; restart < 2; ++restart) {
       taken = 0;
-      // The event counts elapsed time while the thread has a processor, CPU time less: a hypervisor's share is not in it.
+      // The event counts elapsed time while the thread has a processor, CPU time less: a
+      // hypervisor's share is not in it.
       const uint64_t begin = Nanos(CLOCK_MONOTONIC), cpu = CpuNanos();
       sampler_.Start();
       while (taken == 0 && CpuNanos() < cpu + 4 * kPeriod) {

@@ -1,5 +1,5 @@
-// Damaged profiles: every report of every flipped, cut or missing byte ends with an answer, not a crash. Worth most
-// under asan-ubsan.
+// Damaged profiles: every report of every flipped, cut or missing byte ends with an answer, not a
+// crash. Worth most under asan-ubsan.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,11 +14,13 @@ namespace fs = std::filesystem;
 
 class Damage : public testing::Test {
  protected:
-  Damage() : directory_(fs::path(testing::TempDir()) / ("damage-" + std::to_string(getpid()) + ".jprof")) {
+  Damage()
+      : directory_(fs::path(testing::TempDir()) /
+                   ("damage-" + std::to_string(getpid()) + ".jprof")) {
     fs::remove_all(directory_);
     RandomProfile(5, 3, 150, /*with_trace=*/true).Write(directory_);
-    for (const char* name : {profile::kControlFile, profile::kNodesFile, profile::kMethodsFile, profile::kTraceFile,
-                             profile::kMetaFile}) {
+    for (const char* name : {profile::kControlFile, profile::kNodesFile, profile::kMethodsFile,
+                             profile::kTraceFile, profile::kMetaFile}) {
       std::ifstream file(directory_ / name, std::ios::binary);
       files_[name].assign(std::istreambuf_iterator<char>(file), {});
     }
@@ -34,7 +36,9 @@ class Damage : public testing::Test {
     const Format format = static_cast<Format>(round % 3);
     for (const Report& report : Reports()) {
       const Printed printed = Print(report.name, directory_,
-                                    {.format = format, .merged = round % 2 == 0, .min_percent = round % 5 == 0 ? 1.0 : 0,
+                                    {.format = format,
+                                     .merged = round % 2 == 0,
+                                     .min_percent = round % 5 == 0 ? 1.0 : 0,
                                      .cumulative = round % 7 == 0},
                                     DemoTable(1));
       if (!printed.result) {
@@ -70,7 +74,8 @@ TEST_F(Damage, FlippedBytes) {
     for (unsigned flips = 1 + random_() % 4; flips > 0; --flips) {
       // In `control` only the header and the records matter; half of the flips go to the header.
       size_t at = random_() % UsedBytes(name, bytes);
-      if (name == profile::kControlFile && random_() % 2 == 0) at = random_() % sizeof(profile::ControlHeader);
+      if (name == profile::kControlFile && random_() % 2 == 0)
+        at = random_() % sizeof(profile::ControlHeader);
       bytes[at] = static_cast<char>(random_() % 3 == 0 ? 0xff : random_());
     }
     Save(name, bytes);
@@ -83,7 +88,8 @@ TEST_F(Damage, CutAndMissingFiles) {
   for (int round = 0; round < 400; ++round) {
     for (const auto& [name, bytes] : files_) {
       if (random_() % 3 != 0) continue;
-      random_() % 20 == 0 ? (void)fs::remove(directory_ / name) : Save(name, bytes.substr(0, random_() % bytes.size()));
+      random_() % 20 == 0 ? (void)fs::remove(directory_ / name)
+                          : Save(name, bytes.substr(0, random_() % bytes.size()));
     }
     PrintAll(round);
     for (const auto& [name, bytes] : files_) Save(name, bytes);
@@ -93,8 +99,10 @@ TEST_F(Damage, CutAndMissingFiles) {
 TEST_F(Damage, IsNamedInTheReport) {
   Save(profile::kNodesFile, files_[profile::kNodesFile].substr(0, 1000));
   const Printed text = Print("log-rt", directory_, {});
-  EXPECT_NE(text.text.find("damaged   nodes: cut off: call tree nodes are missing: 15 of "), std::string::npos);
-  const auto json = nlohmann::json::parse(Print("log-rt", directory_, {.format = Format::kJson}).text);
+  EXPECT_NE(text.text.find("damaged   nodes: cut off: call tree nodes are missing: 15 of "),
+            std::string::npos);
+  const auto json =
+      nlohmann::json::parse(Print("log-rt", directory_, {.format = Format::kJson}).text);
   EXPECT_EQ(json["damages"].size(), 1u);
 }
 

@@ -1,5 +1,5 @@
-// The profile most report tests look at: two threads, recursion, a method that is compiled on the way, a static
-// method, an exception-like exit, a call still open.
+// The profile most report tests look at: two threads, recursion, a method that is compiled on the
+// way, a static method, an exception-like exit, a call still open.
 #pragma once
 
 #include <cstdio>
@@ -16,10 +16,13 @@ inline profile::SyntheticProfile DemoProfile(bool with_trace = false) {
   using enum MethodType;
   profile::SyntheticProfile demo;
   demo.with_trace = with_trace;
-  const uint32_t main = demo.AddMethod("Demo", "main", "([Ljava/lang/String;)V", profile::kMethodStatic);
+  const uint32_t main =
+      demo.AddMethod("Demo", "main", "([Ljava/lang/String;)V", profile::kMethodStatic);
   const uint32_t fib = demo.AddMethod("Demo", "fib", "(I)I", profile::kMethodStatic);
-  const uint32_t append = demo.AddMethod("java/lang/StringBuffer", "append", "(J)Ljava/lang/StringBuffer;");
-  const uint32_t read = demo.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
+  const uint32_t append =
+      demo.AddMethod("java/lang/StringBuffer", "append", "(J)Ljava/lang/StringBuffer;");
+  const uint32_t read =
+      demo.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
 
   const size_t worker = demo.AddThread("worker", 101);
   demo.Enter(worker, read, kNative, 10);
@@ -28,7 +31,8 @@ inline profile::SyntheticProfile DemoProfile(bool with_trace = false) {
   const size_t thread = demo.AddThread("main", 100);
   demo.Enter(thread, main, kInterpreted, 100);
   for (int i = 0; i < 3; ++i) {
-    const MethodType tier = i == 0 ? kInterpreted : kJitted;  // append is compiled after its first call
+    const MethodType tier =
+        i == 0 ? kInterpreted : kJitted;  // append is compiled after its first call
     demo.Enter(thread, append, tier, 20);
     demo.Exit(thread, 1000);
   }
@@ -53,8 +57,12 @@ inline calibrate::Table DemoTable(unsigned seed = 0) {
       for (const char running : std::string("IJRNijrnT")) {
         for (const char other : std::string("IJRNijrnT")) {
           const double overhead = seed == 0 ? 4 : 1 + static_cast<double>(random() % 50) / 8;
-          metric.keys[{previous, running, event, other}] = {
-              .count = 9, .observed = overhead + 1, .truth = 1, .overhead = overhead, .spread = 2, .repeat = 0.5};
+          metric.keys[{previous, running, event, other}] = {.count = 9,
+                                                            .observed = overhead + 1,
+                                                            .truth = 1,
+                                                            .overhead = overhead,
+                                                            .spread = 2,
+                                                            .repeat = 0.5};
         }
       }
     }
@@ -62,18 +70,21 @@ inline calibrate::Table DemoTable(unsigned seed = 0) {
   return {.fingerprint = {{"cpu", "c"}}, .made_at = "2026-01-01T00:00:00Z", .metrics = {metric}};
 }
 
-// A random program on `threads` threads: `events` entries and exits, ten methods, types that change.
-inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int events, bool with_trace = false) {
+// A random program on `threads` threads: `events` entries and exits, ten methods, types that
+// change.
+inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int events,
+                                               bool with_trace = false) {
   std::mt19937 random(seed);
   profile::SyntheticProfile made;
   made.with_trace = with_trace;
   std::vector<uint32_t> methods;
   for (int i = 0; i < 10; ++i) {
-    methods.push_back(made.AddMethod("pkg/C" + std::to_string(i % 3), "m" + std::to_string(i), "()V",
-                                     i % 2 == 0 ? profile::kMethodStatic : 0));
+    methods.push_back(made.AddMethod("pkg/C" + std::to_string(i % 3), "m" + std::to_string(i),
+                                     "()V", i % 2 == 0 ? profile::kMethodStatic : 0));
   }
   std::vector<size_t> depth(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; ++i) made.AddThread("thread " + std::to_string(i), 100 + static_cast<uint32_t>(i));
+  for (int i = 0; i < threads; ++i)
+    made.AddThread("thread " + std::to_string(i), 100 + static_cast<uint32_t>(i));
   for (int i = 0; i < events; ++i) {
     const size_t thread = random() % static_cast<size_t>(threads);
     const int64_t delta = random() % 40;
@@ -82,7 +93,8 @@ inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int e
       --depth[thread];
       continue;
     }
-    const MethodType type = static_cast<MethodType>(1 + (random() % 100 < 5 ? random() % 4 : i * 3 / events));
+    const MethodType type =
+        static_cast<MethodType>(1 + (random() % 100 < 5 ? random() % 4 : i * 3 / events));
     made.Enter(thread, methods[random() % methods.size()], type, delta);
     ++depth[thread];
   }
@@ -95,8 +107,8 @@ struct Printed {
 };
 
 // One report of a profile directory, as text.
-inline Printed Print(const std::string& report, const std::filesystem::path& directory, const Options& options,
-                     std::optional<calibrate::Table> table = {}) {
+inline Printed Print(const std::string& report, const std::filesystem::path& directory,
+                     const Options& options, std::optional<calibrate::Table> table = {}) {
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) return {"", std::unexpected(reader.error())};
   Source source{std::move(*reader), std::move(table), "table", "no table: run jprof calibrate"};

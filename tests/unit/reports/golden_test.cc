@@ -44,7 +44,8 @@ class Golden : public testing::TestWithParam<Case> {};
 
 TEST_P(Golden, IsAsWritten) {
   const Case& one = GetParam();
-  const fs::path directory = fs::path(testing::TempDir()) / ("golden-" + std::to_string(getpid()) + ".jprof");
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("golden-" + std::to_string(getpid()) + ".jprof");
   DemoProfile(/*with_trace=*/true).Write(directory);
   Printed printed = Print(one.report, directory, one.options,
                           one.calibrated ? std::optional(DemoTable()) : std::nullopt);

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 class Sums : public testing::TestWithParam<unsigned> {
  protected:
-  Sums() : directory_(fs::path(testing::TempDir()) / ("sums-" + std::to_string(getpid()) + ".jprof")) {
+  Sums()
+      : directory_(fs::path(testing::TempDir()) / ("sums-" + std::to_string(getpid()) + ".jprof")) {
     profile::SyntheticProfile made = RandomProfile(GetParam(), 3, 4000, /*with_trace=*/true);
     for (const profile::Node& node : made.nodes) {
       raw_ += static_cast<double>(node.self);
@@ -41,16 +42,23 @@ class Sums : public testing::TestWithParam<unsigned> {
 };
 
 // Values print with one decimal, so a sum over n rows may be off by n / 20.
-double Rounding(const std::vector<oracle::CsvRow>& rows) { return static_cast<double>(rows.size()) / 20 + 1e-6; }
+double Rounding(const std::vector<oracle::CsvRow>& rows) {
+  return static_cast<double>(rows.size()) / 20 + 1e-6;
+}
 
 TEST_P(Sums, BaseAndAdjustAreRawWhateverIsShown) {
-  const Options shown[] = {{}, {.merged = true}, {.min_percent = 5}, {.depth = 3}, {.sort = Sort::kBase},
+  const Options shown[] = {{},
+                           {.merged = true},
+                           {.min_percent = 5},
+                           {.depth = 3},
+                           {.sort = Sort::kBase},
                            {.merged = true, .sort = Sort::kCalls, .min_percent = 1, .depth = 4}};
   for (const Options& options : shown) {
     const auto rows = Csv("log-rt", options);
     EXPECT_EQ(oracle::Total(rows, "raw:time"), raw_);
     EXPECT_EQ(oracle::Total(rows, "calls"), calls_);
-    EXPECT_NEAR(oracle::Total(rows, "base:time") + oracle::Total(rows, "adjust:time"), raw_, 2 * Rounding(rows));
+    EXPECT_NEAR(oracle::Total(rows, "base:time") + oracle::Total(rows, "adjust:time"), raw_,
+                2 * Rounding(rows));
     EXPECT_GT(oracle::Total(rows, "adjust:time"), 0);
   }
 }
@@ -78,7 +86,8 @@ TEST_P(Sums, MergingThreadsKeepsEveryPathsCalls) {
     std::map<std::string, double> calls;
     for (const auto& row : rows) {
       const std::string& id = row.fields.at("id");
-      if (row.fields.at("level") != "0") path[id] = path[row.fields.at("parent")] + "/" + row.fields.at("name");
+      if (row.fields.at("level") != "0")
+        path[id] = path[row.fields.at("parent")] + "/" + row.fields.at("name");
       calls[path[id]] += row.number("calls");
     }
     return calls;
@@ -95,7 +104,8 @@ TEST_P(Sums, CumulativeIsWhatTheSlowWaySays) {
   for (const auto& method : Csv("methods", {})) {
     const std::string& name = method.fields.at("name");
     if (name.starts_with("(")) continue;
-    EXPECT_NEAR(method.number("cumulative:time"), oracle::MethodCumulative(rows, name, "base:time"), Rounding(rows));
+    EXPECT_NEAR(method.number("cumulative:time"), oracle::MethodCumulative(rows, name, "base:time"),
+                Rounding(rows));
   }
 }
 
@@ -107,9 +117,11 @@ TEST_P(Sums, MethodsAddUpToTheTree) {
 
 TEST_P(Sums, TraceAndTreeAgreeOnEveryCount) {
   std::map<std::string, double> traced, counted;
-  for (const auto& row : Csv("log-gen", {})) traced[row.fields.at("name")] += row.fields.at("event") == "entry";
+  for (const auto& row : Csv("log-gen", {}))
+    traced[row.fields.at("name")] += row.fields.at("event") == "entry";
   for (const auto& row : Csv("methods", {})) {
-    if (!row.fields.at("name").starts_with("(")) counted[row.fields.at("name")] = row.number("calls");
+    if (!row.fields.at("name").starts_with("("))
+      counted[row.fields.at("name")] = row.number("calls");
   }
   EXPECT_EQ(traced, counted);
 }

@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using profile::SampleKind;
 
-// One process with a thread each for jitted code, which changes its owner at time 500, and for code that has no module.
+// One process with a thread each for jitted code, which changes its owner at time 500, and for code
+// that has no module.
 class TprofTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -22,10 +23,12 @@ class TprofTest : public testing::Test {
     directory_ = made;
     std::ofstream(directory_ / profile::kRecordingFile)
         << R"({"sampling":"time, 100 samples/s on each CPU","platform":"Linux","command":"app","notes":["a note"]})";
-    std::ofstream(directory_ / "kallsyms") << "ffffffff81000000 T start_kernel\nffffffff81001000 t do_idle\nffffffff81002000 T _end\n";
+    std::ofstream(directory_ / "kallsyms")
+        << "ffffffff81000000 T start_kernel\nffffffff81001000 t do_idle\nffffffff81002000 T _end\n";
     std::ofstream(directory_ / "perf-16.map") << "7000 100 Foreign.method\n";
     profile::SampleWriter writer;
-    ASSERT_TRUE(writer.Open((directory_ / profile::kSamplesFile).string(), {.cpus = 2, .start_ns = 0}));
+    ASSERT_TRUE(
+        writer.Open((directory_ / profile::kSamplesFile).string(), {.cpus = 2, .start_ns = 0}));
     Comm(writer, 16, 16, "java");
     Comm(writer, 16, 17, "worker");
     for (int i = 0; i < 6; ++i) Sample(writer, 100 + i, 17, 0x7000 + i * 8);
@@ -38,9 +41,17 @@ class TprofTest : public testing::Test {
   static void Comm(profile::SampleWriter& writer, uint32_t pid, uint32_t tid, const char* name) {
     writer.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
   }
-  static void Sample(profile::SampleWriter& writer, uint64_t time, uint32_t tid, uint64_t address, bool kernel = false) {
-    writer.Add({{.kind = SampleKind::kSample, .kernel = kernel, .pid = tid == 0 ? 0u : 16u, .tid = tid, .time = time,
-                 .address = address}, {}, {}, {}});
+  static void Sample(profile::SampleWriter& writer, uint64_t time, uint32_t tid, uint64_t address,
+                     bool kernel = false) {
+    writer.Add({{.kind = SampleKind::kSample,
+                 .kernel = kernel,
+                 .pid = tid == 0 ? 0u : 16u,
+                 .tid = tid,
+                 .time = time,
+                 .address = address},
+                {},
+                {},
+                {}});
   }
 
   std::string Print(const TprofOptions& options) {
@@ -66,7 +77,8 @@ class TprofTest : public testing::Test {
 
 TEST_F(TprofTest, PrintsTheClassicStanzas) {
   const std::string text = Print({});
-  EXPECT_NE(text.find("total ticks: 10   lost: 0   unresolved: 3 (30.00 %)"), std::string::npos) << text;
+  EXPECT_NE(text.find("total ticks: 10   lost: 0   unresolved: 3 (30.00 %)"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("a note"), std::string::npos);
   const char* expected = R"(================================
     )) Process_Thread_Module_Symbol
@@ -96,8 +108,11 @@ TEST_F(TprofTest, ClippedRowsAreSummedUp) {
 }
 
 TEST_F(TprofTest, JsonAndCsvHoldEveryTickOnce) {
-  EXPECT_NE(Print({.format = Format::kJson}).find(R"("module":"JITCODE","symbol":"Foreign.method","ticks":6)"), std::string::npos);
-  EXPECT_NE(Print({.format = Format::kCsv}).find("java_0010,tid_java_0010,NoModule,NoSymbols,3\n"), std::string::npos);
+  EXPECT_NE(Print({.format = Format::kJson})
+                .find(R"("module":"JITCODE","symbol":"Foreign.method","ticks":6)"),
+            std::string::npos);
+  EXPECT_NE(Print({.format = Format::kCsv}).find("java_0010,tid_java_0010,NoModule,NoSymbols,3\n"),
+            std::string::npos);
 }
 
 TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {

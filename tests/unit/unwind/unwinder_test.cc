@@ -17,7 +17,8 @@
 #include "tests/unit/unwind/walks.h"
 
 #ifdef JPROF_SANITIZED_THREADS
-// dlclose frees what dl_iterate_phdr reads, both under a lock of the dynamic linker that ThreadSanitizer does not see.
+// dlclose frees what dl_iterate_phdr reads, both under a lock of the dynamic linker that
+// ThreadSanitizer does not see.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:ld-linux-*.so*\n";
 }

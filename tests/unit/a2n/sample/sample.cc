@@ -1,5 +1,5 @@
-// What image_test asks about: Outer has Middle inlined, which has Inner inlined. The tests find the lines by their
-// marks.
+// What image_test asks about: Outer has Middle inlined, which has Inner inlined. The tests find the
+// lines by their marks.
 #include <cstdio>
 
 namespace sample {
