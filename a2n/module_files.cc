@@ -10,6 +10,7 @@
 
 #include "a2n/proc_maps.h"
 #include "a2n/small_file.h"
+#include "common/errno_text.h"
 
 namespace jprof::a2n {
 namespace {
@@ -102,7 +103,7 @@ Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
   struct stat status = {};
   if (fstat(fd, &status) != 0) {
     close(fd);
-    return Fail("{}", std::strerror(errno));
+    return Fail("{}", ErrnoText());
   }
   const Identity identity(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
                           status.st_mtim.tv_nsec);
@@ -127,7 +128,7 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
       const int fd = OpenForReading(candidate.path);
       struct stat status = {};
       if (fd < 0 || fstat(fd, &status) != 0) {
-        if (reason.empty()) reason = std::strerror(errno);
+        if (reason.empty()) reason = ErrnoText();
         if (fd >= 0) close(fd);
         continue;
       }
@@ -163,7 +164,7 @@ Result<Image*> ModuleFiles::FindVdso() {
   for (const Mapping& mapping : ParseMaps(*maps)) {
     if (mapping.path != kVdso) continue;
     const int fd = memfd_create("vdso", MFD_CLOEXEC);
-    if (fd < 0) return Fail("memfd_create: {}", std::strerror(errno));
+    if (fd < 0) return Fail("memfd_create: {}", ErrnoText());
     const auto* image = reinterpret_cast<const char*>(mapping.start);
     if (write(fd, image, mapping.length) != static_cast<ssize_t>(mapping.length)) {
       close(fd);

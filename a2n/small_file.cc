@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
+
 namespace jprof::a2n {
 
 Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cut) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return Fail("{}", std::strerror(errno));
+  if (fd < 0) return Fail("{}", ErrnoText());
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(fd);
@@ -39,7 +41,7 @@ Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cu
   char more = 0;
   if (cut != nullptr) *cut = got > 0 && read(fd, &more, 1) == 1;
   close(fd);
-  if (got < 0) return Fail("{}", std::strerror(error));
+  if (got < 0) return Fail("{}", ErrnoText(error));
   text.resize(filled);
   return text;
 }

@@ -271,7 +271,7 @@ void AddA2nCommand(CLI::App& app, int& exit_code) {
     const Result<void> done = Run(*arguments);
     if (done) return;
     PrintError(done.error().message);
-    exit_code = done.error().exit_code;
+    exit_code = ExitCodeOf(done.error());
   });
 }
 

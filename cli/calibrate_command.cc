@@ -18,6 +18,7 @@
 #include "cli/interruption.h"
 #include "cli/java_command.h"
 #include "cli/record_options.h"
+#include "cli/wrong_words.h"
 #include "profile/reader_text.h"
 #include "ptm/names/event_name.h"
 
@@ -166,8 +167,7 @@ Result<void> Calibrate(const Options& options) {
                                          .progress = ShowProgress,
                                          .interrupted = Interrupted});
   EndProgress();
-  if (const int number = Interruption::Number(); number != 0)
-    return std::unexpected(Error{"interrupted: no table was stored", 128 + number});
+  if (Interruption::Number() != 0) return Fail("interrupted: no table was stored");
   if (!trained) return std::unexpected(trained.error());
   const auto path = calibrate::SaveTable(trained->table, options.output);
   if (!path) return std::unexpected(path.error());
@@ -248,7 +248,8 @@ void AddCalibrateCommand(CLI::App& app, int& exit_code) {
     const Result<void> done = options->show ? Show(*options) : Calibrate(*options);
     if (done) return;
     fmt::print(stderr, "jprof: {}\n", done.error().message);
-    exit_code = done.error().exit_code;
+    const int number = Interruption::Number();
+    exit_code = number != 0 ? 128 + number : ExitCodeOf(done.error());
   });
 }
 

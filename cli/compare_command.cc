@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/profile_source.h"
 #include "cli/wrong_words.h"
+#include "common/errno_text.h"
 #include "reports/compare.h"
 
 namespace jprof::cli {
@@ -67,8 +68,7 @@ Result<void> Print(const CompareArguments& arguments, Format format,
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       std::fopen(arguments.out.c_str(), "we"), std::fclose);
   if (!file) {
-    return WrongUse("cannot write {}: {}; choose another file with -o", arguments.out,
-                    std::strerror(errno));
+    return WrongUse("cannot write {}: {}; choose another file with -o", arguments.out, ErrnoText());
   }
   reports::Output out(file.get());
   return PrintAs(format, *compared, arguments.options, out);
@@ -126,7 +126,7 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
     const Result<void> done = Run(*arguments);
     if (done) return;
     PrintError(done.error().message);
-    exit_code = done.error().exit_code;
+    exit_code = ExitCodeOf(done.error());
   });
 }
 

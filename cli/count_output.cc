@@ -5,6 +5,7 @@
 
 #include "cli/record_options.h"
 #include "cli/wrong_words.h"
+#include "common/errno_text.h"
 
 namespace jprof::cli {
 
@@ -19,7 +20,7 @@ std::vector<std::string> SplitAll(const std::vector<std::string>& lists) {
 int StatusOf(const Result<int>& result) {
   if (result) return *result;
   PrintError(result.error().message);
-  return result.error().exit_code;
+  return ExitCodeOf(result.error());
 }
 
 std::string NotAllTheTime(std::string_view event) {
@@ -34,7 +35,7 @@ Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {
   std::FILE* file = path.empty()  ? otherwise
                     : path == "-" ? stdout
                                   : std::fopen(path.c_str(), "we");
-  if (file == nullptr) return WrongUse("cannot write {}: {}", path, std::strerror(errno));
+  if (file == nullptr) return WrongUse("cannot write {}: {}", path, ErrnoText());
   file_.reset(file);
   return {};
 }

@@ -102,7 +102,7 @@ void AddCtlCommand(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.001, 86400.0));
   sub->callback([arguments, &exit_code] {
     const auto done = Run(*arguments);
-    exit_code = done ? 0 : done.error().exit_code;
+    exit_code = done ? 0 : ExitCodeOf(done.error());
     if (!done) PrintError(done.error().message);
   });
 }

@@ -12,7 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/descriptor.h"
+#include "common/errno_text.h"
+#include "common/fd.h"
 #include "profile/reader_text.h"
 
 namespace jprof::cli {
@@ -23,15 +24,15 @@ namespace fs = std::filesystem;
 constexpr size_t kMostLines = 20;  // any user can have any number of files refused
 
 std::string ReadAt(int folder, const char* name) {
-  const Descriptor file(openat(folder, name, O_RDONLY | O_CLOEXEC));
+  const Fd file(openat(folder, name, O_RDONLY | O_CLOEXEC));
   std::string text(4096, '\0');
   const ssize_t got = read(file.get(), text.data(), text.size());
   text.resize(got > 0 ? static_cast<size_t>(got) : 0);
   return text;
 }
 
-Descriptor OpenProcess(uint32_t pid) {
-  return Descriptor(open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+Fd OpenProcess(uint32_t pid) {
+  return Fd(open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 // The 22nd field of /proc/PID/stat; the second is a name in parentheses. 0: the process has ended.
@@ -78,12 +79,12 @@ Result<void> CopyBytes(int from, int to, uint64_t left) {
   while (left > 0) {
     const ssize_t got = read(from, block.data(), std::min<uint64_t>(left, block.size()));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Fail("it cannot be read: {}", std::strerror(errno));
+    if (got < 0) return Fail("it cannot be read: {}", ErrnoText());
     if (got == 0) break;
     for (ssize_t put = 0; put < got;) {
       const ssize_t written = write(to, block.data() + put, static_cast<size_t>(got - put));
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return Fail("the copy cannot be written: {}", std::strerror(errno));
+      if (written < 0) return Fail("the copy cannot be written: {}", ErrnoText());
       put += written;
     }
     left -= static_cast<uint64_t>(got);
@@ -95,17 +96,17 @@ Result<void> CopyBytes(int from, int to, uint64_t left) {
 
 Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
                          const std::string& name, uint64_t& room) {
-  const Descriptor found(FindWithoutLinks(root, path));
+  const Fd found(FindWithoutLinks(root, path));
   if (!found && errno == ENOENT) return false;
   if (!found && errno == ELOOP) return Fail("a symbolic link is on its path");
   struct stat status;
-  if (!found || fstat(found.get(), &status) != 0) return Fail("{}", std::strerror(errno));
+  if (!found || fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
   if (auto good = Check(status, user, room); !good) return std::unexpected(good.error());
-  const Descriptor from(open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
-                             O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!from) return Fail("it cannot be read: {}", std::strerror(errno));
-  const Descriptor to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!to) return Fail("the copy {} cannot be made: {}", name, std::strerror(errno));
+  const Fd from(open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
+                     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!from) return Fail("it cannot be read: {}", ErrnoText());
+  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!to) return Fail("the copy {} cannot be made: {}", name, ErrnoText());
   room -= static_cast<uint64_t>(status.st_size);
   auto copied = CopyBytes(from.get(), to.get(), static_cast<uint64_t>(status.st_size));
   if (copied) return true;
@@ -117,7 +118,7 @@ Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
 ForeignJit::Process& ForeignJit::Look(uint32_t pid) {
   const auto [entry, added] = processes_.try_emplace(pid, Process{.user = geteuid()});
   Process& process = entry->second;
-  const Descriptor folder = OpenProcess(pid);
+  const Fd folder = OpenProcess(pid);
   struct stat status;
   if (folder && fstat(folder.get(), &status) == 0) {
     process.user = status.st_uid;
@@ -151,19 +152,18 @@ void ForeignJit::Mapped(uint32_t pid, std::string_view path, uint64_t inode) {
 }
 
 std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
-  const Descriptor folder(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd folder(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::vector<std::string> lines;
   uint64_t room = kMostBytes;
   size_t refused = 0;
   const auto copy = [&](uint32_t pid, const Process& process, const fs::path& path,
                         const std::string& name) {
-    const Descriptor alive = OpenProcess(pid);
+    const Fd alive = OpenProcess(pid);
     struct stat status;
     const bool same = process.started != 0 && StartOf(alive.get()) == process.started &&
                       fstat(alive.get(), &status) == 0;
-    const Descriptor its_root(same ? openat(alive.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC)
-                                   : -1);
-    const Descriptor our_root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const Fd its_root(same ? openat(alive.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
+    const Fd our_root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     fs::path inside = path;
     if (inside.empty())
       inside = fmt::format("/tmp/perf-{}.map", its_root ? NumberInside(alive.get(), pid) : pid);

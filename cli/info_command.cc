@@ -248,7 +248,7 @@ bool IsLogOnly(const std::string& directory) {
 int InfoOfLogOnly(const std::string& directory, bool json) {
   if (const auto log = profile::ReadJitLog(directory); !log) {
     PrintError(log.error().message);
-    return log.error().exit_code;
+    return ExitCodeOf(log.error());
   }
   const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const profile::ReaderFile file(fd, profile::kMetaFile);
@@ -287,12 +287,12 @@ int Info(const std::string& directory, bool json) {
   auto reader = profile::Reader::Open(directory);
   if (!reader) {
     PrintError(reader.error().message);
-    return reader.error().exit_code;
+    return ExitCodeOf(reader.error());
   }
   const auto info = Describe(*reader);
   if (!info) {
     PrintError(info.error().message);
-    return info.error().exit_code;
+    return ExitCodeOf(info.error());
   }
   if (json) {
     fmt::print("{}\n", info->dump(2, ' ', false, ordered_json::error_handler_t::replace));

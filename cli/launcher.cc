@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/errno_text.h"
+
 namespace jprof::cli {
 namespace {
 
@@ -96,7 +98,7 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
 
 Result<Outcome> Run(const Launch& launch) {
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", std::strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", ErrnoText());
   const sigset_t signals = AwaitedSignals();
   const SignalsBefore before = BlockSignals(signals);
   const pid_t program = fork();
@@ -111,7 +113,7 @@ Result<Outcome> Run(const Launch& launch) {
   }
   if (program > 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-  return WrongUse("cannot start {}: {}", launch.program.string(), std::strerror(reason));
+  return WrongUse("cannot start {}: {}", launch.program.string(), ErrnoText(reason));
 }
 
 HeldProgram::HeldProgram(std::string name, int pid, int go, int report)
@@ -135,12 +137,12 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
   int go[2], report[2];
   // Not a pipe: writing to a program that a signal has ended must not end us (MSG_NOSIGNAL).
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
-    return Fail("cannot make a pair of sockets: {}", std::strerror(errno));
+    return Fail("cannot make a pair of sockets: {}", ErrnoText());
   if (pipe2(report, O_CLOEXEC) != 0) {
     const int error = errno;
     close(go[0]);
     close(go[1]);
-    return Fail("cannot make a pipe: {}", std::strerror(error));
+    return Fail("cannot make a pipe: {}", ErrnoText(error));
   }
   sigset_t all;
   sigfillset(&all);
@@ -165,7 +167,7 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
   if (program > 0) return HeldProgram(launch.program.string(), program, go[1], report[0]);
   close(go[1]);
   close(report[0]);
-  return Fail("cannot start {}: {}", launch.program.string(), std::strerror(error));
+  return Fail("cannot start {}: {}", launch.program.string(), ErrnoText(error));
 }
 
 // A program that a signal has ended meanwhile is not told apart here: Ended() has its outcome.
@@ -179,7 +181,7 @@ Result<void> HeldProgram::Release() {
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   reaped_ = true;
-  return WrongUse("cannot start {}: {}", name_, std::strerror(reason));
+  return WrongUse("cannot start {}: {}", name_, ErrnoText(reason));
 }
 
 std::optional<Outcome> HeldProgram::Ended() {

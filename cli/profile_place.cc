@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "cli/wrong_words.h"
+#include "common/errno_text.h"
 #include "profile/files.h"
 
 namespace jprof::cli {
@@ -32,7 +33,7 @@ Result<void> CheckRemovable(const fs::path& place) {
   }
   if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
   return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
-                  place.string(), failed ? failed.message() : std::strerror(errno));
+                  place.string(), failed ? failed.message() : ErrnoText());
 }
 
 // Moved aside first: that fails before anything is removed, or makes room for the new one.
@@ -41,12 +42,12 @@ Result<void> RemoveProfile(const fs::path& place) {
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
   if (rename(place.c_str(), aside.c_str()) != 0) {
     return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
-                    place.string(), std::strerror(errno));
+                    place.string(), ErrnoText());
   }
   for (const std::string_view file : profile::kProfileFiles) unlink((aside / file).c_str());
   if (rmdir(aside.c_str()) != 0)
-    PrintError(fmt::format("what is left of the old profile is in {}: {}", aside.string(),
-                           std::strerror(errno)));
+    PrintError(
+        fmt::format("what is left of the old profile is in {}: {}", aside.string(), ErrnoText()));
   return {};
 }
 
@@ -90,7 +91,7 @@ Result<fs::path> PreparePlace(const fs::path& place, bool force) {
   if (mkdir(absolute.c_str(), 0755) != 0) {
     return WrongUse(
         "cannot make the profile directory {}: {}; choose another with -o; nothing was started",
-        absolute.string(), std::strerror(errno));
+        absolute.string(), ErrnoText());
   }
   rmdir(absolute.c_str());
   return absolute;

@@ -44,7 +44,7 @@ void UseTable(reports::Source& source, calibrate::Table table, std::string from)
 // --table FILE: it must fit, or --force.
 Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
   Result<calibrate::StoredTable> stored = calibrate::LoadTable(choice.file);
-  if (!stored) return std::unexpected(Error{stored.error().message, 2});
+  if (!stored) return std::unexpected(Error{stored.error().message, Error::Kind::kWrongUse});
   const auto differences =
       calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
   if (!differences.empty() && !choice.force) {
@@ -126,8 +126,8 @@ Result<reports::Source> OpenSource(const std::string& named, const TableChoice& 
   if (!reader) {
     std::error_code error;
     const bool there = fs::exists(directory, error);
-    return std::unexpected(Error{reader.error().message + (there ? "" : DidYouMean(directory)),
-                                 reader.error().exit_code});
+    return std::unexpected(
+        Error{reader.error().message + (there ? "" : DidYouMean(directory)), reader.error().kind});
   }
   reports::Source source{.reader = std::move(*reader)};
   if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());

@@ -142,7 +142,7 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
   const auto plan = Prepare(typed, command);
   if (!plan) {
     PrintError(plan.error().message);
-    return plan.error().exit_code;
+    return ExitCodeOf(plan.error());
   }
   for (const std::string& note : plan->notes) PrintError(note);
   if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
@@ -153,7 +153,7 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
   const auto outcome = Run(plan->launch);
   if (!outcome) {
     PrintError(outcome.error().message);
-    return outcome.error().exit_code;
+    return ExitCodeOf(outcome.error());
   }
   return ConcludeAll(*plan, *outcome, before);
 }

@@ -103,7 +103,7 @@ ThreadCounting::ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::Sam
 
 Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> metrics) {
   auto sampler = ptm::Sampler::Open(SamplingOf(metrics));
-  if (!sampler) return std::unexpected(Error{sampler.error().message, 2});
+  if (!sampler) return std::unexpected(Error{sampler.error().message, Error::Kind::kWrongUse});
   sampler->Start();
   uint32_t counting = 0;
   sampler->ReadCounted([&counting](const ptm::SampleRecord&) { ++counting; });

@@ -150,28 +150,28 @@ int Print(const fs::path& directory, const TprofArguments& arguments) {
   auto recording = reports::OpenRecording(directory);
   if (!recording) {
     PrintError(recording.error().message);
-    return recording.error().exit_code;
+    return ExitCodeOf(recording.error());
   }
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
   auto printed = reports::PrintTprof(*recording, arguments.report, out);
   if (printed) printed = out.Finish();
   if (printed) return 0;
   PrintError(printed.error().message);
-  return printed.error().exit_code;
+  return ExitCodeOf(printed.error());
 }
 
 int Tprof(TprofArguments arguments, const std::vector<std::string>& command) {
   const auto format = ChooseFormat(arguments.format, /*stacks=*/true);
   if (!format) {
     PrintError(format.error().message);
-    return format.error().exit_code;
+    return ExitCodeOf(format.error());
   }
   arguments.report.format = *format;
   if (!arguments.from.empty()) return Print(arguments.from, arguments);
   const auto plan = Prepare(arguments, command);
   if (!plan) {
     PrintError(plan.error().message);
-    return plan.error().exit_code;
+    return ExitCodeOf(plan.error());
   }
   for (const std::string& note : plan->notes) PrintError(note);
   if (plan->duration == 0 && !plan->launch && isatty(STDERR_FILENO))
@@ -179,7 +179,7 @@ int Tprof(TprofArguments arguments, const std::vector<std::string>& command) {
   const auto outcome = RecordTprof(*plan);
   if (!outcome) {
     PrintError(outcome.error().message);
-    return outcome.error().exit_code;
+    return ExitCodeOf(outcome.error());
   }
   const int printed = Print(plan->out, arguments);
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",

@@ -17,6 +17,7 @@
 #include "cli/foreign_jit.h"
 #include "cli/interruption.h"
 #include "cli/launcher.h"
+#include "common/errno_text.h"
 #include "profile/recording_meta.h"
 #include "profile/sample_log.h"
 
@@ -130,8 +131,7 @@ Result<void> WriteFile(const fs::path& path, const std::string& text) {
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
       std::fflush(file.get()) == 0)
     return {};
-  return Fail("cannot write {}: {}; choose another directory with -o", path.string(),
-              std::strerror(errno));
+  return Fail("cannot write {}: {}; choose another directory with -o", path.string(), ErrnoText());
 }
 
 // Symbols of the kernel that runs now; a report may be made after the next start.
@@ -172,7 +172,7 @@ Result<void> WriteMeta(const TprofPlan& plan, const std::vector<std::string>& no
                                       }));
   if (!written) return written;
   if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  return Fail("cannot make {}: {}", path.string(), std::strerror(errno));
+  return Fail("cannot make {}: {}", path.string(), ErrnoText());
 }
 
 // What is there before the program starts.

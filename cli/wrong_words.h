@@ -5,10 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "common/result.h"
+
 namespace jprof::cli {
 
 // "jprof: ..." on stderr, one line.
 void PrintError(std::string_view message);
+
+// The exit status of a command that ends with this error.
+inline int ExitCodeOf(const Error& error) { return error.kind == Error::Kind::kWrongUse ? 2 : 1; }
 
 // Prints help or version where that was asked for (answer: 0), else one line that names what is
 // wrong and the nearest valid choice (answer: 2).

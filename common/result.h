@@ -1,6 +1,6 @@
-// What a tool outside the profiled process returns when the world is wrong: a file, the kernel, an
-// option. The message names the thing and says what to do next; `exit_code` is what the command
-// exits with (1 the run failed, 2 wrong use).
+// What a function returns when a file, the kernel or an option is at fault. The message names the
+// thing and says what to do next. The kind says whose turn it is: after kWrongUse the caller has to
+// ask for something else, after kFailed the same request may succeed elsewhere or later.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,9 @@
 namespace jprof {
 
 struct Error {
+  enum class Kind { kFailed, kWrongUse };
   std::string message;
-  int exit_code = 1;
+  Kind kind = Kind::kFailed;
 };
 
 template <typename T>
@@ -21,12 +22,14 @@ using Result = std::expected<T, Error>;
 
 template <typename... Args>
 std::unexpected<Error> Fail(fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...), 1});
+  return std::unexpected(
+      Error{fmt::format(format, std::forward<Args>(args)...), Error::Kind::kFailed});
 }
 
 template <typename... Args>
 std::unexpected<Error> WrongUse(fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...), 2});
+  return std::unexpected(
+      Error{fmt::format(format, std::forward<Args>(args)...), Error::Kind::kWrongUse});
 }
 
 }  // namespace jprof

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "common/errno_text.h"
+
 namespace jprof::profile {
 namespace {
 
@@ -27,8 +29,6 @@ iovec TextPart(std::string_view text) {
   return Part(text.data(), std::min(text.size(), kLongestText));
 }
 
-std::string Why(int error) { return std::generic_category().message(error); }
-
 }  // namespace
 
 uint64_t MonotonicNanos() { return NanosOf(CLOCK_MONOTONIC); }
@@ -39,13 +39,13 @@ JitLogWriter::~JitLogWriter() {
 
 Result<void> JitLogWriter::Open(int directory_fd) {
   fd_ = openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-  if (fd_ < 0) return Fail("cannot make the file {}: {}", kJitLogFile, Why(errno));
+  if (fd_ < 0) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
   JitHeader header = {.pid = static_cast<uint32_t>(getpid())};
   std::memcpy(header.magic, kJitMagic, sizeof(header.magic));
   header.start_ns = now_();
   header.start_unix_ns = NanosOf(CLOCK_REALTIME);
   if (write(fd_, &header, sizeof(header)) != sizeof(header)) {
-    return Fail("cannot write the file {}: {}", kJitLogFile, Why(errno));
+    return Fail("cannot write the file {}: {}", kJitLogFile, ErrnoText());
   }
   size_ = sizeof(header);
   stopped_ = false;

@@ -314,8 +314,7 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
     return NotEnoughMemory(directory + "/" + kJitLogFile, memory);
   }
   auto log = ParseJitLog(std::move(bytes));
-  if (!log)
-    return std::unexpected(Error{directory + ": " + log.error().message, log.error().exit_code});
+  if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().kind});
   if (read == kLongestLog && file.size() > read) {
     log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
   } else if (read < file.size() && !log->ended) {

@@ -1,13 +1,14 @@
 #include "profile/mapped_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
+
+#include "common/blocked_signals.h"
 
 namespace jprof::profile {
 namespace {
@@ -21,14 +22,11 @@ size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * u
 // On tmpfs any signal that is due ends the call and undoes its work: under a profiling timer it
 // would never get through, so signals wait.
 int Reserve(int fd, size_t begin, size_t bytes) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   int error;
   do {
     error = posix_fallocate(fd, begin, bytes);
   } while (error == EINTR);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error;
 }
 

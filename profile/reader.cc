@@ -8,6 +8,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "common/errno_text.h"
 #include "profile/reader_text.h"
 
 namespace jprof::profile {
@@ -66,7 +67,7 @@ Result<Reader> Reader::Open(const std::string& directory) {
   const int dir_fd = OpenDirectory(directory);
   if (dir_fd < 0) {
     return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)",
-                    directory, std::generic_category().message(errno));
+                    directory, ErrnoText());
   }
   const ReaderFile control(dir_fd, kControlFile);
   const std::string meta = ReaderFile(dir_fd, kMetaFile).ReadAll(kMetaLimit);

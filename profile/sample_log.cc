@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
 #include "profile/reader_file.h"
 
 namespace jprof::profile {
@@ -37,11 +38,11 @@ SampleWriter::~SampleWriter() {
 Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader& header) {
   path_ = path;
   file_ = std::fopen(path.c_str(), "wbe");
-  if (file_ == nullptr) return Fail("cannot write {}: {}", path, std::strerror(errno));
+  if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
   SampleFileHeader whole = header;
   std::memcpy(whole.magic, kSampleMagic, sizeof(whole.magic));
   if (std::fwrite(&whole, sizeof(whole), 1, file_) != 1)
-    return Fail("cannot write {}: {}", path, std::strerror(errno));
+    return Fail("cannot write {}: {}", path, ErrnoText());
   return {};
 }
 
@@ -67,17 +68,16 @@ Result<void> SampleWriter::Close(uint64_t end_ns) {
   Add({.record = {.kind = SampleKind::kEnd, .time = end_ns}});
   if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
   file_ = nullptr;
-  if (error_ != 0) return Fail("{} is not complete: {}", path_, std::strerror(error_));
+  if (error_ != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error_));
   return {};
 }
 
 Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0)
-    return Fail("cannot read {}: {}", path, std::strerror(errno));
+  if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
   if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
   const ReaderFile file(AT_FDCWD, path.c_str());
-  if (!file.exists()) return Fail("cannot read {}: {}", path, std::strerror(errno));
+  if (!file.exists()) return Fail("cannot read {}: {}", path, ErrnoText());
   const std::string bytes = file.ReadAll(memory / kMemoryPerByte);
   if (bytes.size() == memory / kMemoryPerByte && file.size() > bytes.size())
     return NotEnoughMemory(path, memory);

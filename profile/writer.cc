@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
+
 namespace jprof::profile {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr uint32_t kMaxThreads = 1u << 20;
 constexpr size_t kMaxMethodsBytes = 4ull << 30;
 constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
-
-std::string ErrnoText() { return std::strerror(errno); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/errno_text.h"
 #include "ptm/sampler.h"
 #include "ptm/sampling_rate.h"
 #include "ptm/thread_sampler.h"
@@ -83,7 +84,7 @@ Result<uint64_t> MeasureInterruptNanos(int milliseconds) {
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   ThreadSampler sampler;
   const int error = sampler.Open({CpuClock(), kPeriodNs, SIGPROF}, 1);
-  if (error != 0) return Fail("no timer: {}", std::strerror(error));
+  if (error != 0) return Fail("no timer: {}", ErrnoText(error));
   measured = &sampler;
   sigaction(SIGPROF, &action, &before);
   sampler.Start();

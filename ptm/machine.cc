@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "common/errno_text.h"
+
 namespace jprof::ptm {
 namespace {
 
@@ -136,7 +138,7 @@ std::string Explain(const EventSpec& event, int error, const Machine& machine) {
     case E2BIG:
       return "8 metrics at most";
     default:
-      return fmt::format("the kernel answered: {}", std::strerror(error));
+      return fmt::format("the kernel answered: {}", ErrnoText(error));
   }
 }
 

@@ -18,6 +18,7 @@
 #include <queue>
 #include <utility>
 
+#include "common/errno_text.h"
 #include "common/monotonic.h"
 #include "ptm/machine.h"
 #include "ptm/open_event.h"
@@ -353,7 +354,7 @@ std::unexpected<Error> Refused(int error, const SamplerOptions& options) {
         "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
         options.event.name);
   }
-  return Fail("cannot sample with event '{}': {}", options.event.name, std::strerror(error));
+  return Fail("cannot sample with event '{}': {}", options.event.name, ErrnoText(error));
 }
 
 // Opens the event on this CPU for one thread (-1: all) and lets it write into the CPU's ring.

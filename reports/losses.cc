@@ -7,6 +7,8 @@
 #include <cstring>
 #include <set>
 
+#include "common/errno_text.h"
+
 namespace jprof::reports {
 
 std::vector<Loss> Losses(const profile::Reader& reader) {
@@ -31,7 +33,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     uncounted += (one.flags & profile::kThreadNoCounters) != 0;
     if ((one.flags & profile::kThreadNotSampled) != 0) {
       ++not_sampled;
-      why_not_sampled.insert(std::strerror(profile::ErrorOfFlags(one.flags)));
+      why_not_sampled.insert(ErrnoText(profile::ErrorOfFlags(one.flags)));
     }
     wall_clock += (one.flags & profile::kThreadNoClock) != 0;
   }

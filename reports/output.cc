@@ -4,6 +4,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "common/errno_text.h"
 #include "profile/reader_text.h"
 
 namespace jprof::reports {
@@ -65,7 +66,7 @@ Result<void> Output::Finish() {
   if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
   if (error_ == 0 || error_ == EPIPE) return {};
   return Fail("the report could not be written: {}; free some space or write it elsewhere",
-              std::generic_category().message(error_));
+              ErrnoText(error_));
 }
 
 }  // namespace jprof::reports

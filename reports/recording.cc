@@ -180,7 +180,7 @@ Result<Recording> OpenRecording(const fs::path& directory) {
   if (!fs::is_directory(directory, error))
     return WrongUse("{} is no recording: make one with jprof tprof", directory.string());
   auto log = profile::SampleLog::Read((directory / profile::kSamplesFile).string());
-  if (!log) return std::unexpected(Error{log.error().message, 2});
+  if (!log) return std::unexpected(Error{log.error().message, Error::Kind::kWrongUse});
   Recording recording{.log = std::move(*log),
                       .resolver = nullptr,
                       .thread_names = {},

@@ -14,6 +14,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "common/errno_text.h"
+
 namespace jprof::calibrate {
 namespace {
 
@@ -49,7 +51,7 @@ Result<pid_t> Spawn(const std::vector<std::string>& argv, const std::filesystem:
                                   environment.data());
   posix_spawnattr_destroy(&own_group);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return Fail("cannot run {}: {}", argv[0], std::strerror(failed));
+  if (failed != 0) return Fail("cannot run {}: {}", argv[0], ErrnoText(failed));
   return pid;
 }
 

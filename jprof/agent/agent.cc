@@ -271,7 +271,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
   if (const auto started = Start(vm, *options); !started) {
     // Wrong words stop the JVM; a wrong world (a full disk, a directory that cannot be made) does
     // not.
-    const bool wrong_use = started.error().exit_code == 2;
+    const bool wrong_use = started.error().kind == jprof::Error::Kind::kWrongUse;
     Say(started.error().message + (wrong_use ? "" : "; the program runs without being profiled"));
     return wrong_use ? JNI_ERR : JNI_OK;
   }

@@ -18,6 +18,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/blocked_signals.h"
+#include "common/errno_text.h"
+#include "common/fd.h"
 #include "common/monotonic.h"
 
 namespace jprof::agent {
@@ -28,8 +31,6 @@ constexpr int64_t kDeafMs = 100;
 std::atomic<Control*> the_listening = nullptr;  // for a forked child
 
 int64_t Now() { return MonotonicNanos() / 1'000'000; }
-
-std::string Why() { return std::strerror(errno); }
 
 // None: the path is too long for a socket.
 std::optional<sockaddr_un> AddressOf(const std::string& path) {
@@ -46,7 +47,7 @@ const sockaddr* Generic(const sockaddr_un& address) {
 // The socket stands there, but nobody listens.
 bool IsStale(const std::string& path) {
   const auto address = AddressOf(path);
-  const OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!address || !fd) return false;
   return connect(fd.get(), Generic(*address), sizeof *address) != 0 && errno == ECONNREFUSED;
 }
@@ -74,10 +75,10 @@ void RemoveStale(const std::string& folder) {
 // There, and nobody else can put anything into it or in its place.
 Result<void> PrepareFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Fail("cannot make the folder {}: {}", folder, Why());
+    return Fail("cannot make the folder {}: {}", folder, ErrnoText());
   }
   struct stat status;
-  if (lstat(folder.c_str(), &status) != 0) return Fail("cannot see {}: {}", folder, Why());
+  if (lstat(folder.c_str(), &status) != 0) return Fail("cannot see {}: {}", folder, ErrnoText());
   if (!S_ISDIR(status.st_mode)) return Fail("{} is not a folder; remove it", folder);
   if (status.st_uid != geteuid()) {
     return Fail("{} belongs to user {}; set XDG_RUNTIME_DIR to a folder of this user", folder,
@@ -100,11 +101,6 @@ std::string Refusal(std::string_view why) {
 
 }  // namespace
 
-void OwnedFd::Reset(int fd) {
-  const int old = std::exchange(fd_, fd);
-  if (old >= 0) close(old);
-}
-
 Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_t patience_ms) {
   if (running_ || the_listening.load() != nullptr) return Fail("jprof ctl is listened to already");
   handlers_ = std::move(handlers);
@@ -124,14 +120,14 @@ Result<void> Control::Listen() {
   if (!address) return Fail("{} is too long for a socket; set XDG_RUNTIME_DIR shorter", path_);
   if (IsStale(path_)) unlink(path_.c_str());  // of an earlier process with this pid
   listener_.Reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_) return Fail("no socket for jprof ctl: {}", Why());
+  if (!listener_) return Fail("no socket for jprof ctl: {}", ErrnoText());
   if (bind(listener_.get(), Generic(*address), sizeof *address) != 0) {
     listener_.Reset();  // what stands there is another's
-    return Fail("no socket at {}: {}", path_, Why());
+    return Fail("no socket at {}: {}", path_, ErrnoText());
   }
   // Nobody can connect before it listens.
   if (chmod(path_.c_str(), 0600) != 0 || listen(listener_.get(), kMostClients) != 0) {
-    return Fail("cannot listen at {}: {}", path_, Why());
+    return Fail("cannot listen at {}: {}", path_, ErrnoText());
   }
   return {};
 }
@@ -139,10 +135,8 @@ Result<void> Control::Listen() {
 Result<void> Control::StartThread() {
   static const int at_fork = pthread_atfork(nullptr, nullptr, LeaveToParent);
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (at_fork != 0 || !wake_) return Fail("no thread for jprof ctl: {}", Why());
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (at_fork != 0 || !wake_) return Fail("no thread for jprof ctl: {}", ErrnoText());
+  const BlockedSignals blocked;  // inherited: the program's signals are not for the new thread
   const auto serve = [](void* control) -> void* {
     pthread_setname_np(pthread_self(), "jprof control");
     static_cast<Control*>(control)->Serve();
@@ -150,8 +144,7 @@ Result<void> Control::StartThread() {
   };
   the_listening = this;
   const int error = pthread_create(&thread_, nullptr, serve, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Fail("no thread for jprof ctl: {}", std::strerror(error));
+  if (error != 0) return Fail("no thread for jprof ctl: {}", ErrnoText(error));
   running_ = true;
   return {};
 }

@@ -19,24 +19,10 @@
 #include <vector>
 
 #include "common/control_protocol.h"
+#include "common/fd.h"
 #include "common/result.h"
 
 namespace jprof::agent {
-
-// A descriptor that is closed with its owner. It forgets the number before it closes it, so that a
-// child forked in between closes nothing twice.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  OwnedFd(const OwnedFd&) = delete;
-  ~OwnedFd() { Reset(); }
-  void Reset(int fd = -1);
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 class Control {
  public:
@@ -65,7 +51,7 @@ class Control {
 
  private:
   struct Client {
-    OwnedFd fd;
+    Fd fd;
     uint64_t number = 0;  // they are numbered as they come, from 1
     int64_t until = 0;    // when it is dropped
     size_t size = 0;
@@ -95,7 +81,7 @@ class Control {
   std::string path_;
   uid_t user_ = 0;
   int64_t patience_ms_ = 0;
-  OwnedFd listener_, wake_;
+  Fd listener_, wake_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;
   int64_t deaf_until_ = 0;  // no descriptor is left for one more client: try again then

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
+#include "common/fd.h"
 #include "jprof/agent/control.h"
 
 namespace jprof::agent {
@@ -18,10 +20,10 @@ Result<void> FlushFile(int directory_fd, const char* name) {
   struct stat status;
   if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode))
     return {};
-  const OwnedFd fd(openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const Fd fd(openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd && errno == ENOENT) return {};  // renamed meanwhile
   if (fd && fsync(fd.get()) == 0) return {};
-  return Fail("cannot write {} to the disk: {}", name, std::strerror(errno));
+  return Fail("cannot write {} to the disk: {}", name, ErrnoText());
 }
 
 }  // namespace
@@ -29,7 +31,7 @@ Result<void> FlushFile(int directory_fd, const char* name) {
 Result<void> FlushFolder(int directory_fd) {
   const int listed = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* entries = listed >= 0 ? fdopendir(listed) : nullptr;
-  if (entries == nullptr) return Fail("cannot list the profile: {}", std::strerror(errno));
+  if (entries == nullptr) return Fail("cannot list the profile: {}", ErrnoText());
   Result<void> flushed;
   while (const dirent* entry = readdir(entries)) {
     flushed = FlushFile(directory_fd, entry->d_name);
@@ -37,9 +39,9 @@ Result<void> FlushFolder(int directory_fd) {
   }
   closedir(entries);
   if (!flushed) return flushed;
-  const OwnedFd parent(openat(directory_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Fd parent(openat(directory_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fsync(directory_fd) != 0 || (parent && fsync(parent.get()) != 0))
-    return Fail("cannot write the profile's folder to the disk: {}", std::strerror(errno));
+    return Fail("cannot write the profile's folder to the disk: {}", ErrnoText());
   return {};
 }
 

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
+
 namespace jprof::agent {
 
 Result<std::string> MakeProfileDirectory(const AgentOptions& options) {
@@ -18,7 +20,7 @@ Result<std::string> MakeProfileDirectory(const AgentOptions& options) {
   } else if (errno == EEXIST && options.only_if_free && !options.out.empty()) {
     return "";
   }
-  return Fail("cannot make the profile directory {}: {}", path, std::strerror(errno));
+  return Fail("cannot make the profile directory {}: {}", path, ErrnoText());
 }
 
 }  // namespace jprof::agent

@@ -15,6 +15,8 @@
 #include <ranges>
 #include <utility>
 
+#include "common/blocked_signals.h"
+#include "common/errno_text.h"
 #include "common/monotonic.h"
 #include "jprof/agent/flush.h"
 #include "jprof/agent/frame_names.h"
@@ -81,19 +83,8 @@ CodeRange CodeAround(uint64_t address) {
 }
 
 // While it is held no sample interrupts the calling thread.
-class NoSamples {
- public:
-  NoSamples() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, kTimerSignal);
-    sigaddset(&set, kAskSignal);
-    pthread_sigmask(SIG_BLOCK, &set, &before_);
-  }
-  ~NoSamples() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
+struct NoSamples : BlockedSignals {
+  NoSamples() : BlockedSignals({kTimerSignal, kAskSignal}) {}
 };
 
 Result<void> Install(int number, void (*handler)(int, siginfo_t*, void*)) {
@@ -110,18 +101,15 @@ Result<void> Install(int number, void (*handler)(int, siginfo_t*, void*)) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP})
     sigdelset(&action.sa_mask, fault);
   if (sigaction(number, &action, nullptr) != 0)
-    return Fail("cannot handle signal {}: {}", number, std::strerror(errno));
+    return Fail("cannot handle signal {}: {}", number, ErrnoText());
   return {};
 }
 
 // A thread of the profiler's own, which no signal of the program's is for.
 bool StartThread(const char* name, void* (*run)(void*), void* argument) {
   pthread_t thread;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   const bool started = pthread_create(&thread, nullptr, run, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started) return false;
   pthread_setname_np(thread, name);
   pthread_detach(thread);
@@ -220,7 +208,7 @@ int Sampling::OpenTimers(SampledThread& sampled) {
     if (error == 0) continue;
     failed = error;
     if (!timers_failed_.exchange(true)) {
-      Say(fmt::format("cannot sample by {}: {}", timers_[i].event.name, std::strerror(error)));
+      Say(fmt::format("cannot sample by {}: {}", timers_[i].event.name, ErrnoText(error)));
     }
   }
   return failed;
@@ -485,7 +473,7 @@ Control::Handlers Sampling::ControlHandlers(const std::string& out) {
       ++not_sampled;
       why_not = profile::ErrorOfFlags(record.flags);
     }
-    const std::string why = not_sampled != 0 ? fmt::format(": {}", std::strerror(why_not)) : "";
+    const std::string why = not_sampled != 0 ? fmt::format(": {}", ErrnoText(why_not)) : "";
     return std::vector<control::Fact>{
         {"mode", in_tree_ ? "calltree" : "scs"},
         {"recording", running() ? "yes" : "no"},

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "common/blocked_signals.h"
 #include "jprof/engine/session.h"
 
 namespace jprof::engine {
@@ -71,11 +72,8 @@ bool TraceDrain::Start(profile::Writer* writer) {
   buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
   if (file_ < 0 || links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
   // The program's signals are not for this thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   const bool started = pthread_create(&thread_, nullptr, Run, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   running_.store(started, std::memory_order_release);
   return started;
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 
+#include "common/errno_text.h"
 #include "jprof/hotspot/fields.h"
 #include "jprof/hotspot/load.h"
 
@@ -134,7 +135,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
     return Fail("no room for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (seen == MAP_FAILED) return Fail("no memory: {}", std::strerror(errno));
+  if (seen == MAP_FAILED) return Fail("no memory: {}", ErrnoText());
   seen_ = static_cast<uint64_t*>(seen);
   vm_ = vm;
   keep_intrinsics_ = keep_intrinsics;
@@ -150,7 +151,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
     }
   }
   for (const auto& code : writable) {
-    if (!*code) return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
+    if (!*code) return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
   focus = this;
   for (const Call& call : calls) {

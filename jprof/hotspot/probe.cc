@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/errno_text.h"
 #include "jprof/hotspot/code_patch.h"
 #include "jprof/hotspot/handlers.h"
 
@@ -34,7 +35,7 @@ Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTar
   }
   const WritableCode entry(targets.entry, kJumpBytes), exit(targets.exit, kJumpBytes);
   if (!entry || !exit) {
-    return Fail("cannot write to libjvm.so's code: {}", std::strerror(errno));
+    return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
   const Handlers handlers = HandlersFor(kind, probing, vm.thread_marks());
   WriteJump(targets.entry, reinterpret_cast<uint64_t>(handlers.entry));

@@ -14,7 +14,7 @@ AgentOptions Parse(std::string_view text, std::string_view environment = "") {
 std::string Problem(std::string_view text) {
   auto options = ParseAgentOptions(text, "");
   if (options) return "none";
-  EXPECT_EQ(options.error().exit_code, 2);
+  EXPECT_EQ(options.error().kind, Error::Kind::kWrongUse);
   return options.error().message;
 }
 

@@ -63,7 +63,7 @@ class Caller {
   }
 
  private:
-  OwnedFd fd_;
+  Fd fd_;
   bool connected_ = false;
   int error_ = 0;
 };
@@ -416,7 +416,7 @@ void Kill(pid_t pid) {
 // The path of a socket of the given process on which nobody listens.
 std::string Orphan(const std::string& folder, pid_t pid) {
   const std::string path = folder + "/" + control::SocketName(pid);
-  const OwnedFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {.sun_family = AF_UNIX};
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << path;
@@ -444,7 +444,7 @@ TEST_F(ControlTest, SocketsOfTheDeadAreRemovedAndOthersStay) {
 
 TEST_F(ControlTest, AnotherThatListensByThisNameIsLeftAlone) {
   mkdir(folder_.c_str(), 0700);
-  const OwnedFd other(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Fd other(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const std::string path = folder_ + "/" + control::SocketName(getpid());
   sockaddr_un address = {.sun_family = AF_UNIX};
   path.copy(address.sun_path, sizeof address.sun_path - 1);

@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "cli/descriptor.h"
+#include "common/fd.h"
 
 namespace jprof::cli {
 namespace {
@@ -30,7 +30,7 @@ class CopyTrustedTest : public testing::Test {
 
   // What it says, or "copied", or "none".
   std::string Copy(const char* path, uid_t user = geteuid()) {
-    const Descriptor root(open((folder_ / "in").c_str(), O_PATH | O_CLOEXEC)),
+    const Fd root(open((folder_ / "in").c_str(), O_PATH | O_CLOEXEC)),
         out(open((folder_ / "out").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const auto copied = CopyTrusted(root.get(), path, user, out.get(), "copy", room_);
     return copied ? (*copied ? "copied" : "none") : copied.error().message;

@@ -32,7 +32,7 @@ TEST(LimitMemory, RefusesWhatWasAskedFor) {
   std::vector<std::string> notes;
   const auto refused = LimitMemory(options, {8 * kGiga, false}, false, notes);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().exit_code, 2);
+  EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
   EXPECT_EQ(refused.error().message,
             "--tree-memory 4096M: 4096M is more than a third of the 8192M of memory that are "
             "available; ask for 2730M or less, or add --force");

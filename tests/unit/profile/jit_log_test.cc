@@ -433,7 +433,7 @@ TEST(JitLogDamage, OtherFilesAndVersions) {
   EXPECT_FALSE(ParseJitLog(std::string(4096, '\0')));
   const auto other = WithRecord([](JitHeader& header, JitCodeRecord&) { header.version = 2; });
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().exit_code, 2);
+  EXPECT_EQ(other.error().kind, Error::Kind::kWrongUse);
   EXPECT_EQ(other.error().message,
             "the file 'jitlog' has version 2, this jprof reads 1: record again with this jprof");
   EXPECT_FALSE(

@@ -121,7 +121,7 @@ TEST_F(ReaderTest, AnotherVersionIsNamedWithWhatToDo) {
   profile_.header.version = 99;
   profile_.Write(directory_);
   const Error error = OpenError();
-  EXPECT_EQ(error.exit_code, 2);
+  EXPECT_EQ(error.kind, Error::Kind::kWrongUse);
   EXPECT_NE(error.message.find("format 99"), std::string::npos);
   EXPECT_NE(error.message.find("reads format 1"), std::string::npos);
   EXPECT_NE(error.message.find("profile again"), std::string::npos);
@@ -337,7 +337,7 @@ TEST_F(TraceTest, NoTraceSaysHowToMakeOne) {
   Reader reader = Open();
   const auto done = ReadTrace(reader, [](const TraceEvent&) { return true; });
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().exit_code, 2);
+  EXPECT_EQ(done.error().kind, Error::Kind::kWrongUse);
   EXPECT_NE(done.error().message.find("jprof trace"), std::string::npos);
 }
 

@@ -116,7 +116,7 @@ TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
   Reader reader = Open();
   const auto tree = reader.ReadTree(/*memory=*/1 << 20);
   ASSERT_FALSE(tree);
-  EXPECT_EQ(tree.error().exit_code, 1);
+  EXPECT_EQ(tree.error().kind, Error::Kind::kFailed);
   EXPECT_NE(tree.error().message.find((directory_ / kNodesFile).string()), std::string::npos)
       << tree.error().message;
   EXPECT_EQ(reader.ReadTree()->size(), nodes.size() + 2);

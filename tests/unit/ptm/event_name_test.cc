@@ -67,7 +67,7 @@ TEST(EventName, UnknownNamesTheNearest) {
   for (const auto& [wrong, right] : cases) {
     const auto event = ResolveEvent(wrong);
     ASSERT_FALSE(event.has_value()) << wrong;
-    EXPECT_EQ(event.error().exit_code, 2);
+    EXPECT_EQ(event.error().kind, Error::Kind::kWrongUse);
     EXPECT_NE(event.error().message.find(right), std::string::npos) << event.error().message;
     EXPECT_NE(event.error().message.find(wrong), std::string::npos) << event.error().message;
     EXPECT_NE(event.error().message.find("jprof metrics"), std::string::npos);
@@ -80,7 +80,7 @@ TEST(EventName, UnknownNamesTheNearest) {
 TEST(EventName, ABadModifierNamesTheValidOnes) {
   const auto event = ResolveEvent("perf::PAGE-FAULTS:zz");
   ASSERT_FALSE(event.has_value());
-  EXPECT_EQ(event.error().exit_code, 2);
+  EXPECT_EQ(event.error().kind, Error::Kind::kWrongUse);
   EXPECT_NE(event.error().message.find("u, k"), std::string::npos) << event.error().message;
 }
 

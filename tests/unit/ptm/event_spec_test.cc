@@ -28,7 +28,7 @@ TEST(EventSpec, RefusesWhatIsNoEncodedMetric) {
         "RAW:1:2:3:4:5:n"}) {
     const auto decoded = DecodeMetric(text);
     ASSERT_FALSE(decoded.has_value()) << text;
-    EXPECT_EQ(decoded.error().exit_code, 2);
+    EXPECT_EQ(decoded.error().kind, Error::Kind::kWrongUse);
     EXPECT_NE(decoded.error().message.find(text), std::string::npos);
   }
 }

@@ -222,7 +222,7 @@ TEST_F(ThreadSamplerTest, FallsBackOnlyWhereNoSourceWasChosen) {
   EXPECT_NE(perf, 0);
   EXPECT_FALSE(perf_by_timer);
   ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().exit_code, 2);
+  EXPECT_EQ(checked.error().kind, Error::Kind::kWrongUse);
 }
 
 }  // namespace

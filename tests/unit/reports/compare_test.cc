@@ -253,7 +253,7 @@ TEST_F(Compare, WeightedSharesHoldTheTruth) {
 TEST_F(Compare, WrongUseIsOneClearLine) {
   const auto says = [](const auto& result, const std::string& words) {
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().exit_code, 2);
+    EXPECT_EQ(result.error().kind, Error::Kind::kWrongUse);
     EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
     EXPECT_EQ(result.error().message.find('\n'), std::string::npos);
   };

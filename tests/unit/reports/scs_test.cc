@@ -181,7 +181,7 @@ TEST(Scs, SaysWhatIsMissing) {
   DemoProfile().Write(directory);
   const Printed unsampled = Print("scs", directory, {});
   ASSERT_FALSE(unsampled.result);
-  EXPECT_EQ(unsampled.result.error().exit_code, 2);
+  EXPECT_EQ(unsampled.result.error().kind, Error::Kind::kWrongUse);
   EXPECT_NE(unsampled.result.error().message.find("has no samples"), std::string::npos);
   const Printed wrong = Print("log-rt", directory, {.metric = "tine"});
   ASSERT_FALSE(wrong.result);

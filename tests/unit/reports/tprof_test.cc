@@ -116,9 +116,9 @@ TEST_F(TprofTest, JsonAndCsvHoldEveryTickOnce) {
 }
 
 TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
-  EXPECT_EQ(OpenRecording("/nonexistent").error().exit_code, 2);
+  EXPECT_EQ(OpenRecording("/nonexistent").error().kind, Error::Kind::kWrongUse);
   fs::remove(directory_ / profile::kSamplesFile);
-  EXPECT_EQ(OpenRecording(directory_).error().exit_code, 2);
+  EXPECT_EQ(OpenRecording(directory_).error().kind, Error::Kind::kWrongUse);
 }
 
 TEST_F(TprofTest, ARecordingWithoutItsDescriptionStillReports) {
