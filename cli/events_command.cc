@@ -28,7 +28,7 @@ constexpr char kEventsFooter[] = R"(Examples:
   jprof events --together PAPI_TOT_INS,PAPI_TOT_CYC,PAPI_L1_DCM
                                                whether this CPU counts them at the same time (exit status 0 or 1)
 
-Whether an event can be counted is found by opening it. See docs/STAT.md)";
+Whether an event can be counted is found by opening it. See docs/COUNTERS.md)";
 
 struct EventsArguments {
   std::string pattern, together, format = "text";

@@ -29,7 +29,7 @@ constexpr char kMetricsFooter[] = R"(Examples:
   jprof metrics --format json            the same for programs
   jprof callflow --metrics time+perf::PAGE-FAULTS -- java -jar app.jar
 
-Names, and what each kind of metric needs: docs/METRICS.md)";
+Names, and what each kind of metric needs: docs/COUNTERS.md)";
 
 struct MetricsOptions {
   std::string format = "text";

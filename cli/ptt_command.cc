@@ -29,7 +29,8 @@ constexpr char kPttFooter[] = R"(Examples:
   jprof ptt 1234                               until Ctrl-C or its end, then one table
   jprof ptt --interval 1 -e PAPI_TOT_INS,PAPI_TOT_CYC -- java -jar app.jar
 
-DISP counts what /proc/PID/task/TID/status has as context switches of both kinds. See docs/STAT.md)";
+DISP counts what /proc/PID/task/TID/status has as context switches of both kinds.
+See docs/COUNTERS.md)";
 
 struct PttArguments {
   uint32_t pid = 0;

@@ -30,7 +30,8 @@ constexpr char kStatFooter[] = R"(Examples:
   jprof stat -e PAPI_TOT_INS,PAPI_L1_DCM -- make   what the machine's counters can count: `jprof events`
   jprof stat --format csv -o counts.csv -- ./program
 
-The table goes to standard error, so that the program's output stays as it is. See docs/STAT.md)";
+The table goes to standard error, so that the program's output stays as it is.
+See docs/COUNTERS.md)";
 
 struct StatArguments {
   std::vector<std::string> events;

@@ -1,5 +1,5 @@
 // What happens at a method entry and at a method exit: the hot path of the profiler. See
-// docs/HOT_PATH.md.
+// docs/ARCHITECTURE.md.
 //
 // The fast path decides everything before it changes anything: if one condition does not hold (a
 // thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by

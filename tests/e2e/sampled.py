@@ -96,7 +96,7 @@ class Tree:
 
     def deepest(self, method, called=None, thread=None):
         """The most frames of one method on any sampled stack; `called`: on any that has this method, too. An innermost
-        frame that is compiled may have one inlined frame too many (docs/SCS.md, "The innermost frame of compiled code")."""
+        frame that is compiled may have one inlined frame too many (docs/SAMPLING.md, "The innermost frame of compiled code")."""
         def count(before, _, name):
             return before[0] + (f".{method}(" in name), before[1] or called is None or f".{called}(" in name
 
