@@ -18,16 +18,27 @@ endif()
 # Most of a build is headers: with CMAKE_UNITY_BUILD, so many files share them.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 14)
 
-# jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt.
+# jprof_headers(TARGET): TARGET, and every target that links it, may include the headers of this folder by their path from
+# the root of the tree. A folder of links to these headers is its include path: a target finds the headers of the folders
+# that it declares and of no others (tests/targets.py). Debug information names the headers themselves.
+function(jprof_headers target)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  set(links ${CMAKE_BINARY_DIR}/include/${target})
+  file(REMOVE_RECURSE ${links})
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  file(MAKE_DIRECTORY ${links}/${folder})
+  foreach(header ${headers})
+    cmake_path(GET header FILENAME name)
+    file(CREATE_LINK ${header} ${links}/${folder}/${name} SYMBOLIC)
+  endforeach()
+  target_include_directories(${target} PUBLIC ${links})
+  target_compile_options(${target} PUBLIC -ffile-prefix-map=${links}=${CMAKE_SOURCE_DIR})
+endfunction()
+
+# jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt, with the headers there.
 function(jprof_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  if(sources)
-    add_library(${name} STATIC ${sources})
-    target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
-    target_link_libraries(${name} PUBLIC ${ARGN})
-  else()
-    add_library(${name} INTERFACE)
-    target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR})
-    target_link_libraries(${name} INTERFACE ${ARGN})
-  endif()
+  add_library(${name} STATIC ${sources})
+  jprof_headers(${name})
+  target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()
