@@ -16,7 +16,7 @@
 #include "a2n/a2n.h"
 #include "a2n/jit_files.h"
 #include "cli/commands.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "profile/reader_text.h"
 
 namespace jprof::cli {

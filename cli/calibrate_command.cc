@@ -13,17 +13,25 @@
 #include "calibrate/train/table_store.h"
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/interruption.h"
-#include "cli/java_command.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "profile/reader_text.h"
 #include "ptm/names/event_name.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/interruption.h"
+#include "record/java_command.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::FindAgent;
+using record::FindProgram;
+using record::InstallationRoot;
+using record::Interruption;
+using record::InterruptText;
+using record::KnownInterruptNanos;
+using record::MeasureAndKeepInterruptNanos;
 
 namespace fs = std::filesystem;
 using profile::CleanText;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "common/errno_text.h"
 
 namespace jprof::cli {

@@ -14,16 +14,21 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/count_output.h"
-#include "cli/interruption.h"
-#include "cli/launcher.h"
-#include "cli/tprof_record.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "ptm/event_group.h"
 #include "ptm/machine.h"
 #include "ptm/sampler.h"
+#include "record/interruption.h"
+#include "record/launcher.h"
+#include "record/tprof_record.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::FindProgram;
+using record::Interruption;
+using record::Launch;
+using record::NumbersIn;
 
 constexpr char kCpiFooter[] = R"(Examples:
   jprof cpi -- java -jar app.jar               of a command and what it starts
@@ -159,7 +164,7 @@ Result<int> OfCommand(const std::vector<ptm::EventSpec>& events,
     return std::unexpected(added.error());
   const Readings before = Read(groups);
   Stopwatch watch;
-  const auto ended = cli::Run(Launch{*found, command, std::nullopt});
+  const auto ended = record::Run(Launch{*found, command, std::nullopt});
   if (!ended) return std::unexpected(ended.error());
   Print(Between(before, Read(groups), watch.Lap()), format, true, file);
   return ended->ExitCode();

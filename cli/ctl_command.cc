@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/control_client.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
+#include "record/control_client.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::AskJvm;
+using record::ListeningJvms;
 
 constexpr char kCtlFooter[] = R"(Commands:
   start    record from now on

@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/count_output.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {

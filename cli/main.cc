@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 
 namespace {
 

@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/interrupt_cost.h"
 #include "ptm/capabilities.h"
 #include "ptm/names/event_name.h"
+#include "record/interrupt_cost.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::InterruptText;
+using record::KnownInterruptNanos;
 
 using nlohmann::ordered_json;
 

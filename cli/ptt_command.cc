@@ -14,14 +14,21 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/count_output.h"
-#include "cli/interruption.h"
-#include "cli/launcher.h"
-#include "cli/thread_counting.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "common/monotonic.h"
+#include "record/interruption.h"
+#include "record/launcher.h"
+#include "record/thread_counting.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::ChooseMetrics;
+using record::FindProgram;
+using record::HeldProgram;
+using record::Interruption;
+using record::kHurryHelp;
+using record::ThreadCounting;
 
 constexpr char kPttFooter[] = R"(Examples:
   jprof ptt 1234 --interval 1                  a process and what it started, every second

@@ -9,19 +9,34 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/last_words.h"
-#include "cli/launcher.h"
-#include "cli/memory_caps.h"
-#include "cli/profile_place.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "jprof/agent/agent_options.h"
 #include "ptm/sampler.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/launcher.h"
+#include "record/memory_caps.h"
+#include "record/profile_place.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::Conclude;
+using record::FindAgent;
+using record::FindProgram;
+using record::FreePlace;
+using record::InterruptNanosFor;
+using record::Launch;
+using record::LimitMemory;
+using record::Outcome;
+using record::PreparePlace;
+using record::ProfileName;
+using record::ProfilesAt;
+using record::ReadMemory;
+using record::Run;
+using record::WithAgent;
 
 namespace fs = std::filesystem;
 

@@ -14,15 +14,25 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/count_output.h"
-#include "cli/interruption.h"
-#include "cli/launcher.h"
-#include "cli/thread_counting.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "ptm/event_group.h"
 #include "ptm/machine.h"
+#include "record/interruption.h"
+#include "record/launcher.h"
+#include "record/thread_counting.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::ChooseMetrics;
+using record::FindProgram;
+using record::HeldProgram;
+using record::Interruption;
+using record::kHurryHelp;
+using record::kNotCounted;
+using record::Launch;
+using record::Outcome;
+using record::ThreadCounting;
 
 constexpr char kStatFooter[] = R"(Examples:
   jprof stat -- java -jar app.jar               time, dispatches, instructions and cycles, faults, by thread

@@ -10,17 +10,29 @@
 
 #include "cli/choices.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/profile_place.h"
-#include "cli/tprof_record.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "ptm/names/event_name.h"
 #include "ptm/sampling_rate.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/profile_place.h"
+#include "record/tprof_record.h"
 #include "reports/tprof.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::FindAgent;
+using record::FindProgram;
+using record::FreePlace;
+using record::Launch;
+using record::LimitSampler;
+using record::NumbersIn;
+using record::PreparePlace;
+using record::ProfileName;
+using record::RecordTprof;
+using record::TprofPlan;
+using record::WithAgent;
 
 namespace fs = std::filesystem;
 
