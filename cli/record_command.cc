@@ -23,7 +23,6 @@
 namespace jprof::cli {
 namespace {
 
-using record::Conclude;
 using record::FindAgent;
 using record::FindProgram;
 using record::FreePlace;
@@ -148,7 +147,7 @@ int ConcludeAll(const Plan& plan, const Outcome& outcome,
   });
   if (profiles.empty()) return NoProfile(plan, outcome);
   bool something = false;
-  for (const fs::path& profile : profiles) something |= Conclude(profile, plan.options);
+  for (const fs::path& profile : profiles) something |= record::PrintSummary(profile, plan.options);
   const int code = outcome.ExitCode();
   return code == 0 && !something ? 2 : code;
 }

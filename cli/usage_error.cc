@@ -9,7 +9,7 @@
 namespace jprof::cli {
 namespace {
 
-// The subcommand that was being parsed, or the app itself.
+// The innermost subcommand on the command line, or the app itself.
 const CLI::App& Innermost(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : Innermost(*parsed.back());
@@ -50,6 +50,12 @@ std::string UnknownWord(const CLI::App& app, std::string_view word) {
   return fmt::format("{} has no {} '{}'; {}", path, what, word,
                      nearest ? fmt::format("did you mean {}?", *nearest)
                              : fmt::format("`{} --help` lists what it takes", path));
+}
+
+int ExitStatusOf(const Result<int>& outcome) {
+  if (outcome) return *outcome;
+  PrintError(outcome.error().message);
+  return ExitCodeOf(outcome.error());
 }
 
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {

@@ -1,4 +1,4 @@
-// What the command says when its arguments cannot be understood.
+// How the command reports errors, above all those in its arguments.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,11 +15,14 @@ using record::PrintError;
 // The exit status of a command that ends with this error.
 inline int ExitCodeOf(const Error& error) { return error.kind == Error::Kind::kWrongUse ? 2 : 1; }
 
-// Prints help or version where that was asked for (answer: 0), else one line that names what is
-// wrong and the nearest valid choice (answer: 2).
+// Prints an error, if there is one, and returns the exit status.
+int ExitStatusOf(const Result<int>& outcome);
+
+// Prints help or version if that was asked for and returns 0; else prints one line that names the
+// error and the nearest valid choice, and returns 2.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
-// The line for one word that is neither an option nor a subcommand of `app`.
+// The message about a word that is neither an option nor a subcommand of `app`.
 std::string UnknownWord(const CLI::App& app, std::string_view word);
 
 }  // namespace jprof::cli

@@ -156,6 +156,8 @@ std::string Directory(uint32_t pid, const std::string& root) {
   return pid == kSelf ? root + "/self" : fmt::format("{}/{}", root, pid);
 }
 
+std::string DescriptorPath(int fd) { return fmt::format("{}/self/fd/{}", kRoot, fd); }
+
 std::vector<uint32_t> Processes(const std::string& root) { return NumbersIn(root); }
 
 std::vector<uint32_t> Threads(uint32_t pid, const std::string& root) {

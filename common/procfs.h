@@ -21,12 +21,16 @@
 namespace jprof::procfs {
 
 inline constexpr char kRoot[] = "/proc";
+inline constexpr char kKernelSymbols[] = "/proc/kallsyms";  // parsed where symbols are
 inline constexpr uint32_t kSelf = 0;
 inline constexpr size_t kMaxSmallFile = size_t{4} << 20;  // cpuinfo of a thousand CPUs
 inline constexpr size_t kMaxMaps = size_t{256} << 20;
 
 // The directory of a process, for files below it that have no reader here.
 std::string Directory(uint32_t pid, const std::string& root = kRoot);
+
+// A path to what a descriptor of this process refers to, whatever has happened to its name since.
+std::string DescriptorPath(int fd);
 
 // Ascending.
 std::vector<uint32_t> Processes(const std::string& root = kRoot);

@@ -11,12 +11,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
+
+#include "common/fd.h"
+#include "common/procfs.h"
 
 namespace jprof::record {
 namespace {
@@ -24,88 +24,35 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-class Connection {
- public:
-  explicit Connection(int fd) : fd_(fd) {}
-  Connection(Connection&& other) : fd_(std::exchange(other.fd_, -1)) {}
-  ~Connection() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
+// The process that listens: the kernel keeps it, so a socket that another process made under this
+// name is detected.
+pid_t PeerOf(const Fd& connection) {
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  return peer.pid;
+}
 
-  // Who listens: kept by the kernel, so a socket that others made is known.
-  ucred Peer() const {
-    ucred peer = {};
-    socklen_t size = sizeof peer;
-    getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    return peer;
-  }
-
- private:
-  int fd_;
-};
-
-// Through the folder's descriptor: paths through /proc/PID/root are too long for a socket's
-// address.
-std::optional<Connection> Connect(const fs::path& path) {
-  const Connection folder(open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  Connection connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const std::string name =
-      fmt::format("/proc/self/fd/{}/{}", folder.get(), path.filename().string());
+// None: nobody listens. Connects through the folder's descriptor, because a path in the root
+// directory of a process is too long for a socket's address.
+Fd Connect(const fs::path& path) {
+  const Fd folder(open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const std::string name = procfs::DescriptorPath(folder.get()) + "/" + path.filename().string();
   sockaddr_un address = {.sun_family = AF_UNIX};
-  if (name.size() >= sizeof address.sun_path) return std::nullopt;
+  if (name.size() >= sizeof address.sun_path) return Fd();
   std::ranges::copy(name, address.sun_path);
-  if (connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    return std::nullopt;
-  }
+  if (connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return Fd();
   return connection;
 }
 
-std::string ReadAll(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-fs::path ProcOf(pid_t pid) { return fmt::format("/proc/{}", pid); }
-
-// A line of /proc/PID/status, its words as numbers; empty: no such process, or no such line.
-std::vector<int64_t> StatusOf(pid_t pid, const std::string& name) {
-  std::ifstream in(ProcOf(pid) / "status");
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(name + ":")) continue;
-    std::istringstream words(line.substr(name.size() + 1));
-    return {std::istream_iterator<int64_t>(words), {}};
-  }
-  return {};
-}
-
-// Whom it runs as. Not the owner of /proc/PID: that is root once a process has changed its user.
-std::optional<uid_t> OwnerOf(pid_t pid) {
-  const auto users = StatusOf(pid, "Uid");  // real, effective, saved, file system's
-  if (users.size() < 2) return std::nullopt;
-  return static_cast<uid_t>(users[1]);
-}
-
-// Its $XDG_RUNTIME_DIR when it was started; empty: none, or not to be seen.
-std::string RuntimeOf(pid_t pid) {
-  constexpr std::string_view kName = "XDG_RUNTIME_DIR=";
-  const std::string environment = '\0' + ReadAll(ProcOf(pid) / "environ");
-  const size_t found = environment.find('\0' + std::string(kName));
-  if (found == environment.npos) return "";
-  return environment.c_str() + found + 1 + kName.size();
-}
-
-// The number that the process has for itself, in a container's pid namespace.
-pid_t OwnNumberOf(pid_t pid) {
-  const auto numbers = StatusOf(pid, "NSpid");  // outermost first
-  return numbers.empty() ? pid : static_cast<pid_t>(numbers.back());
-}
-
-// Folders that may have its socket: as the process itself sees them, and as we do.
-std::vector<fs::path> FoldersFor(pid_t pid, uid_t owner) {
+// The folders that may have its socket, in its own root directory and in ours.
+std::vector<fs::path> FoldersFor(uint32_t pid, uid_t owner) {
   std::vector<fs::path> folders;
-  const fs::path root = ProcOf(pid) / "root";
-  for (const std::string& runtime : {RuntimeOf(pid), std::string()}) {
+  const fs::path root = procfs::Directory(pid) + "/root";
+  for (const std::string& runtime :
+       {procfs::EnvironmentAtStart(pid, "XDG_RUNTIME_DIR"), std::string()}) {
     const std::string folder = control::FolderOf(owner, runtime);
     folders.push_back(root / fs::path(folder).relative_path());
     folders.push_back(folder);
@@ -113,7 +60,7 @@ std::vector<fs::path> FoldersFor(pid_t pid, uid_t owner) {
   return folders;
 }
 
-// What is in a folder; nothing if it cannot be read.
+// Empty: the folder cannot be read.
 std::vector<fs::path> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failed;
@@ -123,7 +70,7 @@ std::vector<fs::path> EntriesOf(const fs::path& folder) {
   return entries;
 }
 
-// This user's; root's are everybody's.
+// The folders of this user's sockets; for root, those of every user.
 std::set<fs::path> OwnFolders() {
   std::set<fs::path> folders = {control::OwnFolder(), control::FolderOf(geteuid(), "")};
   if (geteuid() != 0) return folders;
@@ -137,32 +84,33 @@ std::set<fs::path> OwnFolders() {
   return folders;
 }
 
-// Connections to all that listen in those.
-std::vector<Connection> Listening() {
-  std::vector<Connection> all;
+std::vector<Fd> ConnectToAll() {
+  std::vector<Fd> all;
   for (const fs::path& folder : OwnFolders()) {
     for (const fs::path& path : EntriesOf(folder)) {
       if (path.extension() != ".sock") continue;
-      if (auto connection = Connect(path)) all.push_back(*std::move(connection));
+      if (Fd connection = Connect(path)) all.push_back(std::move(connection));
     }
   }
   return all;
 }
 
-// Only what that process itself listens to: others may have made a socket of its name.
-std::optional<Connection> ConnectTo(pid_t pid, uid_t owner) {
-  const std::string name = control::SocketName(OwnNumberOf(pid));
-  for (const fs::path& folder : FoldersFor(pid, owner)) {
-    auto connection = Connect(folder / name);
-    if (connection && connection->Peer().pid == pid) return connection;
+// None: the process does not listen. Another process may have made a socket of its name.
+Fd ConnectTo(pid_t pid, const procfs::Status& status) {
+  const auto number = static_cast<uint32_t>(pid);
+  const uint32_t own_pid = status.own_pid != 0 ? status.own_pid : number;
+  const std::string name = control::SocketName(static_cast<pid_t>(own_pid));
+  for (const fs::path& folder : FoldersFor(number, *status.user)) {
+    Fd connection = Connect(folder / name);
+    if (connection && PeerOf(connection) == pid) return connection;
   }
-  for (Connection& connection : Listening()) {  // under another name
-    if (connection.Peer().pid == pid) return std::move(connection);
+  for (Fd& connection : ConnectToAll()) {  // under another name
+    if (PeerOf(connection) == pid) return std::move(connection);
   }
-  return std::nullopt;
+  return Fd();
 }
 
-// Until the newline, the end or the deadline; a foreign text, so bounded. None: the deadline.
+// Reads to the newline, the end or the bound. None: the deadline passed.
 std::optional<std::string> ReadLine(int fd, Clock::time_point until) {
   std::string text;
   while (text.size() < control::kMaxAnswer && !text.ends_with('\n')) {
@@ -178,10 +126,10 @@ std::optional<std::string> ReadLine(int fd, Clock::time_point until) {
   return text.substr(0, text.find('\n'));
 }
 
-Result<std::string> Ask(const Connection& connection, control::Command command, double timeout) {
-  const pid_t pid = connection.Peer().pid;
+Result<std::string> Ask(const Fd& connection, control::Command command, double timeout) {
+  const pid_t pid = PeerOf(connection);
   const std::string request = control::Request(command);
-  // Whom the agent refuses at once cannot send, but has an answer.
+  // If the agent refuses at once, sending fails, but there is an answer.
   (void)!send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL);
   const auto until = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
   const auto line = ReadLine(connection.get(), until);
@@ -199,25 +147,26 @@ Result<std::string> Ask(const Connection& connection, control::Command command, 
 }  // namespace
 
 Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout) {
-  const auto owner = OwnerOf(pid);
-  if (!owner) return WrongUse("there is no process {}; `jprof ctl` lists those that listen", pid);
-  if (geteuid() != 0 && *owner != geteuid()) {
+  const procfs::Status status = procfs::ReadStatus(static_cast<uint32_t>(pid));
+  if (!status.user)
+    return WrongUse("there is no process {}; `jprof ctl` lists those that listen", pid);
+  if (geteuid() != 0 && *status.user != geteuid()) {
     return WrongUse("process {} belongs to another user: only that user and root control it", pid);
   }
-  const auto connection = ConnectTo(pid, *owner);
+  const Fd connection = ConnectTo(pid, status);
   if (!connection) {
     return WrongUse(
         "process {} has no jprof in it that listens; start the program with `jprof scs -- java "
         "...`, or see `jprof ctl` for those that do",
         pid);
   }
-  return Ask(*connection, command, timeout);
+  return Ask(connection, command, timeout);
 }
 
 std::vector<pid_t> ListeningJvms() {
   std::set<pid_t> pids;
-  for (const Connection& connection : Listening()) {
-    if (const pid_t pid = connection.Peer().pid; pid > 0) pids.insert(pid);
+  for (const Fd& connection : ConnectToAll()) {
+    if (const pid_t pid = PeerOf(connection); pid > 0) pids.insert(pid);
   }
   return {pids.begin(), pids.end()};
 }

@@ -1,4 +1,4 @@
-// The command's side of common/control_protocol.h: finds the socket of a JVM and asks it.
+// The command's side of common/control_protocol.h: finds the socket of a JVM and sends a request.
 #pragma once
 
 #include <sys/types.h>
@@ -11,12 +11,12 @@
 
 namespace jprof::record {
 
-// The text of an "ok" answer, printable. Errors: wrong use if there is no such process, it belongs
-// to another user or has no jprof in it; else what the agent says, or that it does not answer
-// within `timeout` seconds.
+// The printable text of an "ok" answer.
+// - Wrong use: there is no such process, it belongs to another user, or has no agent that listens.
+// - Failed: the agent reports an error or does not answer within `timeout` seconds.
 Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout);
 
-// The processes that listen where this user's sockets are (root: everybody's), in ascending order.
+// The processes that listen to sockets of this user (root: of every user), in ascending order.
 std::vector<pid_t> ListeningJvms();
 
 }  // namespace jprof::record

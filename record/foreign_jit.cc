@@ -14,6 +14,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/procfs.h"
 #include "profile/reader_text.h"
 
 namespace jprof::record {
@@ -32,24 +33,18 @@ std::string ReadAt(int folder, const char* name) {
 }
 
 Fd OpenProcess(uint32_t pid) {
-  return Fd(open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return Fd(open(procfs::Directory(pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// The 22nd field of /proc/PID/stat; the second is a name in parentheses. 0: the process has ended.
+// 0: the process has ended.
 uint64_t StartOf(int process) {
-  const std::string stat = ReadAt(process, "stat");
-  size_t at = stat.rfind(')');
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-  return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at, nullptr, 10);
+  return procfs::ParseStartTime(ReadAt(process, "stat")).value_or(0);
 }
 
-// The number of the process in its own container: the last one of "NSpid:  1234  7".
+// The pid of the process in its own container.
 uint32_t NumberInside(int process, uint32_t pid) {
-  const std::string status = ReadAt(process, "status");
-  const size_t line = status.find("\nNSpid:");
-  if (line == std::string::npos) return pid;
-  const std::string numbers = status.substr(line, status.find('\n', line + 1) - line);
-  return static_cast<uint32_t>(std::strtoul(&numbers[numbers.find_last_of(" \t")], nullptr, 10));
+  const uint32_t own = procfs::ParseStatus(ReadAt(process, "status")).own_pid;
+  return own != 0 ? own : pid;
 }
 
 // Not opened yet, so that nothing happens to a device or a FIFO.
@@ -73,7 +68,7 @@ Result<void> Check(const struct stat& status, uid_t user, uint64_t room) {
   return {};
 }
 
-// As much as there was when it was checked: its process may go on writing.
+// Copies the length that was checked: the process may still be writing.
 Result<void> CopyBytes(int from, int to, uint64_t left) {
   std::array<char, 1 << 16> block;
   while (left > 0) {
@@ -102,7 +97,7 @@ Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
   struct stat status;
   if (!found || fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
   if (auto good = Check(status, user, room); !good) return std::unexpected(good.error());
-  const Fd from(open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
+  const Fd from(open(procfs::DescriptorPath(found.get()).c_str(),
                      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!from) return Fail("it cannot be read: {}", ErrnoText());
   const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -114,7 +109,7 @@ Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
   return std::unexpected(copied.error());
 }
 
-// A process of which nothing is known any more counts as this user's.
+// A process that has ended already counts as this user's.
 ForeignJit::Process& ForeignJit::Look(uint32_t pid) {
   const auto [entry, added] = processes_.try_emplace(pid, Process{.user = geteuid()});
   Process& process = entry->second;
@@ -134,7 +129,7 @@ void ForeignJit::Sampled(uint32_t pid) {
   Look(pid).sampled = true;
 }
 
-// Not looked at before it is sampled: most never are.
+// Reads nothing about the child until it is sampled: most children never are.
 void ForeignJit::Forked(uint32_t parent, uint32_t child) {
   if (parent == child) return;  // a thread
   const auto known = processes_.find(parent);
@@ -179,9 +174,8 @@ std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
   std::map<uint32_t, int> dumps_of;
   for (const auto& [dump, pid] : dumps_) {
     const int number = ++dumps_of[pid];
-    copy(
-        pid, processes_.at(pid), dump.second,
-        number == 1 ? fmt::format("jit-{}.dump", pid) : fmt::format("jit-{}-{}.dump", pid, number));
+    const std::string suffix = number == 1 ? "" : fmt::format("-{}", number);
+    copy(pid, processes_.at(pid), dump.second, fmt::format("jit-{}{}.dump", pid, suffix));
   }
   if (refused > kMostLines)
     lines.push_back(

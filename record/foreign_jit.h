@@ -1,11 +1,14 @@
-// What JIT compilers other than the JVM's leave for profilers, copied into a recording: perf maps
-// (/tmp/perf-PID.map) and the jitdumps (jit-*.dump) that a process maps.
+// Copies into a recording the files that JIT compilers other than the JVM's write for profilers:
+// perf maps (/tmp/perf-PID.map) and the jitdumps (jit-*.dump) that a process maps.
 //
 // These files belong to the users of the sampled processes, and jprof may be root. So a file is
-// copied only if no symbolic link is on its path, if it is a regular file with one name that
-// belongs to the user of its process (or to root), and as long as all files together stay below a
-// limit. It is looked for where its process sees it: under /proc/PID/root, as long as that is the
-// process that was sampled.
+// copied only if
+// - no symbolic link is on its path,
+// - it is a regular file with one name,
+// - it belongs to the user of its process or to root,
+// - all files together stay below a limit.
+// The path is resolved in the root directory of the process, if that process is still the one that
+// was sampled.
 #pragma once
 
 #include <sys/types.h>
@@ -32,12 +35,12 @@ class ForeignJit {
   void Mapped(uint32_t pid, std::string_view path, uint64_t inode);
 
   // Copies into the directory `out`; the names are perf-PID.map and jit-PID.dump, with the PIDs of
-  // the recording. Answers a line for each file that was left out.
+  // the recording. Returns a line for each file that was not copied.
   std::vector<std::string> CopyTo(const std::filesystem::path& out) const;
 
  private:
   struct Process {
-    uint64_t started = 0;  // in the kernel's ticks; 0: it had ended when it was first seen
+    uint64_t started = 0;  // in clock ticks after boot; 0: it had ended when it was first seen
     uid_t user = 0;
     bool sampled = false;
   };
@@ -45,11 +48,13 @@ class ForeignJit {
   Process& Look(uint32_t pid);
 
   std::map<uint32_t, Process> processes_;
-  std::map<std::pair<uint64_t, std::string>, uint32_t> dumps_;  // inode and path: who mapped it
+  std::map<std::pair<uint64_t, std::string>, uint32_t>
+      dumps_;  // inode and path: the process that mapped it
 };
 
 // Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
-// `room` bytes are left to all copies. False: there is no such file. Error: why it is not copied.
+// `room`: the bytes that all further copies may have. Returns false if there is no such file.
+// Error: why the file is not copied.
 Result<bool> CopyTrusted(int root, const std::filesystem::path& path, uid_t user, int out,
                          const std::string& name, uint64_t& room);
 

@@ -2,13 +2,17 @@
 
 #include <cstdlib>
 
+#include "common/procfs.h"
+
 namespace jprof::record {
 
 namespace fs = std::filesystem;
 
 fs::path InstallationRoot() {
   std::error_code failed;
-  return fs::read_symlink("/proc/self/exe", failed).parent_path().parent_path();
+  return fs::read_symlink(procfs::Directory(procfs::kSelf) + "/exe", failed)
+      .parent_path()
+      .parent_path();
 }
 
 Result<fs::path> FindAgent(const std::string& option) {

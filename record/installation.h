@@ -1,4 +1,4 @@
-// What stands beside this program, in the build tree and in an installation alike.
+// The files that belong to this program, in the build tree and in an installation alike.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace jprof::record {
 std::filesystem::path InstallationRoot();
 
 // The agent library, absolute: `option` (--agent) if given, else JPROF_AGENT, else the one of this
-// installation. Error (exit code 2): it is not there.
+// installation. Wrong use: it does not exist.
 Result<std::filesystem::path> FindAgent(const std::string& option);
 
 }  // namespace jprof::record

@@ -1,4 +1,4 @@
-// What a timer's interrupt costs on this machine, measured once and kept beside the calibration
+// The cost of a timer's interrupt on this machine, measured once and stored with the calibration
 // tables, and the sampling rates that it allows.
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace jprof::record {
 
-// The figure that is kept, in ns; nothing: none yet.
+// The stored cost, in ns; none: not measured yet.
 std::optional<uint64_t> KnownInterruptNanos();
 
-// Measures and keeps it: half a second. A figure that cannot be kept is used all the same.
+// Measures and stores the cost; takes half a second. A failure to store it is ignored.
 Result<uint64_t> MeasureAndKeepInterruptNanos();
 
-// "33 us, timers of up to 6,000 samples a second": what people are shown of the figure.
+// The cost for the user: "33.0 us, timers of up to 6000 samples a second".
 std::string InterruptText(uint64_t ns);
 
-// For one that samples at `rate`: the figure, measured if there is none; 0: `rate` is fine whatever
-// the figure, or it could not be measured (then `notes` says so).
+// The cost for a user who samples at `rate`, measured if it is not known. 0: `rate` is allowed at
+// any cost, or the cost could not be measured, which `notes` then reports.
 uint64_t InterruptNanosFor(uint64_t rate, std::vector<std::string>& notes);
 
-// Lowers the rate, or the period of a clock, where an interrupt costs too much; `notes` says so.
-// Error (exit code 2): above ptm::kMostRate.
+// Lowers the rate, or lengthens the period of a clock, where an interrupt costs too much; `notes`
+// reports it. Wrong use: a rate above ptm::kMostRate.
 Result<void> LimitSampler(ptm::SamplerOptions& sampling, bool forced,
                           std::vector<std::string>& notes);
 

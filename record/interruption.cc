@@ -3,11 +3,11 @@
 namespace jprof::record {
 namespace {
 
-volatile sig_atomic_t came = 0;
+volatile sig_atomic_t last_number = 0;
 volatile sig_atomic_t only_to_us = 0;
 
 void Note(int number, siginfo_t* info, void*) {
-  came = number;
+  last_number = number;
   only_to_us = info->si_code != SI_KERNEL;
 }
 
@@ -23,7 +23,7 @@ void Take(int number, struct sigaction& before) {
 }  // namespace
 
 Interruption::Interruption() {
-  came = 0;
+  last_number = 0;
   Take(SIGINT, before_int_);
   Take(SIGTERM, before_term_);
 }
@@ -33,11 +33,11 @@ Interruption::~Interruption() {
   sigaction(SIGTERM, &before_term_, nullptr);
 }
 
-int Interruption::Number() { return came; }
+int Interruption::Number() { return last_number; }
 
 void Interruption::PassTo(const HeldProgram& program) {
-  if (came != 0 && only_to_us != 0) program.Signal(came);
-  came = 0;
+  if (last_number != 0 && only_to_us != 0) program.Signal(last_number);
+  last_number = 0;
 }
 
 }  // namespace jprof::record

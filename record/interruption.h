@@ -1,6 +1,6 @@
-// SIGINT and SIGTERM as something that a loop asks for. While an Interruption lives, they do not
-// end this program. Those that are ignored (nohup, & in a script) stay so, here and in what is
-// started.
+// SIGINT and SIGTERM as a state that a loop polls. While an Interruption lives, they do not end
+// this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in the
+// programs that are started.
 #pragma once
 
 #include <signal.h>
@@ -16,9 +16,9 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  static int Number();  // of the last one, 0: none came
-  // Sends the last one on, if only we got it (a terminal sends it to all that it runs); then none
-  // came.
+  static int Number();  // of the last signal; 0: none arrived
+  // Passes the last signal on if only this process received it (a terminal sends it to the program,
+  // too), and forgets it.
   static void PassTo(const HeldProgram& program);
 
  private:

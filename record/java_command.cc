@@ -29,7 +29,7 @@ Kind KindOf(const fs::path& program) {
                                                                                    : Kind::kOther;
 }
 
-// As the JVM reads JAVA_TOOL_OPTIONS: blanks part words, quotes hold them together.
+// Quoted for JAVA_TOOL_OPTIONS, which the JVM splits at blanks outside of quotes.
 std::string Quoted(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -44,7 +44,7 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
-// Options of java that have their value in the next argument.
+// The options of java whose value is the next argument.
 bool TakesNextArgument(std::string_view option) {
   constexpr std::string_view kOptions[] = {"-cp",
                                            "-classpath",
@@ -72,7 +72,7 @@ std::string ShortName(std::string_view name) {
   return std::string(name.substr(name.find_last_of("./") + 1));
 }
 
-// What java is told to run; empty: nothing that has a name.
+// The main class, module or jar of a java command; empty: it has none.
 std::string JavaMain(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     const std::string_view word = command[i];

@@ -1,4 +1,4 @@
-// How the agent gets into a command. Reads the file system (what is this program?), starts nothing.
+// Adds the agent to a command. Reads the file system to find the program; starts nothing.
 #pragma once
 
 #include <filesystem>
@@ -12,24 +12,27 @@
 namespace jprof::record {
 
 struct Launch {
-  std::filesystem::path program;                 // resolved: what to execute
-  std::vector<std::string> arguments;            // argv, [0] as the user wrote it
-  std::optional<std::string> java_tool_options;  // set: this environment variable is changed
+  std::filesystem::path program;                 // the file to execute
+  std::vector<std::string> arguments;            // argv, [0] as typed
+  std::optional<std::string> java_tool_options;  // the new value of JAVA_TOOL_OPTIONS
 };
 
-// The executable that `name` means: itself if it holds a '/', else found in PATH.
+// The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 
-// `command` with "-agentpath:<agent>=<options>" as the first argument of a java launcher (or -J...
-// of another JDK tool). With `children`, the command stays as it is and JAVA_TOOL_OPTIONS carries
-// the agent, behind what `tool_options` (the variable's value, "" = unset) had. Any other program
-// without `children` is wrong use. `options` holds no blanks and no quotes.
+// How to run `command` with the agent.
+// - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
+//   JDK gets "-J-agentpath:...".
+// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent, behind
+//   `tool_options`, the variable's present value ("": unset).
+// - Any other program without `children` is wrong use.
+// `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,
                          const std::filesystem::path& agent, std::string_view options,
                          bool children, std::string_view tool_options);
 
-// What a profile of this command is called by default, without ".jprof": the main class or the
-// jar's name without its package or folder, else the program's name.
+// The default name of a profile of this command, without ".jprof": the main class without its
+// package, or the jar without its folder, else the program.
 std::string ProfileName(const std::vector<std::string>& command);
 
 }  // namespace jprof::record

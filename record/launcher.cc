@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// How this process was started to treat signals; its program is to treat them so, too. Those that
-// are ignored stay so by themselves (nohup), but for SIGCHLD: were it ignored here, the program's
-// status would be thrown away.
+// The treatment of signals that this process was started with and the program inherits. Ignored
+// signals stay ignored by themselves (nohup), except for SIGCHLD: if this process ignored it, the
+// kernel would discard the program's status.
 struct SignalsBefore {
   sigset_t mask;
   sighandler_t child;
@@ -35,7 +35,7 @@ SignalsBefore BlockSignals(const sigset_t& set) {
   return before;
 }
 
-// What Wait() takes one by one.
+// The signals that Wait() receives.
 sigset_t AwaitedSignals() {
   sigset_t set;
   sigemptyset(&set);
@@ -44,8 +44,7 @@ sigset_t AwaitedSignals() {
   return set;
 }
 
-// In a new process with all signals blocked: as if it had been executed. Handlers are of this
-// program, and its own are not there yet.
+// In the new process, with all signals blocked: resets the handlers, which are this program's.
 void DropHandlers() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action;
@@ -54,7 +53,7 @@ void DropHandlers() {
   }
 }
 
-// In the new process: becomes the program, or tells why not through `report`.
+// In the new process: executes the program, or writes the errno to `report`.
 [[noreturn]] void Become(const Launch& launch, const SignalsBefore& signals, int report) {
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
   std::vector<char*> arguments;
@@ -69,14 +68,46 @@ void DropHandlers() {
   _exit(127);
 }
 
-// The errno of a failed start; 0 = it runs. The pipe closes when the program is executed.
-int StartFailure(int report) {
-  int reason = 0;
+// The number of bytes read, below 0: an error.
+ssize_t ReadUninterrupted(int fd, void* buffer, size_t size) {
   ssize_t got;
   do {
-    got = read(report, &reason, sizeof(reason));
+    got = read(fd, buffer, size);
   } while (got < 0 && errno == EINTR);
-  return got == sizeof(reason) ? reason : 0;
+  return got;
+}
+
+// The errno of a failed start; 0: the program runs. The pipe closes when it is executed.
+int StartFailure(const Fd& report) {
+  int reason = 0;
+  return ReadUninterrupted(report.get(), &reason, sizeof(reason)) == sizeof(reason) ? reason : 0;
+}
+
+struct Pipe {
+  Fd read, write;
+};
+
+Result<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", ErrnoText());
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+// Not a pipe: writing to a program that a signal has ended must not end this one (MSG_NOSIGNAL).
+Result<Pipe> MakeSocketPair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return Fail("cannot make a pair of sockets: {}", ErrnoText());
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+std::unexpected<Error> CannotStart(const std::string& program, int error) {
+  return WrongUse("cannot start {}: {}", program, ErrnoText(error));
+}
+
+Outcome OutcomeOf(int status) {
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.status = WEXITSTATUS(status)};
 }
 
 Outcome Wait(pid_t program, const sigset_t& signals) {
@@ -89,114 +120,99 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
     }
     int status = 0;
     if (waitpid(program, &status, WNOHANG) != program) continue;
-    if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
-    return {.status = WEXITSTATUS(status)};
+    return OutcomeOf(status);
   }
+}
+
+// In the new process: waits for the byte that releases it, then becomes the program.
+[[noreturn]] void AwaitRelease(const Launch& launch, const SignalsBefore& before, Pipe& go,
+                               const Fd& report) {
+  DropHandlers();
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
+  go.write.Reset();  // so that the read ends when the parent does
+  char byte;
+  if (ReadUninterrupted(go.read.get(), &byte, 1) != 1) _exit(127);
+  Become(launch, before, report.get());
 }
 
 }  // namespace
 
 Result<Outcome> Run(const Launch& launch) {
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", ErrnoText());
+  auto report = MakePipe();
+  if (!report) return std::unexpected(report.error());
   const sigset_t signals = AwaitedSignals();
   const SignalsBefore before = BlockSignals(signals);
   const pid_t program = fork();
-  if (program == 0) Become(launch, before, report[1]);
-  close(report[1]);
-  const int reason = program < 0 ? errno : StartFailure(report[0]);
-  close(report[0]);
-  if (program > 0 && reason == 0) {
-    const Outcome outcome = Wait(program, signals);
-    sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-    return outcome;
-  }
-  if (program > 0) waitpid(program, nullptr, 0);
+  if (program == 0) Become(launch, before, report->write.get());
+  int reason = program < 0 ? errno : 0;
+  report->write.Reset();
+  if (program > 0) reason = StartFailure(report->read);
+  std::optional<Outcome> outcome;
+  if (reason == 0) outcome = Wait(program, signals);
+  if (program > 0 && reason != 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-  return WrongUse("cannot start {}: {}", launch.program.string(), ErrnoText(reason));
+  if (!outcome) return CannotStart(launch.program.string(), reason);
+  return *outcome;
 }
 
-HeldProgram::HeldProgram(std::string name, int pid, int go, int report)
-    : name_(std::move(name)), pid_(pid), go_(go), report_(report) {}
+HeldProgram::HeldProgram(std::string name, int pid, Fd go, Fd report)
+    : name_(std::move(name)), pid_(pid), go_(std::move(go)), report_(std::move(report)) {}
 
 HeldProgram::HeldProgram(HeldProgram&& other) noexcept
     : name_(std::move(other.name_)),
       pid_(std::exchange(other.pid_, 0)),
-      go_(std::exchange(other.go_, -1)),
-      report_(std::exchange(other.report_, -1)),
+      go_(std::move(other.go_)),
+      report_(std::move(other.report_)),
       reaped_(other.reaped_) {}
 
 HeldProgram::~HeldProgram() {
-  if (report_ >= 0) close(report_);
-  if (go_ < 0) return;
-  close(go_);  // its read ends without a byte: it exits
-  if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
+  if (!go_) return;  // released, or moved from
+  go_.Reset();       // the program's read ends without a byte: it exits
+  if (!reaped_) waitpid(pid_, nullptr, 0);
 }
 
 Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
-  int go[2], report[2];
-  // Not a pipe: writing to a program that a signal has ended must not end us (MSG_NOSIGNAL).
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
-    return Fail("cannot make a pair of sockets: {}", ErrnoText());
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    const int error = errno;
-    close(go[0]);
-    close(go[1]);
-    return Fail("cannot make a pipe: {}", ErrnoText(error));
-  }
+  auto go = MakeSocketPair();
+  if (!go) return std::unexpected(go.error());
+  auto report = MakePipe();
+  if (!report) return std::unexpected(report.error());
   sigset_t all;
   sigfillset(&all);
   const SignalsBefore before = BlockSignals(all);
   const pid_t program = fork();
   const int error = errno;
-  if (program == 0) {
-    DropHandlers();
-    sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-    close(go[1]);
-    char byte;
-    ssize_t got;
-    do {
-      got = read(go[0], &byte, 1);
-    } while (got < 0 && errno == EINTR);
-    if (got != 1) _exit(127);
-    Become(launch, before, report[1]);
-  }
+  if (program == 0) AwaitRelease(launch, before, *go, report->write);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-  close(go[0]);
-  close(report[1]);
-  if (program > 0) return HeldProgram(launch.program.string(), program, go[1], report[0]);
-  close(go[1]);
-  close(report[0]);
-  return Fail("cannot start {}: {}", launch.program.string(), ErrnoText(error));
+  if (program < 0) return Fail("cannot start {}: {}", launch.program.string(), ErrnoText(error));
+  return HeldProgram(launch.program.string(), program, std::move(go->write),
+                     std::move(report->read));
 }
 
-// A program that a signal has ended meanwhile is not told apart here: Ended() has its outcome.
+// Succeeds for a program that a signal has ended meanwhile: Ended() has its outcome.
 Result<void> HeldProgram::Release() {
   const char byte = 1;
-  (void)!send(go_, &byte, 1, MSG_NOSIGNAL);
-  close(std::exchange(go_, -1));
+  (void)!send(go_.get(), &byte, 1, MSG_NOSIGNAL);
+  go_.Reset();
   const int reason = StartFailure(report_);
-  close(std::exchange(report_, -1));
+  report_.Reset();
   if (reason == 0) return {};
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   reaped_ = true;
-  return WrongUse("cannot start {}: {}", name_, ErrnoText(reason));
+  return CannotStart(name_, reason);
 }
 
 std::optional<Outcome> HeldProgram::Ended() {
   int status = 0;
   if (reaped_ || waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   reaped_ = true;
-  if (WIFSIGNALED(status)) return Outcome{.signal = WTERMSIG(status)};
-  return Outcome{.status = WEXITSTATUS(status)};
+  return OutcomeOf(status);
 }
 
 void HeldProgram::AwaitEnd(int milliseconds) const {
-  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-  pollfd end = {descriptor, POLLIN, 0};
-  poll(&end, 1, milliseconds);  // a kernel without pidfds: a plain pause
-  if (descriptor >= 0) close(descriptor);
+  const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  pollfd end = {process.get(), POLLIN, 0};
+  poll(&end, 1, milliseconds);  // without pidfds in the kernel: a plain pause
 }
 
 void HeldProgram::Signal(int number) const {

@@ -4,7 +4,7 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include <fstream>
+#include "common/procfs.h"
 
 namespace jprof::record {
 namespace {
@@ -13,15 +13,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMega = 1 << 20;
 constexpr uint64_t kShare = 3;  // a third of the available memory
-
-uint64_t AvailableBytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  for (uint64_t kib = 0; file >> name >> kib; file.ignore(64, '\n')) {
-    if (name == "MemAvailable:") return kib << 10;
-  }
-  return 0;
-}
 
 bool IsInMemory(fs::path place) {
   struct statfs about = {};
@@ -41,7 +32,8 @@ std::string Size(uint64_t bytes) {
 
 Memory ReadMemory(const fs::path& place) {
   std::error_code failed;
-  return {AvailableBytes(), IsInMemory(fs::absolute(place, failed).lexically_normal())};
+  return {procfs::AvailableMemory().value_or(0),
+          IsInMemory(fs::absolute(place, failed).lexically_normal())};
 }
 
 Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, bool forced,

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether all of it is a profile's and may be removed: whatever else is in there is the user's.
+// Every file in it must be a profile's: any other file is the user's.
 Result<void> CheckRemovable(const fs::path& place) {
   std::error_code failed;
   if (fs::is_symlink(place, failed))
@@ -36,7 +36,7 @@ Result<void> CheckRemovable(const fs::path& place) {
                   place.string(), failed ? failed.message() : ErrnoText());
 }
 
-// Moved aside first: that fails before anything is removed, or makes room for the new one.
+// Renames the profile first: that fails before any file is removed, or frees the name.
 Result<void> RemoveProfile(const fs::path& place) {
   if (auto removable = CheckRemovable(place); !removable) return removable;
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The filter as a person would name it, and the nearest of what was there to match.
+// The filter as typed, and the nearest name that it could have matched.
 template <typename Names>
 std::string NothingMatched(std::string_view option, const agent::Filter& filter,
                            const Names& names) {
@@ -28,7 +28,7 @@ std::string NothingMatched(std::string_view option, const agent::Filter& filter,
                      nearest ? fmt::format("; did you mean {}?", *nearest) : "");
 }
 
-// What a method filter may name: classes, and their methods.
+// The names that a method filter can match: classes and their methods.
 std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
   std::set<std::string, std::less<>> names;
   const profile::Methods methods = reader.ReadMethods();
@@ -40,7 +40,7 @@ std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
   return names;
 }
 
-// By name, not by flag: what a thread did before it had its name is in the profile.
+// Compares names: a thread may have been recorded before it had its name and was filtered out.
 bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
   return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
     return filter.AcceptsThread(thread.name);
@@ -73,7 +73,7 @@ std::vector<std::string> Lost(const profile::Reader& reader) {
   return lost;
 }
 
-// The table that fits this run goes with the profile. Why not, if there is none.
+// Copies the calibration table that fits this run into the profile. Returns why not; empty: copied.
 std::string KeepTable(const profile::Reader& reader, const fs::path& profile) {
   const auto stored = calibrate::FindTable(reader.meta().fingerprint);
   if (!stored) return stored.error().message;
@@ -111,7 +111,7 @@ std::string Shown(const fs::path& path) {
   return quoted + "'";
 }
 
-bool Conclude(const fs::path& profile, const agent::AgentOptions& options) {
+bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
   auto reader = profile::Reader::Open(profile.string());
   if (!reader) {
     fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);

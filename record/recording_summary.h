@@ -1,4 +1,4 @@
-// What a recording command says when the program has ended.
+// The summary that a recording command prints when the program has ended.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,13 @@
 
 namespace jprof::record {
 
-// Three lines on stderr for each profile: where it is, what was lost, what to type next. Puts the
-// fitting calibration table into it. False: a filter of `options` let nothing through.
-bool Conclude(const std::filesystem::path& profile, const agent::AgentOptions& options);
+// Prints the summary of a profile on stderr: where it is, what was lost, which command comes next.
+// Copies the calibration table that fits into the profile. Returns false if a filter of `options`
+// matched nothing.
+bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
 
-// `path` as the user would type it: relative if it is below the working directory, quoted if need
-// be.
+// `path` as the user would type it: relative if it is below the working directory, quoted for a
+// shell if necessary.
 std::string Shown(const std::filesystem::path& path);
 
 }  // namespace jprof::record

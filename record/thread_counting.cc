@@ -5,48 +5,21 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "common/monotonic.h"
-#include "record/tprof_record.h"
+#include "record/print_error.h"
 
 namespace jprof::record {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kRingPages = 1024;  // per CPU: 20,000 dispatches
 
 uint64_t Now() { return static_cast<uint64_t>(MonotonicNanos()); }
 
-uint32_t ParentOf(uint32_t pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("PPid:")) return static_cast<uint32_t>(std::stoul(line.substr(5)));
-  }
-  return 0;
-}
-
-// A process and all below it.
-std::set<uint32_t> TreeOf(uint32_t root) {
-  std::multimap<uint32_t, uint32_t> children;
-  for (const uint32_t pid : NumbersIn("/proc")) children.emplace(ParentOf(pid), pid);
-  std::set<uint32_t> tree;
-  std::vector<uint32_t> open = {root};
-  while (!open.empty()) {
-    const uint32_t pid = open.back();
-    open.pop_back();
-    if (!tree.insert(pid).second) continue;
-    const auto [first, last] = children.equal_range(pid);
-    for (auto child = first; child != last; ++child) open.push_back(child->second);
-  }
-  return tree;
-}
-
-// Visits each CPU: whoever runs there is dispatched, which tells who it is. Without that a thread
-// that has its CPU for itself would be nobody until it sleeps.
+// Runs on each CPU in turn: the thread that was running there is dispatched, which identifies it.
+// Otherwise a thread that does not share its CPU would be unknown until it sleeps.
 void VisitCpus() {
   cpu_set_t before;
   if (sched_getaffinity(0, sizeof(before), &before) != 0) return;
@@ -60,14 +33,7 @@ void VisitCpus() {
   sched_setaffinity(0, sizeof(before), &before);
 }
 
-// Thread names are bytes; what is not ASCII becomes '?', so that JSON holds.
-std::string Printable(std::string name) {
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return name.empty() ? "?" : name;
-}
-
-ptm::SamplerOptions SamplingOf(const std::vector<ptm::CheckedMetric>& metrics) {
+ptm::SamplerOptions DispatchSampling(const std::vector<ptm::CheckedMetric>& metrics) {
   ptm::SamplerOptions sampling = {.event = ptm::DispatchEvent(), .rate = 0, .period = 1};
   sampling.maps = false;
   sampling.switches = true;
@@ -78,15 +44,57 @@ ptm::SamplerOptions SamplingOf(const std::vector<ptm::CheckedMetric>& metrics) {
   return sampling;
 }
 
-const std::vector<std::string> kFirstLook = {"time",         "dispatches",  "PAPI_TOT_INS",
-                                             "PAPI_TOT_CYC", "page-faults", "cpu-migrations"};
+bool Differ(const ptm::ThreadAccount& before, const ptm::ThreadAccount& now) {
+  return now.dispatches != before.dispatches || now.nanos != before.nanos;
+}
+
+const std::vector<std::string> kDefaultMetrics = {"time",         "dispatches",  "PAPI_TOT_INS",
+                                                  "PAPI_TOT_CYC", "page-faults", "cpu-migrations"};
 
 }  // namespace
+
+std::set<uint32_t> ProcessTree(uint32_t root, const std::string& proc) {
+  std::multimap<uint32_t, uint32_t> children;
+  for (const uint32_t pid : procfs::Processes(proc))
+    children.emplace(procfs::ReadStatus(pid, proc).parent, pid);
+  std::set<uint32_t> tree;
+  std::vector<uint32_t> open = {root};
+  while (!open.empty()) {
+    const uint32_t pid = open.back();
+    open.pop_back();
+    if (!tree.insert(pid).second) continue;
+    const auto [first, last] = children.equal_range(pid);
+    for (auto child = first; child != last; ++child) open.push_back(child->second);
+  }
+  return tree;
+}
+
+std::string PrintableName(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return name.empty() ? "?" : name;
+}
+
+std::vector<double> CountsBetween(const std::vector<ptm::CheckedMetric>& metrics,
+                                  const ptm::ThreadAccount& before, const ptm::ThreadAccount& now) {
+  std::vector<double> counts;
+  size_t event = 0;
+  for (const ptm::CheckedMetric& metric : metrics) {
+    uint64_t count =
+        metric.name == "time" ? now.nanos - before.nanos : now.dispatches - before.dispatches;
+    if (metric.event) {
+      count = now.counts[event] - before.counts[event];
+      ++event;
+    }
+    counts.push_back(static_cast<double>(count));
+  }
+  return counts;
+}
 
 Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& asked) {
   if (!asked.empty()) return ptm::CheckMetrics(asked);
   ptm::CheckedMetrics chosen;
-  for (const std::string& name : kFirstLook) {
+  for (const std::string& name : kDefaultMetrics) {
     auto one = ptm::CheckMetrics({&name, 1});
     if (!one) {
       if (chosen.notes.empty()) chosen.notes.push_back(one.error().message);
@@ -102,7 +110,7 @@ ThreadCounting::ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::Sam
     : metrics_(std::move(metrics)), sampler_(std::move(sampler)), start_(Now()) {}
 
 Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> metrics) {
-  auto sampler = ptm::Sampler::Open(SamplingOf(metrics));
+  auto sampler = ptm::Sampler::Open(DispatchSampling(metrics));
   if (!sampler) return std::unexpected(Error{sampler.error().message, Error::Kind::kWrongUse});
   sampler->Start();
   uint32_t counting = 0;
@@ -119,28 +127,28 @@ Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> met
 
 void ThreadCounting::AddExisting(uint32_t root) {
   everyone_ = root == 0;
-  const std::set<uint32_t> tree = everyone_ ? std::set<uint32_t>() : TreeOf(root);
-  for (const uint32_t pid : NumbersIn("/proc")) {
-    const fs::path tasks = fmt::format("/proc/{}/task", pid);
-    for (const uint32_t tid : NumbersIn(tasks)) {
-      accounts_.AddThread(pid, tid, FirstLine(tasks / std::to_string(tid) / "comm"),
-                          tree.contains(pid));
-    }
+  const std::set<uint32_t> tree = everyone_ ? std::set<uint32_t>() : ProcessTree(root);
+  for (const uint32_t pid : procfs::Processes()) {
+    for (const uint32_t tid : procfs::Threads(pid))
+      accounts_.AddThread(pid, tid, procfs::ThreadName(pid, tid), tree.contains(pid));
   }
   accounts_.AddThread(0, 0, "(idle)", false);
 }
 
 void ThreadCounting::AddFamily(uint32_t pid) { accounts_.AddThread(pid, pid, "", true); }
 
-bool ThreadCounting::Hurry() {
+void ThreadCounting::RaisePriority() {
   signal(SIGXCPU, [](int) {
     const sched_param none = {};
     sched_setscheduler(0, SCHED_OTHER, &none);
   });
-  const rlimit time = {kHurryMilliseconds * 1000, RLIM_INFINITY};
+  const rlimit time = {kPriorityMilliseconds * 1000, RLIM_INFINITY};
   const sched_param least = {.sched_priority = sched_get_priority_min(SCHED_RR)};
-  return setrlimit(RLIMIT_RTTIME, &time) == 0 &&
-         sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &least) == 0;
+  if (setrlimit(RLIMIT_RTTIME, &time) == 0 &&
+      sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &least) == 0)
+    return;
+  PrintError(
+      "--hurry has no effect: real-time priority needs root, CAP_SYS_NICE or a limit (ulimit -r)");
 }
 
 void ThreadCounting::Drain() {
@@ -160,20 +168,6 @@ void ThreadCounting::StartTable() {
   start_ = now_;
 }
 
-std::vector<double> ThreadCounting::CountsOf(const ptm::ThreadAccount& now,
-                                             const ptm::ThreadAccount& before) const {
-  std::vector<double> counts;
-  size_t event = 0;
-  for (const ptm::CheckedMetric& metric : metrics_) {
-    const uint64_t count = metric.event            ? now.counts[event] - before.counts[event]
-                           : metric.name == "time" ? now.nanos - before.nanos
-                                                   : now.dispatches - before.dispatches;
-    event += metric.event.has_value();
-    counts.push_back(static_cast<double>(count));
-  }
-  return counts;
-}
-
 CountTable ThreadCounting::Table() const {
   CountTable table = {.seconds = static_cast<double>(now_ - start_) / 1e9, .metrics = metrics_};
   table.total = {.name = "(all)", .threads = 0, .counts = std::vector<double>(metrics_.size(), 0)};
@@ -181,18 +175,16 @@ CountTable ThreadCounting::Table() const {
   for (size_t i = 0; i < accounts_.threads().size(); ++i) {
     const ptm::ThreadAccount& now = accounts_.threads()[i];
     const ptm::ThreadAccount& before = i < before_.size() ? before_[i] : nothing;
-    const bool ran = now.dispatches != before.dispatches || now.nanos != before.nanos;
-    if ((!everyone_ && !now.family) || !ran) continue;
-    CountRow row = {.pid = now.pid, .tid = now.tid, .name = Printable(now.name)};
+    if ((!everyone_ && !now.family) || !Differ(before, now)) continue;
+    CountRow row = {.pid = now.pid, .tid = now.tid, .name = PrintableName(now.name)};
     row.ended = now.ended != 0;
-    row.counts = CountsOf(now, before);
+    row.counts = CountsBetween(metrics_, before, now);
     ++table.total.threads;
     for (size_t k = 0; k < row.counts.size(); ++k) table.total.counts[k] += row.counts[k];
     table.rows.push_back(std::move(row));
   }
-  if (accounts_.lost().dispatches != lost_before_.dispatches ||
-      accounts_.lost().nanos != lost_before_.nanos)
-    table.lost = CountsOf(accounts_.lost(), lost_before_);
+  if (Differ(lost_before_, accounts_.lost()))
+    table.lost = CountsBetween(metrics_, lost_before_, accounts_.lost());
   SortByTime(table);
   return table;
 }

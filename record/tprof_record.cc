@@ -1,193 +1,39 @@
 #include "record/tprof_record.h"
 
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <memory>
-#include <sstream>
 
-#include "common/errno_text.h"
+#include "common/monotonic.h"
+#include "common/procfs.h"
 #include "profile/recording_meta.h"
-#include "profile/sample_log.h"
-#include "record/foreign_jit.h"
 #include "record/interruption.h"
 #include "record/launcher.h"
+#include "record/recording_files.h"
+#include "record/sample_recorder.h"
 
 namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
-using profile::SampleKind;
-using ptm::SampleRecord;
 
 constexpr int kDrainMilliseconds = 200;
+constexpr int kEndMilliseconds = 5000;  // that a program has to end after SIGTERM
+constexpr double kNanos = 1e9;
 
-uint64_t Now(clockid_t clock) {
+uint64_t MonotonicNow() { return static_cast<uint64_t>(MonotonicNanos()); }
+
+uint64_t RealNow() {
   timespec now;
-  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &now);
   return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Writes what the sampler hands on, and remembers which processes were hit.
-class Recorder {
- public:
-  explicit Recorder(profile::SampleWriter& writer) : writer_(writer) {}
-
-  void Add(const SampleRecord& from) {
-    profile::SampleFileRecord record = {.kernel = from.kernel,
-                                        .exec = from.exec,
-                                        .cpu = from.cpu,
-                                        .pid = from.pid,
-                                        .tid = from.tid,
-                                        .time = from.time,
-                                        .address = from.address,
-                                        .length = from.length,
-                                        .offset = from.offset,
-                                        .inode = from.inode};
-    switch (from.kind) {
-      case SampleRecord::Kind::kSample:
-        record.kind = SampleKind::kSample;
-        foreign_jit_.Sampled(from.pid);
-        break;
-      case SampleRecord::Kind::kMap:
-        record.kind = SampleKind::kMap;
-        foreign_jit_.Mapped(from.pid, from.text, from.inode);
-        break;
-      case SampleRecord::Kind::kComm:
-        record.kind = SampleKind::kComm;
-        if (from.exec) foreign_jit_.Executed(from.pid);
-        break;
-      case SampleRecord::Kind::kFork:
-        record.kind = SampleKind::kFork;
-        record.address = from.parent_pid;
-        foreign_jit_.Forked(from.parent_pid, from.pid);
-        break;
-      case SampleRecord::Kind::kExit:
-        record.kind = SampleKind::kExit;
-        break;
-      case SampleRecord::Kind::kLost:
-        record.kind = SampleKind::kLost;
-        record.address = from.lost;
-        break;
-      case SampleRecord::Kind::kSwitch:  // not asked for
-        return;
-    }
-    writer_.Add({record, from.text, {}, from.chain});
-  }
-
-  // What a process had before we looked: its executable mappings and its threads' names.
-  void AddExisting(uint32_t pid) {
-    const fs::path proc = fmt::format("/proc/{}", pid);
-    std::ifstream maps(proc / "maps");
-    for (std::string line; std::getline(maps, line);) AddMapping(pid, line);
-    for (const uint32_t tid : NumbersIn(proc / "task")) {
-      const std::string name = FirstLine(proc / "task" / std::to_string(tid) / "comm");
-      writer_.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
-    }
-  }
-
-  const ForeignJit& foreign_jit() const { return foreign_jit_; }
-
- private:
-  void AddMapping(uint32_t pid, const std::string& line) {
-    std::istringstream words(line);
-    std::string range, protection, device, path;
-    uint64_t offset = 0, inode = 0;
-    words >> range >> protection >> std::hex >> offset >> device >> std::dec >> inode >> std::ws;
-    std::getline(words, path);
-    const size_t dash = range.find('-');
-    foreign_jit_.Mapped(pid, path, inode);
-    if (dash == std::string::npos || protection.find('x') == std::string::npos) return;
-    const uint64_t start = std::strtoull(range.c_str(), nullptr, 16);
-    const uint64_t end = std::strtoull(range.c_str() + dash + 1, nullptr, 16);
-    if (path.empty()) path = "//anon";
-    writer_.Add({{.kind = SampleKind::kMap,
-                  .pid = pid,
-                  .tid = pid,
-                  .address = start,
-                  .length = end - start,
-                  .offset = offset,
-                  .inode = inode},
-                 path,
-                 {},
-                 {}});
-  }
-
-  profile::SampleWriter& writer_;
-  ForeignJit foreign_jit_;
-};
-
-Result<void> WriteFile(const fs::path& path, const std::string& text) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"),
-                                                             std::fclose);
-  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-      std::fflush(file.get()) == 0)
-    return {};
-  return Fail("cannot write {}: {}; choose another directory with -o", path.string(), ErrnoText());
-}
-
-// Symbols of the kernel that runs now; a report may be made after the next start.
-Result<void> KeepKernelSymbols(const fs::path& out) {
-  const std::string first = FirstLine("/proc/kallsyms");
-  if (first.empty() || first.starts_with("0000000000000000")) return {};  // a2n says so
-  std::ifstream from("/proc/kallsyms");
-  std::string text;
-  for (std::string line; std::getline(from, line);) {
-    const size_t kind = line.find(' ') + 1;
-    if (kind < line.size() && std::strchr("tTwW", line[kind]) != nullptr) text += line + '\n';
-  }
-  return WriteFile(out / "kallsyms", text);
-}
-
-std::string Platform() {
-  utsname name = {};
-  uname(&name);
-  return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
-}
-
-std::string SamplingText(const ptm::SamplerOptions& options) {
-  if (options.rate == 0)
-    return fmt::format("event {}, every {}", options.event.name, options.period);
-  if (options.event.name == ptm::CpuClock().name)
-    return fmt::format("time, {} samples/s on each CPU", options.rate);
-  return fmt::format("event {}, about {} samples/s on each CPU", options.event.name, options.rate);
-}
-
-// All of it or as it was.
-Result<void> WriteMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
-  const fs::path path = plan.out / profile::kRecordingFile, temporary = path.string() + ".tmp";
-  auto written = WriteFile(temporary, profile::ToJson(profile::RecordingMeta{
-                                          .sampling = SamplingText(plan.sampling),
-                                          .platform = Platform(),
-                                          .command = plan.command,
-                                          .notes = notes,
-                                      }));
-  if (!written) return written;
-  if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  return Fail("cannot make {}: {}", path.string(), ErrnoText());
-}
-
-// What is there before the program starts.
-Result<void> Begin(const TprofPlan& plan, const std::vector<std::string>& notes, uint32_t cpus,
-                   profile::SampleWriter& writer) {
-  const uint64_t start = Now(CLOCK_MONOTONIC);
-  if (auto written = WriteMeta(plan, notes); !written) return written;
-  if (auto kept = KeepKernelSymbols(plan.out); !kept) return kept;
-  return writer.Open((plan.out / profile::kSamplesFile).string(),
-                     {.cpus = cpus,
-                      .start_unix_ns = Now(CLOCK_REALTIME),
-                      .start_ns = start + static_cast<uint64_t>(plan.delay * 1e9)});
-}
-
-// A sampled thread takes one on each CPU. Only for this process: what it starts has been forked.
+// A sampled thread takes one descriptor on each CPU. Only for this process: the program has been
+// forked already.
 void AllowManyFiles() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -195,104 +41,141 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Until what ends the recording: the program, the duration or a signal.
-void Watch(const TprofPlan& plan, ptm::Sampler& sampler, Recorder& recorder,
-           std::optional<HeldProgram>& program, std::optional<Outcome>& outcome) {
-  const uint64_t end = plan.duration > 0
-                           ? Now(CLOCK_MONOTONIC) + static_cast<uint64_t>(plan.duration * 1e9)
-                           : ~uint64_t{0};
-  while (Interruption::Number() == 0 && !outcome) {
-    const uint64_t now = Now(CLOCK_MONOTONIC);
-    if (now >= end) break;
-    const auto left =
-        static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds));
-    sampler.Drain(left, [&recorder](const SampleRecord& record) { recorder.Add(record); });
-    if (program) outcome = program->Ended();
+// Waits; a signal ends it early.
+void Pause(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  timespec left = {whole, static_cast<long>((seconds - static_cast<double>(whole)) * kNanos)};
+  while (Interruption::Number() == 0 && nanosleep(&left, &left) != 0) {
   }
 }
 
-void Pause(double seconds) {
-  timespec time = {
-      static_cast<time_t>(seconds),
-      static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
-  while (Interruption::Number() == 0 && nanosleep(&time, &time) != 0) {
+// The steps of RecordTprof, in their order.
+class Recording {
+ public:
+  explicit Recording(const TprofPlan& plan)
+      : plan_(plan), sampling_(plan.sampling), notes_(plan.notes) {}
+
+  Result<void> HoldProgram() {
+    if (!plan_.launch) return {};
+    auto held = HeldProgram::Start(*plan_.launch);
+    if (!held) return std::unexpected(held.error());
+    program_.emplace(*std::move(held));
+    if (plan_.whole_machine) return {};
+    sampling_.pids = {static_cast<uint32_t>(program_->pid())};
+    sampling_.on_exec = plan_.delay == 0;
+    return {};
   }
-}
+
+  Result<void> OpenSampler() {
+    AllowManyFiles();
+    auto sampler = ptm::Sampler::Open(sampling_);
+    if (!sampler) return std::unexpected(sampler.error());
+    sampler_.emplace(*std::move(sampler));
+    if (!sampler_->note().empty()) notes_.push_back(sampler_->note());
+    return {};
+  }
+
+  // A directory that cannot be filled is removed again.
+  Result<void> CreateFiles() {
+    std::error_code failed;
+    if (!fs::create_directories(plan_.out, failed))
+      return Fail("cannot make {}: {}", plan_.out.string(), failed.message());
+    auto written = WriteFiles();
+    if (!written) fs::remove_all(plan_.out, failed);
+    return written;
+  }
+
+  Result<void> Start() {
+    if (plan_.delay > 0) {
+      if (auto released = Release(); !released) return released;
+    }
+    Pause(plan_.delay);
+    if (!sampling_.on_exec) AddRunning();
+    return plan_.delay == 0 ? Release() : Result<void>();
+  }
+
+  // Until the program, the duration or a signal ends it.
+  void Watch() {
+    const uint64_t end = plan_.duration > 0
+                             ? MonotonicNow() + static_cast<uint64_t>(plan_.duration * kNanos)
+                             : ~uint64_t{0};
+    while (Interruption::Number() == 0 && !outcome_) {
+      const uint64_t now = MonotonicNow();
+      if (now >= end) break;
+      Drain(static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds)));
+      if (program_) outcome_ = program_->Ended();
+    }
+  }
+
+  Result<int> Finish() {
+    sampler_->Stop();
+    const uint64_t end = MonotonicNow();
+    Drain(0);
+    std::ranges::move(recorder_.foreign_jit().CopyTo(plan_.out), std::back_inserter(notes_));
+    if (Interruption::Number() != 0) EndProgram();
+    if (auto closed = writer_.Close(end); !closed) return std::unexpected(closed.error());
+    if (auto written = WriteRecordingMeta(plan_, notes_); !written)
+      return std::unexpected(written.error());
+    return outcome_ && Interruption::Number() == 0 ? outcome_->ExitCode() : 0;
+  }
+
+ private:
+  Result<void> WriteFiles() {
+    const uint64_t start = MonotonicNow();
+    if (auto written = WriteRecordingMeta(plan_, notes_); !written) return written;
+    if (auto kept = KeepKernelSymbols(procfs::kKernelSymbols, plan_.out); !kept) return kept;
+    return writer_.Open((plan_.out / profile::kSamplesFile).string(),
+                        {.cpus = sampler_->cpus(),
+                         .start_unix_ns = RealNow(),
+                         .start_ns = start + static_cast<uint64_t>(plan_.delay * kNanos)});
+  }
+
+  // Starts sampling first, so that no mapping is missed in between.
+  void AddRunning() {
+    sampler_->Start();
+    for (const uint32_t pid : sampling_.pids.empty() ? procfs::Processes() : sampling_.pids)
+      recorder_.AddExisting(pid);
+  }
+
+  Result<void> Release() { return program_ ? program_->Release() : Result<void>(); }
+
+  void Drain(int milliseconds) {
+    sampler_->Drain(milliseconds,
+                    [this](const ptm::SampleRecord& record) { recorder_.Add(record); });
+  }
+
+  // A terminal sends the program the signal itself; kill does not.
+  void EndProgram() {
+    if (!program_ || outcome_) return;
+    program_->Signal(SIGTERM);
+    constexpr int kStep = 100;
+    for (int waited = 0; waited < kEndMilliseconds && !outcome_; waited += kStep) {
+      usleep(kStep * 1000);
+      outcome_ = program_->Ended();
+    }
+  }
+
+  const TprofPlan& plan_;
+  ptm::SamplerOptions sampling_;
+  std::vector<std::string> notes_;
+  std::optional<HeldProgram> program_;
+  std::optional<Outcome> outcome_;  // of the program, once it has ended
+  std::optional<ptm::Sampler> sampler_;
+  profile::SampleWriter writer_;
+  SampleRecorder recorder_{writer_};
+};
 
 }  // namespace
 
-std::string FirstLine(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::vector<uint32_t> NumbersIn(const fs::path& directory) {
-  std::vector<uint32_t> numbers;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(directory, error);
-       !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) {
-      numbers.push_back(static_cast<uint32_t>(std::strtoul(name.c_str(), nullptr, 10)));
-    }
-  }
-  return numbers;
-}
-
 Result<int> RecordTprof(const TprofPlan& plan) {
   const Interruption guard;
-  std::optional<HeldProgram> program;
-  ptm::SamplerOptions sampling = plan.sampling;
-  if (plan.launch) {
-    auto held = HeldProgram::Start(*plan.launch);
-    if (!held) return std::unexpected(held.error());
-    program.emplace(std::move(*held));
-    if (!plan.whole_machine) sampling.pids = {static_cast<uint32_t>(program->pid())};
-    sampling.on_exec = !plan.whole_machine && plan.delay == 0;
+  Recording recording(plan);
+  for (const auto step : {&Recording::HoldProgram, &Recording::OpenSampler, &Recording::CreateFiles,
+                          &Recording::Start}) {
+    if (auto done = (recording.*step)(); !done) return std::unexpected(done.error());
   }
-  AllowManyFiles();
-  auto sampler = ptm::Sampler::Open(sampling);
-  if (!sampler) return std::unexpected(sampler.error());
-  std::error_code error;
-  if (!fs::create_directories(plan.out, error))
-    return Fail("cannot make {}: {}", plan.out.string(), error.message());
-  std::vector<std::string> notes = plan.notes;
-  if (!sampler->note().empty()) notes.push_back(sampler->note());
-  profile::SampleWriter writer;
-  if (auto begun = Begin(plan, notes, sampler->cpus(), writer); !begun) {
-    fs::remove_all(plan.out, error);  // we made it
-    return std::unexpected(begun.error());
-  }
-  Recorder recorder(writer);
-
-  std::optional<Outcome> outcome;
-  if (program && plan.delay > 0) {
-    if (auto released = program->Release(); !released) return std::unexpected(released.error());
-  }
-  Pause(plan.delay);
-  if (!sampling.on_exec) sampler->Start();
-  const std::vector<uint32_t> existing = sampling.pids.empty() ? NumbersIn("/proc") : sampling.pids;
-  for (const uint32_t pid : existing) {
-    if (!sampling.on_exec) recorder.AddExisting(pid);
-  }
-  if (program && plan.delay == 0) {
-    if (auto released = program->Release(); !released) return std::unexpected(released.error());
-  }
-  Watch(plan, *sampler, recorder, program, outcome);
-  sampler->Stop();
-  const uint64_t end = Now(CLOCK_MONOTONIC);
-  sampler->Drain(0, [&recorder](const SampleRecord& record) { recorder.Add(record); });
-  std::ranges::move(recorder.foreign_jit().CopyTo(plan.out), std::back_inserter(notes));
-  if (program && !outcome &&
-      Interruption::Number() != 0) {  // the terminal sent it the signal, too; a kill did not
-    program->Signal(SIGTERM);
-    for (int i = 0; i < 50 && !(outcome = program->Ended()); ++i) usleep(100'000);
-  }
-  if (auto closed = writer.Close(end); !closed) return std::unexpected(closed.error());
-  if (auto written = WriteMeta(plan, notes); !written) return std::unexpected(written.error());
-  return outcome && Interruption::Number() == 0 ? outcome->ExitCode() : 0;
+  recording.Watch();
+  return recording.Finish();
 }
 
 }  // namespace jprof::record

@@ -1,5 +1,6 @@
 #include "common/procfs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+
+#include "common/fd.h"
 
 namespace jprof::procfs {
 namespace {
@@ -138,6 +141,15 @@ TEST_F(ProcfsTest, ReadsTheMachine) {
 TEST_F(ProcfsTest, ReadsNoMoreThanItsBound) {
   Write("cpuinfo", std::string(kMaxSmallFile, '\n') + "flags : fpu\n");
   EXPECT_EQ(CpuInfo("flags", root_), "");
+}
+
+TEST_F(ProcfsTest, ADescriptorHasAPathThatOutlivesItsName) {
+  Write("file", "text");
+  const Fd file(open((root_ + "/file").c_str(), O_RDONLY | O_CLOEXEC));
+  fs::remove(root_ + "/file");
+  std::string text;
+  std::ifstream(DescriptorPath(file.get())) >> text;
+  EXPECT_EQ(text, "text");
 }
 
 TEST(Procfs, ReadsThisProcess) {
