@@ -12,7 +12,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "common/errno_text.h"
 #include "reports/compare.h"
 

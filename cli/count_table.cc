@@ -1,8 +1,6 @@
 #include "cli/count_table.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 
 #include "profile/reader_text.h"
 
@@ -32,22 +30,6 @@ const std::vector<Ratio>& KnownRatios() {
   return ratios;
 }
 
-// "perf::cycles:u" is CYCLES.
-std::string PlainName(std::string_view name) {
-  const size_t pmu = name.find("::");
-  if (pmu != std::string_view::npos) name.remove_prefix(pmu + 2);
-  std::string plain(name.substr(0, name.find(':')));
-  std::ranges::transform(plain, plain.begin(), [](unsigned char c) { return std::toupper(c); });
-  return plain;
-}
-
-std::optional<size_t> Find(const CountTable& table, const std::vector<std::string_view>& names) {
-  for (size_t i = 0; i < table.metrics.size(); ++i) {
-    if (std::ranges::find(names, PlainName(table.metrics[i].name)) != names.end()) return i;
-  }
-  return std::nullopt;
-}
-
 struct RatioColumn {
   const char* title;
   double scale;
@@ -62,7 +44,7 @@ struct RatioColumn {
 std::vector<RatioColumn> RatiosOf(const CountTable& table) {
   std::vector<RatioColumn> columns;
   for (const Ratio& ratio : KnownRatios()) {
-    const auto over = Find(table, ratio.over), under = Find(table, ratio.under);
+    const auto over = FindMetric(table, ratio.over), under = FindMetric(table, ratio.under);
     if (over && under) columns.push_back({ratio.title, ratio.scale, *over, *under});
   }
   return columns;
@@ -213,30 +195,6 @@ void PrintCsv(const CountTable& table, bool header, reports::Output& out) {
 }
 
 }  // namespace
-
-void SumByName(CountTable& table) {
-  std::map<std::string, CountRow> sums;
-  for (const CountRow& row : table.rows) {
-    CountRow& sum = sums[row.name];
-    if (sum.counts.empty()) {
-      sum = {.name = row.name, .threads = 0, .counts = std::vector<double>(row.counts.size(), 0)};
-    }
-    sum.threads += row.threads;
-    for (size_t i = 0; i < row.counts.size(); ++i) sum.counts[i] += row.counts[i];
-  }
-  table.rows.clear();
-  for (auto& [name, sum] : sums) table.rows.push_back(std::move(sum));
-  table.by_name = true;
-}
-
-// By time where it is in the table, else by the first metric.
-void SortByTime(CountTable& table) {
-  const size_t by = Find(table, {"TIME"}).value_or(0);
-  std::ranges::stable_sort(table.rows, [by](const CountRow& a, const CountRow& b) {
-    if (a.counts[by] != b.counts[by]) return a.counts[by] > b.counts[by];
-    return a.tid < b.tid;
-  });
-}
 
 void PrintCounts(const CountTable& table, reports::Format format, bool first,
                  reports::Output& out) {

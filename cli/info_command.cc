@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "profile/jit_log.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"

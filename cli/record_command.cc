@@ -9,19 +9,33 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/last_words.h"
-#include "cli/launcher.h"
-#include "cli/memory_caps.h"
-#include "cli/profile_place.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "jprof/agent/agent_options.h"
 #include "ptm/sampler.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/launcher.h"
+#include "record/memory_caps.h"
+#include "record/profile_place.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::FindAgent;
+using record::FindProgram;
+using record::FreePlace;
+using record::InterruptNanosFor;
+using record::Launch;
+using record::LimitMemory;
+using record::Outcome;
+using record::PreparePlace;
+using record::ProfileName;
+using record::ProfilesAt;
+using record::ReadMemory;
+using record::Run;
+using record::WithAgent;
 
 namespace fs = std::filesystem;
 
@@ -133,7 +147,7 @@ int ConcludeAll(const Plan& plan, const Outcome& outcome,
   });
   if (profiles.empty()) return NoProfile(plan, outcome);
   bool something = false;
-  for (const fs::path& profile : profiles) something |= Conclude(profile, plan.options);
+  for (const fs::path& profile : profiles) something |= record::PrintSummary(profile, plan.options);
   const int code = outcome.ExitCode();
   return code == 0 && !something ? 2 : code;
 }
