@@ -32,8 +32,6 @@ constexpr Names kNames[] = {
 
 Focus* focus = nullptr;
 
-constexpr int kFirstC2Level = 4;
-
 // What the calling compiler thread is at.
 struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
@@ -75,8 +73,7 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
   found->method_ = field("CompileTask", "_method");
   found->level_ = field("CompileTask", "_comp_level");
   const auto env_bytes = static_cast<uint64_t>(field.Size("ciEnv"));
-  if (field.missing() != nullptr)
-    return Fail("this JVM does not say where its {} is", field.missing());
+  if (auto known = field.Check(); !known) return std::unexpected(known.error());
   if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler");
       jvmci != nullptr && *jvmci != 0) {
     return Fail("a JVMCI compiler is in use");
@@ -202,7 +199,7 @@ void Focus::OnCacheFlags(char* env) {
   Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
   const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
   const bool in_focus = focus->Decide(task);
-  const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= kFirstC2Level;
+  const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= CompilerLevel::kFirstOfC2;
   const bool keep = in_focus && c2 && focus->keep_intrinsics_;
   current = {.probes = env + focus->probes_byte_,
              .inline_nothing = in_focus && !keep,

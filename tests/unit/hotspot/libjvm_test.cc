@@ -11,8 +11,8 @@
 #include <string>
 
 #include "jprof/hotspot/focus.h"
-#include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/memory_reader.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
 #include "jprof/hotspot/vm_structs.h"
@@ -89,12 +89,13 @@ TEST(LibjvmTest, EveryOffsetThatTheProbeNeedsIsThere) {
   });
 }
 
-// What lands when memory is gone (Foreign); without it the kernel is asked, which leaves a gap.
+// What lands when memory is gone (MemoryReader); without it the kernel is asked, which leaves a
+// gap.
 TEST(LibjvmTest, HasTheFunctionThatSurvivesAFault) {
   InEach([]() -> std::string {
     const auto image = LibjvmImage::Open();
     if (!image) return image.error().message;
-    const Foreign::Fetch fetch = Foreign::FetchOf(*image);
+    const MemoryReader::Fetch fetch = MemoryReader::FetchOf(*image);
     if (fetch == nullptr) return "no SafeFetchN_impl";
     const intptr_t word = 4711;
     return fetch(&word, 1) == 4711 ? "good" : "it answers something else";
