@@ -28,25 +28,27 @@ bool Exported(const char* name, T* value) {
 }  // namespace
 
 std::optional<VmStructs> VmStructs::Load() {
-  VmStructs s;
-  const bool found = Exported("gHotSpotVMStructs", &s.fields_) &&
-                     Exported("gHotSpotVMStructEntryTypeNameOffset", &s.type_at_) &&
-                     Exported("gHotSpotVMStructEntryFieldNameOffset", &s.name_at_) &&
-                     Exported("gHotSpotVMStructEntryIsStaticOffset", &s.static_at_) &&
-                     Exported("gHotSpotVMStructEntryOffsetOffset", &s.offset_at_) &&
-                     Exported("gHotSpotVMStructEntryAddressOffset", &s.address_at_) &&
-                     Exported("gHotSpotVMStructEntryArrayStride", &s.stride_) &&
-                     Exported("gHotSpotVMTypes", &s.types_) &&
-                     Exported("gHotSpotVMTypeEntryTypeNameOffset", &s.type_name_at_) &&
-                     Exported("gHotSpotVMTypeEntrySizeOffset", &s.type_size_at_) &&
-                     Exported("gHotSpotVMTypeEntryArrayStride", &s.type_stride_);
-  if (!found || s.fields_ == nullptr || s.types_ == nullptr) return std::nullopt;
-  return s;
+  Tables t;
+  const bool found = Exported("gHotSpotVMStructs", &t.fields) &&
+                     Exported("gHotSpotVMStructEntryTypeNameOffset", &t.type_at) &&
+                     Exported("gHotSpotVMStructEntryFieldNameOffset", &t.name_at) &&
+                     Exported("gHotSpotVMStructEntryIsStaticOffset", &t.static_at) &&
+                     Exported("gHotSpotVMStructEntryOffsetOffset", &t.offset_at) &&
+                     Exported("gHotSpotVMStructEntryAddressOffset", &t.address_at) &&
+                     Exported("gHotSpotVMStructEntryArrayStride", &t.stride) &&
+                     Exported("gHotSpotVMTypes", &t.types) &&
+                     Exported("gHotSpotVMTypeEntryTypeNameOffset", &t.type_name_at) &&
+                     Exported("gHotSpotVMTypeEntrySizeOffset", &t.type_size_at) &&
+                     Exported("gHotSpotVMTypeEntryArrayStride", &t.type_stride);
+  if (!found || t.fields == nullptr || t.types == nullptr) return std::nullopt;
+  return VmStructs(t);
 }
 
 const VmStructs::Entry* VmStructs::Find(std::string_view type, std::string_view field) const {
-  for (const char* at = fields_; At<const char*>(at, type_at_) != nullptr; at += stride_) {
-    if (type == At<const char*>(at, type_at_) && field == At<const char*>(at, name_at_)) {
+  for (const char* at = tables_.fields; At<const char*>(at, tables_.type_at) != nullptr;
+       at += tables_.stride) {
+    if (type == At<const char*>(at, tables_.type_at) &&
+        field == At<const char*>(at, tables_.name_at)) {
       return reinterpret_cast<const Entry*>(at);
     }
   }
@@ -55,19 +57,21 @@ const VmStructs::Entry* VmStructs::Find(std::string_view type, std::string_view 
 
 int64_t VmStructs::Offset(std::string_view type, std::string_view field) const {
   const auto* entry = reinterpret_cast<const char*>(Find(type, field));
-  if (entry == nullptr || At<int32_t>(entry, static_at_) != 0) return -1;
-  return static_cast<int64_t>(At<uint64_t>(entry, offset_at_));
+  if (entry == nullptr || At<int32_t>(entry, tables_.static_at) != 0) return -1;
+  return static_cast<int64_t>(At<uint64_t>(entry, tables_.offset_at));
 }
 
 void* VmStructs::Static(std::string_view type, std::string_view field) const {
   const auto* entry = reinterpret_cast<const char*>(Find(type, field));
-  if (entry == nullptr || At<int32_t>(entry, static_at_) == 0) return nullptr;
-  return At<void*>(entry, address_at_);
+  if (entry == nullptr || At<int32_t>(entry, tables_.static_at) == 0) return nullptr;
+  return At<void*>(entry, tables_.address_at);
 }
 
 uint64_t VmStructs::SizeOf(std::string_view type) const {
-  for (const char* at = types_; At<const char*>(at, type_name_at_) != nullptr; at += type_stride_) {
-    if (type == At<const char*>(at, type_name_at_)) return At<uint64_t>(at, type_size_at_);
+  for (const char* at = tables_.types; At<const char*>(at, tables_.type_name_at) != nullptr;
+       at += tables_.type_stride) {
+    if (type == At<const char*>(at, tables_.type_name_at))
+      return At<uint64_t>(at, tables_.type_size_at);
   }
   return 0;
 }
