@@ -35,7 +35,7 @@ struct SampledThread {
   struct VirtualRow {
     const char* name = nullptr;
     bool used = false;
-    engine::Strand strand;  // no record: there was no room
+    engine::Timeline timeline;  // no record: there was no room
   };
   VirtualRow virtual_rows[kMostVirtualRows];
   // By the time stamp counter: until then the timers' samples are put off; how many periods of each
@@ -55,7 +55,7 @@ struct SampledThread {
   uint64_t kernel[kMostKernelFrames];
   hotspot::LastStack last;  // of signals; `context` of a frame: its node
   // What these nodes are of, and when the methods were last forgotten.
-  const engine::Strand* last_strand = nullptr;
+  const engine::Timeline* last_timeline = nullptr;
   bool last_folded = false;
   uint32_t last_forgets = 0;
   union {

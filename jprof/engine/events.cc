@@ -17,7 +17,7 @@ constexpr uint64_t kReplacementSlack = 4096;
 
 // The state to record into, or null: this event is not recorded (and has been counted).
 template <class Recording>
-Thread* Attend(Session* session, int64_t* now) {
+Thread* ThreadForEvent(Session* session, int64_t* now) {
   Thread* thread = current_thread;
   if (thread == nullptr) {
     thread = session->Attach();
@@ -28,7 +28,7 @@ Thread* Attend(Session* session, int64_t* now) {
     *now = thread->last;  // its time begins here
   }
   if (AttentionOf(*thread) == 0) return thread;
-  if (!session->Heed(*thread)) {
+  if (!session->HandleAttention(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
   }
@@ -56,7 +56,7 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
 
 // What passed since the last event goes to the node that is current.
 template <class Recording>
-Elapsed Charge(Thread& thread, int64_t* now) {
+Elapsed ChargeInterval(Thread& thread, int64_t* now) {
   Elapsed elapsed = {0, false};
   Node* const node = thread.top[-1].node;
   if constexpr (Recording::kClock) {
@@ -79,7 +79,7 @@ void DrawBracket(Thread& thread) {
 }
 
 // `ticks` of the handler are its own and in no interval.
-void TakeOff(Thread& thread, int64_t ticks) {
+void SubtractOverhead(Thread& thread, int64_t ticks) {
   thread.last += ticks;
   thread.record->own_ticks += ticks;
 }
@@ -93,7 +93,7 @@ void Bracket(Thread& thread, int64_t now) {
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  TakeOff(thread, inside - thread.session->bracket_rest());
+  SubtractOverhead(thread, inside - thread.session->bracket_rest());
 }
 
 template <class Recording>
@@ -113,7 +113,7 @@ void Heal(Thread& thread, uint64_t sp) {
     --top;
     ++top->node->exits[thread.previous];
     thread.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.strand.record->healed;
+    ++thread.timeline.record->healed;
   }
   thread.top = top;
   if (top[-1].sp <= sp)
@@ -135,7 +135,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   if (MethodOf(word) == kIgnoredMethod) return;
   const bool full = internal::TraceIsFull<Recording>(&thread);
   if (full && !thread.session->NextTraceBlock(thread)) {
-    ++thread.strand.record->trace_dropped;
+    ++thread.timeline.record->trace_dropped;
     return;  // `last` stays: the next event that is kept carries the whole time
   }
   const Elapsed elapsed = TakeTime(thread, now);
@@ -148,9 +148,9 @@ Session* session_of_events = nullptr;
 
 // Goes on with the stack and tree of the virtual thread that is mounted now, or with the carrier's
 // own.
-void FollowVirtualThread(Thread& thread, const Event& event) {
+void SwitchToMounted(Thread& thread, const Event& event) {
   if (event.continuation == thread.continuation) return;
-  thread.session->SwitchStrand(thread, event.continuation, event.vm_thread);
+  thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
 }
 
 }  // namespace
@@ -159,9 +159,9 @@ void SetSession(Session* session) { session_of_events = session; }
 
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend<Recording>(session_of_events, &now);
+  Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
-  FollowVirtualThread(*current, event);
+  SwitchToMounted(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
   const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
@@ -171,10 +171,10 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   if (MethodOf(word) == kIgnoredMethod) return;
 
-  const Elapsed elapsed = Charge<Recording>(thread, &now);
+  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
   Heal(thread, event.sp);
   if (thread.top == thread.limit && !session.GrowFrames(thread)) {
-    ++thread.strand.record->dropped;
+    ++thread.timeline.record->dropped;
     return;
   }
   FoldIfDue(thread);
@@ -200,9 +200,9 @@ void EnterSlow(const Event& event, int64_t now) {
 
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend<Recording>(session_of_events, &now);
+  Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
-  FollowVirtualThread(*current, event);
+  SwitchToMounted(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
   if constexpr (Recording::kTrace) {
@@ -217,18 +217,18 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
-  const Elapsed elapsed = Charge<Recording>(thread, &now);
+  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
   // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
-    ++thread.strand.record->unmatched;
+    ++thread.timeline.record->unmatched;
     return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {
     ++frame->node->exits[thread.previous];
     thread.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.strand.record->healed;
+    ++thread.timeline.record->healed;
   }
   Node* const node = match->node;
   uint32_t& count = node->exits[thread.previous];
@@ -270,7 +270,7 @@ void AfterSample(Thread* thread, int64_t now, int64_t inside) {
   if (inside <= session.longest_walk()) {
     own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
   }
-  TakeOff(*thread, own);
+  SubtractOverhead(*thread, own);
 }
 
 #define JPROF_INSTANTIATE(R)                         \

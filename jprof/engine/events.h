@@ -89,11 +89,11 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
                         static_cast<uint64_t>(event);
   const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
   uint8_t* next = PutVarint(PutVarint(thread->trace_next, head), zigzag);
-  profile::TraceBlock* block = thread->strand.block;
+  profile::TraceBlock* block = thread->timeline.block;
   block->bytes += static_cast<uint32_t>(next - thread->trace_next);
   ++block->events;
-  thread->strand.trace_value += delta;
-  ++thread->strand.record->trace_events;
+  thread->timeline.trace_value += delta;
+  ++thread->timeline.record->trace_events;
   thread->trace_next = next;
 }
 

@@ -39,18 +39,18 @@ enum Attention : uint32_t {
 };
 
 // What moves with a virtual thread from carrier to carrier; a platform thread has one for life.
-struct Strand {
+struct Timeline {
   Frame* frames = nullptr;
   Frame* top = nullptr;  // next free frame; top[-1] is current
   Frame* limit = nullptr;
   profile::ThreadRecord* record = nullptr;
   uint32_t previous = 0;    // EventKind of the last event
-  uint32_t chunk_next = 0;  // nodes this strand may still use
+  uint32_t chunk_next = 0;  // nodes this timeline may still use
   uint32_t chunk_end = 0;
   uint32_t chunk_size = 0;
   uint32_t overflow = 0;  // index of a node kept for when nothing else can be had
   bool folded = false;    // has begun its second tree: FoldIfDue (tree.h)
-  // Trace: the block being written, and the ring of this strand's blocks (wrap).
+  // Trace: the block being written, and the ring of this timeline's blocks (wrap).
   profile::TraceBlock* block = nullptr;
   uint8_t* trace_next = nullptr;
   uint8_t* trace_end = nullptr;
@@ -61,7 +61,7 @@ struct Strand {
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
   uint64_t virtual_thread = 0;  // identity while it is parked
-  Strand* next = nullptr;       // in a list of the session
+  Timeline* next = nullptr;     // in a list of the session
 };
 
 struct alignas(64) Thread {
@@ -88,9 +88,10 @@ struct alignas(64) Thread {
   Session* session = nullptr;
 
   // Slow paths only.
-  Strand strand;  // the one that is on; top, limit, previous and trace_next above are its live copy
-  Strand carrier;               // the platform thread's own, while a virtual thread's is on
-  Strand* mounted = nullptr;    // where the mounted virtual thread's strand goes back to
+  Timeline
+      timeline;  // the one that is on; top, limit, previous and trace_next above are its live copy
+  Timeline carrier;             // the platform thread's own, while a virtual thread's is on
+  Timeline* mounted = nullptr;  // where the mounted virtual thread's timeline goes back to
   uint64_t virtual_thread = 0;  // identity of the mounted one
   profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;

@@ -1,4 +1,4 @@
-#include "jprof/hotspot/focus.h"
+#include "jprof/hotspot/compile_focus.h"
 
 #include <sys/mman.h>
 
@@ -30,7 +30,7 @@ constexpr Names kNames[] = {
     {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
-Focus* focus = nullptr;
+CompileFocus* focus = nullptr;
 
 // What the calling compiler thread is at.
 struct Compilation {
@@ -66,8 +66,8 @@ uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * t
 
 }  // namespace
 
-Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
-  auto found = std::make_unique<Focus>();
+Result<CompileFocus*> CompileFocus::Find(const LibjvmImage& image, const VmStructs& structs) {
+  auto found = std::make_unique<CompileFocus>();
   Fields field(structs);
   found->task_ = field("ciEnv", "_task");
   found->method_ = field("CompileTask", "_method");
@@ -102,7 +102,7 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
 
 // Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows
 // it.
-bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
+bool CompileFocus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   constexpr uint64_t kMargin = 4096;
   const auto copy = Original<void(char*)>(calls_[kCacheFlags].callee);
   std::vector<char> off(env_bytes + kMargin), on(env_bytes + kMargin);
@@ -121,8 +121,8 @@ bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   return followers == 1 && probes_byte_ >= 0;
 }
 
-Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
-                            bool keep_intrinsics, profile::ControlHeader* header) {
+Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
+                                   bool keep_intrinsics, profile::ControlHeader* header) {
   const std::span calls(calls_, keep_intrinsics ? kCalls : kAlways);
   for (const Call& call : calls) {
     if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
@@ -160,7 +160,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
 }
 
 // Without a task the compiler is at its own start.
-bool Focus::Decide(uint64_t task) {
+bool CompileFocus::Decide(uint64_t task) {
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
   engine::MethodText text;
   if (method == 0 || !vm_->Describe(method, &text)) {
@@ -174,7 +174,7 @@ bool Focus::Decide(uint64_t task) {
 }
 
 // A method may be compiled often.
-void Focus::Count(const engine::MethodText& text, uint32_t* counter) {
+void CompileFocus::Count(const engine::MethodText& text, uint32_t* counter) {
   const std::hash<std::string_view> hash;
   const uint64_t key =
       ((hash(text.class_name) * 31 + hash(text.name)) * 31 + hash(text.signature)) | 1;
@@ -189,13 +189,13 @@ void Focus::Count(const engine::MethodText& text, uint32_t* counter) {
   }
 }
 
-bool Focus::InFocus(uint64_t method) {
+bool CompileFocus::InFocus(uint64_t method) {
   engine::MethodText text;
   return vm_->Describe(method, &text) &&
          (TellsOfUnmount(text) || predicate_(text.class_name, text.name));
 }
 
-void Focus::OnCacheFlags(char* env) {
+void CompileFocus::OnCacheFlags(char* env) {
   Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
   const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
   const bool in_focus = focus->Decide(task);
@@ -208,7 +208,7 @@ void Focus::OnCacheFlags(char* env) {
 }
 
 // The first method that is parsed is the one that is compiled; nothing in focus is ever inlined.
-void Focus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
+void CompileFocus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
   Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(
@@ -216,21 +216,21 @@ void Focus::OnParse(void* parse, void* caller, const void* method, float expecte
 }
 
 // With the byte set C2 would inline nothing.
-void* Focus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
-                             void* caller, bool allow_inline, float factor, void* receiver,
-                             bool allow_intrinsics) {
+void* CompileFocus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
+                                    void* caller, bool allow_inline, float factor, void* receiver,
+                                    bool allow_intrinsics) {
   const ProbesByte probes(current.parse_probes ? 0 : *current.probes);
   return Original<void*(void*, void*, int, bool, void*, bool, float, void*, bool)>(
       focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
                                             allow_inline, factor, receiver, allow_intrinsics);
 }
 
-bool Focus::OnStateChanged(char* env) {
+bool CompileFocus::OnStateChanged(char* env) {
   env[focus->probes_byte_] = 1;
   return Original<bool(char*)>(focus->calls_[kStateChanged].callee)(env);
 }
 
-bool Focus::OnShouldNotInline(const uint64_t* method_handle) {
+bool CompileFocus::OnShouldNotInline(const uint64_t* method_handle) {
   return current.inline_nothing || focus->InFocus(method_handle[0]) ||
          Original<bool(const uint64_t*)>(focus->calls_[kShouldNotInline].callee)(method_handle);
 }

@@ -35,7 +35,7 @@
 
 namespace jprof::hotspot {
 
-class Focus {
+class CompileFocus {
  public:
   // Whether a method is in focus. Called on compiler threads and in probes: must not block or
   // allocate.
@@ -43,7 +43,7 @@ class Focus {
 
   // Finds everything, and tries out what can be tried; nothing is changed. An error says what this
   // build of the VM lacks.
-  static Result<Focus*> Find(const LibjvmImage& image, const VmStructs& structs);
+  static Result<CompileFocus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
   // Redirects the calls; `targets` have been replaced by the probe, and what is left of the first
   // one's code gives room for jumps. All calls are redirected or, with an error, none. Counts into
