@@ -4,6 +4,8 @@
 // may look at this.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -22,8 +24,12 @@ inline constexpr size_t kMostTriggers = 8;
 inline constexpr size_t kMostVirtualRows = 64;
 
 // Made in zeroed pages; `frames` is not touched before there is a walk that needs it.
-struct SampledThread {
+struct SampledThread final : engine::ThreadExtension {
   SampledThread() {}
+  void GiveBack() override {
+    this->~SampledThread();
+    munmap(this, sizeof *this);
+  }
 
   SpinLock timers_lock;  // held to start, stop and close them: a few system calls
   ptm::ThreadSampler timers[kMostTriggers];

@@ -118,7 +118,7 @@ bool StartThread(const char* name, void* (*run)(void*), void* argument) {
 
 // Null: it is not sampled, or not any more.
 SampledThread* Of(const engine::Thread& thread) {
-  auto* sampled = static_cast<SampledThread*>(__atomic_load_n(&thread.sampling, __ATOMIC_SEQ_CST));
+  auto* sampled = static_cast<SampledThread*>(thread.extension.load());
   return sampled != nullptr && !sampled->ended ? sampled : nullptr;
 }
 
@@ -181,7 +181,7 @@ SampledThread* Sampling::Here() const {
 
 void Sampling::AddThread(JNIEnv* jni) {
   engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr || thread->record == nullptr || thread->sampling != nullptr) return;
+  if (thread == nullptr || thread->record == nullptr || thread->extension != nullptr) return;
   void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NotSampled(*thread, errno);
@@ -190,12 +190,8 @@ void Sampling::AddThread(JNIEnv* jni) {
   sampled->stack = StackOfThisThread();
   thread->vm_thread = walker_->VmThreadOf(jni);
   if (const int error = OpenTimers(*sampled); error != 0) NotSampled(*thread, error);
-  thread->give_back_sampling = [](void* given) {
-    static_cast<SampledThread*>(given)->~SampledThread();
-    munmap(given, sizeof(SampledThread));
-  };
   // Start sees it, or we see that it began.
-  __atomic_store_n(&thread->sampling, sampled, __ATOMIC_SEQ_CST);
+  thread->extension = sampled;
   SetTimers(*sampled);
 }
 
@@ -322,11 +318,11 @@ void Sampling::TakeTimed(engine::Thread& thread, size_t timer, int64_t periods,
 // The time goes to the method that the recorded tree says is running; what the probes themselves
 // took is dropped.
 void Sampling::ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc) {
-  if (IsOwn(pc) || thread.top == nullptr) {
+  if (IsOwn(pc) || thread.cursor.top == nullptr) {
     thread.record->samples_own += weight;
     return;
   }
-  engine::AddToMetric(thread, thread.top[-1].node, metric_of_[index], weight, metric_count_);
+  engine::AddToMetric(thread, thread.cursor.top[-1].node, metric_of_[index], weight, metric_count_);
   thread.record->samples += weight;
 }
 

@@ -50,7 +50,7 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
   *now = result.now;
   thread.page_seen = thread.clock.seen();
   thread.record->dispatches += result.dispatches;
-  if (thread.top != nullptr) thread.top[-1].node->dispatches += result.dispatches;
+  if (thread.cursor.top != nullptr) thread.cursor.top[-1].node->dispatches += result.dispatches;
   return {result.elapsed, true};
 }
 
@@ -58,7 +58,7 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
 template <class Recording>
 Elapsed ChargeInterval(Thread& thread, int64_t* now) {
   Elapsed elapsed = {0, false};
-  Node* const node = thread.top[-1].node;
+  Node* const node = thread.cursor.top[-1].node;
   if constexpr (Recording::kClock) {
     elapsed = TakeTime(thread, now);
     node->self += elapsed.ticks;
@@ -108,14 +108,14 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
 // Frames that the stack pointer says are gone end as if by exception.
 void Heal(Thread& thread, uint64_t sp) {
   if (sp == kNoStack) return;
-  Frame* top = thread.top;
+  Frame* top = thread.cursor.top;
   while (top[-1].method != 0 && top[-1].sp <= sp - kReplacementSlack) {
     --top;
-    ++top->node->exits[thread.previous];
-    thread.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++top->node->exits[thread.cursor.previous];
+    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
     ++thread.timeline.record->healed;
   }
-  thread.top = top;
+  thread.cursor.top = top;
   if (top[-1].sp <= sp)
     top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
 }
@@ -173,15 +173,15 @@ void EnterSlow(const Event& event, int64_t now) {
 
   const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
   Heal(thread, event.sp);
-  if (thread.top == thread.limit && !session.GrowFrames(thread)) {
+  if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
     ++thread.timeline.record->dropped;
     return;
   }
   FoldIfDue(thread);
-  Node* const parent = thread.top[-1].node;
+  Node* const parent = thread.cursor.top[-1].node;
   const auto [node, created] = FindOrAddChild(thread, parent, word);
   const bool overflow = MethodOf(node->word) == profile::kOverflowMethod;
-  uint32_t& count = node->entries[thread.previous];
+  uint32_t& count = node->entries[thread.cursor.previous];
   bool exact = created || elapsed.dispatched;
   if (!overflow && node->word != word) {
     Retype(thread, node, word, false);
@@ -193,8 +193,8 @@ void EnterSlow(const Event& event, int64_t now) {
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, parent->word, node->word,
                        EventKind::kEntry);
   ++count;
-  *thread.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
-  thread.previous = static_cast<uint32_t>(EventKind::kEntry);
+  *thread.cursor.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
   EndSlow<Recording>(thread, now, exact);
 }
 
@@ -210,7 +210,7 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
     return TraceSlow<Recording>(thread, cached->word, EventKind::kExit, &now);
   }
-  Frame* frame = thread.top - 1;
+  Frame* frame = thread.cursor.top - 1;
   if (frame->method != event.method) {
     const CachedMethod* cached = FindCached(thread, event.method);
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
@@ -226,12 +226,12 @@ void LeaveSlow(const Event& event, int64_t now) {
     return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {
-    ++frame->node->exits[thread.previous];
-    thread.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++frame->node->exits[thread.cursor.previous];
+    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
     ++thread.timeline.record->healed;
   }
   Node* const node = match->node;
-  uint32_t& count = node->exits[thread.previous];
+  uint32_t& count = node->exits[thread.cursor.previous];
   bool exact = elapsed.dispatched;
   if (static_cast<int32_t>(count) < 0) {
     Retype(thread, node, node->word, true);
@@ -240,8 +240,8 @@ void LeaveSlow(const Event& event, int64_t now) {
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word, match[-1].node->word,
                        EventKind::kExit);
   ++count;
-  thread.top = match;
-  thread.previous = static_cast<uint32_t>(EventKind::kExit);
+  thread.cursor.top = match;
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   EndSlow<Recording>(thread, now, exact);
 }
 
@@ -262,8 +262,8 @@ void AfterSample(Thread* thread, int64_t now, int64_t inside) {
     return DispatchedInside(thread, now);
   }
   // Of the record just written; the next interval is not like the others.
-  if (thread->train_next != nullptr) {
-    thread->train_next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
+  if (thread->training.next != nullptr) {
+    thread->training.next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
   }
   const Session& session = *thread->session;
   int64_t own = inside;

@@ -16,19 +16,22 @@ namespace jprof::engine {
 // interrupted by one.
 class TreeInUse {
  public:
-  explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(thread.busy == 0) {
-    thread_.busy = thread_.busy + 1;
+  explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(Busy() == 0) {
+    thread_.busy.store(Busy() + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~TreeInUse() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_.busy = thread_.busy - 1;
+    thread_.busy.store(Busy() - 1, std::memory_order_relaxed);
   }
   TreeInUse(const TreeInUse&) = delete;
   // False: it was claimed already, by what this interrupts.
   bool Outermost() const { return outermost_; }
 
  private:
+  // Only the thread and its signal handlers change it: no atomic addition is needed.
+  uint32_t Busy() const { return thread_.busy.load(std::memory_order_relaxed); }
+
   Thread& thread_;
   const bool outermost_;
 };

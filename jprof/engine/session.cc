@@ -48,31 +48,23 @@ uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_sh
 // A thread's memory, when nobody looks at it any more.
 void GiveBack(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
-  if (thread.sampling != nullptr) thread.give_back_sampling(thread.sampling);
+  if (ThreadExtension* extension = thread.extension) extension->GiveBack();
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
   Timeline& timeline = thread.timeline;
   if (timeline.frames != memory->frames) {
-    munmap(timeline.frames, (timeline.limit - timeline.frames) * sizeof(Frame));
+    munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
   }
   thread.~Thread();
   munmap(memory, sizeof *memory);
 }
 
-// What the live copy in the thread holds goes back into its timeline, and the other way round.
-void Save(Thread& thread) {
-  thread.timeline.top = thread.top;
-  thread.timeline.previous = thread.previous;
-  thread.timeline.trace_next = thread.trace_next;
-}
+// The thread's cursor goes back into its timeline, and the other way round.
+void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
 void Load(Thread& thread, const Timeline& timeline) {
   thread.timeline = timeline;
-  thread.top = timeline.top;
-  thread.limit = timeline.limit;
-  thread.previous = timeline.previous;
-  thread.trace_next = timeline.trace_next;
-  thread.trace_end = timeline.trace_end;
+  thread.cursor = timeline.cursor;
 }
 
 }  // namespace
@@ -122,7 +114,7 @@ bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
     timeline.record->flags = profile::kThreadDisarmed;
     return false;
   }
-  *timeline.top++ = {0, kNoHealing, writer_.nodes() + root};
+  *timeline.cursor.top++ = {0, kNoHealing, writer_.nodes() + root};
   timeline.record->root = root;
   timeline.record->flags = flags;
   timeline.record->start_ticks = ptm::ReadTsc();
@@ -147,11 +139,11 @@ Thread* Session::Attach() {
   thread->bracket_in = options_.bracket_period;
 
   Timeline& timeline = thread->timeline;
-  timeline.frames = timeline.top = memory->frames;
-  timeline.limit = memory->frames + kFirstFrames;
+  timeline.frames = timeline.cursor.top = memory->frames;
+  timeline.cursor.limit = memory->frames + kFirstFrames;
   const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
   uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
-  if (!options_.counters.empty() && thread->counters.Open(options_.counters).Failed()) {
+  if (!options_.counters.empty() && thread->counting.group.Open(options_.counters).Failed()) {
     flags |= profile::kThreadNoCounters;
   }
   if (!OpenTimeline(timeline, flags)) {
@@ -174,8 +166,8 @@ Thread* Session::Attach() {
   // The thread that makes the VM is called main; it records before the VM can be asked.
   if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
   pthread_setspecific(at_thread_exit_, this);
-  thread->counters.ReadAll(thread->counters_late);
-  thread->counters.ReadAll(thread->counters_early);
+  thread->counting.group.ReadAll(thread->counting.late);
+  thread->counting.group.ReadAll(thread->counting.early);
   thread->last = thread->clock.Restart();
   thread->page_lock = thread->clock.lock();
   thread->page_seen = thread->clock.seen();
@@ -184,9 +176,9 @@ Thread* Session::Attach() {
 
 bool Session::AddRow(const char* name, Timeline* timeline) {
   Frame bottom;
-  timeline->frames = timeline->top = &bottom;
+  timeline->frames = timeline->cursor.top = &bottom;
   const bool opened = OpenTimeline(*timeline, profile::kThreadVirtual);
-  timeline->frames = timeline->top = nullptr;
+  timeline->frames = timeline->cursor.top = nullptr;
   if (opened) std::strncpy(timeline->record->name, name, sizeof timeline->record->name - 1);
   return opened;
 }
@@ -215,8 +207,8 @@ void Session::End() {
 
 // A counter that had to share its place is scaled: the profile says how much of the time it ran.
 void Session::NoteMultiplexing(Thread& thread) {
-  for (int i = 0; i < thread.counters.size(); ++i) {
-    const auto permille = static_cast<uint32_t>(thread.counters.Status(i).running * 1000);
+  for (int i = 0; i < thread.counting.group.size(); ++i) {
+    const auto permille = static_cast<uint32_t>(thread.counting.group.Status(i).running * 1000);
     uint32_t& least = writer_.header()->least_running_permille[i + (options_.clock ? 1 : 0)];
     if (permille < least) least = permille;
   }
@@ -363,14 +355,15 @@ bool Session::GrowBuckets(Thread& thread) {
 
 bool Session::GrowFrames(Thread& thread) {
   Timeline& timeline = thread.timeline;
-  const size_t count = timeline.limit - timeline.frames;
+  const size_t count = thread.cursor.limit - timeline.frames;
   auto* frames = static_cast<Frame*>(Map(count * 2 * sizeof(Frame)));
   if (frames == nullptr) return false;
   std::copy(timeline.frames, timeline.frames + count, frames);
   Frame* const old = timeline.frames;
-  thread.top = frames + (thread.top - old);  // first of all: a sample may interrupt this
+  thread.cursor.top =
+      frames + (thread.cursor.top - old);  // first of all: a sample may interrupt this
   timeline.frames = frames;
-  thread.limit = timeline.limit = frames + count * 2;
+  thread.cursor.limit = frames + count * 2;
   // The first stack of a timeline is part of its own mapping: left alone.
   if (count > kFirstFrames) munmap(old, count * sizeof(Frame));
   return true;
@@ -380,7 +373,7 @@ void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_
   if (options_.clock) {  // what was spent until here belongs to what was on
     if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
       const int64_t now = ptm::ReadTsc();
-      thread.top[-1].node->self += now - thread.last;
+      thread.cursor.top[-1].node->self += now - thread.last;
       thread.last = now;
     }
   }
@@ -401,7 +394,8 @@ void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_
     return Load(thread, thread.carrier);
   }
   // It may lie elsewhere on this stack than it did when it was unmounted.
-  for (Frame* frame = timeline->frames; frame != timeline->top; ++frame) frame->sp = kNoHealing;
+  for (Frame* frame = timeline->frames; frame != timeline->cursor.top; ++frame)
+    frame->sp = kNoHealing;
   thread.mounted = timeline;
   Load(thread, *timeline);
 }
@@ -424,8 +418,8 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
   auto* memory = static_cast<TimelineMemory*>(Map(sizeof(TimelineMemory)));
   if (memory == nullptr) return nullptr;
   Timeline* timeline = new (&memory->timeline) Timeline;
-  timeline->frames = timeline->top = memory->frames;
-  timeline->limit = memory->frames + kFirstFrames;
+  timeline->frames = timeline->cursor.top = memory->frames;
+  timeline->cursor.limit = memory->frames + kFirstFrames;
   if (!OpenTimeline(*timeline, profile::kThreadVirtual)) {
     munmap(memory, sizeof *memory);
     return nullptr;
@@ -435,7 +429,7 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
 }
 
 void Session::Park(Timeline* timeline, uint64_t virtual_thread) {
-  const bool ended = timeline->top == timeline->frames + 1;
+  const bool ended = timeline->cursor.top == timeline->frames + 1;
   timeline->virtual_thread = virtual_thread;
   std::lock_guard guard(lock_);
   Timeline** head = ended ? &free_timelines_ : &parked_[virtual_thread % kParkedBuckets];
@@ -444,11 +438,12 @@ void Session::Park(Timeline* timeline, uint64_t virtual_thread) {
 }
 
 void Session::NextTrainRecords(Thread& thread) {
-  static profile::TrainRecord sink[16];  // no room: records go nowhere, the run goes on
   constexpr uint32_t kRun = 1 << 14;
-  profile::TrainRecord* records = writer_.AllocateTrain(kRun);
-  thread.train_next = records != nullptr ? records : sink;
-  thread.train_end = records != nullptr ? records + kRun : sink + 16;
+  if (profile::TrainRecord* records = writer_.AllocateTrain(kRun)) {
+    thread.training = {records, records + kRun};
+  } else {
+    thread.training = {std::begin(thread.train_sink), std::end(thread.train_sink)};
+  }
 }
 
 }  // namespace jprof::engine

@@ -33,8 +33,8 @@ void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
   block->first_value = timeline.trace_value;
   block->sequence = ++timeline.trace_sequence;
   timeline.block = block;
-  thread.trace_next = reinterpret_cast<uint8_t*>(block + 1);
-  thread.trace_end = timeline.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
+  thread.cursor.trace_next = reinterpret_cast<uint8_t*>(block + 1);
+  thread.cursor.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
 }
 
 bool WriteAll(int fd, const char* data, size_t size, off_t at) {
@@ -196,7 +196,7 @@ bool Session::NextTraceBlock(Thread& thread) {
       if (timeline.block != nullptr) {
         drain_.Put(timeline.block);
         timeline.block = nullptr;
-        thread.trace_next = thread.trace_end = timeline.trace_end = nullptr;
+        thread.cursor.trace_next = thread.cursor.trace_end = nullptr;
       }
       if ((block = drain_.TakeFree()) == nullptr && timeline.ring_used < share) {
         block = writer_.AllocateTraceBlock();

@@ -179,7 +179,7 @@ void FoldIfDue(Thread& thread) {
   for (ChildSlot& slot : node->child) slot = {};
   node->more = 0;
   if (timeline.frames == nullptr) return;  // a row of samples, not of a stack
-  for (Frame* frame = timeline.frames + 1; frame < thread.top; ++frame) {
+  for (Frame* frame = timeline.frames + 1; frame < thread.cursor.top; ++frame) {
     const uint32_t word = frame->node->word;
     node = Descend(thread, node, word, profile::MethodOf(word)).node;
     if (node == nullptr) return;

@@ -36,9 +36,11 @@ int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Enter<R>(reinterpret_cast<uint64_t>(method),
-                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
-                          continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Enter<R>({.method = reinterpret_cast<uint64_t>(method),
+                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                           .return_address = return_address,
+                           .continuation = continuation,
+                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
 template <class R, bool kVirtualThreads, bool kFocused>
@@ -46,9 +48,11 @@ int OnExit(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Leave<R>(reinterpret_cast<uint64_t>(method),
-                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
-                          continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Leave<R>({.method = reinterpret_cast<uint64_t>(method),
+                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                           .return_address = return_address,
+                           .continuation = continuation,
+                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
 template <class R, bool kFocused>
