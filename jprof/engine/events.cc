@@ -144,6 +144,8 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   Bracket(thread, *now);
 }
 
+// Global, because the VM calls the probes with a thread and a method only. Read once per thread, at
+// its first event; from then on Thread::session has it.
 Session* session_of_events = nullptr;
 
 // Goes on with the stack and tree of the virtual thread that is mounted now, or with the carrier's

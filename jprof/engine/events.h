@@ -206,14 +206,19 @@ template <class Recording>
   return 0;
 }
 
-// The child of `parent` for a method, if it is one of the three in the parent's cache line; else
-// null.
-[[gnu::always_inline]] inline const profile::ChildSlot* NearChild(const profile::Node& parent,
-                                                                  uint32_t method) {
-  if (parent.child[0].method == method) return &parent.child[0];
-  if (parent.child[1].method == method) return &parent.child[1];
-  if (parent.child[2].method == method) return &parent.child[2];
-  return nullptr;
+// Whether a method is one of the three children in the parent's own cache line, and which node.
+[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, uint32_t method,
+                                             uint32_t* node) {
+  if (parent.child[0].method == method) {
+    *node = parent.child[0].node;
+  } else if (parent.child[1].method == method) {
+    *node = parent.child[1].node;
+  } else if (parent.child[2].method == method) {
+    *node = parent.child[2].node;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 // An entry after Begin.
@@ -233,9 +238,9 @@ template <class Recording>
   if (top == thread->cursor.limit || event.sp >= top[-1].sp) [[unlikely]]
     return slow();
   profile::Node* parent = top[-1].node;
-  const profile::ChildSlot* child = NearChild(*parent, profile::MethodOf(word));
-  if (child == nullptr) return slow();
-  profile::Node* node = thread->nodes + child->node;
+  uint32_t index;
+  if (!NearChild(*parent, profile::MethodOf(word), &index)) return slow();
+  profile::Node* node = thread->nodes + index;
   uint32_t* count = &node->entries[thread->cursor.previous];
   if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]]
     return slow();

@@ -11,6 +11,7 @@
 #include "common/errno_text.h"
 #include "jprof/hotspot/fields.h"
 #include "jprof/hotspot/load.h"
+#include "jprof/hotspot/probe_globals.h"
 
 namespace jprof::hotspot {
 namespace {
@@ -30,14 +31,12 @@ constexpr Names kNames[] = {
     {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
-CompileFocus* focus = nullptr;
-
-// What the calling compiler thread is at.
+// What the calling compiler thread compiles.
 struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
   const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
   bool inline_nothing = false;
-  bool parse_probes = false;  // C2: the root's parser is to see the byte set
+  bool parse_probes = false;  // C2: the byte is set for the root's parser
 };
 __thread Compilation current __attribute__((tls_model("initial-exec")));
 
@@ -51,6 +50,8 @@ class ProbesByte {
   const char before_;
 };
 
+CompileFocus& Focus() { return *probe_globals.compile_focus; }
+
 template <typename F>
 F* Original(uint64_t callee) {
   return reinterpret_cast<F*>(callee);
@@ -58,7 +59,7 @@ F* Original(uint64_t callee) {
 
 // Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go
 // on with it: its event is where the engine learns that. Not recorded for that.
-bool TellsOfUnmount(const engine::MethodText& text) {
+bool SignalsUnmount(const engine::MethodText& text) {
   return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
 }
 
@@ -150,7 +151,7 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
   for (const auto& code : writable) {
     if (!*code) return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
-  focus = this;
+  probe_globals.compile_focus = this;
   for (const Call& call : calls) {
     WriteJump(jump, call.hook);
     for (const uint64_t site : call.sites) RedirectCall(site, jump);
@@ -167,7 +168,7 @@ bool CompileFocus::Decide(uint64_t task) {
     if (task != 0) __atomic_fetch_add(&header_->focus_undecided, 1, __ATOMIC_RELAXED);
     return true;
   }
-  if (TellsOfUnmount(text)) return true;
+  if (SignalsUnmount(text)) return true;
   const bool chosen = predicate_(text.class_name, text.name);
   Count(text, chosen ? &header_->focus_probed : &header_->focus_unprobed);
   return chosen;
@@ -192,16 +193,16 @@ void CompileFocus::Count(const engine::MethodText& text, uint32_t* counter) {
 bool CompileFocus::InFocus(uint64_t method) {
   engine::MethodText text;
   return vm_->Describe(method, &text) &&
-         (TellsOfUnmount(text) || predicate_(text.class_name, text.name));
+         (SignalsUnmount(text) || predicate_(text.class_name, text.name));
 }
 
 void CompileFocus::OnCacheFlags(char* env) {
-  Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
-  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
-  const bool in_focus = focus->Decide(task);
-  const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= CompilerLevel::kFirstOfC2;
-  const bool keep = in_focus && c2 && focus->keep_intrinsics_;
-  current = {.probes = env + focus->probes_byte_,
+  Original<void(char*)>(Focus().calls_[kCacheFlags].callee)(env);
+  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + Focus().task_);
+  const bool in_focus = Focus().Decide(task);
+  const bool c2 = task != 0 && LoadAt<uint8_t>(task + Focus().level_) >= CompilerLevel::kFirstOfC2;
+  const bool keep = in_focus && c2 && Focus().keep_intrinsics_;
+  current = {.probes = env + Focus().probes_byte_,
              .inline_nothing = in_focus && !keep,
              .parse_probes = keep};
   *current.probes = in_focus && !keep;
@@ -211,7 +212,7 @@ void CompileFocus::OnCacheFlags(char* env) {
 void CompileFocus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
-  Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(
+  Original<void(void*, void*, const void*, float)>(Focus().calls_[kParse].callee)(
       parse, caller, method, expected_uses);
 }
 
@@ -221,18 +222,18 @@ void* CompileFocus::OnCallGenerator(void* compile, void* callee, int vtable_inde
                                     bool allow_intrinsics) {
   const ProbesByte probes(current.parse_probes ? 0 : *current.probes);
   return Original<void*(void*, void*, int, bool, void*, bool, float, void*, bool)>(
-      focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
-                                            allow_inline, factor, receiver, allow_intrinsics);
+      Focus().calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
+                                             allow_inline, factor, receiver, allow_intrinsics);
 }
 
 bool CompileFocus::OnStateChanged(char* env) {
-  env[focus->probes_byte_] = 1;
-  return Original<bool(char*)>(focus->calls_[kStateChanged].callee)(env);
+  env[Focus().probes_byte_] = 1;
+  return Original<bool(char*)>(Focus().calls_[kStateChanged].callee)(env);
 }
 
 bool CompileFocus::OnShouldNotInline(const uint64_t* method_handle) {
-  return current.inline_nothing || focus->InFocus(method_handle[0]) ||
-         Original<bool(const uint64_t*)>(focus->calls_[kShouldNotInline].callee)(method_handle);
+  return current.inline_nothing || Focus().InFocus(method_handle[0]) ||
+         Original<bool(const uint64_t*)>(Focus().calls_[kShouldNotInline].callee)(method_handle);
 }
 
 }  // namespace jprof::hotspot

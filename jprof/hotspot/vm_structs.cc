@@ -10,16 +10,12 @@ T At(const char* base, uint64_t offset) {
   return *reinterpret_cast<const T*>(base + offset);
 }
 
-// The value of an exported variable of libjvm.so, which the JVM itself has already loaded.
+// The value of an exported variable of libjvm.so, which the JVM itself has already loaded. Some
+// launchers open it with RTLD_LOCAL: then it is found only by `library`.
 template <typename T>
-bool Exported(const char* name, T* value) {
+bool Exported(void* library, const char* name, T* value) {
   void* symbol = dlsym(RTLD_DEFAULT, name);
-  if (symbol == nullptr) {
-    // The launcher opens libjvm.so with RTLD_LOCAL on some JDKs: ask for the loaded library by
-    // name.
-    static void* library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr) symbol = dlsym(library, name);
-  }
+  if (symbol == nullptr && library != nullptr) symbol = dlsym(library, name);
   if (symbol == nullptr) return false;
   *value = *static_cast<T*>(symbol);
   return true;
@@ -28,18 +24,19 @@ bool Exported(const char* name, T* value) {
 }  // namespace
 
 std::optional<VmStructs> VmStructs::Load() {
+  void* const library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
   Tables t;
-  const bool found = Exported("gHotSpotVMStructs", &t.fields) &&
-                     Exported("gHotSpotVMStructEntryTypeNameOffset", &t.type_at) &&
-                     Exported("gHotSpotVMStructEntryFieldNameOffset", &t.name_at) &&
-                     Exported("gHotSpotVMStructEntryIsStaticOffset", &t.static_at) &&
-                     Exported("gHotSpotVMStructEntryOffsetOffset", &t.offset_at) &&
-                     Exported("gHotSpotVMStructEntryAddressOffset", &t.address_at) &&
-                     Exported("gHotSpotVMStructEntryArrayStride", &t.stride) &&
-                     Exported("gHotSpotVMTypes", &t.types) &&
-                     Exported("gHotSpotVMTypeEntryTypeNameOffset", &t.type_name_at) &&
-                     Exported("gHotSpotVMTypeEntrySizeOffset", &t.type_size_at) &&
-                     Exported("gHotSpotVMTypeEntryArrayStride", &t.type_stride);
+  const bool found = Exported(library, "gHotSpotVMStructs", &t.fields) &&
+                     Exported(library, "gHotSpotVMStructEntryTypeNameOffset", &t.type_at) &&
+                     Exported(library, "gHotSpotVMStructEntryFieldNameOffset", &t.name_at) &&
+                     Exported(library, "gHotSpotVMStructEntryIsStaticOffset", &t.static_at) &&
+                     Exported(library, "gHotSpotVMStructEntryOffsetOffset", &t.offset_at) &&
+                     Exported(library, "gHotSpotVMStructEntryAddressOffset", &t.address_at) &&
+                     Exported(library, "gHotSpotVMStructEntryArrayStride", &t.stride) &&
+                     Exported(library, "gHotSpotVMTypes", &t.types) &&
+                     Exported(library, "gHotSpotVMTypeEntryTypeNameOffset", &t.type_name_at) &&
+                     Exported(library, "gHotSpotVMTypeEntrySizeOffset", &t.type_size_at) &&
+                     Exported(library, "gHotSpotVMTypeEntryArrayStride", &t.type_stride);
   if (!found || t.fields == nullptr || t.types == nullptr) return std::nullopt;
   return VmStructs(t);
 }
