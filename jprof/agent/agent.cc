@@ -23,7 +23,7 @@
 #include "jprof/agent/say.h"
 #include "jprof/agent/triggers.h"
 #include "jprof/engine/session.h"
-#include "jprof/hotspot/focus.h"
+#include "jprof/hotspot/compile_focus.h"
 #include "jprof/hotspot/probe.h"
 
 namespace jprof::agent {
@@ -141,7 +141,7 @@ Result<void> StartStacks(JavaVM* java, jvmtiEnv* jvmti, const AgentOptions& opti
 Result<void> InstallFocus(HotspotProbe& probe, bool keep_intrinsics, engine::Session* session) {
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
-  const auto focus = hotspot::Focus::Find(*image, probe.structs);
+  const auto focus = hotspot::CompileFocus::Find(*image, probe.structs);
   if (!focus) return std::unexpected(focus.error());
   return (*focus)->Install(probe.targets, &probe.vm, session->options().method_filter,
                            keep_intrinsics, session->writer().header());

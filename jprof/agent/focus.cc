@@ -3,7 +3,7 @@
 #include "jprof/agent/jdk_packages.h"
 #include "jprof/agent/say.h"
 #include "jprof/hotspot/handlers.h"
-#include "jprof/hotspot/stack_layout.h"
+#include "jprof/hotspot/interpreter_entries.h"
 
 namespace jprof::agent {
 namespace {
@@ -32,9 +32,11 @@ engine::MethodTable::Filter MethodFilter(const AgentOptions& options) {
 void StartFocus(JNIEnv* jni) {
   if (!packages.Read(jni)) Say("the JVM does not tell its packages: FOCUS=app finds nothing");
   const auto structs = hotspot::VmStructs::Load();
-  hotspot::InterpreterEntries interpreter;
-  if (!structs || interpreter.Open(*structs) != nullptr) return;
-  const auto [begin, end] = interpreter.Code();
+  if (!structs) return;
+  hotspot::Fields field(*structs);
+  const hotspot::InterpreterEntries interpreter(field);
+  if (!field.Check()) return;
+  const auto [begin, end] = interpreter.Code(hotspot::MemoryReader(nullptr));
   hotspot::SetInterpreter(begin, end - begin);
 }
 

@@ -16,12 +16,12 @@ uint64_t last_identity = 0;
 
 template <class R>
 void JNICALL OnMethodEntry(jvmtiEnv*, JNIEnv*, jthread, jmethodID method) {
-  engine::Enter<R>(reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0);
+  engine::Enter<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
 template <class R>
 void JNICALL OnMethodExit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolean, jvalue) {
-  engine::Leave<R>(reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0);
+  engine::Leave<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
 // Extension events (21 and later); the arguments are (env, JNIEnv*, jthread, ...).

@@ -4,6 +4,8 @@
 // may look at this.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -22,8 +24,12 @@ inline constexpr size_t kMostTriggers = 8;
 inline constexpr size_t kMostVirtualRows = 64;
 
 // Made in zeroed pages; `frames` is not touched before there is a walk that needs it.
-struct SampledThread {
+struct SampledThread final : engine::ThreadExtension {
   SampledThread() {}
+  void GiveBack() override {
+    this->~SampledThread();
+    munmap(this, sizeof *this);
+  }
 
   SpinLock timers_lock;  // held to start, stop and close them: a few system calls
   ptm::ThreadSampler timers[kMostTriggers];
@@ -35,7 +41,7 @@ struct SampledThread {
   struct VirtualRow {
     const char* name = nullptr;
     bool used = false;
-    engine::Strand strand;  // no record: there was no room
+    engine::Timeline timeline;  // no record: there was no room
   };
   VirtualRow virtual_rows[kMostVirtualRows];
   // By the time stamp counter: until then the timers' samples are put off; how many periods of each
@@ -55,7 +61,7 @@ struct SampledThread {
   uint64_t kernel[kMostKernelFrames];
   hotspot::LastStack last;  // of signals; `context` of a frame: its node
   // What these nodes are of, and when the methods were last forgotten.
-  const engine::Strand* last_strand = nullptr;
+  const engine::Timeline* last_timeline = nullptr;
   bool last_folded = false;
   uint32_t last_forgets = 0;
   union {

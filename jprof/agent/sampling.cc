@@ -118,7 +118,7 @@ bool StartThread(const char* name, void* (*run)(void*), void* argument) {
 
 // Null: it is not sampled, or not any more.
 SampledThread* Of(const engine::Thread& thread) {
-  auto* sampled = static_cast<SampledThread*>(__atomic_load_n(&thread.sampling, __ATOMIC_SEQ_CST));
+  auto* sampled = static_cast<SampledThread*>(thread.extension.load());
   return sampled != nullptr && !sampled->ended ? sampled : nullptr;
 }
 
@@ -181,7 +181,7 @@ SampledThread* Sampling::Here() const {
 
 void Sampling::AddThread(JNIEnv* jni) {
   engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr || thread->record == nullptr || thread->sampling != nullptr) return;
+  if (thread == nullptr || thread->record == nullptr || thread->extension != nullptr) return;
   void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NotSampled(*thread, errno);
@@ -190,12 +190,8 @@ void Sampling::AddThread(JNIEnv* jni) {
   sampled->stack = StackOfThisThread();
   thread->vm_thread = walker_->VmThreadOf(jni);
   if (const int error = OpenTimers(*sampled); error != 0) NotSampled(*thread, error);
-  thread->give_back_sampling = [](void* given) {
-    static_cast<SampledThread*>(given)->~SampledThread();
-    munmap(given, sizeof(SampledThread));
-  };
   // Start sees it, or we see that it began.
-  __atomic_store_n(&thread->sampling, sampled, __ATOMIC_SEQ_CST);
+  thread->extension = sampled;
   SetTimers(*sampled);
 }
 
@@ -235,7 +231,7 @@ void Sampling::RemoveThread() {
   sampled->ended = true;
   for (ptm::ThreadSampler& timer : sampled->timers) timer.Close();
   for (const SampledThread::VirtualRow& row : sampled->virtual_rows) {
-    if (row.strand.record != nullptr) row.strand.record->state = profile::kThreadEnded;
+    if (row.timeline.record != nullptr) row.timeline.record->state = profile::kThreadEnded;
   }
 }
 
@@ -322,11 +318,11 @@ void Sampling::TakeTimed(engine::Thread& thread, size_t timer, int64_t periods,
 // The time goes to the method that the recorded tree says is running; what the probes themselves
 // took is dropped.
 void Sampling::ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc) {
-  if (IsOwn(pc) || thread.top == nullptr) {
+  if (IsOwn(pc) || thread.cursor.top == nullptr) {
     thread.record->samples_own += weight;
     return;
   }
-  engine::Charge(thread, thread.top[-1].node, metric_of_[index], weight, metric_count_);
+  engine::AddToMetric(thread, thread.cursor.top[-1].node, metric_of_[index], weight, metric_count_);
   thread.record->samples += weight;
 }
 
@@ -339,7 +335,7 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
     return;
   }
   SampledThread& sampled = *Of(thread);
-  if (!session_->Heed(thread)) return;
+  if (!session_->HandleAttention(thread)) return;
   if (std::exchange(sampled.last_forgets, thread.forgets) != thread.forgets) sampled.last.Forget();
   if (IsOwn(unwind::OfSignal(context).pc)) {
     record.samples_own += weight;
@@ -357,13 +353,14 @@ void Sampling::TakeStack(engine::Thread& thread, size_t index, int64_t weight, c
   ThreadNames names(thread, session_->source(), unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
-  engine::Strand& strand = walk.is_virtual ? VirtualRow(thread) : thread.strand;
-  const bool same = sampled.last_strand == &strand && sampled.last_folded == strand.folded;
-  const uint32_t kept = same && engine::MayGoOn(thread, strand) ? walk.kept : 0;
-  profile::Node* node = ContextOf(thread, strand, walk.in_heap, sampled.last.frames(), kept, used);
-  sampled.last_strand = &strand;
-  sampled.last_folded = strand.folded;
-  Add(thread, strand, walk, node, index, weight);
+  engine::Timeline& timeline = walk.is_virtual ? VirtualRow(thread) : thread.timeline;
+  const bool same = sampled.last_timeline == &timeline && sampled.last_folded == timeline.folded;
+  const uint32_t kept = same && engine::MayGoOn(thread, timeline) ? walk.kept : 0;
+  profile::Node* node =
+      ContextOf(thread, timeline, walk.in_heap, sampled.last.frames(), kept, used);
+  sampled.last_timeline = &timeline;
+  sampled.last_folded = timeline.folded;
+  Add(thread, timeline, walk, node, index, weight);
 }
 
 void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signature) {
@@ -374,21 +371,21 @@ void Sampling::TakeHere(size_t index, int64_t weight, const char* class_signatur
   const SampleGate::Pass pass(gate_, sampled.passage);
   if (!pass.allowed()) return;
   const engine::TreeInUse tree(*thread);
-  if (!tree.Outermost() || !session_->Heed(*thread)) return;
+  if (!tree.Outermost() || !session_->HandleAttention(*thread)) return;
   size_t used = 0;
   if (class_signature != nullptr) sampled.words[used++] = ClassWord(*thread, class_signature);
   ThreadNames names(*thread, session_->source(), unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkJava(sampled.stack, thread->vm_thread, sampled.frames, kMostFrames, &names);
-  engine::Strand& strand = walk.is_virtual ? VirtualRow(*thread) : thread->strand;
+  engine::Timeline& timeline = walk.is_virtual ? VirtualRow(*thread) : thread->timeline;
   profile::Node* node =
-      ContextOf(*thread, strand, walk.in_heap, {sampled.frames, walk.depth}, 0, used);
-  Add(*thread, strand, walk, node, index, weight);
+      ContextOf(*thread, timeline, walk.in_heap, {sampled.frames, walk.depth}, 0, used);
+  Add(*thread, timeline, walk, node, index, weight);
 }
 
 // The row of the virtual thread that is mounted: of its name, shared by all that have it and ran
 // here.
-engine::Strand& Sampling::VirtualRow(engine::Thread& thread) {
+engine::Timeline& Sampling::VirtualRow(engine::Thread& thread) {
   const char* name = virtual_names_.Of(session_->source().VirtualThreadId(thread.vm_thread));
   SampledThread& sampled = *Of(thread);
   size_t at = 0;
@@ -399,10 +396,10 @@ engine::Strand& Sampling::VirtualRow(engine::Thread& thread) {
   if (!row.used) {
     row.used = true;
     row.name = at + 1 < kMostVirtualRows ? name : nullptr;
-    if (!session_->AddRow(row.name != nullptr ? row.name : "virtual threads", &row.strand))
-      row.strand.record = nullptr;
+    if (!session_->AddRow(row.name != nullptr ? row.name : "virtual threads", &row.timeline))
+      row.timeline.record = nullptr;
   }
-  return row.strand.record != nullptr ? row.strand : thread.strand;
+  return row.timeline.record != nullptr ? row.timeline : thread.timeline;
 }
 
 void Sampling::VirtualThreadStarted(std::string_view name) {
@@ -419,11 +416,11 @@ void Sampling::VirtualThreadEnded() {
 
 // The node of a stack; `kept`: so many of the outermost frames know theirs. `used`: words below the
 // frames.
-profile::Node* Sampling::ContextOf(engine::Thread& thread, engine::Strand& strand, bool in_heap,
+profile::Node* Sampling::ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
                                    std::span<hotspot::StackFrame> frames, uint32_t kept,
                                    size_t used) {
   const size_t fresh = frames.size() - kept;
-  engine::Path path(thread, strand, kept != 0 ? frames[fresh].context : 0);
+  engine::Path path(thread, timeline, kept != 0 ? frames[fresh].context : 0);
   if (kept == 0 && in_heap)
     path.Step(NoteWord(thread, "(outer frames of the virtual thread are still in the heap)"));
   for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
@@ -435,14 +432,15 @@ profile::Node* Sampling::ContextOf(engine::Thread& thread, engine::Strand& stran
   return path.node();
 }
 
-void Sampling::Add(engine::Thread& thread, engine::Strand& strand, const hotspot::StackWalk& walk,
-                   profile::Node* node, size_t index, int64_t weight) {
-  engine::Charge(thread, node, metric_of_[index], weight, metric_count_);
-  if (weighted_[index]) engine::Charge(thread, node, metric_of_[index] + 1, 1, metric_count_);
+void Sampling::Add(engine::Thread& thread, engine::Timeline& timeline,
+                   const hotspot::StackWalk& walk, profile::Node* node, size_t index,
+                   int64_t weight) {
+  engine::AddToMetric(thread, node, metric_of_[index], weight, metric_count_);
+  if (weighted_[index]) engine::AddToMetric(thread, node, metric_of_[index] + 1, 1, metric_count_);
   const int64_t count = weighted_[index] ? 1 : weight;
-  strand.record->samples += count;
-  strand.record->samples_unknown += walk.unknown ? count : 0;
-  strand.record->samples_truncated += walk.truncated ? count : 0;
+  timeline.record->samples += count;
+  timeline.record->samples_unknown += walk.unknown ? count : 0;
+  timeline.record->samples_truncated += walk.truncated ? count : 0;
 }
 
 Control::Handlers Sampling::ControlHandlers(const std::string& out) {

@@ -80,10 +80,10 @@ class Sampling {
                  ptm::ThreadSampler* timer);
   void ChargeCurrent(engine::Thread& thread, size_t index, int64_t weight, uint64_t pc);
   bool IsOwn(uint64_t pc) const { return pc >= own_start_ && pc < own_end_; }
-  engine::Strand& VirtualRow(engine::Thread& thread);
-  profile::Node* ContextOf(engine::Thread& thread, engine::Strand& strand, bool in_heap,
+  engine::Timeline& VirtualRow(engine::Thread& thread);
+  profile::Node* ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
                            std::span<hotspot::StackFrame> frames, uint32_t kept, size_t used);
-  void Add(engine::Thread& thread, engine::Strand& strand, const hotspot::StackWalk& walk,
+  void Add(engine::Thread& thread, engine::Timeline& timeline, const hotspot::StackWalk& walk,
            profile::Node* node, size_t index, int64_t weight);
   int OpenTimers(SampledThread& sampled);
   void SetTimers(SampledThread& sampled);

@@ -29,8 +29,8 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 struct Probing {
   bool train = false;    // also write what calibration learns from (time and counters; others have
                          // nothing to learn)
-  bool focused = false;  // a Focus decides what is compiled with probes, inlining stays on, and
-                         // most interpreted methods are not recorded
+  bool focused = false;  // a CompileFocus decides what is compiled with probes, inlining stays on,
+                         // and most interpreted methods are not recorded
 };
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.

@@ -1,5 +1,5 @@
 // Loads of memory that is taken away at any moment, with a landing pad as the VM has one.
-#include "jprof/hotspot/foreign.h"
+#include "jprof/hotspot/memory_reader.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -60,7 +60,7 @@ void Land(int, siginfo_t*, void* context) {
   pc = reinterpret_cast<Pc>(TestFetchContinuation);
 }
 
-class ForeignTest : public testing::TestWithParam<Foreign::Fetch> {
+class MemoryReaderTest : public testing::TestWithParam<MemoryReader::Fetch> {
  protected:
   void SetUp() override {
     struct sigaction action = {};
@@ -80,54 +80,54 @@ class ForeignTest : public testing::TestWithParam<Foreign::Fetch> {
   char* pages_ = nullptr;
   struct sigaction before_;
 };
-INSTANTIATE_TEST_SUITE_P(By, ForeignTest, testing::Values(nullptr, TestFetch),
+INSTANTIATE_TEST_SUITE_P(By, MemoryReaderTest, testing::Values(nullptr, TestFetch),
                          [](const auto& info) { return info.param ? "Fetch" : "Kernel"; });
 
-TEST_P(ForeignTest, TellsMappedFromUnmapped) {
-  Foreign foreign(GetParam());
+TEST_P(MemoryReaderTest, TellsMappedFromUnmapped) {
+  MemoryReader memory(GetParam());
   mprotect(pages_ + kPage, kPage, PROT_NONE);
   errno = 77;
-  EXPECT_TRUE(foreign.Reaches(At(0), kPage));
-  EXPECT_FALSE(foreign.Reaches(At(kPage - 1), 2));
-  EXPECT_FALSE(foreign.Reaches(At(kPage), 1));
-  EXPECT_TRUE(foreign.Reaches(At(2 * kPage), 8));
-  EXPECT_FALSE(foreign.Reaches(At(0), 0));
-  EXPECT_FALSE(foreign.Reaches(0, 8));
-  EXPECT_FALSE(foreign.Reaches(8, 8));
-  EXPECT_FALSE(foreign.Reaches(~uint64_t{0} - 3, 8));
-  EXPECT_FALSE(foreign.Reaches(uint64_t{0xdead} << 48, 8));
+  EXPECT_TRUE(memory.Reaches(At(0), kPage));
+  EXPECT_FALSE(memory.Reaches(At(kPage - 1), 2));
+  EXPECT_FALSE(memory.Reaches(At(kPage), 1));
+  EXPECT_TRUE(memory.Reaches(At(2 * kPage), 8));
+  EXPECT_FALSE(memory.Reaches(At(0), 0));
+  EXPECT_FALSE(memory.Reaches(0, 8));
+  EXPECT_FALSE(memory.Reaches(8, 8));
+  EXPECT_FALSE(memory.Reaches(~uint64_t{0} - 3, 8));
+  EXPECT_FALSE(memory.Reaches(uint64_t{0xdead} << 48, 8));
   EXPECT_EQ(errno, 77);
 }
 
-TEST_P(ForeignTest, LoadsFieldsOfEverySize) {
-  Foreign foreign(GetParam());
+TEST_P(MemoryReaderTest, LoadsFieldsOfEverySize) {
+  MemoryReader memory(GetParam());
   for (int i = 0; i < 16; ++i) pages_[i] = static_cast<char>(0xf0 + i);
-  EXPECT_EQ(foreign.Get<uint64_t>(At(8)), 0xfffefdfcfbfaf9f8);
-  EXPECT_EQ(foreign.Get<uint32_t>(At(4)), 0xf7f6f5f4);
-  EXPECT_EQ(foreign.Get<int32_t>(At(12)), static_cast<int32_t>(0xfffefdfc));
-  EXPECT_EQ(foreign.Get<uint16_t>(At(6)), 0xf7f6);
-  EXPECT_EQ(foreign.Get<uint8_t>(At(15)), 0xff);
+  EXPECT_EQ(memory.Get<uint64_t>(At(8)), 0xfffefdfcfbfaf9f8);
+  EXPECT_EQ(memory.Get<uint32_t>(At(4)), 0xf7f6f5f4);
+  EXPECT_EQ(memory.Get<int32_t>(At(12)), static_cast<int32_t>(0xfffefdfc));
+  EXPECT_EQ(memory.Get<uint16_t>(At(6)), 0xf7f6);
+  EXPECT_EQ(memory.Get<uint8_t>(At(15)), 0xff);
   uint8_t copy[9];
-  ASSERT_TRUE(foreign.Copy(At(3), sizeof copy, copy));
+  ASSERT_TRUE(memory.Copy(At(3), sizeof copy, copy));
   for (int i = 0; i < 9; ++i) EXPECT_EQ(copy[i], 0xf3 + i);
   uint32_t across;
-  EXPECT_FALSE(foreign.Load(At(6), &across));  // no field lies like this
+  EXPECT_FALSE(memory.Load(At(6), &across));  // no field lies like this
 }
 
 // Whatever lies there, also what stands for a fault.
-TEST_F(ForeignTest, EveryWordIsTold) {
-  Foreign foreign(TestFetch);
+TEST_F(MemoryReaderTest, EveryWordIsTold) {
+  MemoryReader memory(TestFetch);
   for (const uint64_t value : {0x5afefe7c5afefe7cul, ~0x5afefe7c5afefe7cul, 0ul, ~0ul}) {
     *reinterpret_cast<uint64_t*>(pages_) = value;
     uint64_t word = 1;
-    EXPECT_TRUE(foreign.Load(At(0), &word));
+    EXPECT_TRUE(memory.Load(At(0), &word));
     EXPECT_EQ(word, value);
   }
 }
 
 // Another thread takes the page away and gives it back all the time: between any check and any
 // load.
-TEST_F(ForeignTest, MemoryThatGoesWhileItIsRead) {
+TEST_F(MemoryReaderTest, MemoryThatGoesWhileItIsRead) {
   *reinterpret_cast<uint64_t*>(pages_) = 4711;
   std::atomic<bool> stop = false;
   std::thread taker([&] {
@@ -136,11 +136,11 @@ TEST_F(ForeignTest, MemoryThatGoesWhileItIsRead) {
       mprotect(pages_, kPage, PROT_READ);
     }
   });
-  Foreign foreign(TestFetch);
+  MemoryReader memory(TestFetch);
   long there = 0, gone = 0;
   for (int i = 0; i < 50'000'000 && (there < 20'000 || gone < 2'000); ++i) {
     uint64_t word = 0;
-    if (!foreign.Load(At(0), &word)) {
+    if (!memory.Load(At(0), &word)) {
       ++gone;
     } else {
       ++there;

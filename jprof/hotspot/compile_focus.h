@@ -1,23 +1,25 @@
-// Focus: methods in focus are compiled with probes, all others as if nobody looked.
+// Methods in focus are compiled with probes, all others as if there were no profiler.
 //
-// HotSpot's compilers ask once per compilation whether DTraceMethodProbes is set. Three calls
-// inside libjvm.so are sent through us:
-//  - CompileBroker::invoke_compiler_on_method -> ciEnv::cache_dtrace_flags: for this method, or
-//  not;
-//  - DirectiveSet::should_not_inline -> CompilerOracle::should_not_inline: a method in focus is
-//  never
-//    inlined into another, nor anything into it (C1 would lose exits by exceptions; C2 inlines
-//    nothing where there are probes);
-//  - ciEnv::register_method -> ciEnv::jvmti_state_changed: the last call before a compilation
-//  without
-//    probes would be thrown away, because the flag is set.
-// Where intrinsics are kept, C2 compiles methods in focus, too, as if nobody looked, but for the
-// probes of the method itself: two more calls (ParseGenerator::generate -> Parse::Parse,
-// Parse::do_call -> Compile::call_generator) let its parser see the flag only in the places that
-// emit those.
+// HotSpot's compilers read DTraceMethodProbes once per compilation. Three calls inside libjvm.so
+// are redirected to this class:
 //
-// The flag stays set for the interpreter and the wrappers of native methods: the handlers drop what
-// is out of focus there.
+//   CompileBroker::invoke_compiler_on_method -> ciEnv::cache_dtrace_flags
+//       sets the flag for this method, or not
+//   DirectiveSet::should_not_inline -> CompilerOracle::should_not_inline
+//       a method in focus is never inlined into another, nor anything into it (C1 would lose exits
+//       by exceptions; C2 inlines nothing where there are probes)
+//   ciEnv::register_method -> ciEnv::jvmti_state_changed
+//       the last call before a compilation without probes would be discarded because the flag is
+//       set
+//
+// If intrinsics are kept, C2 compiles also methods in focus as usual, except for the probes of the
+// method itself. Two more calls let its parser see the flag only where it emits those:
+//
+//   ParseGenerator::generate -> Parse::Parse
+//   Parse::do_call -> Compile::call_generator
+//
+// The flag stays set for the interpreter and the wrappers of native methods: there the handlers
+// ignore what is out of focus.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,7 @@
 
 namespace jprof::hotspot {
 
-class Focus {
+class CompileFocus {
  public:
   // Whether a method is in focus. Called on compiler threads and in probes: must not block or
   // allocate.
@@ -43,7 +45,7 @@ class Focus {
 
   // Finds everything, and tries out what can be tried; nothing is changed. An error says what this
   // build of the VM lacks.
-  static Result<Focus*> Find(const LibjvmImage& image, const VmStructs& structs);
+  static Result<CompileFocus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
   // Redirects the calls; `targets` have been replaced by the probe, and what is left of the first
   // one's code gives room for jumps. All calls are redirected or, with an error, none. Counts into

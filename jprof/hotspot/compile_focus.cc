@@ -1,4 +1,4 @@
-#include "jprof/hotspot/focus.h"
+#include "jprof/hotspot/compile_focus.h"
 
 #include <sys/mman.h>
 
@@ -11,6 +11,7 @@
 #include "common/errno_text.h"
 #include "jprof/hotspot/fields.h"
 #include "jprof/hotspot/load.h"
+#include "jprof/hotspot/probe_globals.h"
 
 namespace jprof::hotspot {
 namespace {
@@ -30,16 +31,12 @@ constexpr Names kNames[] = {
     {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
-Focus* focus = nullptr;
-
-constexpr int kFirstC2Level = 4;
-
-// What the calling compiler thread is at.
+// What the calling compiler thread compiles.
 struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
   const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
   bool inline_nothing = false;
-  bool parse_probes = false;  // C2: the root's parser is to see the byte set
+  bool parse_probes = false;  // C2: the byte is set for the root's parser
 };
 __thread Compilation current __attribute__((tls_model("initial-exec")));
 
@@ -53,6 +50,8 @@ class ProbesByte {
   const char before_;
 };
 
+CompileFocus& Focus() { return *probe_globals.compile_focus; }
+
 template <typename F>
 F* Original(uint64_t callee) {
   return reinterpret_cast<F*>(callee);
@@ -60,7 +59,7 @@ F* Original(uint64_t callee) {
 
 // Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go
 // on with it: its event is where the engine learns that. Not recorded for that.
-bool TellsOfUnmount(const engine::MethodText& text) {
+bool SignalsUnmount(const engine::MethodText& text) {
   return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
 }
 
@@ -68,15 +67,14 @@ uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * t
 
 }  // namespace
 
-Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
-  auto found = std::make_unique<Focus>();
+Result<CompileFocus*> CompileFocus::Find(const LibjvmImage& image, const VmStructs& structs) {
+  auto found = std::make_unique<CompileFocus>();
   Fields field(structs);
   found->task_ = field("ciEnv", "_task");
   found->method_ = field("CompileTask", "_method");
   found->level_ = field("CompileTask", "_comp_level");
   const auto env_bytes = static_cast<uint64_t>(field.Size("ciEnv"));
-  if (field.missing() != nullptr)
-    return Fail("this JVM does not say where its {} is", field.missing());
+  if (auto known = field.Check(); !known) return std::unexpected(known.error());
   if (const uint8_t* jvmci = Vm::Flag(structs, "UseJVMCICompiler");
       jvmci != nullptr && *jvmci != 0) {
     return Fail("a JVMCI compiler is in use");
@@ -105,7 +103,7 @@ Result<Focus*> Focus::Find(const LibjvmImage& image, const VmStructs& structs) {
 
 // Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows
 // it.
-bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
+bool CompileFocus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   constexpr uint64_t kMargin = 4096;
   const auto copy = Original<void(char*)>(calls_[kCacheFlags].callee);
   std::vector<char> off(env_bytes + kMargin), on(env_bytes + kMargin);
@@ -124,8 +122,8 @@ bool Focus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   return followers == 1 && probes_byte_ >= 0;
 }
 
-Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
-                            bool keep_intrinsics, profile::ControlHeader* header) {
+Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
+                                   bool keep_intrinsics, profile::ControlHeader* header) {
   const std::span calls(calls_, keep_intrinsics ? kCalls : kAlways);
   for (const Call& call : calls) {
     if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
@@ -153,7 +151,7 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
   for (const auto& code : writable) {
     if (!*code) return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
   }
-  focus = this;
+  probe_globals.compile_focus = this;
   for (const Call& call : calls) {
     WriteJump(jump, call.hook);
     for (const uint64_t site : call.sites) RedirectCall(site, jump);
@@ -163,21 +161,21 @@ Result<void> Focus::Install(const ProbeTargets& targets, Vm* vm, Predicate in_fo
 }
 
 // Without a task the compiler is at its own start.
-bool Focus::Decide(uint64_t task) {
+bool CompileFocus::Decide(uint64_t task) {
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
   engine::MethodText text;
   if (method == 0 || !vm_->Describe(method, &text)) {
     if (task != 0) __atomic_fetch_add(&header_->focus_undecided, 1, __ATOMIC_RELAXED);
     return true;
   }
-  if (TellsOfUnmount(text)) return true;
+  if (SignalsUnmount(text)) return true;
   const bool chosen = predicate_(text.class_name, text.name);
   Count(text, chosen ? &header_->focus_probed : &header_->focus_unprobed);
   return chosen;
 }
 
 // A method may be compiled often.
-void Focus::Count(const engine::MethodText& text, uint32_t* counter) {
+void CompileFocus::Count(const engine::MethodText& text, uint32_t* counter) {
   const std::hash<std::string_view> hash;
   const uint64_t key =
       ((hash(text.class_name) * 31 + hash(text.name)) * 31 + hash(text.signature)) | 1;
@@ -192,50 +190,50 @@ void Focus::Count(const engine::MethodText& text, uint32_t* counter) {
   }
 }
 
-bool Focus::InFocus(uint64_t method) {
+bool CompileFocus::InFocus(uint64_t method) {
   engine::MethodText text;
   return vm_->Describe(method, &text) &&
-         (TellsOfUnmount(text) || predicate_(text.class_name, text.name));
+         (SignalsUnmount(text) || predicate_(text.class_name, text.name));
 }
 
-void Focus::OnCacheFlags(char* env) {
-  Original<void(char*)>(focus->calls_[kCacheFlags].callee)(env);
-  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + focus->task_);
-  const bool in_focus = focus->Decide(task);
-  const bool c2 = task != 0 && LoadAt<uint8_t>(task + focus->level_) >= kFirstC2Level;
-  const bool keep = in_focus && c2 && focus->keep_intrinsics_;
-  current = {.probes = env + focus->probes_byte_,
+void CompileFocus::OnCacheFlags(char* env) {
+  Original<void(char*)>(Focus().calls_[kCacheFlags].callee)(env);
+  const auto task = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(env) + Focus().task_);
+  const bool in_focus = Focus().Decide(task);
+  const bool c2 = task != 0 && LoadAt<uint8_t>(task + Focus().level_) >= CompilerLevel::kFirstOfC2;
+  const bool keep = in_focus && c2 && Focus().keep_intrinsics_;
+  current = {.probes = env + Focus().probes_byte_,
              .inline_nothing = in_focus && !keep,
              .parse_probes = keep};
   *current.probes = in_focus && !keep;
 }
 
 // The first method that is parsed is the one that is compiled; nothing in focus is ever inlined.
-void Focus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
+void CompileFocus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
-  Original<void(void*, void*, const void*, float)>(focus->calls_[kParse].callee)(
+  Original<void(void*, void*, const void*, float)>(Focus().calls_[kParse].callee)(
       parse, caller, method, expected_uses);
 }
 
 // With the byte set C2 would inline nothing.
-void* Focus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
-                             void* caller, bool allow_inline, float factor, void* receiver,
-                             bool allow_intrinsics) {
+void* CompileFocus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
+                                    void* caller, bool allow_inline, float factor, void* receiver,
+                                    bool allow_intrinsics) {
   const ProbesByte probes(current.parse_probes ? 0 : *current.probes);
   return Original<void*(void*, void*, int, bool, void*, bool, float, void*, bool)>(
-      focus->calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
-                                            allow_inline, factor, receiver, allow_intrinsics);
+      Focus().calls_[kCallGenerator].callee)(compile, callee, vtable_index, dispatches, caller,
+                                             allow_inline, factor, receiver, allow_intrinsics);
 }
 
-bool Focus::OnStateChanged(char* env) {
-  env[focus->probes_byte_] = 1;
-  return Original<bool(char*)>(focus->calls_[kStateChanged].callee)(env);
+bool CompileFocus::OnStateChanged(char* env) {
+  env[Focus().probes_byte_] = 1;
+  return Original<bool(char*)>(Focus().calls_[kStateChanged].callee)(env);
 }
 
-bool Focus::OnShouldNotInline(const uint64_t* method_handle) {
-  return current.inline_nothing || focus->InFocus(method_handle[0]) ||
-         Original<bool(const uint64_t*)>(focus->calls_[kShouldNotInline].callee)(method_handle);
+bool CompileFocus::OnShouldNotInline(const uint64_t* method_handle) {
+  return current.inline_nothing || Focus().InFocus(method_handle[0]) ||
+         Original<bool(const uint64_t*)>(Focus().calls_[kShouldNotInline].callee)(method_handle);
 }
 
 }  // namespace jprof::hotspot
