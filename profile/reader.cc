@@ -8,6 +8,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "common/bytes.h"
 #include "common/errno_text.h"
 #include "profile/reader_text.h"
 
@@ -96,10 +97,10 @@ void Reader::ReadThreads(const ReaderFile& control) {
                  fmt::format("{} of {} are there", count, header_.thread_count));
   }
   threads_.reserve(count);
+  ByteCursor records(bytes);
+  records.Skip(kControlHeaderBytes);
   for (size_t i = 0; i < count; ++i) {
-    Thread thread;
-    std::memcpy(&thread.record, bytes.data() + kControlHeaderBytes + i * sizeof(ThreadRecord),
-                sizeof(ThreadRecord));
+    Thread thread = {.record = records.Read<ThreadRecord>(), .name = {}};
     thread.name =
         CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
     threads_.push_back(std::move(thread));

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/bytes.h"
 #include "common/errno_text.h"
 #include "profile/reader_file.h"
 
@@ -93,29 +94,28 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   const size_t size = file.size();
   log.bytes_.resize(size / 8 + 1);
   if (size > 0) std::memcpy(log.bytes_.data(), file.data(), size);
-  const auto* bytes = reinterpret_cast<const char*>(log.bytes_.data());
-  if (size < sizeof(log.header_) || std::memcmp(bytes, kSampleMagic, sizeof(kSampleMagic)) != 0) {
+  ByteCursor rest(std::string_view(reinterpret_cast<const char*>(log.bytes_.data()), size));
+  log.header_ = rest.Read<SampleFileHeader>();
+  if (!rest.ok() || std::memcmp(log.header_.magic, kSampleMagic, sizeof(kSampleMagic)) != 0) {
     return Fail("{} is no recording of jprof tprof", path);
   }
-  std::memcpy(&log.header_, bytes, sizeof(log.header_));
   if (log.header_.version != kSampleVersion) {
     return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path,
                 log.header_.version, kSampleVersion);
   }
   bool ended = false;
-  size_t at = sizeof(log.header_);
-  while (!ended && at + sizeof(SampleFileRecord) <= size) {
+  while (!ended && rest.left() >= sizeof(SampleFileRecord)) {
     SampleEntry entry;
-    std::memcpy(&entry.record, bytes + at, sizeof(entry.record));
-    const SampleFileRecord& record = entry.record;
-    if (record.bytes != SizeOf(record) || record.bytes > size - at ||
+    const SampleFileRecord& record = entry.record = ByteCursor(rest).Read<SampleFileRecord>();
+    if (record.bytes != SizeOf(record) || record.bytes > rest.left() ||
         record.kind > SampleKind::kEnd)
       break;
-    const char* text = bytes + at + sizeof(record);
-    entry.text = {text, record.text};
-    entry.build_id = {text + record.text, record.build_id};
-    entry.chain = {log.bytes_.data() + (at + ChainOffset(record)) / 8, record.chain};
-    at += record.bytes;
+    ByteCursor in = rest.Part(record.bytes);
+    in.Skip(sizeof(record));
+    entry.text = in.ReadBytes(record.text);
+    entry.build_id = in.ReadBytes(record.build_id);
+    in.Skip(in.left() - 8 * size_t{record.chain});
+    entry.chain = {reinterpret_cast<const uint64_t*>(in.rest().data()), record.chain};
     ended = record.kind == SampleKind::kEnd;
     if (record.kind == SampleKind::kLost) log.lost_ += record.address;
     log.end_ns_ = std::max(log.end_ns_, record.time);
@@ -124,7 +124,7 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   if (!ended) {
     log.damages_.push_back(
         fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)", path,
-                    log.entries_.size(), at, size));
+                    log.entries_.size(), size - rest.left(), size));
   }
   std::ranges::stable_sort(log.entries_, {},
                            [](const SampleEntry& entry) { return entry.record.time; });

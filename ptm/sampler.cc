@@ -18,6 +18,7 @@
 #include <queue>
 #include <utility>
 
+#include "common/bytes.h"
 #include "common/errno_text.h"
 #include "common/monotonic.h"
 #include "ptm/machine.h"
@@ -93,39 +94,16 @@ std::vector<uint32_t> ThreadsOf(uint32_t pid) {
   return threads;
 }
 
-// A cursor over one record's bytes; reads beyond the end give zeros and are remembered.
-class Bytes {
- public:
-  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  template <typename T>
-  T Take() {
-    T value{};
-    if (bytes_.size() < sizeof(T)) {
-      bytes_ = {};
-      bad_ = true;
-      return value;
-    }
-    std::memcpy(&value, bytes_.data(), sizeof(T));
-    bytes_ = bytes_.subspan(sizeof(T));
-    return value;
-  }
-  std::string_view Rest(size_t without) {
-    const size_t size = bytes_.size() > without ? bytes_.size() - without : 0;
-    const auto* text = reinterpret_cast<const char*>(bytes_.data());
-    return {text, strnlen(text, size)};
-  }
-  std::span<const std::byte> left() const { return bytes_; }
-  bool bad() const { return bad_; }
-
- private:
-  std::span<const std::byte> bytes_;
-  bool bad_ = false;
-};
-
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
 // Of a dispatch: header and what every record has.
 constexpr size_t kSmallestRecord = sizeof(perf_event_header) + kSampleIdBytes;
+
+// A text, padded with zeros, in front of what ends every record.
+std::string_view TextOf(const ByteCursor& bytes) {
+  const size_t behind = std::min(bytes.left(), kSampleIdBytes);
+  const std::string_view padded = bytes.rest().substr(0, bytes.left() - behind);
+  return padded.substr(0, padded.find('\0'));
+}
 
 // One CPU's ring.
 struct Ring {
@@ -163,74 +141,73 @@ struct Sampler::State {
     }
   }
 
-  static CountedValues Values(Bytes& bytes) {
+  static CountedValues Values(ByteCursor& bytes) {
     CountedValues read;
-    const auto events = bytes.Take<uint64_t>();
-    read.enabled = bytes.Take<uint64_t>();
-    read.running = bytes.Take<uint64_t>();
+    const auto events = bytes.Read<uint64_t>();
+    read.enabled = bytes.Read<uint64_t>();
+    read.running = bytes.Read<uint64_t>();
     read.size = std::min<size_t>(events, CountedValues::kMost);
-    for (size_t i = 0; i < read.size; ++i) read.values[i] = bytes.Take<uint64_t>();
+    for (size_t i = 0; i < read.size; ++i) read.values[i] = bytes.Read<uint64_t>();
     return read;
   }
 
-  void Sample(const perf_event_header& header, Bytes bytes, SampleRecord& record) {
+  void Sample(const perf_event_header& header, ByteCursor bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kSample;
     const unsigned mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
     record.kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
-    record.address = bytes.Take<uint64_t>();
-    record.pid = bytes.Take<uint32_t>();
-    record.tid = bytes.Take<uint32_t>();
-    record.time = bytes.Take<uint64_t>();
-    record.cpu = static_cast<uint16_t>(bytes.Take<uint32_t>());
-    bytes.Take<uint32_t>();
+    record.address = bytes.Read<uint64_t>();
+    record.pid = bytes.Read<uint32_t>();
+    record.tid = bytes.Read<uint32_t>();
+    record.time = bytes.Read<uint64_t>();
+    record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
+    bytes.Skip(4);
     if (counts) record.counted = Values(bytes);
     if (!chains) return;
     chain.clear();
-    const uint64_t count = std::min(bytes.Take<uint64_t>(), kMaxChain);
-    for (uint64_t i = 0; i < count && !bytes.bad(); ++i) {
-      const auto address = bytes.Take<uint64_t>();
+    const uint64_t count = std::min(bytes.Read<uint64_t>(), kMaxChain);
+    for (uint64_t i = 0; i < count && bytes.ok(); ++i) {
+      const auto address = bytes.Read<uint64_t>();
       if (address < PERF_CONTEXT_MAX) chain.push_back(address);
     }
     record.chain = chain;
   }
 
   // What stands at the end of every record but a sample.
-  static void SampleId(Bytes bytes, SampleRecord& record) {
-    const auto left = bytes.left();
-    if (left.size() < kSampleIdBytes) return;
-    Bytes id(left.last(kSampleIdBytes));
-    const auto pid = id.Take<uint32_t>();
-    const auto tid = id.Take<uint32_t>();
+  static void SampleId(ByteCursor bytes, SampleRecord& record) {
+    if (bytes.left() < kSampleIdBytes) return;
+    bytes.Skip(bytes.left() - kSampleIdBytes);
+    const auto pid = bytes.Read<uint32_t>();
+    const auto tid = bytes.Read<uint32_t>();
     if (record.kind == SampleRecord::Kind::kSwitch) {
       record.pid = pid;
       record.tid = tid;
     }
-    record.time = id.Take<uint64_t>();
-    record.cpu = static_cast<uint16_t>(id.Take<uint32_t>());
+    record.time = bytes.Read<uint64_t>();
+    record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
   }
 
   // The mark PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: it may be another tool's, and we
   // never ask for it.
-  static bool Map(Bytes bytes, SampleRecord& record) {
+  static bool Map(ByteCursor bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kMap;
-    record.pid = bytes.Take<uint32_t>();
-    record.tid = bytes.Take<uint32_t>();
-    record.address = bytes.Take<uint64_t>();
-    record.length = bytes.Take<uint64_t>();
-    record.offset = bytes.Take<uint64_t>();
-    bytes.Take<uint64_t>();  // device
-    record.inode = bytes.Take<uint64_t>();
-    bytes.Take<uint64_t>();  // generation
-    const auto protection = bytes.Take<uint32_t>();
-    bytes.Take<uint32_t>();
-    record.text = bytes.Rest(kSampleIdBytes);
+    record.pid = bytes.Read<uint32_t>();
+    record.tid = bytes.Read<uint32_t>();
+    record.address = bytes.Read<uint64_t>();
+    record.length = bytes.Read<uint64_t>();
+    record.offset = bytes.Read<uint64_t>();
+    bytes.Skip(8);  // device
+    record.inode = bytes.Read<uint64_t>();
+    bytes.Skip(8);  // generation
+    const auto protection = bytes.Read<uint32_t>();
+    bytes.Skip(4);
+    record.text = TextOf(bytes);
     return (protection & PROT_EXEC) != 0;
   }
 
   void Record(std::span<const std::byte> raw,
               const std::function<void(const SampleRecord&)>& visit) {
-    Bytes bytes(raw);
-    const auto header = bytes.Take<perf_event_header>();
+    ByteCursor bytes(raw);
+    const auto header = bytes.Read<perf_event_header>();
     SampleRecord record;
     bool wanted = true;
     switch (header.type) {
@@ -243,34 +220,34 @@ struct Sampler::State {
       case PERF_RECORD_COMM:
         record.kind = SampleRecord::Kind::kComm;
         record.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
-        record.pid = bytes.Take<uint32_t>();
-        record.tid = bytes.Take<uint32_t>();
-        record.text = bytes.Rest(kSampleIdBytes);
+        record.pid = bytes.Read<uint32_t>();
+        record.tid = bytes.Read<uint32_t>();
+        record.text = TextOf(bytes);
         break;
       case PERF_RECORD_FORK:
       case PERF_RECORD_EXIT:
         record.kind =
             header.type == PERF_RECORD_FORK ? SampleRecord::Kind::kFork : SampleRecord::Kind::kExit;
-        record.pid = bytes.Take<uint32_t>();
-        record.parent_pid = bytes.Take<uint32_t>();
-        record.tid = bytes.Take<uint32_t>();
-        record.parent_tid = bytes.Take<uint32_t>();
+        record.pid = bytes.Read<uint32_t>();
+        record.parent_pid = bytes.Read<uint32_t>();
+        record.tid = bytes.Read<uint32_t>();
+        record.parent_tid = bytes.Read<uint32_t>();
         break;
       case PERF_RECORD_SWITCH_CPU_WIDE:  // one as a thread leaves and one as the next comes
         record.kind = SampleRecord::Kind::kSwitch;
         wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0;
         break;
       case PERF_RECORD_LOST:
-        bytes.Take<uint64_t>();
+        bytes.Skip(8);
         [[fallthrough]];
       case PERF_RECORD_LOST_SAMPLES:
         record.kind = SampleRecord::Kind::kLost;
-        record.lost = bytes.Take<uint64_t>();
+        record.lost = bytes.Read<uint64_t>();
         break;
       default:
         wanted = false;
     }
-    if (!wanted || bytes.bad()) return;
+    if (!wanted || !bytes.ok()) return;
     if (record.kind != SampleRecord::Kind::kSample) SampleId(bytes, record);
     visit(record);
   }
@@ -484,7 +461,7 @@ void Sampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit)
     std::array<std::byte, (3 + CountedValues::kMost) * sizeof(uint64_t)> raw;
     const ssize_t got = read(ring.descriptors.front(), raw.data(), raw.size());
     if (got <= 0) continue;
-    Bytes bytes({raw.data(), static_cast<size_t>(got)});
+    ByteCursor bytes(std::span<const std::byte>(raw).first(static_cast<size_t>(got)));
     SampleRecord record = {.cpu = static_cast<uint16_t>(ring.cpu)};
     record.counted = State::Values(bytes);
     visit(record);

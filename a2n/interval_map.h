@@ -1,5 +1,5 @@
-// Ranges that may lie within one another, made into pieces that each belong to one owner, the
-// innermost: an answer is one short search. Filled once (Add, then Build), then asked.
+// A map from addresses to the owner of the innermost of the ranges that hold it: ranges that may
+// nest, cut into pieces that do not overlap. Filled once (Add, then Build), then searched.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,15 @@
 
 namespace jprof::a2n {
 
-class Pieces {
+class IntervalMap {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   // Of ranges with the same bounds the one added later is the inner one. Empty ranges are ignored.
   void Add(uint64_t start, uint64_t end, uint32_t owner);
   void Build();
-  uint32_t Find(uint64_t address) const;  // the owner, or kNone
+  // The owner, or kNone.
+  uint32_t Find(uint64_t address) const;
 
  private:
   struct Range {
@@ -29,9 +30,9 @@ class Pieces {
   void BuildCoarse();
 
   std::vector<Range> ranges_;  // until Build
-  std::vector<Piece> pieces_;  // sorted; the last one belongs to nobody
-  std::vector<uint32_t>
-      coarse_;  // the first piece at or after each multiple of 1 << shift_ from the first
+  std::vector<Piece> pieces_;  // sorted; the last one has no owner
+  // The first piece at or after each multiple of 1 << shift_ from the first.
+  std::vector<uint32_t> coarse_;
   unsigned shift_ = 0;
 };
 

@@ -1,14 +1,14 @@
-#include "a2n/pieces.h"
+#include "a2n/interval_map.h"
 
 #include <algorithm>
 
 namespace jprof::a2n {
 
-void Pieces::Add(uint64_t start, uint64_t end, uint32_t owner) {
+void IntervalMap::Add(uint64_t start, uint64_t end, uint32_t owner) {
   if (start < end) ranges_.push_back({start, end, owner});
 }
 
-void Pieces::Cut(uint64_t start, uint32_t owner) {
+void IntervalMap::Cut(uint64_t start, uint32_t owner) {
   if (!pieces_.empty() && pieces_.back().start == start) {
     pieces_.back().owner = owner;
   } else if (pieces_.empty() || pieces_.back().owner != owner) {
@@ -17,7 +17,7 @@ void Pieces::Cut(uint64_t start, uint32_t owner) {
 }
 
 // A sweep: the ranges that hold the address lie on a stack, the innermost on top.
-void Pieces::Build() {
+void IntervalMap::Build() {
   std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   });
@@ -41,7 +41,7 @@ void Pieces::Build() {
 }
 
 // About one piece to each coarse step: a search then begins where it nearly ends.
-void Pieces::BuildCoarse() {
+void IntervalMap::BuildCoarse() {
   if (pieces_.empty()) return;
   const uint64_t first = pieces_.front().start, width = pieces_.back().start - first;
   while ((width >> shift_) > 2 * pieces_.size()) ++shift_;
@@ -53,7 +53,7 @@ void Pieces::BuildCoarse() {
   }
 }
 
-uint32_t Pieces::Find(uint64_t address) const {
+uint32_t IntervalMap::Find(uint64_t address) const {
   if (pieces_.empty() || address < pieces_.front().start || address >= pieces_.back().start)
     return kNone;
   const size_t step = static_cast<size_t>((address - pieces_.front().start) >> shift_);
