@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/launcher.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 namespace jprof::cli {
 

@@ -17,7 +17,7 @@
 #include "cli/profile_place.h"
 #include "cli/record_options.h"
 #include "cli/wrong_words.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 #include "ptm/sampler.h"
 
 namespace jprof::cli {
