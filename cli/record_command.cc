@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/record_options.h"
 #include "cli/usage_error.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 #include "ptm/sampler.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"

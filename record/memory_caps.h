@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 namespace jprof::record {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 #include "record/launcher.h"
 
 namespace jprof::record {

@@ -144,8 +144,8 @@ PLANTED = [
     ("reports/x.cc", '#include "ptm/tsc.h"\n', "reports may not include ptm/tsc.h"),
     (
         "reports/x.cc",
-        '#include "jprof/agent/agent_options.h"\n',
-        "reports may not include jprof/agent",
+        '#include "options/agent_options.h"\n',
+        "reports may not include options",
     ),
     ("jprof/agent/x.cc", '#include "reports/report.h"\n', "jprof/agent may not include reports"),
     (
@@ -160,7 +160,7 @@ PLANTED = [
     ),
     ("ptm/x.cc", '#include "ptm/names/event_name.h"\n', "ptm may not include ptm/names"),
     ("cli/x.cc", '#include "jprof/agent/agent.h"\n', "cli may not include jprof/agent/agent.h"),
-    ("cli/x.cc", '#include "jprof/agent/agent_options.h"\n', None),
+    ("cli/x.cc", '#include "options/agent_options.h"\n', None),
     ("cli/x.cc", '#include "commands.h"\n', "not a path from the root"),
     ("jprof/x.cc", "int x;\n", "has no rule"),
     ("jprof/engine/x.cc", "#include <jvmti.h>\n", "JVMTI and JNI headers may only be used in"),

@@ -11,7 +11,6 @@
 #include <fstream>
 #include <string>
 
-#include "jprof/agent/agent_options.h"
 #include "jprof/agent/focus.h"
 #include "jprof/agent/jit_log.h"
 #include "jprof/agent/jvmti_probe.h"
@@ -25,6 +24,7 @@
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/compile_focus.h"
 #include "jprof/hotspot/probe.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 

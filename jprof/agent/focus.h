@@ -4,8 +4,8 @@
 
 #include <jni.h>
 
-#include "jprof/agent/agent_options.h"
 #include "jprof/engine/method_table.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 

@@ -10,10 +10,10 @@
 #include <cstdint>
 
 #include "common/spin_lock.h"
-#include "jprof/agent/agent_triggers.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/engine/thread.h"
 #include "jprof/hotspot/stack_walker.h"
+#include "options/triggers.h"
 #include "ptm/thread_sampler.h"
 
 namespace jprof::agent {

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
 #include "jprof/agent/control.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/agent/virtual_names.h"
@@ -27,6 +26,7 @@
 #include "jprof/hotspot/stack_walker.h"
 #include "jprof/unwind/kernel_functions.h"
 #include "jprof/unwind/unwinder.h"
+#include "options/agent_options.h"
 #include "ptm/thread_sampler.h"
 
 namespace jprof::agent {

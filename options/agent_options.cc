@@ -1,4 +1,4 @@
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/nearest.h"
-#include "jprof/agent/agent_filter.h"
+#include "options/filter.h"
 
 namespace jprof::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "jprof/agent/agent_triggers.h"
+#include "options/triggers.h"
 
 #include <gtest/gtest.h>
 

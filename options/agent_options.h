@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/agent_triggers.h"
+#include "options/triggers.h"
 #include "ptm/thread_sampler.h"
 
 namespace jprof::agent {

@@ -1,4 +1,4 @@
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 #include <gtest/gtest.h>
 

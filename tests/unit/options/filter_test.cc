@@ -1,4 +1,4 @@
-#include "jprof/agent/agent_filter.h"
+#include "options/filter.h"
 
 #include <gtest/gtest.h>
 
