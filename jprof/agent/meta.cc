@@ -9,18 +9,11 @@
 #include <iterator>
 #include <sstream>
 
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
 namespace {
-
-std::string SystemProperty(jvmtiEnv* jvmti, const char* name) {
-  char* value = nullptr;
-  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || value == nullptr) return "";
-  std::string result = value;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
-  return result;
-}
 
 std::string FileText(const char* path) {
   std::ifstream in(path, std::ios::binary);

@@ -41,7 +41,7 @@ INDIRECT = [
     (r"^jprof::engine::MethodTable::Find\(",
      r"^jprof::(hotspot::Vm|agent::\(anonymous namespace\)::(NativeFunctions|Known))::Describe\("),
     (r"^jprof::engine::Session::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
-    (r"^jprof::engine::Session::SwitchTimeline\(|^jprof::agent::Sampling::VirtualRow\(",
+    (r"^jprof::engine::Session::SwitchTimeline\(|^jprof::agent::VirtualRows::TimelineFor\(",
      r"^jprof::hotspot::Vm::VirtualThreadId\("),
     # SafeFetchN, the VM's own load that may fault: not in this library.
     (r"^jprof::hotspot::MemoryReader::Word\(", None),
@@ -55,7 +55,7 @@ INDIRECT = [
 ]
 
 START = {
-    "the signal handler": r"^jprof::agent::Sampling::OnSignal\(",
+    "the signal handler": r"^jprof::agent::SampleSignals::OnSignal\(",
     "the probes": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
 }
 
