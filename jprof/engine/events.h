@@ -5,7 +5,7 @@
 // thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
 // a tail call to the general version in events.cc, which does the whole event the obvious way. One
 // event in `bracket_period` goes through a copy of this path between two fenced clock reads, which
-// say what it costs (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
+// measure its cost (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
 // about 30 instructions and, with time, one clock read.
 //
 // Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.

@@ -45,7 +45,7 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// A thread's memory, when nobody looks at it any more.
+// Frees a thread's memory. No Session::Hold may reach it.
 void GiveBack(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
   if (ThreadExtension* extension = thread.extension) extension->GiveBack();
@@ -155,7 +155,7 @@ Thread* Session::Attach() {
   }
   thread->record = timeline.record;
   thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
-  prctl(PR_GET_NAME, thread->record->name);  // until the VM tells its full name, if it ever does
+  prctl(PR_GET_NAME, thread->record->name);  // until the VM reports its full name
   thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
   Load(*thread, Timeline(timeline));
   {
@@ -286,7 +286,8 @@ void Session::Finish() {
     if (thread.record->state != profile::kThreadLive) return;
     thread.record->end_ticks = end;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
-    // A thread that went without a word: 0 s of CPU time are shown, not what nobody can know.
+    // A thread that is gone, but was never reported as ended: its CPU time is unknown; 0 s is
+    // shown.
     thread.record->cpu_ns_end =
         cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
   });
@@ -329,7 +330,7 @@ CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
 
 bool Session::GrowBuckets(Thread& thread) {
   const uint32_t old_count = BucketCount(thread);
-  // Full buckets in a table that is mostly empty are bad luck, not a reason to grow.
+  // Below a load factor of 1/4 a full bucket is clustering: growing does not pay.
   if (old_count >= kMostBuckets || thread.method_count < old_count) return false;
   auto* buckets = static_cast<MethodBucket*>(Map(old_count * 2 * sizeof(MethodBucket)));
   if (buckets == nullptr) return false;

@@ -114,8 +114,8 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
   return node;
 }
 
-// The visible row that takes what finds no room below `parent`. When not even that can be had, the
-// timeline's own, under its root.
+// The visible row that takes what finds no room below `parent`. If there is no room for it either,
+// the timeline's own, under its root.
 Node* Overflow(Thread& thread, Node* parent) {
   constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
   if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;

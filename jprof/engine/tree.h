@@ -1,4 +1,4 @@
-// The calling-context tree of one timeline. Owner: the thread it is on; nobody else writes.
+// The calling-context tree of one timeline. Owner: the thread it is on, the only writer.
 // Slow path only: the fast path reads the three child slots of a node itself (events.h).
 // Invariant: a parent's index is below its children's.
 // Half full: recording goes on with recursion folded, see FoldIfDue.
@@ -17,7 +17,7 @@ struct Child {
 };
 
 // The child of `parent` for the method in `word` (PackMethod), made if need be. Never null.
-// `key`: what children are told apart by; the method, or in sampled trees the whole word.
+// `key`: what distinguishes children: the method, or in sampled trees the whole word.
 Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word, uint32_t key);
 inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word) {
   return FindOrAddChild(thread, parent, word, profile::MethodOf(word));

@@ -1,4 +1,4 @@
-// Kinds of generated code, which HotSpot tells apart by the names of code blobs.
+// Kinds of generated code, which HotSpot distinguishes by the names of code blobs.
 #pragma once
 
 #include <cstring>

@@ -1,8 +1,9 @@
-// What the last walk of a thread found, and every word of the stack that it read for it. Most of a
-// stack is the same a millisecond later: where all words from some frame outwards still stand, and
-// so does the code, a new walk that comes to this frame would go the same way again, and need not.
+// What the last walk of a thread found, and every word of the stack that it read. Most of a stack
+// is the same a millisecond later: if from some frame outwards all words and the code are
+// unchanged, a new walk that reaches this frame would find the same frames again, and takes them
+// from here.
 //
-// Owner: the thread, in its signal handler. Made in zeroed pages: a shallow stack touches few.
+// Owner: the thread, in its signal handler. Allocated in zeroed pages: a shallow stack touches few.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ class StackWalker {
   // thread's id and its stack's bounds. The offset is kept.
   uint64_t VmThreadOf(const void* jni_env) const;
 
-  // From where a signal interrupted the thread. vm_thread 0: a thread that is no Java thread:
+  // From where a signal interrupted the thread. vm_thread 0: not a Java thread:
   // native frames only.
   StackWalk Walk(const unwind::Registers& registers, const unwind::StackBounds& stack,
                  uint64_t vm_thread, StackFrame* out, uint32_t room) const;
