@@ -5,9 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,6 +13,7 @@
 #include <vector>
 
 #include "common/method_type.h"
+#include "common/procfs.h"
 #include "jprof/agent/jvmti_threads.h"
 #include "jprof/hotspot/vm.h"
 #include "profile/jit_log.h"
@@ -248,15 +246,8 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
 // its own.
 std::map<uint32_t, std::string> KernelNames() {
   std::map<uint32_t, std::string> names;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end;
-       !failed && task != end; task.increment(failed)) {
-    const std::string number = task->path().filename();
-    uint32_t tid = 0;
-    std::from_chars(number.data(), number.data() + number.size(), tid);
-    std::ifstream in(task->path() / "comm");
-    std::getline(in, names[tid]);
-  }
+  for (const uint32_t tid : procfs::Threads(procfs::kSelf))
+    names[tid] = procfs::ThreadName(procfs::kSelf, tid);
   return names;
 }
 

@@ -1,9 +1,9 @@
 #include "jprof/agent/lifecycle.h"
 
 #include <cstring>
-#include <fstream>
 #include <string>
 
+#include "common/procfs.h"
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/jvmti_threads.h"
 #include "jprof/agent/sampling.h"
@@ -44,12 +44,7 @@ void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
 
 // The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java
 // name.
-std::string KernelName(uint32_t tid) {
-  std::ifstream in("/proc/self/task/" + std::to_string(tid) + "/comm");
-  std::string name;
-  std::getline(in, name);
-  return name;
-}
+std::string KernelName(uint32_t tid) { return procfs::ThreadName(procfs::kSelf, tid); }
 
 // Threads that ran before the VM could tell us: matched by the kernel's name for them.
 void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
