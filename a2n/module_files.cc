@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "a2n/proc_maps.h"
-#include "a2n/small_file.h"
 #include "common/errno_text.h"
+#include "common/procfs.h"
 
 namespace jprof::a2n {
 namespace {
@@ -41,7 +41,7 @@ std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
   candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
   // The pid may belong to another process by now: only what has the right inode is believed.
-  const std::string process = fmt::format("/proc/{}", file.pid);
+  const std::string process = procfs::Directory(file.pid);
   if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
   candidates.push_back(
       {fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
@@ -159,9 +159,9 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
 
 // Every process has the same one; ours is written to memory that has a descriptor.
 Result<Image*> ModuleFiles::FindVdso() {
-  auto maps = ReadSmallFile("/proc/self/maps", size_t{64} << 20);
-  if (!maps) return Fail("/proc/self/maps: {}", maps.error().message);
-  for (const Mapping& mapping : ParseMaps(*maps)) {
+  auto maps = ReadMaps(procfs::kSelf);
+  if (!maps) return std::unexpected(maps.error());
+  for (const Mapping& mapping : *maps) {
     if (mapping.path != kVdso) continue;
     const int fd = memfd_create("vdso", MFD_CLOEXEC);
     if (fd < 0) return Fail("memfd_create: {}", ErrnoText());

@@ -238,8 +238,7 @@ Result<int> Run(const A2nArguments& arguments) {
   if (arguments.timing) printer.PrintTiming();
   if (!arguments.quiet)
     for (const std::string& complaint : printer.Complaints()) PrintError(complaint);
-  if (!done) return std::unexpected(done.error());
-  return 0;
+  return StatusOf(done);
 }
 
 }  // namespace

@@ -21,18 +21,19 @@ using Action = std::function<Result<int>()>;
 // `sub` has its name and description. `command`: the words behind "--". Both outlive the action.
 Action A2nCommand(CLI::App& sub, const Words& command);
 Action CalibrateCommand(CLI::App& sub, const Words& command);
+Action CallflowCommand(CLI::App& sub, const Words& command);
+Action CalltreeCommand(CLI::App& sub, const Words& command);
+Action CompareCommand(CLI::App& sub, const Words& command);
 Action CpiCommand(CLI::App& sub, const Words& command);
 Action CtlCommand(CLI::App& sub, const Words& command);
 Action EventsCommand(CLI::App& sub, const Words& command);
+Action InfoCommand(CLI::App& sub, const Words& command);
 Action MetricsCommand(CLI::App& sub, const Words& command);
 Action PttCommand(CLI::App& sub, const Words& command);
+Action ReportCommand(CLI::App& sub, const Words& command);
+Action ScsCommand(CLI::App& sub, const Words& command);
 Action StatCommand(CLI::App& sub, const Words& command);
 Action TprofCommand(CLI::App& sub, const Words& command);
-
-// callflow, calltree, trace, scs.
-void AddRecordCommands(CLI::App& app, const Words& command, int& exit_code);
-void AddReportCommand(CLI::App& app, int& exit_code);
-void AddCompareCommand(CLI::App& app, int& exit_code);
-void AddInfoCommand(CLI::App& app, int& exit_code);
+Action TraceCommand(CLI::App& sub, const Words& command);
 
 }  // namespace jprof::cli

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,23 +14,28 @@
 namespace jprof::cli {
 namespace {
 
-struct Row {
+struct Subcommand {
   const char* name;
   const char* description;
   Action (*declare)(CLI::App& sub, const Words& command);
 };
 
-constexpr Row kFirst[] = {
+// In the order of the help.
+constexpr Subcommand kSubcommands[] = {
     {"calibrate",
      "Learn the profiler's own cost on this machine and JVM, so that reports can take it out",
      CalibrateCommand},
-};
-constexpr Row kRecording[] = {
+    {"callflow", "Record calls and metrics of every calling sequence", CallflowCommand},
+    {"calltree", "Record calls only: the cheapest", CalltreeCommand},
+    {"trace", "Record every entry and exit in order", TraceCommand},
+    {"scs", "Sample the stacks of Java threads, by time or at events", ScsCommand},
     {"tprof", "Samples the whole machine, processes or a command; jitted Java by name",
      TprofCommand},
     {"a2n", "Addresses to functions and source lines, like addr2line", A2nCommand},
-};
-constexpr Row kOthers[] = {
+    {"report", "Prints a report of a profile: log-rt, methods, scs or log-gen", ReportCommand},
+    {"compare", "Flat against contextual in one profile, or two profiles with each other",
+     CompareCommand},
+    {"info", "What a profile is: run, JVM, metrics, counts, losses", InfoCommand},
     {"ctl", "Starts, stops, flushes, resets or asks a recording in a running JVM", CtlCommand},
     {"stat", "Runs a command and counts, thread by thread", StatCommand},
     {"ptt", "Threads and what they count: a process tree, the machine or a command", PttCommand},
@@ -41,8 +45,8 @@ constexpr Row kOthers[] = {
      MetricsCommand},
 };
 
-void Add(CLI::App& app, std::span<const Row> rows, const Words& command, int& exit_code) {
-  for (const Row& row : rows) {
+void AddSubcommands(CLI::App& app, const Words& command, int& exit_code) {
+  for (const Subcommand& row : kSubcommands) {
     CLI::App* sub = app.add_subcommand(row.name, row.description);
     sub->callback(
         [action = row.declare(*sub, command), &exit_code] { exit_code = ExitStatusOf(action()); });
@@ -68,13 +72,7 @@ int Main(int argc, char** argv) {
       "       jprof report log-rt app.jprof");
   int exit_code = 0;
   const Words command = TakeCommand(argc, argv);
-  Add(app, kFirst, command, exit_code);
-  AddRecordCommands(app, command, exit_code);
-  Add(app, kRecording, command, exit_code);
-  AddReportCommand(app, exit_code);
-  AddCompareCommand(app, exit_code);
-  AddInfoCommand(app, exit_code);
-  Add(app, kOthers, command, exit_code);
+  AddSubcommands(app, command, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

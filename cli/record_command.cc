@@ -152,12 +152,9 @@ int ConcludeAll(const Plan& plan, const Outcome& outcome,
   return code == 0 && !something ? 2 : code;
 }
 
-int Record(const RecordOptions& typed, const std::vector<std::string>& command) {
+Result<int> Record(const RecordOptions& typed, const Words& command) {
   const auto plan = Prepare(typed, command);
-  if (!plan) {
-    PrintError(plan.error().message);
-    return ExitCodeOf(plan.error());
-  }
+  if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
     PrintError(
@@ -165,71 +162,70 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
   }
   const auto before = ProfilesAt(plan->options.out);
   const auto outcome = Run(plan->launch);
-  if (!outcome) {
-    PrintError(outcome.error().message);
-    return ExitCodeOf(outcome.error());
-  }
+  if (!outcome) return std::unexpected(outcome.error());
   return ConcludeAll(*plan, *outcome, before);
 }
 
-int CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
-                   const std::vector<std::string>& command) {
+Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed, const Words& command) {
   const auto strange = sub.remaining();
-  if (!strange.empty() && strange.front().starts_with('-')) {
-    PrintError(UnknownWord(sub, strange.front()));
-    return 2;
-  }
+  if (!strange.empty() && strange.front().starts_with('-'))
+    return WrongUse("{}", UnknownWord(sub, strange.front()));
   if (!strange.empty() || command.empty()) {
-    PrintError(fmt::format("put -- before the command: jprof {} [options] -- {} ...",
-                           sub.get_name(), strange.empty() ? "java" : strange.front()));
-    return 2;
+    return WrongUse("put -- before the command: jprof {} [options] -- {} ...", sub.get_name(),
+                    strange.empty() ? "java" : strange.front());
   }
   return Record(typed, command);
 }
 
+constexpr char kCalltreeExamples[] = R"(
+
+Examples:
+  jprof calltree -- java -jar app.jar                  exact calls, no times
+  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time
+  jprof report log-rt DIR)";
+
+constexpr char kScsExamples[] = R"(
+Examples:
+  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
+  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate where interrupts are slow
+  jprof scs --timer posix --rate 100 -- java ...       without perf events
+  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
+  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
+  jprof report scs DIR --merged)";
+
+std::string ScsHelp() {
+  return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
+         agent::TriggerHelp() + kScsExamples;
+}
+
+// `help`: what the footer has behind the form of the command.
+Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
+                        const Words& command) {
+  sub.footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar{}",
+                         sub.get_name(), help));
+  sub.prefix_command();  // CheckAndRecord reports the first unknown word
+  auto typed = std::make_shared<RecordOptions>();
+  typed->mode = mode;
+  AddOptions(sub, *typed);
+  return [&sub, typed, &command] { return CheckAndRecord(sub, *typed, command); };
+}
+
 }  // namespace
 
-void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
-  struct Row {
-    agent::Mode mode;
-    const char* name;
-    const char* help;
-  };
-  for (const Row& row :
-       {Row{agent::Mode::kCallflow, "callflow",
-            "Record calls and metrics of every calling sequence"},
-        Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
-        Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"},
-        Row{agent::Mode::kScs, "scs", "Sample the stacks of Java threads, by time or at events"}}) {
-    CLI::App* sub = app.add_subcommand(row.name, row.help);
-    sub->footer(fmt::format(
-        "The command stands behind --:  jprof {} [options] -- java -jar app.jar{}", row.name,
-        row.mode == agent::Mode::kScs
-            ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
-                  agent::TriggerHelp() +
-                  "\nExamples:\n"
-                  "  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes\n"
-                  "  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate "
-                  "where interrupts are slow\n"
-                  "  jprof scs --timer posix --rate 100 -- java ...       without perf events\n"
-                  "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
-                  "  jprof scs --event TIME --event IDLE -- ...           running and waiting in "
-                  "one profile\n"
-                  "  jprof report scs DIR --merged"
-        : row.mode == agent::Mode::kCalltree
-            ? std::string(
-                  "\n\nExamples:\n"
-                  "  jprof calltree -- java -jar app.jar                  exact calls, no times\n"
-                  "  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU "
-                  "time\n"
-                  "  jprof report log-rt DIR")
-            : std::string()));
-    sub->prefix_command();  // the first strange word is reported by CheckAndRecord
-    auto typed = std::make_shared<RecordOptions>();
-    typed->mode = row.mode;
-    AddOptions(*sub, *typed);
-    sub->callback([=, &command, &exit_code] { exit_code = CheckAndRecord(*sub, *typed, command); });
-  }
+Action CallflowCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kCallflow, "", sub, command);
+}
+
+Action CalltreeCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kCalltree, kCalltreeExamples, sub, command);
+}
+
+Action TraceCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kTrace, "", sub, command);
+}
+
+Action ScsCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kScs, ScsHelp(), sub, command);
 }
 
 }  // namespace jprof::cli

@@ -110,15 +110,13 @@ Result<void> Run(ReportArguments arguments) {
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app, int& exit_code) {
+Action ReportCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command =
-      app.add_subcommand("report", "Prints a report of a profile: log-rt, methods, scs or log-gen");
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
     list += fmt::format("  {:<10}{}\n", report.name, report.says);
   list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
-  command->footer(
+  sub.footer(
       list +
       "\nExamples:\n"
       "  jprof report log-rt app.jprof                       the call tree\n"
@@ -131,40 +129,33 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  command->add_option("report", arguments->report,
-                      "Which report (log-rt; scs of a sampled profile)");
-  command->add_option("profile", arguments->directory,
-                      "The profile's directory; the newest *.jprof here if left out");
-  command->add_option(
+  sub.add_option("report", arguments->report, "Which report (log-rt; scs of a sampled profile)");
+  sub.add_option("profile", arguments->directory,
+                 "The profile's directory; the newest *.jprof here if left out");
+  sub.add_option(
       "--format", arguments->format,
       "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
-  command->add_option("--threads", arguments->threads,
-                      "separate (default) or merged: all threads as one tree");
-  command->add_option("--sort", arguments->sort,
-                      "Siblings by first (call; default but for scs), base (or samples) or calls");
-  command
-      ->add_option("--min-percent", options.min_percent,
-                   "Fold subtrees below this share of the whole into one row")
+  sub.add_option("--threads", arguments->threads,
+                 "separate (default) or merged: all threads as one tree");
+  sub.add_option("--sort", arguments->sort,
+                 "Siblings by first (call; default but for scs), base (or samples) or calls");
+  sub.add_option("--min-percent", options.min_percent,
+                 "Fold subtrees below this share of the whole into one row")
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--depth", options.depth, "Fold levels beyond this one");
-  command->add_option("--metric", options.metric,
-                      "Only this metric or event, with its number of samples");
-  command->add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
-  command->add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  command->add_flag("--static-letters", options.static_letters,
-                    "Lower case type letters for static methods");
-  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                         "Leave the profiler's own cost in");
-  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
+  sub.add_option("--depth", options.depth, "Fold levels beyond this one");
+  sub.add_option("--metric", options.metric,
+                 "Only this metric or event, with its number of samples");
+  sub.add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
+  sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  sub.add_flag("--static-letters", options.static_letters,
+               "Lower case type letters for static methods");
+  auto* uncalibrated = sub.add_flag("--uncalibrated", arguments->table.uncalibrated,
+                                    "Leave the profiler's own cost in");
+  sub.add_option("--table", arguments->table.file, "Correct with this calibration table")
       ->excludes(uncalibrated);
-  command->add_flag("--force", arguments->table.force,
-                    "Use --table even if it was made for another machine or JVM");
-  command->callback([arguments, &exit_code] {
-    const Result<void> done = Run(*arguments);
-    if (done) return;
-    PrintError(done.error().message);
-    exit_code = ExitCodeOf(done.error());
-  });
+  sub.add_flag("--force", arguments->table.force,
+               "Use --table even if it was made for another machine or JVM");
+  return [arguments] { return StatusOf(Run(*arguments)); };
 }
 
 }  // namespace jprof::cli

@@ -39,8 +39,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
     PrintError("sampling; Ctrl-C ends it and prints the report");
   const auto status = record::RecordTprof(plan);
   if (!status) return status;
-  const auto printed = PrintRecording(plan.out, options);
-  const int print_status = printed ? 0 : ExitStatusOf(std::unexpected(printed.error()));
+  const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, options)));
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
              plan.out.filename().string(), fs::proximate(plan.out).string());
   return print_status != 0 ? print_status : *status;
@@ -50,11 +49,7 @@ Result<int> Tprof(TprofArguments arguments, const Words& command) {
   const auto format = ChooseFormat(arguments.format, /*stacks=*/true);
   if (!format) return std::unexpected(format.error());
   arguments.report.format = *format;
-  if (!arguments.from.empty()) {
-    const auto printed = PrintRecording(arguments.from, arguments.report);
-    if (!printed) return std::unexpected(printed.error());
-    return 0;
-  }
+  if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments.report));
   const auto plan = record::PlanTprof(arguments.request, command);
   if (!plan) return std::unexpected(plan.error());
   return RecordAndPrint(*plan, arguments.report);

@@ -52,6 +52,11 @@ std::string UnknownWord(const CLI::App& app, std::string_view word) {
                              : fmt::format("`{} --help` lists what it takes", path));
 }
 
+Result<int> StatusOf(const Result<void>& done) {
+  if (!done) return std::unexpected(done.error());
+  return 0;
+}
+
 int ExitStatusOf(const Result<int>& outcome) {
   if (outcome) return *outcome;
   PrintError(outcome.error().message);

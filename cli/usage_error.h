@@ -15,6 +15,9 @@ using record::PrintError;
 // The exit status of a command that ends with this error.
 inline int ExitCodeOf(const Error& error) { return error.kind == Error::Kind::kWrongUse ? 2 : 1; }
 
+// 0, or the error.
+Result<int> StatusOf(const Result<void>& done);
+
 // Prints an error, if there is one, and returns the exit status.
 int ExitStatusOf(const Result<int>& outcome);
 

@@ -1,6 +1,5 @@
 #include "ptm/sampler.h"
 
-#include <dirent.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -21,6 +20,7 @@
 #include "common/bytes.h"
 #include "common/errno_text.h"
 #include "common/monotonic.h"
+#include "common/procfs.h"
 #include "ptm/machine.h"
 #include "ptm/open_event.h"
 
@@ -29,15 +29,7 @@ namespace {
 
 constexpr uint64_t kMaxChain = 1024;
 
-int ParanoidLevel() {
-  std::FILE* file = std::fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-  int level = 2;
-  if (file != nullptr) {
-    if (std::fscanf(file, "%d", &level) != 1) level = 2;
-    std::fclose(file);
-  }
-  return level;
-}
+int ParanoidLevel() { return procfs::KernelSetting("perf_event_paranoid").value_or(2); }
 
 int OpenEvent(perf_event_attr& attr, int pid, int cpu, int leader = -1) {
   return static_cast<int>(
@@ -78,20 +70,6 @@ perf_event_attr AttributesOf(const SamplerOptions& options) {
   attr.watermark = 1;
   attr.wakeup_watermark = static_cast<uint32_t>(options.ring_pages * 4096 / 4);
   return attr;
-}
-
-std::vector<uint32_t> ThreadsOf(uint32_t pid) {
-  std::vector<uint32_t> threads;
-  char path[64];
-  std::snprintf(path, sizeof(path), "/proc/%u/task", pid);
-  if (DIR* directory = opendir(path)) {
-    while (const dirent* entry = readdir(directory)) {
-      const unsigned long tid = std::strtoul(entry->d_name, nullptr, 10);
-      if (tid != 0) threads.push_back(static_cast<uint32_t>(tid));
-    }
-    closedir(directory);
-  }
-  return threads;
 }
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
@@ -404,7 +382,7 @@ Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;
   for (const uint32_t pid : options.pids) {
-    for (const uint32_t tid : ThreadsOf(pid)) targets.push_back(static_cast<int>(tid));
+    for (const uint32_t tid : procfs::Threads(pid)) targets.push_back(static_cast<int>(tid));
   }
   if (options.pids.empty()) targets.push_back(-1);
   if (targets.empty()) return Refused(ESRCH, options);

@@ -43,14 +43,41 @@ ONLY_IN = [
     ),
 ]
 
+# As ONLY_IN, for string literals, with the reason for each place.
+STRINGS_ONLY_IN = [
+    (
+        "paths of the proc file system",
+        re.compile(r'"/proc[/"]'),
+        [
+            "common/procfs.h",
+            "common/procfs.cc",
+            "jprof/unwind",  # runs in signal handlers, which may not allocate
+        ],
+    ),
+]
+
 SOURCES = (".h", ".cc", ".c", ".S")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # Comments and strings cannot include or execute anything; the literals of #include lines are kept.
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^(\s*#\s*include[^\n]*)|"(?:\\.|[^"\\\n])*"', re.M | re.S)
 
 
-def code_of(text):
-    return NOISE.sub(lambda m: m.group(1) or "", text)
+def code_of(text, strings=False):
+    """The text without comments and, unless `strings`, without the contents of string literals."""
+
+    def kept(match):
+        if strings and match.group().startswith('"'):
+            return match.group()
+        return match.group(1) or ""
+
+    return NOISE.sub(kept, text)
+
+
+def misplaced(path, code, rules):
+    for what, pattern, places in rules:
+        allowed = any((path + "/").startswith(place + "/") for place in places)
+        if pattern.search(code) and not allowed:
+            yield f"{path}: {what} may only be used in {', '.join(places)}"
 
 
 def folder_of(path):
@@ -120,7 +147,8 @@ def violations(root):
     found, includes = [], {}
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            code = code_of(file.read())
+            text = file.read()
+        code = code_of(text)
         folder = folder_of(path)
         if not folder:
             found.append(f"{path}: its folder has no rule in docs/ARCHITECTURE.md")
@@ -129,9 +157,8 @@ def violations(root):
         found += filter(
             None, (check_include(path, included, folder) for included in includes[path])
         )
-        for what, pattern, places in ONLY_IN:
-            if pattern.search(code) and not any(path.startswith(place + "/") for place in places):
-                found.append(f"{path}: {what} may only be used in {', '.join(places)}")
+        found += misplaced(path, code, ONLY_IN)
+        found += misplaced(path, code_of(text, strings=True), STRINGS_ONLY_IN)
     for loop in (cycle(includes), folder_cycle()):
         if loop:
             found.append("a cycle: " + " -> ".join(loop))
@@ -181,6 +208,11 @@ PLANTED = [
         '// #include "ptm/tsc.h"\n/* asm("nop") */ const char* s = "perf_event_open";\n',
         None,
     ),
+    ("cli/x.cc", 'auto f = open("/proc/self/maps");\n', "paths of the proc file system may only"),
+    ("ptm/x.cc", 'auto p = root + "/proc" + name;\n', "paths of the proc file system may only"),
+    ("common/procfs.cc", 'auto f = open("/proc/stat");\n', None),
+    ("common/procfs_x.cc", 'auto f = "/proc/stat";\n', "paths of the proc file system may only"),
+    ("cli/x.cc", '// "/proc/self"\nauto s = "see /proc/PID/status and /process";\n', None),
     ("profile/x.h", '#include "profile/x.h"\n', "a cycle: profile/x.h -> profile/x.h"),
 ]
 

@@ -5,37 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 
+#include "common/procfs.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
 namespace {
 
-std::string FileText(const char* path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
-std::vector<std::string> CommandLine() {
-  std::vector<std::string> words;
-  std::istringstream in(FileText("/proc/self/cmdline"));
-  for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
-  return words;
-}
-
 std::string CpuModel() {
-  std::istringstream in(FileText("/proc/cpuinfo"));
-  for (std::string line; std::getline(in, line);) {
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos && line.starts_with("model name")) return line.substr(colon + 2);
-  }
-  return "unknown";
+  const std::string model = procfs::CpuInfo("model name");
+  return model.empty() ? "unknown" : model;
 }
 
 std::string StartTime(uint64_t unix_ns) {
@@ -180,7 +161,7 @@ profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
       .jprof = JPROF_VERSION,
       .mode = ModeName(options.mode),
       .pid = static_cast<uint64_t>(getpid()),
-      .command = CommandLine(),
+      .command = procfs::CommandLine(procfs::kSelf),
       .cwd = directory,
       .start = StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos()),
       .options = RecordingOptionsOf(options),

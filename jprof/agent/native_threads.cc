@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
+
+#include "common/procfs.h"
 
 namespace jprof::agent {
 namespace {
@@ -19,26 +17,9 @@ constexpr size_t kKernelNameBytes = 15;
 
 uint32_t CurrentTid() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
-std::string KernelName(uint32_t tid) {
-  std::ifstream in("/proc/self/task/" + std::to_string(tid) + "/comm");
-  std::string name;
-  std::getline(in, name);
-  return name;
-}
+std::string KernelName(uint32_t tid) { return procfs::ThreadName(procfs::kSelf, tid); }
 
-std::vector<uint32_t> NativeThreads() {
-  std::vector<uint32_t> tids;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end;
-       !failed && task != end; task.increment(failed)) {
-    const std::string number = task->path().filename();
-    uint32_t tid = 0;
-    std::from_chars(number.data(), number.data() + number.size(), tid);
-    tids.push_back(tid);
-  }
-  std::ranges::sort(tids);
-  return tids;
-}
+std::vector<uint32_t> NativeThreads() { return procfs::Threads(procfs::kSelf); }
 
 std::optional<UnnamedThread> TakeByJavaName(std::vector<UnnamedThread>& threads,
                                             std::string_view java_name) {
