@@ -30,10 +30,14 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-// What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
+// The options that the agent will have: ours, then JPROFOPTS, which it appends by itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
-  auto all = agent::ParseAgentOptions(agent::ToString(options), Environment("JPROFOPTS"));
-  if (!all) return WrongUse("JPROFOPTS: {}", all.error().message);
+  agent::AgentOptions all = options;
+  agent::Checked done = agent::ApplyWords(Environment("JPROFOPTS"), all);
+  if (done) done = agent::Check(all);
+  if (!done)
+    return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
+  agent::Settle(all);
   return all;
 }
 
@@ -54,6 +58,7 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
   typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
+  agent::Settle(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;
@@ -76,13 +81,14 @@ Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>&
   if (!library) return std::unexpected(library.error());
   auto understood = Understand(typed);
   if (!understood) return std::unexpected(understood.error());
-  understood->options.out =
-      typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
+  std::string& out = understood->options.out;
+  if (out.empty()) out = FreePlace(ProfileName(command)).string();
   auto options = WithEnvironment(understood->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, typed.children, Environment("JAVA_TOOL_OPTIONS"));
+    return WithAgent(command, *library, text, understood->options.children,
+                     Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(understood->options, *std::move(options), understood->notes);
@@ -145,7 +151,7 @@ int Record(const RecordOptions& typed, const std::vector<std::string>& command) 
     return ExitCodeOf(plan.error());
   }
   for (const std::string& note : plan->notes) PrintError(note);
-  if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
+  if (typed.options.mode == agent::Mode::kCallflow && !AnyTable()) {
     PrintError(
         "not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
   }
@@ -212,7 +218,7 @@ void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, i
             : std::string()));
     sub->prefix_command();  // the first strange word is reported by CheckAndRecord
     auto typed = std::make_shared<RecordOptions>();
-    typed->mode = row.mode;
+    typed->options.mode = row.mode;
     AddOptions(*sub, *typed);
     sub->callback([=, &command, &exit_code] { exit_code = CheckAndRecord(*sub, *typed, command); });
   }
