@@ -44,10 +44,14 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-// What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
+// The options that the agent will have: ours, then JPROFOPTS, which it appends by itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
-  auto all = agent::ParseAgentOptions(agent::ToString(options), Environment("JPROFOPTS"));
-  if (!all) return WrongUse("JPROFOPTS: {}", all.error().message);
+  agent::AgentOptions all = options;
+  agent::Checked done = agent::ApplyWords(Environment("JPROFOPTS"), all);
+  if (done) done = agent::Check(all);
+  if (!done)
+    return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
+  agent::Settle(all);
   return all;
 }
 
@@ -68,6 +72,7 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
   typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
+  agent::Settle(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;
@@ -90,13 +95,14 @@ Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>&
   if (!library) return std::unexpected(library.error());
   auto understood = Understand(typed);
   if (!understood) return std::unexpected(understood.error());
-  understood->options.out =
-      typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
+  std::string& out = understood->options.out;
+  if (out.empty()) out = FreePlace(ProfileName(command)).string();
   auto options = WithEnvironment(understood->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, typed.children, Environment("JAVA_TOOL_OPTIONS"));
+    return WithAgent(command, *library, text, understood->options.children,
+                     Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(understood->options, *std::move(options), understood->notes);
@@ -156,7 +162,7 @@ Result<int> Record(const RecordOptions& typed, const Words& command) {
   const auto plan = Prepare(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
-  if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
+  if (typed.options.mode == agent::Mode::kCallflow && !AnyTable()) {
     PrintError(
         "not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
   }
@@ -205,7 +211,7 @@ Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub
                          sub.get_name(), help));
   sub.prefix_command();  // CheckAndRecord reports the first unknown word
   auto typed = std::make_shared<RecordOptions>();
-  typed->mode = mode;
+  typed->options.mode = mode;
   AddOptions(sub, *typed);
   return [&sub, typed, &command] { return CheckAndRecord(sub, *typed, command); };
 }

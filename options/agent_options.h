@@ -1,91 +1,102 @@
-// The agent's option string (-agentpath:libjprof.so=a,b,c; JPROFOPTS appended), parsed. Pure: no
-// JVM, no files. Words are case-insensitive; see docs/AGENT_OPTIONS.md for the list. An unknown
-// word is an error that names it and the nearest known one, and the JVM then does not start.
+// The options of the agent, and the way of one from the text to its effect:
+//   1. words of an agent string (ApplyWords), or flags of a command line (cli/record_options.h),
+//   set
+//      members of AgentOptions through the table of options/option_table.h;
+//   2. Check reports options that exclude or need each other;
+//   3. Settle fills in what follows from several options;
+//   4. ToString writes the string that the JVM passes to the agent, which parses to the same
+//   options.
+// Pure: no JVM, no files.
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.h"
+#include "options/filter.h"
 #include "options/triggers.h"
 #include "ptm/thread_sampler.h"
 
 namespace jprof::agent {
 
-// kTprof: the log of jitted code and nothing else. kScs: stacks, taken now and then.
+// kTprof: the log of jitted code and nothing else. kScs: sampled stacks.
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 
-// One item of THREADS= or CLASSMETHODS=: "+pattern" or "-pattern" (no sign = include); a trailing *
-// is a prefix match, without it the whole text must match. Later items win over earlier ones. If
-// the first item includes, what matches no item is excluded; if it excludes, included. CLASSMETHODS
-// patterns match "pkg/Class.method" (dots in the class part are taken as slashes too) or
-// "pkg/Class".
-struct FilterItem {
-  bool include = true;
-  bool prefix = false;
-  std::string text;
-};
-struct Filter {
-  std::vector<FilterItem> items;
-  bool Empty() const { return items.empty(); }
-  bool AcceptsThread(std::string_view name) const;
-  // `of_application`: what the item "app" stands for.
-  bool AcceptsMethod(std::string_view class_name, std::string_view method_name,
-                     bool of_application = false) const;
-};
-
+// The table has the word, the bounds and the help text of each member.
 struct AgentOptions {
   Mode mode = Mode::kCallflow;
-  std::string
-      out;  // OUT= (or LOGPATH=): directory; empty = jprof-PID.jprof in the working directory
-  std::vector<std::string> metrics;  // METRICS=time+...: empty = {"time"} in callflow and trace,
-                                     // none in calltree; 8 at most
-  Filter threads;                    // THREADS=
-  Filter methods;                    // CLASSMETHODS= (or METHODS=)
-  Filter focus;  // FOCUS=: only these are compiled with probes; `app` is one of its words
-  bool keep_intrinsics =
-      false;  // KEEP_INTRINSICS: C2 inlines into methods in focus, and uses intrinsics there
-  uint64_t tree_memory = 512ull << 20;        // TREE_MEMORY=512M (K, M, G); at least 1M
-  bool fold_recursion = false;                // FOLD_RECURSION
-  TraceMode trace_mode = TraceMode::kNormal;  // TRACE_MODE=normal|wrap|continuous
-  uint64_t trace_memory = 64ull << 20;        // TRACE_MEMORY= per thread; at least 64K
-  ProbeChoice probe = ProbeChoice::kAuto;     // PROBE=auto|hotspot|jvmti
-  bool only_if_free = false;  // ONCE: stay silent and record nothing if OUT exists already
-  bool children = false;  // CHILDREN: several JVMs share the option string; each makes OUT.<pid> if
-                          // OUT is taken
-  bool jit_log = false;   // TPROF: a log of jitted code; without another mode's word it is the mode
-  bool jit_code = false;  // CODE: the log has the instructions, too
-  std::vector<Trigger> triggers;  // SCS=event=N+...; SCS alone, and SAMPLE: {TIME}; `every` is set
-  uint64_t rate = 100;  // SCS_RATE=, SAMPLE=: samples a second of CPU time (TIME); at most 20,000
-  bool force_rate = false;    // FORCE_RATE: no period is made longer for what an interrupt costs
-  uint64_t interrupt_ns = 0;  // INTERRUPT_NS=: that cost, measured; 0: the usual one is assumed
-  ptm::TimerSource timer = ptm::TimerSource::kAny;  // TIMER=AUTO|PERF|POSIX
-  std::vector<std::string> lowered;  // a line for each timer whose period was made longer
-  bool object_info = false;          // OBJECTINFO: the class of the object as a leaf
-  bool java_only = false;            // JAVA_ONLY: no native and kernel frames
-  uint32_t delay = 0,
-           duration = 0;  // DELAY=, DURATION= in seconds: sampling starts later; ends (0: never)
-  bool train = false;     // TRAIN: also write the train file (used by jprof calibrate)
-  bool start = true;      // START (default) / NOSTART: with SCS, `jprof ctl` starts it
-  bool verbose = false;   // VERBOSE
-  bool help = false;      // HELP
-  std::string text;       // the whole string as given, for the profile
+  std::string out;                   // empty: jprof-PID.jprof in the working directory
+  std::vector<std::string> metrics;  // empty: time in kCallflow and kTrace, else none
+  Filter threads;
+  Filter methods;
+  Filter focus;
+  bool keep_intrinsics = false;
+  uint64_t tree_memory = 512ull << 20;  // bytes
+  bool fold_recursion = false;
+  TraceMode trace_mode = TraceMode::kNormal;
+  uint64_t trace_memory = 64ull << 20;  // bytes per thread
+  ProbeChoice probe = ProbeChoice::kAuto;
+  bool only_if_free = false;
+  bool children = false;
+  bool jit_log = false;
+  bool jit_code = false;
+  std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; after Settle `every` is set
+  uint64_t rate = 100;            // samples per second of CPU time, for TIME
+  bool force_rate = false;
+  uint64_t interrupt_ns = 0;  // 0: not measured, the usual cost is assumed
+  ptm::TimerSource timer = ptm::TimerSource::kAny;
+  std::vector<std::string> lowered;  // one line for each timer whose period Settle lengthened
+  bool object_info = false;
+  bool java_only = false;
+  uint64_t delay = 0;     // seconds
+  uint64_t duration = 0;  // seconds; 0: until the program ends
+  bool train = false;
+  bool start = true;
+  bool verbose = false;
+  bool help = false;
+  std::string text;  // the whole agent string as given, for the profile
 };
 
-// Combines the option string with JPROFOPTS (pass "" if unset; appended, later words win).
+struct Option;
+
+// What is wrong with the options. Each interface renders it in its own words.
+struct OptionError {
+  const Option* option = nullptr;    // null: `problem` is complete (an unknown word)
+  std::vector<const Option*> needs;  // one of these is required with `option`
+  std::string problem;
+};
+using Checked = std::expected<void, OptionError>;
+
+enum class Interface { kAgentString, kCommandLine };
+
+// "KEEP_INTRINSICS needs FOCUS", or "--keep-intrinsics needs --focus".
+std::string Render(const OptionError& error, Interface interface);
+
+// Sets what the comma-separated words say; a later word replaces an earlier one.
+Checked ApplyWords(std::string_view words, AgentOptions& options);
+
+// Options that exclude each other, or that need another.
+Checked Check(const AgentOptions& options);
+
+// After Check: the triggers that the mode implies and the period of each; no timer is so fast that
+// its interrupts take the program's time. Idempotent, also after a change of interrupt_ns.
+void Settle(AgentOptions& options);
+
+// The agent's options from its string and JPROFOPTS, which is appended: applied, checked, settled.
 Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment);
 
-// The highest rate that was asked for, samples a second, of any timer; 0: there is none.
+// The highest rate of any timer as requested, in samples per second; 0: there is no timer.
 uint64_t AskedRate(const AgentOptions& options);
 
-// The inverse: a string that parses to the same options (the launcher's way to the agent).
+// An agent string that parses to the same options.
 std::string ToString(const AgentOptions& options);
 
 // What HELP prints.
-std::string_view AgentHelp();
+std::string AgentHelp();
 
 }  // namespace jprof::agent

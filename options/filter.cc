@@ -19,26 +19,28 @@ bool IsPlain(char c) {
   return std::string_view("/._~$:@=<>-").contains(c);
 }
 
+bool IsPlus(char c, Names names) { return c == '+' || (c == ',' && names == Names::kMethods); }
+
 // Where the item that begins at `begin` (behind its sign) ends: at the next sign that begins an
 // item.
 size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   for (size_t i = begin; i < value.size(); ++i) {
-    if (value[i] == '+') return i;
+    if (IsPlus(value[i], names)) return i;
     if (value[i] == '-' && (names == Names::kMethods || (i > begin && value[i - 1] == '*')))
       return i;
   }
   return value.size();
 }
 
-Result<FilterItem> ParseItem(std::string_view option, std::string_view text, bool include) {
-  if (text.empty()) return WrongUse("{}: there is nothing after a + or -", option);
+Result<FilterItem> ParseItem(std::string_view text, bool include) {
+  if (text.empty()) return WrongUse("there is nothing after a + or -");
   const bool prefix = text.back() == '*';
   if (prefix) text.remove_suffix(1);
   if (text.contains('*')) {
-    return WrongUse("{}: a * is only understood at the end, not in '{}*' (%2A is a literal *)",
-                    option, text.substr(0, text.find('*')));
+    return WrongUse("a * is only understood at the end, not in '{}*' (%2A is a literal *)",
+                    text.substr(0, text.find('*')));
   }
-  auto decoded = Decode(option, text);
+  auto decoded = Decode(text);
   if (!decoded) return std::unexpected(decoded.error());
   return FilterItem{include, prefix, *std::move(decoded)};
 }
@@ -87,7 +89,7 @@ bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_
   });
 }
 
-Result<std::string> Decode(std::string_view option, std::string_view value) {
+Result<std::string> Decode(std::string_view value) {
   std::string decoded;
   for (size_t i = 0; i < value.size(); ++i) {
     if (value[i] != '%') {
@@ -97,8 +99,7 @@ Result<std::string> Decode(std::string_view option, std::string_view value) {
     const int high = i + 2 < value.size() ? HexDigit(value[i + 1]) : -1;
     const int low = i + 2 < value.size() ? HexDigit(value[i + 2]) : -1;
     if (high < 0 || low < 0 || high + low == 0) {
-      return WrongUse("{}: '{}' is not an escape; write %25 for a percent sign", option,
-                      value.substr(i, 3));
+      return WrongUse("'{}' is not an escape; write %25 for a percent sign", value.substr(i, 3));
     }
     decoded += static_cast<char>(high * 16 + low);
     i += 2;
@@ -118,30 +119,30 @@ std::string Encode(std::string_view value, std::string_view also) {
   return encoded;
 }
 
-Result<std::vector<std::string>> ParseList(std::string_view option, std::string_view value) {
+Result<std::vector<std::string>> ParseList(std::string_view value) {
   std::vector<std::string> items;
   for (const auto part : std::views::split(value, '+')) {
-    auto item = Decode(option, std::string_view(part));
+    auto item = Decode(std::string_view(part));
     if (!item) return std::unexpected(item.error());
-    if (item->empty()) return WrongUse("{}: there is an empty name in '{}'", option, value);
+    if (item->empty()) return WrongUse("there is an empty name in '{}'", value);
     items.push_back(*std::move(item));
   }
-  if (items.empty()) return WrongUse("{}: there is an empty name in '{}'", option, value);
+  if (items.empty()) return WrongUse("there is an empty name in '{}'", value);
   return items;
 }
 
-Result<Filter> ParseFilter(std::string_view option, std::string_view value, Names names) {
+Result<Filter> ParseFilter(std::string_view value, Names names) {
   Filter filter;
   size_t at = 0;
   while (at < value.size()) {
     bool include = true;
-    if (value[at] == '+') ++at;
+    if (IsPlus(value[at], names)) ++at;
     if (at < value.size() && value[at] == '-') {
       include = false;
       ++at;
     }
     const size_t end = ItemEnd(value, at, names);
-    auto item = ParseItem(option, value.substr(at, end - at), include);
+    auto item = ParseItem(value.substr(at, end - at), include);
     if (!item) return std::unexpected(item.error());
     filter.items.push_back(*std::move(item));
     at = end;

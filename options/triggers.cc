@@ -11,8 +11,6 @@
 namespace jprof::agent {
 namespace {
 
-constexpr size_t kMostMetrics = 8;
-
 struct KnownTrigger {
   TriggerKind kind;
   std::string_view name;
@@ -46,65 +44,78 @@ const KnownTrigger& Known(TriggerKind kind) {
   return *std::ranges::find(kTriggers, kind, &KnownTrigger::kind);
 }
 
-Result<Trigger> ParseTrigger(std::string_view text) {
-  const size_t equals = text.find('=');
-  const std::string_view name = text.substr(0, equals);
-  Trigger trigger;
-  if (name.starts_with(ptm::kEncodedPrefix)) {
-    trigger = {TriggerKind::kEvent, 0, std::string(name)};
-  } else {
-    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
-    const auto same = [&](const KnownTrigger& t) {
-      return std::ranges::equal(t.name, name, {}, upper, upper);
-    };
-    const auto known = std::ranges::find_if(kTriggers, same);
-    if (known == std::end(kTriggers)) {
-      std::vector<std::string_view> names;
-      for (const KnownTrigger& t : kTriggers) names.push_back(t.name);
-      const auto nearest = Nearest(name, names);
-      return WrongUse("SCS: there is no event '{}'; {}", name,
-                      nearest ? fmt::format("did you mean {}?", *nearest)
-                              : fmt::format("choose from {}", fmt::join(names, ", ")));
-    }
-    trigger = {known->kind, known->every, ""};
-  }
-  if (equals == std::string_view::npos) {
-    if (trigger.kind == TriggerKind::kEvent)
-      return WrongUse("SCS: an event needs a period: EVENT=N");
-    return trigger;
-  }
-  const std::string_view number = text.substr(equals + 1);
-  const auto [end, problem] =
-      std::from_chars(number.data(), number.data() + number.size(), trigger.every);
-  if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
-      trigger.every > uint64_t{1} << 40) {
-    return WrongUse("SCS: '{}' is no number of 1 or more: {}=N", number, name);
-  }
-  if (IsClock(trigger) && trigger.every < ptm::kShortestClockPeriod) {
-    return WrongUse("SCS: {}={}: a timer's period is at least {} ns ({} samples a second)",
-                    trigger.kind == TriggerKind::kTime ? "TIME" : MetricsOf(trigger).front().name,
-                    number, ptm::kShortestClockPeriod, ptm::kMostRate);
-  }
-  return trigger;
+const KnownTrigger* Find(std::string_view name) {
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  const auto known = std::ranges::find_if(kTriggers, [&](const KnownTrigger& t) {
+    return std::ranges::equal(t.name, name, {}, upper, upper);
+  });
+  return known == std::end(kTriggers) ? nullptr : known;
+}
+
+std::unexpected<Error> UnknownEvent(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const KnownTrigger& t : kTriggers) names.push_back(t.name);
+  const auto nearest = Nearest(name, names);
+  return WrongUse("there is no event '{}'; {}", name,
+                  nearest ? fmt::format("did you mean {}?", *nearest)
+                          : fmt::format("choose from {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
 
+bool IsTriggerName(std::string_view name) {
+  return name.starts_with(ptm::kEncodedPrefix) || Find(name) != nullptr;
+}
+
+Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number) {
+  const auto [end, problem] =
+      std::from_chars(number.data(), number.data() + number.size(), trigger.every);
+  if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
+      trigger.every > uint64_t{1} << 40) {
+    return WrongUse("'{}' is no number of 1 or more: {}=N", number, name);
+  }
+  if (!IsClock(trigger) || trigger.every >= ptm::kShortestClockPeriod) return {};
+  return WrongUse("{}={}: a timer's period is at least {} ns ({} samples a second)",
+                  trigger.kind == TriggerKind::kTime ? "TIME" : MetricsOf(trigger).front().name,
+                  number, ptm::kShortestClockPeriod, ptm::kMostRate);
+}
+
+Result<Trigger> ParseTrigger(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  Trigger trigger = {.kind = TriggerKind::kEvent, .event = std::string(name)};
+  if (!name.starts_with(ptm::kEncodedPrefix)) {
+    const KnownTrigger* known = Find(name);
+    if (known == nullptr) return UnknownEvent(name);
+    trigger = {.kind = known->kind, .every = known->every};
+  }
+  if (equals != std::string_view::npos) {
+    if (const auto set = SetPeriod(trigger, name, text.substr(equals + 1)); !set)
+      return std::unexpected(set.error());
+  } else if (trigger.kind == TriggerKind::kEvent) {
+    return WrongUse("an event needs a period: EVENT=N");
+  }
+  return trigger;
+}
+
+Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text) {
+  const auto same = [&](const Trigger& t) {
+    return t.kind == trigger.kind && t.event == trigger.event;
+  };
+  if (std::ranges::any_of(triggers, same)) return WrongUse("'{}' is named twice", text);
+  triggers.push_back(std::move(trigger));
+  if (MetricsOf(triggers).size() > kMostMetrics)
+    return WrongUse("these events make more than {} metrics", kMostMetrics);
+  return {};
+}
+
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text) {
   std::vector<Trigger> triggers;
-  size_t metrics = 0;
   for (const auto part : std::views::split(text, '+')) {
     auto trigger = ParseTrigger(std::string_view(part));
     if (!trigger) return std::unexpected(trigger.error());
-    const auto same = [&](const Trigger& t) {
-      return t.kind == trigger->kind && t.event == trigger->event;
-    };
-    if (std::ranges::any_of(triggers, same))
-      return WrongUse("SCS: '{}' is named twice", std::string_view(part));
-    metrics += MetricsOf(*trigger).size();
-    if (metrics > kMostMetrics)
-      return WrongUse("SCS: these events make more than {} metrics", kMostMetrics);
-    triggers.push_back(*std::move(trigger));
+    const auto added = AddTrigger(triggers, *std::move(trigger), std::string_view(part));
+    if (!added) return std::unexpected(added.error());
   }
   return triggers;
 }

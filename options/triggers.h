@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@
 #include "ptm/event_spec.h"
 
 namespace jprof::agent {
+
+inline constexpr size_t kMostMetrics = 8;  // of a profile
 
 enum class TriggerKind : uint8_t {
   kTime,            // CPU time of the thread
@@ -38,9 +41,17 @@ struct Trigger {
   bool operator==(const Trigger&) const = default;
 };
 
-// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (exit code 2): an unknown or repeated event, a
-// bad number, too many.
+// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (kWrongUse): an unknown or repeated event, a
+// number out of bounds, too many metrics. The message does not name the option.
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
+// One of these.
+Result<Trigger> ParseTrigger(std::string_view text);
+// Whether `name` is an event of the JVM, in any case, or an encoded perf event.
+bool IsTriggerName(std::string_view name);
+// Errors name the event `name`.
+Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number);
+// `text`: the trigger as written, for errors.
+Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text);
 std::string ToString(std::span<const Trigger> triggers);
 // Whether it is a timer: `every` is ns of a thread's CPU time.
 bool IsClock(const Trigger& trigger);

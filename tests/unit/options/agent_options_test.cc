@@ -122,11 +122,11 @@ TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
 }
 
 TEST(AgentOptions, SamplingWordsNeedSampling) {
-  EXPECT_EQ(Problem("callflow,sample"),
-            "SAMPLE: only the tree of CALLTREE takes samples; add CALLTREE, or use SCS");
-  EXPECT_EQ(Problem("callflow,nostart"), "NOSTART: only sampling starts and stops; use SCS");
-  EXPECT_EQ(Problem("delay=3"), "DELAY: only sampling starts and stops; use SCS");
-  EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO: only samples have it; use SCS");
+  EXPECT_EQ(Problem("callflow,sample"), "SAMPLE needs CALLTREE or SCS: only these take samples");
+  EXPECT_EQ(Problem("callflow,nostart"),
+            "NOSTART needs SCS or SAMPLE: only sampling starts and stops");
+  EXPECT_EQ(Problem("delay=3"), "DELAY needs SCS or SAMPLE: only sampling starts and stops");
+  EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO needs SCS");
   EXPECT_EQ(Problem("scs,metrics=time"),
             "METRICS: SCS takes whole stacks, at events; leave it out");
   EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 20000");
@@ -190,7 +190,7 @@ TEST(AgentOptions, AForcedRateIsKeptUpToTheMost) {
       Problem("scs=raw:1:0:0:0:0:perf::CPU-CLOCK=1000"),
       "SCS: perf::CPU-CLOCK=1000: a timer's period is at least 50000 ns (20000 samples a second)");
   EXPECT_EQ(Problem("callflow,force_rate"),
-            "FORCE_RATE: only sampling has timers; use SCS, or SAMPLE");
+            "FORCE_RATE needs SCS or SAMPLE: only sampling has timers");
 }
 
 TEST(AgentOptions, Timers) {
@@ -200,7 +200,7 @@ TEST(AgentOptions, Timers) {
   EXPECT_EQ(Parse(ToString(Parse("scs,timer=posix"))).timer, ptm::TimerSource::kPosix);
   EXPECT_EQ(Parse("timer=posix,scs,timer=auto").timer, ptm::TimerSource::kAny);
   EXPECT_EQ(Problem("scs,timer=posx"), "TIMER: there is no 'posx'; did you mean posix?");
-  EXPECT_EQ(Problem("timer=perf"), "TIMER: only sampling has timers; use SCS, or SAMPLE");
+  EXPECT_EQ(Problem("timer=perf"), "TIMER needs SCS or SAMPLE: only sampling has timers");
   EXPECT_EQ(Problem("scs=IDLE,timer=perf"), "TIMER: nothing is sampled by CPU time here; add TIME");
 }
 
@@ -220,15 +220,15 @@ TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
 }
 
 TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
-  EXPECT_EQ(Problem("code"), "CODE: only the log of jitted code has it; add TPROF");
-  EXPECT_EQ(Problem("tprof,metrics=time"), "METRICS: TPROF alone records no calls; add CALLFLOW");
-  EXPECT_EQ(Problem("tprof,threads=main"), "THREADS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("code"), "CODE needs TPROF: only the log of jitted code has it");
+  EXPECT_EQ(Problem("tprof,metrics=time"), "METRICS needs CALLFLOW: TPROF alone records no calls");
+  EXPECT_EQ(Problem("tprof,threads=main"), "THREADS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,methods=a/B*"),
-            "CLASSMETHODS: TPROF alone records no calls; add CALLFLOW");
-  EXPECT_EQ(Problem("train,tprof"), "TRAIN: TPROF alone records no calls; add CALLFLOW");
+            "CLASSMETHODS needs CALLFLOW: TPROF alone records no calls");
+  EXPECT_EQ(Problem("train,tprof"), "TRAIN needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,callflow,metrics=time,threads=main"), "none");
   EXPECT_EQ(Problem("tproff"), "there is no option 'tproff'; did you mean TPROF?");
-  EXPECT_EQ(Problem("tprof=1"), "TPROF takes no value; leave '=1' out");
+  EXPECT_EQ(Problem("tprof=1"), "TPROF: takes no value; leave '=1' out");
 }
 
 TEST(AgentOptions, Focus) {
@@ -238,10 +238,10 @@ TEST(AgentOptions, Focus) {
   EXPECT_EQ(ToString(o), "CALLFLOW,FOCUS=+com.acme.*+-com.acme.util.*,KEEP_INTRINSICS");
   EXPECT_EQ(Parse(ToString(o)).focus.items[1].include, false);
   EXPECT_TRUE(Parse("callflow").focus.Empty());
-  EXPECT_EQ(Problem("callflow,keep_intrinsics"), "KEEP_INTRINSICS: only with FOCUS");
-  EXPECT_EQ(Problem("tprof,focus=app"), "FOCUS: TPROF alone records no calls; add CALLFLOW");
+  EXPECT_EQ(Problem("callflow,keep_intrinsics"), "KEEP_INTRINSICS needs FOCUS");
+  EXPECT_EQ(Problem("tprof,focus=app"), "FOCUS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("scs,focus=app"), "FOCUS: SCS takes whole stacks, at events; leave it out");
-  EXPECT_EQ(Problem("focus"), "FOCUS needs a value: FOCUS=...");
+  EXPECT_EQ(Problem("focus"), "FOCUS: needs a value: FOCUS=F");
 }
 
 TEST(AgentOptions, ToStringOfTprof) {
@@ -253,18 +253,17 @@ TEST(AgentOptions, ToStringOfTprof) {
 }
 
 TEST(AgentOptions, ValuesMissingOrTooMany) {
-  EXPECT_EQ(Problem("out"), "OUT needs a value: OUT=...");
-  EXPECT_EQ(Problem("threads="), "THREADS needs a value: THREADS=...");
-  EXPECT_EQ(Problem("calltree=1"), "CALLTREE takes no value; leave '=1' out");
+  EXPECT_EQ(Problem("out"), "OUT: needs a value: OUT=DIR");
+  EXPECT_EQ(Problem("threads="), "THREADS: needs a value: THREADS=F");
+  EXPECT_EQ(Problem("calltree=1"), "CALLTREE: takes no value; leave '=1' out");
 }
 
 TEST(AgentOptions, Metrics) {
   EXPECT_EQ(Parse("metrics=a+b+c+d+e+f+g+h").metrics.size(), 8u);
-  EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 metrics are named; 8 at most");
+  EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 are named; 8 at most");
   EXPECT_EQ(Problem("metrics=a+b+a"), "METRICS: 'a' is named twice");
   EXPECT_EQ(Problem("metrics=a+"), "METRICS: there is an empty name in 'a+'");
-  EXPECT_EQ(Problem("calltree,metrics=time"),
-            "METRICS: CALLTREE only counts; use CALLFLOW for metrics");
+  EXPECT_EQ(Problem("calltree,metrics=time"), "METRICS needs CALLFLOW: CALLTREE only counts");
 }
 
 TEST(AgentOptions, Escapes) {

@@ -41,18 +41,18 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
 
 TEST(AgentTriggers, NamesWhatIsWrong) {
   EXPECT_EQ(TriggerProblem("ALOCATED_BYTES"),
-            "SCS: there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
-  EXPECT_EQ(TriggerProblem("IDLE=0"), "SCS: '0' is no number of 1 or more: IDLE=N");
-  EXPECT_EQ(TriggerProblem("IDLE=10x"), "SCS: '10x' is no number of 1 or more: IDLE=N");
-  EXPECT_EQ(TriggerProblem("IDLE+idle=3"), "SCS: 'idle=3' is named twice");
-  EXPECT_EQ(TriggerProblem("raw:1:2:0:0:0:X"), "SCS: an event needs a period: EVENT=N");
+            "there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
+  EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is no number of 1 or more: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE=10x"), "'10x' is no number of 1 or more: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE+idle=3"), "'idle=3' is named twice");
+  EXPECT_EQ(TriggerProblem("raw:1:2:0:0:0:X"), "an event needs a period: EVENT=N");
   EXPECT_EQ(
       TriggerProblem(
           "TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
-      "SCS: these events make more than 8 metrics");
+      "these events make more than 8 metrics");
   EXPECT_EQ(
       TriggerProblem("TIME+"),
-      "SCS: there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
+      "there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
       "MONITOR_WAITED, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, CLASS_LOAD, IDLE, WALL");
 }
 
