@@ -237,6 +237,11 @@ std::optional<uint64_t> AvailableMemory(const std::string& root) {
   return *kibibytes * 1024;
 }
 
+std::string CpuModel(const std::string& root) {
+  const std::string model = CpuInfo("model name", root);
+  return model.empty() ? "unknown" : model;
+}
+
 std::string CpuInfo(std::string_view name, const std::string& root) {
   return std::string(FieldOf(ReadSmallFile(root + "/cpuinfo"), name).value_or(""));
 }

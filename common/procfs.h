@@ -76,7 +76,10 @@ Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root = kR
 // Memory that programs can get without swapping, in bytes.
 std::optional<uint64_t> AvailableMemory(const std::string& root = kRoot);
 
-// The value of the first line of cpuinfo with this name: "model name", "flags".
+// The processor's name; "unknown" where the kernel does not report one, as on AArch64.
+std::string CpuModel(const std::string& root = kRoot);
+
+// The value of the first line of cpuinfo with this name, as "flags".
 std::string CpuInfo(std::string_view name, const std::string& root = kRoot);
 
 // The number in sys/kernel/`name`.

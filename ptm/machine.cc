@@ -74,7 +74,7 @@ Machine ReadMachine(const std::string& root) {
   const std::string devices = root + "/sys/bus/event_source/devices";
   const std::string proc = root + procfs::kRoot;
   machine.pmu = FindPmu(devices);
-  machine.cpu = procfs::CpuInfo("model name", proc);
+  machine.cpu = procfs::CpuModel(proc);
   const std::string flags = procfs::CpuInfo("flags", proc);
   machine.virtual_machine = HasWord(flags, "hypervisor") ||
                             std::filesystem::exists(proc + "/device-tree/hypervisor") ||

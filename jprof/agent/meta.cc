@@ -14,11 +14,6 @@
 namespace jprof::agent {
 namespace {
 
-std::string CpuModel() {
-  const std::string model = procfs::CpuInfo("model name");
-  return model.empty() ? "unknown" : model;
-}
-
 std::string StartTime(uint64_t unix_ns) {
   const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
   tm parts = {};
@@ -129,7 +124,7 @@ profile::Clock ClockOf(const engine::Session& session) {
 profile::Machine ThisMachine() {
   utsname name = {};
   uname(&name);
-  return {.cpu = CpuModel(),
+  return {.cpu = procfs::CpuModel(),
           .arch = name.machine,
           .kernel = name.release,
           .cpus = static_cast<uint64_t>(std::max(0l, sysconf(_SC_NPROCESSORS_ONLN)))};

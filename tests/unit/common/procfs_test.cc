@@ -128,12 +128,13 @@ TEST_F(ProcfsTest, AnErrorNamesTheMaps) {
 TEST_F(ProcfsTest, ReadsTheMachine) {
   EXPECT_EQ(AvailableMemory(root_), std::nullopt);
   EXPECT_EQ(CpuInfo("flags", root_), "");
+  EXPECT_EQ(CpuModel(root_), "unknown");
   EXPECT_EQ(KernelSetting("perf_event_paranoid", root_), std::nullopt);
   Write("meminfo", "MemTotal:       16 kB\nMemAvailable:    3 kB\n");
   Write("cpuinfo", "model\t\t: 85\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu tsc\n");
   Write("sys/kernel/perf_event_paranoid", "-1\n");
   EXPECT_EQ(AvailableMemory(root_), 3072u);
-  EXPECT_EQ(CpuInfo("model name", root_), "Some CPU @ 2.00GHz");
+  EXPECT_EQ(CpuModel(root_), "Some CPU @ 2.00GHz");
   EXPECT_EQ(CpuInfo("flags", root_), "fpu tsc");
   EXPECT_EQ(KernelSetting("perf_event_paranoid", root_), -1);
 }
