@@ -4,7 +4,7 @@
 // Only the process' own user and root are answered: the socket's folder is 0700, the socket 0600,
 // and the kernel is asked who calls. Whoever has not said a line after 2 s is dropped; one client
 // never waits for another's line. Nothing is thrown; what goes wrong with a client ends that
-// client. A child by fork() has to keep nothing of this: see LeaveToParent.
+// client. A child by fork() must call LeaveToParent.
 #pragma once
 
 #include <poll.h>

@@ -138,6 +138,11 @@ void JitLog::RecordThread(uint32_t tid, profile::JitThreadEvent event, const std
   writer_.Thread(tid, event, name);
 }
 
+bool JitLog::IsNamed(uint32_t tid) {
+  std::lock_guard guard(names_lock_);
+  return names_.contains(tid);
+}
+
 void JitLog::RecordThreadEnd(uint32_t tid) {
   std::lock_guard guard(names_lock_);
   names_.erase(tid);
@@ -162,8 +167,7 @@ void JitLog::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
 void JitLog::NameEarlyThreads(JNIEnv* jni) {
   std::vector<UnnamedThread> early;
   for (const uint32_t tid : NativeThreads()) {
-    std::lock_guard guard(names_lock_);
-    if (!names_.contains(tid)) early.push_back({KernelName(tid), tid});
+    if (!IsNamed(tid)) early.push_back({KernelName(tid), tid});
   }
   const auto record = [&](uintptr_t tid, const std::string& name) {
     RecordThread(static_cast<uint32_t>(tid), profile::kJitNamed, name);

@@ -46,6 +46,7 @@ class JitLog {
   void ReportEarlierCode(jvmtiEnv* jvmti);
   void RecordThread(uint32_t tid, profile::JitThreadEvent event, const std::string& name);
   void RecordThreadEnd(uint32_t tid);
+  bool IsNamed(uint32_t tid);
   bool IsEarlierCode() const;
   std::span<const uint8_t> Instructions(const profile::JitCode& code) const;
   char TypeOf(uint64_t address);
