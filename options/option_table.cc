@@ -23,7 +23,8 @@ constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 // In the order of HELP: word, aliases, flag, argument, target, commands, help.
 constexpr Option kOptions[] = {
     {"OUT", "LOGPATH", "-o,--out", "DIR", Path{&O::out}, kAllCommands,
-     "where the profile goes, a new directory (by default named after the program: NAME.jprof)"},
+     "where the profile goes (default: jprof-PID.jprof; by a command, NAME.jprof after the main "
+     "class or jar)"},
     {"CALLFLOW", "", "", "", ModeWord{Mode::kCallflow}, kNoCommand,
      "record the call tree with counts and metrics (the default mode)"},
     {"CALLTREE", "", "", "", ModeWord{Mode::kCalltree}, kNoCommand,
@@ -31,8 +32,8 @@ constexpr Option kOptions[] = {
     {"TRACE", "CALLTRACE GENERIC", "", "", ModeWord{Mode::kTrace}, kNoCommand,
      "record entries and exits in order"},
     {"SCS", "", "--event", "[=E=N+E]", ModeWord{Mode::kScs}, kScsCommand,
-     "sample stacks at these events (default: TIME): see SCS.md, `jprof scs --help`, `jprof "
-     "metrics --events`"},
+     "sample stacks at these events (default TIME; SCS.md has the JVM's, `jprof metrics --events` "
+     "others); --event is repeatable"},
     {"TPROF", "", "", "", Flag{&O::jit_log}, kNoCommand,
      "write the log of jitted code for `jprof tprof`; alone, or with one of the modes"},
     {"CODE", "", "", "", Flag{&O::jit_code}, kNoCommand,
@@ -48,7 +49,7 @@ constexpr Option kOptions[] = {
     {"INTERRUPT_NS", "", "", "N", Number{&O::interrupt_ns, ptm::kMostInterruptNs}, kNoCommand,
      "what an interrupt costs here, in ns, as `jprof calibrate` measures it"},
     {"TIMER", "", "--timer", "T", Choice<ptm::TimerSource>{&O::timer, kTimers}, kSampleCommands,
-     "what counts CPU time: perf, posix, or auto (perf where it can be had)"},
+     "what counts CPU time: auto (perf where it can be had), perf or posix"},
     {"OBJECTINFO", "", "--objects", "", Flag{&O::object_info}, kScsCommand,
      "the class of the allocated or locked object as a leaf"},
     {"JAVA_ONLY", "", "--java-only", "", Flag{&O::java_only}, kScsCommand,
@@ -68,7 +69,7 @@ constexpr Option kOptions[] = {
      "probe only these, all else runs at full speed: com.acme.*-com.acme.util.*, or app (all but "
      "the JDK)"},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
-     "inlining and intrinsics also inside the methods in focus"},
+     "with a focus: inlining and intrinsics also inside these methods"},
     {"TREE_MEMORY", "", "--tree-memory", "N", Size{&O::tree_memory, kMega, kMostTree},
      kTreeCommands, "cap of the call tree; from half of it on recursion is folded"},
     {"FOLD_RECURSION", "", "--fold-recursion", "", Flag{&O::fold_recursion}, kTreeCommands,
