@@ -12,7 +12,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
-#include "cli/wrong_words.h"
+#include "cli/report_options.h"
 #include "common/errno_text.h"
 #include "reports/compare.h"
 
@@ -116,18 +116,8 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
   command->add_option("--top", arguments->options.top, "Rows of each list (10)");
   command->add_flag("--absolute", arguments->options.absolute,
                     "Compare values, not shares; both must be in one unit");
-  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                         "Leave the profiler's own cost in");
-  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
-      ->excludes(uncalibrated);
-  command->add_flag("--force", arguments->table.force,
-                    "Use --table even if it was made for another machine or JVM");
-  command->callback([arguments, &exit_code] {
-    const Result<void> done = Run(*arguments);
-    if (done) return;
-    PrintError(done.error().message);
-    exit_code = ExitCodeOf(done.error());
-  });
+  AddTableOptions(*command, arguments->table);
+  command->callback([arguments, &exit_code] { exit_code = StatusOf(Run(*arguments)); });
 }
 
 }  // namespace jprof::cli

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "ptm/event_group.h"
 #include "ptm/machine.h"
 #include "ptm/sampler.h"
+#include "reports/json_writer.h"
 
 namespace jprof::cli {
 namespace {
@@ -109,6 +111,23 @@ std::string Text(const std::optional<double>& figure, int digits, const char* ot
   return figure ? fmt::format("{:.{}f}", *figure, digits) : otherwise;
 }
 
+void PrintJson(const Figures& figures, std::FILE* file) {
+  reports::Output out(file);
+  reports::JsonWriter json(out);
+  const auto member = [&json](std::string_view key, const std::optional<double>& value,
+                              int digits) {
+    json.FixedMember(key, value.value_or(NAN), digits);  // NaN: null
+  };
+  json.StartObject();
+  member("seconds", figures.seconds, 6);
+  member("instructions", figures.instructions, 0);
+  member("cycles", figures.cycles, 0);
+  member("cpi", figures.Cpi(), 6);
+  json.EndObject();
+  json.Finish();
+  static_cast<void>(out.Finish());
+}
+
 void Print(const Figures& figures, reports::Format format, bool first, std::FILE* file) {
   const bool json = format == reports::Format::kJson, csv = format == reports::Format::kCsv;
   const char* none = json ? "null" : csv ? "" : "-";
@@ -116,8 +135,7 @@ void Print(const Figures& figures, reports::Format format, bool first, std::FILE
                     cycles = Text(figures.cycles, 0, none),
                     cpi = Text(figures.Cpi(), json || csv ? 6 : 2, none);
   if (json) {
-    fmt::print(file, "{{\"seconds\":{:.6f},\"instructions\":{},\"cycles\":{},\"cpi\":{}}}\n",
-               figures.seconds, instructions, cycles, cpi);
+    PrintJson(figures, file);
   } else if (csv) {
     if (first) fmt::print(file, "seconds,instructions,cycles,cpi\n");
     fmt::print(file, "{:.6f},{},{},{}\n", figures.seconds, instructions, cycles, cpi);

@@ -161,7 +161,7 @@ int Print(const fs::path& directory, const TprofArguments& arguments) {
 }
 
 int Tprof(TprofArguments arguments, const std::vector<std::string>& command) {
-  const auto format = ChooseFormat(arguments.format, /*stacks=*/true);
+  const auto format = ChooseFormat(arguments.format, reports::kTreeFormats);
   if (!format) {
     PrintError(format.error().message);
     return ExitCodeOf(format.error());
