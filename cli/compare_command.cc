@@ -12,6 +12,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
+#include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "common/errno_text.h"
 #include "reports/compare.h"
@@ -114,12 +115,7 @@ Action CompareCommand(CLI::App& sub, const Words&) {
   sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
   sub.add_flag("--absolute", arguments->options.absolute,
                "Compare values, not shares; both must be in one unit");
-  auto* uncalibrated = sub.add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                    "Leave the profiler's own cost in");
-  sub.add_option("--table", arguments->table.file, "Correct with this calibration table")
-      ->excludes(uncalibrated);
-  sub.add_flag("--force", arguments->table.force,
-               "Use --table even if it was made for another machine or JVM");
+  AddTableOptions(sub, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

@@ -2,6 +2,7 @@
 // machine.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "cli/usage_error.h"
 #include "ptm/names/event_name.h"
 #include "record/cpi_counting.h"
+#include "reports/json_writer.h"
 
 namespace jprof::cli {
 namespace {
@@ -36,9 +38,20 @@ std::string Text(const std::optional<double>& figure, int digits, const char* ot
 }
 
 void PrintJson(const CpiFigures& figures, std::FILE* file) {
-  fmt::print(file, "{{\"seconds\":{:.6f},\"instructions\":{},\"cycles\":{},\"cpi\":{}}}\n",
-             figures.seconds, Text(figures.instructions, 0, "null"),
-             Text(figures.cycles, 0, "null"), Text(figures.Cpi(), 6, "null"));
+  reports::Output out(file);
+  reports::JsonWriter json(out);
+  const auto member = [&json](std::string_view key, const std::optional<double>& value,
+                              int digits) {
+    json.FixedMember(key, value.value_or(NAN), digits);  // NaN: null
+  };
+  json.StartObject();
+  member("seconds", figures.seconds, 6);
+  member("instructions", figures.instructions, 0);
+  member("cycles", figures.cycles, 0);
+  member("cpi", figures.Cpi(), 6);
+  json.EndObject();
+  json.Finish();
+  static_cast<void>(out.Finish());
 }
 
 void PrintCsv(const CpiFigures& figures, bool first, std::FILE* file) {

@@ -12,6 +12,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
+#include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "reports/losses.h"
 #include "reports/report_list.h"
@@ -51,14 +52,13 @@ Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
 
 // Words to options, and back an error that names the nearest choice.
 Result<void> Understand(ReportArguments& arguments) {
-  const Result<size_t> format =
-      Choose("--format", arguments.format, {"text", "json", "csv", "collapsed"});
+  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
   if (!threads) return std::unexpected(threads.error());
   const Result<std::optional<reports::Sort>> sort = ChooseSort(arguments.sort);
   if (!sort) return std::unexpected(sort.error());
-  arguments.options.format = static_cast<reports::Format>(*format);
+  arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
   arguments.options.sort = *sort;
   return {};
@@ -67,7 +67,7 @@ Result<void> Understand(ReportArguments& arguments) {
 // A recording of `jprof tprof` is no profile: it has samples and no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<reports::Format> format = ChooseFormat(arguments.format, /*stacks=*/true);
+  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kTreeFormats);
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
@@ -104,7 +104,8 @@ Result<void> Run(ReportArguments arguments) {
                                                              : "log-rt");
   TellDetail(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
-  if (auto printed = (*report)->print(*source, arguments.options, out); !printed) return printed;
+  if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
+    return printed;
   return out.Finish();
 }
 
@@ -114,7 +115,7 @@ Action ReportCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<ReportArguments>();
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
-    list += fmt::format("  {:<10}{}\n", report.name, report.says);
+    list += fmt::format("  {:<10}{}\n", report.name, report.help);
   list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
   sub.footer(
       list +
@@ -149,12 +150,7 @@ Action ReportCommand(CLI::App& sub, const Words&) {
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
   sub.add_flag("--static-letters", options.static_letters,
                "Lower case type letters for static methods");
-  auto* uncalibrated = sub.add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                    "Leave the profiler's own cost in");
-  sub.add_option("--table", arguments->table.file, "Correct with this calibration table")
-      ->excludes(uncalibrated);
-  sub.add_flag("--force", arguments->table.force,
-               "Use --table even if it was made for another machine or JVM");
+  AddTableOptions(sub, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

@@ -46,7 +46,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
 }
 
 Result<int> Tprof(TprofArguments arguments, const Words& command) {
-  const auto format = ChooseFormat(arguments.format, /*stacks=*/true);
+  const auto format = ChooseFormat(arguments.format, reports::kTreeFormats);
   if (!format) return std::unexpected(format.error());
   arguments.report.format = *format;
   if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments.report));
