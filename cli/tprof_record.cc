@@ -25,7 +25,6 @@ namespace jprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using profile::SampleKind;
 using ptm::SampleRecord;
 
 constexpr int kDrainMilliseconds = 200;
@@ -42,45 +41,35 @@ class Recorder {
   explicit Recorder(profile::SampleWriter& writer) : writer_(writer) {}
 
   void Add(const SampleRecord& from) {
-    profile::SampleFileRecord record = {.kernel = from.kernel,
-                                        .exec = from.exec,
-                                        .cpu = from.cpu,
-                                        .pid = from.pid,
-                                        .tid = from.tid,
-                                        .time = from.time,
-                                        .address = from.address,
-                                        .length = from.length,
-                                        .offset = from.offset,
-                                        .inode = from.inode};
+    profile::SampleEntry entry = {from.time, from.pid, from.tid, from.cpu, {}};
     switch (from.kind) {
       case SampleRecord::Kind::kSample:
-        record.kind = SampleKind::kSample;
+        entry.event = profile::SampleTaken{from.address, from.kernel, from.chain};
         foreign_jit_.Sampled(from.pid);
         break;
       case SampleRecord::Kind::kMap:
-        record.kind = SampleKind::kMap;
+        entry.event =
+            profile::CodeMapped{from.address, from.length, from.offset, from.inode, from.text};
         foreign_jit_.Mapped(from.pid, from.text, from.inode);
         break;
       case SampleRecord::Kind::kComm:
-        record.kind = SampleKind::kComm;
+        entry.event = profile::ThreadNamed{from.text, from.exec};
         if (from.exec) foreign_jit_.Executed(from.pid);
         break;
       case SampleRecord::Kind::kFork:
-        record.kind = SampleKind::kFork;
-        record.address = from.parent_pid;
+        entry.event = profile::ThreadForked{from.parent_pid};
         foreign_jit_.Forked(from.parent_pid, from.pid);
         break;
       case SampleRecord::Kind::kExit:
-        record.kind = SampleKind::kExit;
+        entry.event = profile::ThreadExited{};
         break;
       case SampleRecord::Kind::kLost:
-        record.kind = SampleKind::kLost;
-        record.address = from.lost;
+        entry.event = profile::SamplesLost{from.lost};
         break;
       case SampleRecord::Kind::kSwitch:  // not asked for
         return;
     }
-    writer_.Add({record, from.text, {}, from.chain});
+    writer_.Add(entry);
   }
 
   // What a process had before we looked: its executable mappings and its threads' names.
@@ -90,7 +79,7 @@ class Recorder {
     for (std::string line; std::getline(maps, line);) AddMapping(pid, line);
     for (const uint32_t tid : NumbersIn(proc / "task")) {
       const std::string name = FirstLine(proc / "task" / std::to_string(tid) / "comm");
-      writer_.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
+      writer_.Add({.pid = pid, .tid = tid, .event = profile::ThreadNamed{name}});
     }
   }
 
@@ -109,16 +98,9 @@ class Recorder {
     const uint64_t start = std::strtoull(range.c_str(), nullptr, 16);
     const uint64_t end = std::strtoull(range.c_str() + dash + 1, nullptr, 16);
     if (path.empty()) path = "//anon";
-    writer_.Add({{.kind = SampleKind::kMap,
-                  .pid = pid,
-                  .tid = pid,
-                  .address = start,
-                  .length = end - start,
-                  .offset = offset,
-                  .inode = inode},
-                 path,
-                 {},
-                 {}});
+    writer_.Add({.pid = pid,
+                 .tid = pid,
+                 .event = profile::CodeMapped{start, end - start, offset, inode, path}});
   }
 
   profile::SampleWriter& writer_;
