@@ -11,7 +11,7 @@
 #include "cli/count_output.h"
 #include "cli/counting_options.h"
 #include "common/procfs.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/thread_watch.h"
 
 namespace jprof::cli {

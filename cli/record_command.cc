@@ -12,7 +12,7 @@
 #include "cli/record_options.h"
 #include "cli/usage_error.h"
 #include "options/agent_options.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"
 #include "record/launcher.h"
@@ -65,9 +65,9 @@ struct Plan {
 Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::AgentOptions all,
                                         std::vector<std::string>& notes) {
   if (all.timer == ptm::TimerSource::kPerf) {
-    const ptm::ThreadSampling wanted = {
+    const ptm::ThreadTimerSettings wanted = {
         .event = ptm::CpuClock(), .period = 1'000'000'000, .source = all.timer};
-    if (const auto there = ptm::CheckThreadSampling(wanted); !there)
+    if (const auto there = ptm::CheckThreadTimer(wanted); !there)
       return WrongUse("--timer perf: {}; or use --timer posix", there.error().message);
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;

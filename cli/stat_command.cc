@@ -12,7 +12,7 @@
 #include "cli/count_output.h"
 #include "cli/counting_options.h"
 #include "cli/usage_error.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/command_counting.h"
 
 namespace jprof::cli {

@@ -18,7 +18,7 @@
 #include "common/result.h"
 #include "options/filter.h"
 #include "options/triggers.h"
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 
 namespace jprof::agent {
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "common/bytes.h"
+#include "common/fd.h"
 #include "profile/jit_log.h"
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
@@ -274,9 +275,8 @@ Result<JitLog> ParseJitLog(std::string bytes) {
 }
 
 Result<JitLog> ReadJitLog(const std::string& directory) {
-  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const ReaderFile file(fd, kJitLogFile);
-  if (fd >= 0) close(fd);
+  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const ReaderFile file(folder.get(), kJitLogFile);
   if (!file.exists()) {
     return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one",
                 directory, kJitLogFile);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/procfs.h"
+#include "ptm/cpu_sampler.h"
 #include "ptm/event_group.h"
-#include "ptm/sampler.h"
 #include "record/group_counting.h"
 #include "record/interruption.h"
 #include "record/launcher.h"

@@ -70,7 +70,7 @@ uint64_t InterruptNanosFor(uint64_t rate, std::vector<std::string>& notes) {
   return 0;
 }
 
-Result<void> LimitSampler(ptm::SamplerOptions& sampling, bool forced,
+Result<void> LimitSampler(ptm::CpuSamplerOptions& sampling, bool forced,
                           std::vector<std::string>& notes) {
   const bool by_rate = sampling.rate != 0;
   if (!by_rate && !ptm::CountsTime(sampling.event)) return {};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 namespace jprof::record {
 
@@ -27,7 +27,7 @@ uint64_t InterruptNanosFor(uint64_t rate, std::vector<std::string>& notes);
 
 // Lowers the rate, or lengthens the period of a clock, where an interrupt costs too much; `notes`
 // reports it. Wrong use: a rate above ptm::kMostRate.
-Result<void> LimitSampler(ptm::SamplerOptions& sampling, bool forced,
+Result<void> LimitSampler(ptm::CpuSamplerOptions& sampling, bool forced,
                           std::vector<std::string>& notes);
 
 }  // namespace jprof::record

@@ -38,7 +38,7 @@ bool IsCode(const std::string& line) {
 
 }  // namespace
 
-std::string SamplingText(const ptm::SamplerOptions& options) {
+std::string SamplingText(const ptm::CpuSamplerOptions& options) {
   if (options.rate == 0)
     return fmt::format("event {}, every {}", options.event.name, options.period);
   if (options.event.name == ptm::CpuClock().name)

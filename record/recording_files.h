@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "common/result.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/tprof_plan.h"
 
 namespace jprof::record {
 
 // How samples are taken, for the report's header.
-std::string SamplingText(const ptm::SamplerOptions& options);
+std::string SamplingText(const ptm::CpuSamplerOptions& options);
 
 // Writes the description of the recording; a reader sees the old file or the whole new one.
 Result<void> WriteRecordingMeta(const TprofPlan& plan, const std::vector<std::string>& notes);

@@ -5,67 +5,56 @@
 namespace jprof::record {
 namespace {
 
-using profile::SampleFileRecord;
-using profile::SampleKind;
 using ptm::SampleRecord;
 
-std::optional<SampleKind> FileKindOf(SampleRecord::Kind kind) {
-  switch (kind) {
+profile::SampleEntry EntryOf(uint32_t pid, const procfs::Mapping& mapping) {
+  const std::string_view path = mapping.path.empty() ? "//anon" : mapping.path;
+  return {.pid = pid,
+          .tid = pid,
+          .event = profile::CodeMapped{.start = mapping.start,
+                                       .length = mapping.end - mapping.start,
+                                       .file_offset = mapping.offset,
+                                       .inode = mapping.inode,
+                                       .path = path}};
+}
+
+std::optional<profile::SampleEvent> EventOf(const SampleRecord& from) {
+  switch (from.kind) {
     case SampleRecord::Kind::kSample:
-      return SampleKind::kSample;
+      return profile::SampleTaken{from.address, from.kernel, from.chain};
     case SampleRecord::Kind::kMap:
-      return SampleKind::kMap;
+      return profile::CodeMapped{.start = from.address,
+                                 .length = from.length,
+                                 .file_offset = from.offset,
+                                 .inode = from.inode,
+                                 .path = from.text};
     case SampleRecord::Kind::kComm:
-      return SampleKind::kComm;
+      return profile::ThreadNamed{from.text, from.exec};
     case SampleRecord::Kind::kFork:
-      return SampleKind::kFork;
+      return profile::ThreadForked{from.parent_pid};
     case SampleRecord::Kind::kExit:
-      return SampleKind::kExit;
+      return profile::ThreadExited{};
     case SampleRecord::Kind::kLost:
-      return SampleKind::kLost;
+      return profile::SamplesLost{from.lost};
     case SampleRecord::Kind::kSwitch:
-      return std::nullopt;
+      break;
   }
   return std::nullopt;
 }
 
-profile::SampleEntry EntryOf(uint32_t pid, const procfs::Mapping& mapping) {
-  return {.record = {.kind = SampleKind::kMap,
-                     .pid = pid,
-                     .tid = pid,
-                     .address = mapping.start,
-                     .length = mapping.end - mapping.start,
-                     .offset = mapping.offset,
-                     .inode = mapping.inode},
-          .text = mapping.path.empty() ? std::string_view("//anon") : mapping.path};
-}
-
 }  // namespace
 
-std::optional<SampleFileRecord> FileRecordOf(const SampleRecord& from) {
-  const auto kind = FileKindOf(from.kind);
-  if (!kind) return std::nullopt;
-  SampleFileRecord record = {.kind = *kind,
-                             .kernel = from.kernel,
-                             .exec = from.exec,
-                             .cpu = from.cpu,
-                             .pid = from.pid,
-                             .tid = from.tid,
-                             .time = from.time,
-                             .address = from.address,
-                             .length = from.length,
-                             .offset = from.offset,
-                             .inode = from.inode};
-  if (*kind == SampleKind::kFork) record.address = from.parent_pid;
-  if (*kind == SampleKind::kLost) record.address = from.lost;
-  return record;
+std::optional<profile::SampleEntry> EntryOf(const SampleRecord& from) {
+  const auto event = EventOf(from);
+  if (!event) return std::nullopt;
+  return profile::SampleEntry{from.time, from.pid, from.tid, from.cpu, *event};
 }
 
 void SampleRecorder::Add(const SampleRecord& from) {
-  const auto record = FileRecordOf(from);
-  if (!record) return;
+  const auto entry = EntryOf(from);
+  if (!entry) return;
   FollowProcess(from);
-  writer_.Add({*record, from.text, {}, from.chain});
+  writer_.Add(*entry);
 }
 
 void SampleRecorder::FollowProcess(const SampleRecord& from) {
@@ -92,7 +81,7 @@ void SampleRecorder::AddExisting(uint32_t pid, const std::string& proc) {
   }
   for (const uint32_t tid : procfs::Threads(pid, proc)) {
     const std::string name = procfs::ThreadName(pid, tid, proc);
-    writer_.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
+    writer_.Add({.pid = pid, .tid = tid, .event = profile::ThreadNamed{name}});
   }
 }
 

@@ -8,13 +8,14 @@
 
 #include "common/procfs.h"
 #include "profile/sample_log.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/foreign_jit.h"
 
 namespace jprof::record {
 
-// The record of the file; none: it is not recorded (a dispatch).
-std::optional<profile::SampleFileRecord> FileRecordOf(const ptm::SampleRecord& record);
+// What the recording has of a record, with views of its text and chain; none: a dispatch, which is
+// not recorded.
+std::optional<profile::SampleEntry> EntryOf(const ptm::SampleRecord& record);
 
 class SampleRecorder {
  public:

@@ -33,8 +33,8 @@ void VisitCpus() {
   sched_setaffinity(0, sizeof(before), &before);
 }
 
-ptm::SamplerOptions DispatchSampling(const std::vector<ptm::CheckedMetric>& metrics) {
-  ptm::SamplerOptions sampling = {.event = ptm::DispatchEvent(), .rate = 0, .period = 1};
+ptm::CpuSamplerOptions DispatchSampling(const std::vector<ptm::CheckedMetric>& metrics) {
+  ptm::CpuSamplerOptions sampling = {.event = ptm::DispatchEvent(), .rate = 0, .period = 1};
   sampling.maps = false;
   sampling.switches = true;
   sampling.ring_pages = kRingPages;
@@ -106,11 +106,11 @@ Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& asked)
   return chosen;
 }
 
-ThreadCounting::ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::Sampler sampler)
+ThreadCounting::ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::CpuSampler sampler)
     : metrics_(std::move(metrics)), sampler_(std::move(sampler)), start_(Now()) {}
 
 Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> metrics) {
-  auto sampler = ptm::Sampler::Open(DispatchSampling(metrics));
+  auto sampler = ptm::CpuSampler::Open(DispatchSampling(metrics));
   if (!sampler) return std::unexpected(Error{sampler.error().message, Error::Kind::kWrongUse});
   sampler->Start();
   uint32_t counting = 0;

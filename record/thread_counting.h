@@ -56,10 +56,10 @@ class ThreadCounting {
   static constexpr int kPriorityMilliseconds = 500;
 
  private:
-  ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::Sampler sampler);
+  ThreadCounting(std::vector<ptm::CheckedMetric> metrics, ptm::CpuSampler sampler);
 
   std::vector<ptm::CheckedMetric> metrics_;
-  ptm::Sampler sampler_;
+  ptm::CpuSampler sampler_;
   ptm::DispatchAccounts accounts_;
   bool everyone_ = false;                   // all processes are the family
   uint64_t start_, now_ = 0;                // of the table; of the last Sync

@@ -97,8 +97,8 @@ Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::st
   return {};
 }
 
-Result<ptm::SamplerOptions> SamplingOf(const TprofRequest& request) {
-  ptm::SamplerOptions sampling = {.chains = request.chains, .pids = request.pids};
+Result<ptm::CpuSamplerOptions> SamplingOf(const TprofRequest& request) {
+  ptm::CpuSamplerOptions sampling = {.chains = request.chains, .pids = request.pids};
   if (request.rate != 0) sampling.rate = request.rate;
   if (request.event.empty()) return sampling;
   auto event = ptm::CheckEvent(request.event);

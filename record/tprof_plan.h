@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "record/java_command.h"
 
 namespace jprof::record {
@@ -31,13 +31,13 @@ struct TprofRequest {
 };
 
 struct TprofPlan {
-  std::filesystem::path out;     // a directory that does not exist
-  ptm::SamplerOptions sampling;  // pids empty and no launch: the whole machine
-  bool whole_machine = false;    // although there is a command
-  std::optional<Launch> launch;  // the program to run meanwhile
-  double delay = 0;              // seconds before the first sample
-  double duration = 0;           // seconds; 0: until the command ends, or Ctrl-C
-  std::string command;           // for the header
+  std::filesystem::path out;        // a directory that does not exist
+  ptm::CpuSamplerOptions sampling;  // pids empty and no launch: the whole machine
+  bool whole_machine = false;       // although there is a command
+  std::optional<Launch> launch;     // the program to run meanwhile
+  double delay = 0;                 // seconds before the first sample
+  double duration = 0;              // seconds; 0: until the command ends, or Ctrl-C
+  std::string command;              // for the header
   std::vector<std::string> notes;
 };
 
@@ -45,7 +45,7 @@ struct TprofPlan {
 Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::string>& command);
 
 // The sampler's options before any limit. Pure unless an event is given, which is looked up.
-Result<ptm::SamplerOptions> SamplingOf(const TprofRequest& request);
+Result<ptm::CpuSamplerOptions> SamplingOf(const TprofRequest& request);
 
 // Everything that can be wrong is found here, before anything starts. `command` empty: none.
 Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::string>& command);

@@ -68,7 +68,7 @@ class Recording {
 
   Result<void> OpenSampler() {
     AllowManyFiles();
-    auto sampler = ptm::Sampler::Open(sampling_);
+    auto sampler = ptm::CpuSampler::Open(sampling_);
     if (!sampler) return std::unexpected(sampler.error());
     sampler_.emplace(*std::move(sampler));
     if (!sampler_->note().empty()) notes_.push_back(sampler_->note());
@@ -156,11 +156,11 @@ class Recording {
   }
 
   const TprofPlan& plan_;
-  ptm::SamplerOptions sampling_;
+  ptm::CpuSamplerOptions sampling_;
   std::vector<std::string> notes_;
   std::optional<HeldProgram> program_;
   std::optional<Outcome> outcome_;  // of the program, once it has ended
-  std::optional<ptm::Sampler> sampler_;
+  std::optional<ptm::CpuSampler> sampler_;
   profile::SampleWriter writer_;
   SampleRecorder recorder_{writer_};
 };

@@ -74,7 +74,7 @@ void SampleRecorder::ChargeCurrent(engine::Thread& thread, size_t trigger, int64
 }
 
 void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t weight,
-                               const void* context, ptm::ThreadSampler* timer) {
+                               const void* context, ptm::ThreadTimer* timer) {
   const engine::TreeInUse tree(thread);
   profile::ThreadRecord& record = *thread.record;
   if (!tree.Outermost()) {
@@ -121,7 +121,7 @@ void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sample
 
 // Writes the words of the kernel's frames to sampled.words; returns how many.
 size_t SampleRecorder::KernelWords(engine::Thread& thread, SampledThread& sampled,
-                                   ptm::ThreadSampler* timer) {
+                                   ptm::ThreadTimer* timer) {
   if (timer == nullptr || java_only_) return 0;
   const size_t frames = timer->KernelFrames(sampled.kernel, kMostKernelFrames);
   if (frames != 0) saw_kernel_frames_.store(true, std::memory_order_relaxed);

@@ -42,7 +42,7 @@ class SampleRecorder {
   // Signal handler: adds the stack that was interrupted. `timer`: whose kernel frames are the
   // innermost ones; null: none.
   void TakeStack(engine::Thread& thread, size_t trigger, int64_t weight, const void* context,
-                 ptm::ThreadSampler* timer);
+                 ptm::ThreadTimer* timer);
 
   // Callback of the VM on the calling thread, of which samples may be taken now: adds its Java
   // stack, with the class of an object (its signature; null: none) as a leaf. `weight`: what the
@@ -67,7 +67,7 @@ class SampleRecorder {
 
   SampleRecorder(const AgentOptions& options, engine::Session& session);
   bool IsOwn(uint64_t pc) const { return pc >= own_begin_ && pc < own_end_; }
-  size_t KernelWords(engine::Thread& thread, SampledThread& sampled, ptm::ThreadSampler* timer);
+  size_t KernelWords(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);
   profile::Node* ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
                            std::span<hotspot::StackFrame> frames, uint32_t kept, size_t words);
   void Add(engine::Thread& thread, engine::Timeline& timeline, const hotspot::StackWalk& walk,

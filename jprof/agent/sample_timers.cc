@@ -8,7 +8,7 @@
 #include "common/errno_text.h"
 #include "jprof/agent/sample_signals.h"
 #include "jprof/agent/say.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "ptm/tsc.h"
 
 namespace jprof::agent {
@@ -18,16 +18,16 @@ bool HasTimer(const Trigger& trigger) {
   return trigger.kind == TriggerKind::kTime || trigger.kind == TriggerKind::kEvent;
 }
 
-Result<ptm::ThreadSampling> SettingOf(const Trigger& trigger, const AgentOptions& options) {
+Result<ptm::ThreadTimerSettings> SettingOf(const Trigger& trigger, const AgentOptions& options) {
   const bool with_kernel = !options.java_only && options.mode != Mode::kCalltree;
-  ptm::ThreadSampling setting = {ptm::CpuClock(), trigger.every, kTimerSignal, with_kernel,
-                                 options.timer};
+  ptm::ThreadTimerSettings setting = {ptm::CpuClock(), trigger.every, kTimerSignal, with_kernel,
+                                      options.timer};
   if (trigger.kind == TriggerKind::kEvent) {
     auto event = ptm::DecodeMetric(trigger.event);
     if (!event) return std::unexpected(event.error());
     setting.event = *std::move(event);
   } else if (options.timer == ptm::TimerSource::kPerf) {
-    if (const auto possible = ptm::CheckThreadSampling(setting); !possible)
+    if (const auto possible = ptm::CheckThreadTimer(setting); !possible)
       return WrongUse("TIMER=PERF: {}; or use TIMER=POSIX", possible.error().message);
   }
   return setting;
@@ -35,8 +35,9 @@ Result<ptm::ThreadSampling> SettingOf(const Trigger& trigger, const AgentOptions
 
 }  // namespace
 
-Result<std::vector<ptm::ThreadSampling>> SampleTimers::SettingsOf(const AgentOptions& options) {
-  std::vector<ptm::ThreadSampling> settings;
+Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(
+    const AgentOptions& options) {
+  std::vector<ptm::ThreadTimerSettings> settings;
   for (const Trigger& trigger : options.triggers) {
     if (!HasTimer(trigger)) continue;
     auto setting = SettingOf(trigger, options);
@@ -71,13 +72,13 @@ int SampleTimers::Open(SampledThread& sampled) {
 void SampleTimers::Close(SampledThread& sampled) {
   std::lock_guard guard(sampled.timers_lock);
   sampled.ended = true;
-  for (ptm::ThreadSampler& timer : sampled.timers) timer.Close();
+  for (ptm::ThreadTimer& timer : sampled.timers) timer.Close();
 }
 
 void SampleTimers::Follow(const SampleGate& gate, SampledThread& sampled) {
   std::lock_guard guard(sampled.timers_lock);
   if (sampled.ended) return;
-  for (ptm::ThreadSampler& timer : sampled.timers) {
+  for (ptm::ThreadTimer& timer : sampled.timers) {
     if (gate.open()) {
       timer.Start();
     } else {

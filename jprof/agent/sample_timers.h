@@ -1,4 +1,4 @@
-// The timers of sampling: for each trigger that is a timer or a perf event one ptm::ThreadSampler
+// The timers of sampling: for each trigger that is a timer or a perf event one ptm::ThreadTimer
 // per thread. They run while samples are taken.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "jprof/agent/sampled_thread.h"
 #include "jprof/engine/session.h"
 #include "options/agent_options.h"
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 
 namespace jprof::agent {
 
@@ -17,11 +17,11 @@ class SampleTimers {
  public:
   // The settings that the options ask for. Error: an event that the agent cannot decode, or
   // TIMER=PERF where the machine does not permit it.
-  static Result<std::vector<ptm::ThreadSampling>> SettingsOf(const AgentOptions& options);
+  static Result<std::vector<ptm::ThreadTimerSettings>> SettingsOf(const AgentOptions& options);
   // The triggers of these settings, in the same order.
   static std::vector<uint32_t> TriggersOf(const AgentOptions& options);
 
-  SampleTimers(std::vector<ptm::ThreadSampling> settings, std::vector<uint32_t> triggers)
+  SampleTimers(std::vector<ptm::ThreadTimerSettings> settings, std::vector<uint32_t> triggers)
       : settings_(std::move(settings)), triggers_(std::move(triggers)) {}
 
   size_t count() const { return settings_.size(); }
@@ -38,7 +38,7 @@ class SampleTimers {
   static void FollowAll(const SampleGate& gate, engine::Session& session);
 
  private:
-  const std::vector<ptm::ThreadSampling> settings_;
+  const std::vector<ptm::ThreadTimerSettings> settings_;
   const std::vector<uint32_t> triggers_;
   std::atomic<bool> failure_reported_ = false;
 };

@@ -14,7 +14,7 @@
 #include "jprof/engine/thread.h"
 #include "jprof/hotspot/stack_walker.h"
 #include "options/triggers.h"
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 
 namespace jprof::agent {
 
@@ -39,7 +39,7 @@ struct SampledThread final : engine::ThreadExtension {
   }
 
   SpinLock timers_lock;  // held to start, stop and close them: a few system calls
-  ptm::ThreadSampler timers[kMostTriggers];
+  ptm::ThreadTimer timers[kMostTriggers];
   std::atomic<bool> ended = false;  // it is not sampled any more
   SampleGate::Passage passage;
   unwind::StackBounds stack;

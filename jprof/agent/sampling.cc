@@ -36,7 +36,7 @@ void MarkNotSampled(engine::Thread& thread, int error) {
 
 Sampling::Sampling(const AgentOptions& options, engine::Session& session,
                    std::unique_ptr<SampleRecorder> recorder,
-                   std::vector<ptm::ThreadSampling> timers)
+                   std::vector<ptm::ThreadTimerSettings> timers)
     : options_(options),
       session_(session),
       timers_(std::move(timers), SampleTimers::TriggersOf(options)),

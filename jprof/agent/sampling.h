@@ -64,7 +64,7 @@ class Sampling {
 
  private:
   Sampling(const AgentOptions& options, engine::Session& session,
-           std::unique_ptr<SampleRecorder> recorder, std::vector<ptm::ThreadSampling> timers);
+           std::unique_ptr<SampleRecorder> recorder, std::vector<ptm::ThreadTimerSettings> timers);
 
   const AgentOptions& options_;
   engine::Session& session_;

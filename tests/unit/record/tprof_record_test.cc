@@ -14,7 +14,6 @@ namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
-using profile::SampleKind;
 using ptm::SampleRecord;
 
 std::string TextOf(const fs::path& path) {
@@ -72,28 +71,27 @@ TEST(SamplingText, SaysHowOftenAndByWhat) {
   EXPECT_EQ(SamplingText({.event = event, .rate = 0, .period = 9}), "event X, every 9");
 }
 
-TEST(FileRecordOf, KeepsTheFieldsOfEachKind) {
+TEST(EntryOf, KeepsTheFieldsOfEachKind) {
   SampleRecord from = {.kind = SampleRecord::Kind::kSample, .kernel = true, .cpu = 3, .pid = 7};
   from.tid = 8;
   from.time = 99;
   from.address = 0x1000;
-  const auto sample = FileRecordOf(from);
+  const auto sample = EntryOf(from);
   ASSERT_TRUE(sample);
-  EXPECT_EQ(sample->kind, SampleKind::kSample);
-  EXPECT_EQ(sample->kernel, 1);
   EXPECT_EQ(sample->cpu, 3);
   EXPECT_EQ(sample->pid, 7u);
   EXPECT_EQ(sample->tid, 8u);
   EXPECT_EQ(sample->time, 99u);
-  EXPECT_EQ(sample->address, 0x1000u);
+  EXPECT_TRUE(std::get<profile::SampleTaken>(sample->event).kernel);
+  EXPECT_EQ(std::get<profile::SampleTaken>(sample->event).address, 0x1000u);
   from.parent_pid = 6;
   from.lost = 5;
   from.kind = SampleRecord::Kind::kFork;
-  EXPECT_EQ(FileRecordOf(from)->address, 6u);
+  EXPECT_EQ(std::get<profile::ThreadForked>(EntryOf(from)->event).parent_pid, 6u);
   from.kind = SampleRecord::Kind::kLost;
-  EXPECT_EQ(FileRecordOf(from)->address, 5u);
+  EXPECT_EQ(std::get<profile::SamplesLost>(EntryOf(from)->event).count, 5u);
   from.kind = SampleRecord::Kind::kSwitch;
-  EXPECT_FALSE(FileRecordOf(from));
+  EXPECT_FALSE(EntryOf(from));
 }
 
 TEST_F(TprofRecordTest, ExistingProcessesAreRecorded) {
@@ -113,17 +111,16 @@ TEST_F(TprofRecordTest, ExistingProcessesAreRecorded) {
   ASSERT_TRUE(log) << log.error().message;
   const auto& entries = log->entries();
   ASSERT_EQ(entries.size(), 4u);
-  EXPECT_EQ(entries[0].record.kind, SampleKind::kMap);
-  EXPECT_EQ(entries[0].record.address, 0x1000u);
-  EXPECT_EQ(entries[0].record.length, 0x2000u);
-  EXPECT_EQ(entries[0].record.offset, 0x40u);
-  EXPECT_EQ(entries[0].record.inode, 9u);
-  EXPECT_EQ(entries[0].text, "/lib/x.so");
-  EXPECT_EQ(entries[1].text, "//anon");
-  EXPECT_EQ(entries[2].record.kind, SampleKind::kComm);
-  EXPECT_EQ(entries[2].text, "java");
-  EXPECT_EQ(entries[3].record.tid, 8u);
-  EXPECT_EQ(entries[3].text, "GC thread");
+  const auto& mapped = std::get<profile::CodeMapped>(entries[0].event);
+  EXPECT_EQ(mapped.start, 0x1000u);
+  EXPECT_EQ(mapped.length, 0x2000u);
+  EXPECT_EQ(mapped.file_offset, 0x40u);
+  EXPECT_EQ(mapped.inode, 9u);
+  EXPECT_EQ(mapped.path, "/lib/x.so");
+  EXPECT_EQ(std::get<profile::CodeMapped>(entries[1].event).path, "//anon");
+  EXPECT_EQ(std::get<profile::ThreadNamed>(entries[2].event).name, "java");
+  EXPECT_EQ(entries[3].tid, 8u);
+  EXPECT_EQ(std::get<profile::ThreadNamed>(entries[3].event).name, "GC thread");
 }
 
 TEST_F(TprofRecordTest, OnlySymbolsOfCodeAreKept) {

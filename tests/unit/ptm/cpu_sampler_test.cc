@@ -1,4 +1,4 @@
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
@@ -29,8 +29,8 @@ double CpuSeconds() {
   }
 }
 
-TEST(Sampler, SamplesThisProcessAtTheRateAsked) {
-  auto sampler = Sampler::Open({.rate = 1000, .pids = {static_cast<uint32_t>(getpid())}});
+TEST(CpuSampler, SamplesThisProcessAtTheRateAsked) {
+  auto sampler = CpuSampler::Open({.rate = 1000, .pids = {static_cast<uint32_t>(getpid())}});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();
   Burn(0.5);
@@ -53,8 +53,8 @@ TEST(Sampler, SamplesThisProcessAtTheRateAsked) {
   EXPECT_GT(last, nanos - 2'000'000'000);  // the same clock
 }
 
-TEST(Sampler, SaysWhatProcessesDo) {
-  auto sampler = Sampler::Open({.pids = {static_cast<uint32_t>(getpid())}});
+TEST(CpuSampler, SaysWhatProcessesDo) {
+  auto sampler = CpuSampler::Open({.pids = {static_cast<uint32_t>(getpid())}});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();
   const pid_t child = fork();
@@ -84,8 +84,8 @@ TEST(Sampler, SaysWhatProcessesDo) {
   EXPECT_TRUE(seen.contains("exit"));
 }
 
-TEST(Sampler, TheWholeMachineAlsoWhenItIsIdle) {
-  auto sampler = Sampler::Open({.rate = 1000});
+TEST(CpuSampler, TheWholeMachineAlsoWhenItIsIdle) {
+  auto sampler = CpuSampler::Open({.rate = 1000});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();
   usleep(300'000);
@@ -98,8 +98,8 @@ TEST(Sampler, TheWholeMachineAlsoWhenItIsIdle) {
 }
 
 // Who started whom, on which CPU: only in this order can it be followed.
-TEST(Sampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
-  auto sampler = Sampler::Open({.rate = 1000});
+TEST(CpuSampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
+  auto sampler = CpuSampler::Open({.rate = 1000});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();
   uint64_t last = 0, records = 0, early = 0;
@@ -147,7 +147,7 @@ class MadeRing : public testing::Test {
 
   perf_event_mmap_page* page_ = static_cast<perf_event_mmap_page*>(mmap(
       nullptr, (1 + kPages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  Sampler sampler_ = Sampler::Over(eventfd(0, EFD_CLOEXEC), page_, kPages);
+  CpuSampler sampler_ = CpuSampler::Over(eventfd(0, EFD_CLOEXEC), page_, kPages);
   uint64_t seen_ = 0, lost_ = 0;
 };
 
@@ -170,19 +170,19 @@ TEST_F(MadeRing, WhatCannotBeReadIsLostAndCounted) {
   EXPECT_EQ(lost_, 0u);
 }
 
-TEST(Sampler, AProcessThatHasEndedIsAnError) {
+TEST(CpuSampler, AProcessThatHasEndedIsAnError) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
-  const auto sampler = Sampler::Open({.pids = {static_cast<uint32_t>(child)}});
+  const auto sampler = CpuSampler::Open({.pids = {static_cast<uint32_t>(child)}});
   ASSERT_FALSE(sampler);
   EXPECT_NE(sampler.error().message.find("has ended"), std::string::npos)
       << sampler.error().message;
 }
 
-TEST(Sampler, AnEventThatTheMachineLacksIsWrongUse) {
+TEST(CpuSampler, AnEventThatTheMachineLacksIsWrongUse) {
   const auto sampler =
-      Sampler::Open({.event = {.name = "nonsense", .type = 0x7ffffff0, .config = 1}});
+      CpuSampler::Open({.event = {.name = "nonsense", .type = 0x7ffffff0, .config = 1}});
   ASSERT_FALSE(sampler);
   EXPECT_NE(sampler.error().message.find("nonsense"), std::string::npos) << sampler.error().message;
 }

@@ -1,4 +1,4 @@
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@
 #include <cerrno>
 #include <thread>
 
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 namespace jprof::ptm {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
-ThreadSampler* current = nullptr;
+ThreadTimer* current = nullptr;
 volatile int64_t taken = 0, kernel_frames = 0;
 volatile pid_t taken_on = 0;
 
@@ -44,7 +44,7 @@ void Burn(uint64_t ns) {
   }
 }
 
-class ThreadSamplerTest : public testing::Test {
+class ThreadTimerTest : public testing::Test {
  protected:
   void SetUp() override {
     struct sigaction action = {};
@@ -65,7 +65,7 @@ class ThreadSamplerTest : public testing::Test {
     if (error != 0) skipped_ = strerror(error);
     return error == 0;
   }
-  ThreadSampler sampler_;
+  ThreadTimer sampler_;
   std::string skipped_;
 };
 
@@ -93,14 +93,14 @@ TEST(FirstPeriod, IsNeverShortWhateverTheRandomNumber) {
   EXPECT_EQ(FirstPeriodOf(1, 1, 0).length, 1u);
 }
 
-TEST_F(ThreadSamplerTest, RefusesAPeriodThatCannotBeServed) {
+TEST_F(ThreadTimerTest, RefusesAPeriodThatCannotBeServed) {
   EXPECT_EQ(sampler_.Open({CpuClock(), kShortestClockPeriod - 1, SIGPROF}, 1), EINVAL);
   EXPECT_EQ(sampler_.Open({CpuClock(), 0, SIGPROF}, 1), EINVAL);
 }
 
 // Whatever the random number, and after each restart, too: the first signal does not come before
 // half a period, and from then on one comes each period.
-TEST_F(ThreadSamplerTest, TheFirstSignalIsNeverEarly) {
+TEST_F(ThreadTimerTest, TheFirstSignalIsNeverEarly) {
   constexpr uint64_t kPeriod = 4 * kMillisecond;
   for (uint64_t random = 0; random < 40; ++random) {
     const int error = sampler_.Open({CpuClock(), kPeriod, SIGPROF}, random * 0x9e3779b97f4a7c15ull);
@@ -121,7 +121,7 @@ TEST_F(ThreadSamplerTest, TheFirstSignalIsNeverEarly) {
   }
 }
 
-TEST_F(ThreadSamplerTest, TakesOneSampleAPeriodOfCpuTime) {
+TEST_F(ThreadTimerTest, TakesOneSampleAPeriodOfCpuTime) {
   if (!Open(CpuClock(), kMillisecond)) GTEST_SKIP() << skipped_;
   Burn(20 * kMillisecond);
   EXPECT_EQ(taken, 0);  // it was not started
@@ -134,7 +134,7 @@ TEST_F(ThreadSamplerTest, TakesOneSampleAPeriodOfCpuTime) {
   EXPECT_LE(taken, all + 1);  // one may have been under way
 }
 
-TEST_F(ThreadSamplerTest, DoesNotCountTimeOffTheProcessorNorOtherThreads) {
+TEST_F(ThreadTimerTest, DoesNotCountTimeOffTheProcessorNorOtherThreads) {
   if (!Open(CpuClock(), kMillisecond)) GTEST_SKIP() << skipped_;
   sampler_.Start();
   std::thread other([] { Burn(100 * kMillisecond); });
@@ -146,7 +146,7 @@ TEST_F(ThreadSamplerTest, DoesNotCountTimeOffTheProcessorNorOtherThreads) {
   EXPECT_EQ(taken_on, static_cast<pid_t>(syscall(SYS_gettid)));
 }
 
-TEST_F(ThreadSamplerTest, StartsAgainAndIgnoresForeignSignals) {
+TEST_F(ThreadTimerTest, StartsAgainAndIgnoresForeignSignals) {
   if (!Open(CpuClock(), kMillisecond)) GTEST_SKIP() << skipped_;
   raise(SIGPROF);
   EXPECT_EQ(taken, 0);
@@ -158,7 +158,7 @@ TEST_F(ThreadSamplerTest, StartsAgainAndIgnoresForeignSignals) {
   EXPECT_NEAR(static_cast<double>(taken), 500, 75);  // as above, five times
 }
 
-TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
+TEST_F(ThreadTimerTest, GivesTheKernelsFramesWhereAllowed) {
   if (!SamplingPermission().kernel) GTEST_SKIP() << SamplingPermission().advice;
   if (!Open(CpuClock(), kMillisecond, true)) GTEST_SKIP() << skipped_;
   sampler_.Start();
@@ -174,7 +174,7 @@ TEST_F(ThreadSamplerTest, GivesTheKernelsFramesWhereAllowed) {
             200);  // of about 200 samples, most in the kernel and several frames deep
 }
 
-TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
+TEST_F(ThreadTimerTest, CountsASoftwareEvent) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer touches memory of its own: page faults are not exact";
 #endif
@@ -191,11 +191,11 @@ TEST_F(ThreadSamplerTest, CountsASoftwareEvent) {
   EXPECT_NEAR(static_cast<double>(taken), kPages / 10.0, 5);
 }
 
-TEST_F(ThreadSamplerTest, RefusesAShortPeriodOfTheOtherClockToo) {
+TEST_F(ThreadTimerTest, RefusesAShortPeriodOfTheOtherClockToo) {
   EXPECT_EQ(sampler_.Open({TaskClock(), kShortestClockPeriod - 1, SIGPROF}, 1), EINVAL);
 }
 
-TEST_F(ThreadSamplerTest, ThePosixTimerCanBeChosen) {
+TEST_F(ThreadTimerTest, ThePosixTimerCanBeChosen) {
   ASSERT_EQ(sampler_.Open({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPosix}, 1), 0);
   EXPECT_TRUE(sampler_.by_timer());
   sampler_.Start();
@@ -205,7 +205,7 @@ TEST_F(ThreadSamplerTest, ThePosixTimerCanBeChosen) {
 }
 
 // No descriptor is left: as where a container forbids perf events.
-TEST_F(ThreadSamplerTest, FallsBackOnlyWhereNoSourceWasChosen) {
+TEST_F(ThreadTimerTest, FallsBackOnlyWhereNoSourceWasChosen) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit none = {0, before.rlim_max};
@@ -215,7 +215,7 @@ TEST_F(ThreadSamplerTest, FallsBackOnlyWhereNoSourceWasChosen) {
   const int perf = sampler_.Open({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPerf}, 1);
   const bool perf_by_timer = sampler_.by_timer();
   const auto checked =
-      CheckThreadSampling({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPerf});
+      CheckThreadTimer({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPerf});
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(any, 0);
   EXPECT_TRUE(by_timer);

@@ -23,7 +23,7 @@ EventSpec CpuClock();
 // A thread's own on-CPU time, in ns, as an event to count.
 EventSpec TaskClock();
 
-struct SamplerOptions {
+struct CpuSamplerOptions {
   EventSpec event = CpuClock();
   uint64_t rate = 100;         // samples per second and CPU; 0: by period
   uint64_t period = 0;         // every so many events
@@ -64,17 +64,18 @@ struct SampleRecord {
   CountedValues counted;            // kSample, with switches
 };
 
-class Sampler {
+class CpuSampler {
  public:
   // Opened and not started. Error (exit code 1): what the kernel refuses and which sysctl or
   // capability would help. If kernel addresses are forbidden, only user mode is sampled, and `note`
   // says so.
-  static Result<Sampler> Open(const SamplerOptions& options);
-  // A ring that is mapped already, behind its page; both it and the descriptor go with the Sampler.
-  static Sampler Over(int descriptor, void* ring, size_t ring_pages);
-  Sampler(Sampler&&) noexcept;
-  Sampler& operator=(Sampler&&) noexcept;
-  ~Sampler();
+  static Result<CpuSampler> Open(const CpuSamplerOptions& options);
+  // A ring that is mapped already, behind its page; both it and the descriptor go with the
+  // CpuSampler.
+  static CpuSampler Over(int descriptor, void* ring, size_t ring_pages);
+  CpuSampler(CpuSampler&&) noexcept;
+  CpuSampler& operator=(CpuSampler&&) noexcept;
+  ~CpuSampler();
 
   void Start();
   void Stop();
@@ -91,7 +92,7 @@ class Sampler {
 
  private:
   struct State;
-  explicit Sampler(std::unique_ptr<State> state);
+  explicit CpuSampler(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -1,4 +1,4 @@
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -51,14 +51,14 @@ FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random) {
   return {length + more * period, 1 + more};
 }
 
-Result<void> CheckThreadSampling(const ThreadSampling& what) {
-  ThreadSampler sampler;
+Result<void> CheckThreadTimer(const ThreadTimerSettings& what) {
+  ThreadTimer sampler;
   const int error = sampler.Open(what, 1);
   if (error == 0) return {};
   return WrongUse("{}", Explain(what.event, error, ReadMachine()));
 }
 
-int ThreadSampler::Open(const ThreadSampling& what, uint64_t random) {
+int ThreadTimer::Open(const ThreadTimerSettings& what, uint64_t random) {
   Close();
   const bool clock = IsCpuClock(what.event), time = CountsTime(what.event);
   if (what.period == 0 || (time && what.period < kShortestClockPeriod)) return EINVAL;
@@ -77,7 +77,7 @@ int ThreadSampler::Open(const ThreadSampling& what, uint64_t random) {
   return error;
 }
 
-int ThreadSampler::OpenEvent(const ThreadSampling& what, uint64_t first, bool user_only) {
+int ThreadTimer::OpenEvent(const ThreadTimerSettings& what, uint64_t first, bool user_only) {
   perf_event_attr attr = {};
   attr.size = sizeof attr;
   attr.type = what.event.type;
@@ -105,7 +105,7 @@ int ThreadSampler::OpenEvent(const ThreadSampling& what, uint64_t first, bool us
   return 0;
 }
 
-int ThreadSampler::OpenTimer(const ThreadSampling& what) {
+int ThreadTimer::OpenTimer(const ThreadTimerSettings& what) {
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = what.signal;
@@ -117,12 +117,12 @@ int ThreadSampler::OpenTimer(const ThreadSampling& what) {
 }
 
 // Without it a sample has no kernel frames: not an error (locked memory is limited).
-void ThreadSampler::MapRing() {
+void ThreadTimer::MapRing() {
   ring_ = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (ring_ == MAP_FAILED) ring_ = nullptr;
 }
 
-void ThreadSampler::Start() {
+void ThreadTimer::Start() {
   if (fd_ < 0 && !has_timer_) return;
   const FirstPeriod first = FirstPeriodOf(period_, shortest_, NextRandom(random_));
   first_periods_ = first.periods;
@@ -140,13 +140,13 @@ void ThreadSampler::Start() {
   }
 }
 
-void ThreadSampler::Stop() {
+void ThreadTimer::Stop() {
   if (fd_ >= 0) ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
   const itimerspec never = {};
   if (has_timer_) timer_settime(timer_, 0, &never, nullptr);
 }
 
-void ThreadSampler::Close() {
+void ThreadTimer::Close() {
   if (ring_ != nullptr) munmap(ring_, 2 * kPage);
   if (fd_ >= 0) close(fd_);
   if (has_timer_) timer_delete(timer_);
@@ -155,7 +155,7 @@ void ThreadSampler::Close() {
   has_timer_ = false;
 }
 
-int64_t ThreadSampler::Take(const siginfo_t& signal) {
+int64_t ThreadTimer::Take(const siginfo_t& signal) {
   if (has_timer_ && signal.si_code == SI_TIMER && signal.si_value.sival_ptr == this) {
     const uint64_t first = first_periods_.exchange(0, std::memory_order_relaxed);
     return (first != 0 ? static_cast<int64_t>(first) : 1) + signal.si_overrun;
@@ -166,7 +166,7 @@ int64_t ThreadSampler::Take(const siginfo_t& signal) {
   return static_cast<int64_t>(first_periods_.exchange(0, std::memory_order_relaxed));
 }
 
-size_t ThreadSampler::KernelFrames(uint64_t* out, size_t room) {
+size_t ThreadTimer::KernelFrames(uint64_t* out, size_t room) {
   if (ring_ == nullptr) return 0;
   auto* page = static_cast<perf_event_mmap_page*>(ring_);
   const char* data = static_cast<const char*>(ring_) + kPage;

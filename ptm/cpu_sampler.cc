@@ -1,4 +1,4 @@
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ int OpenEvent(perf_event_attr& attr, int pid, int cpu, int leader = -1) {
 constexpr uint64_t kReadFormat =
     PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
-perf_event_attr AttributesOf(const SamplerOptions& options) {
+perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
   perf_event_attr attr = AttributesOf(options.event);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   if (options.switches) {
@@ -95,7 +95,7 @@ struct Ring {
 
 }  // namespace
 
-struct Sampler::State {
+struct CpuSampler::State {
   std::vector<Ring> rings;
   std::vector<std::byte> copy;  // of a record that wraps round the end
   std::vector<uint64_t> chain;
@@ -292,7 +292,7 @@ struct Sampler::State {
 
 namespace {
 
-std::unexpected<Error> Refused(int error, const SamplerOptions& options) {
+std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
   const Permission permission = SamplingPermission();
   if (error == EACCES || error == EPERM) {
     return Fail("the kernel forbids sampling {}: {}",
@@ -368,12 +368,12 @@ EventSpec TaskClock() {
   return {.name = "time", .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
 }
 
-Sampler::Sampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Sampler::Sampler(Sampler&&) noexcept = default;
-Sampler& Sampler::operator=(Sampler&&) noexcept = default;
-Sampler::~Sampler() = default;
+CpuSampler::CpuSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CpuSampler::CpuSampler(CpuSampler&&) noexcept = default;
+CpuSampler& CpuSampler::operator=(CpuSampler&&) noexcept = default;
+CpuSampler::~CpuSampler() = default;
 
-Result<Sampler> Sampler::Open(const SamplerOptions& options) {
+Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   auto state = std::make_unique<State>();
   state->chains = options.chains;
   state->counts = options.switches;
@@ -407,21 +407,21 @@ Result<Sampler> Sampler::Open(const SamplerOptions& options) {
   if (wanted_kernel && attr.exclude_kernel) {
     state->note = "only user mode is sampled: " + SamplingPermission().advice;
   }
-  return Sampler(std::move(state));
+  return CpuSampler(std::move(state));
 }
 
-Sampler Sampler::Over(int descriptor, void* ring, size_t ring_pages) {
+CpuSampler CpuSampler::Over(int descriptor, void* ring, size_t ring_pages) {
   auto state = std::make_unique<State>();
   state->ring_pages = ring_pages;
   state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);
   state->rings.back().descriptors = {descriptor};
-  return Sampler(std::move(state));
+  return CpuSampler(std::move(state));
 }
 
-void Sampler::Start() { state_->ForEach(PERF_EVENT_IOC_ENABLE); }
-void Sampler::Stop() { state_->ForEach(PERF_EVENT_IOC_DISABLE); }
+void CpuSampler::Start() { state_->ForEach(PERF_EVENT_IOC_ENABLE); }
+void CpuSampler::Stop() { state_->ForEach(PERF_EVENT_IOC_DISABLE); }
 
-void Sampler::Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit) {
+void CpuSampler::Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit) {
   std::vector<pollfd> ready;
   for (const Ring& ring : state_->rings) ready.push_back({ring.descriptors.front(), POLLIN, 0});
   // A process that has ended hangs up its events at once; sleep anyway.
@@ -434,7 +434,7 @@ void Sampler::Drain(int milliseconds, const std::function<void(const SampleRecor
   state_->DrainRings(visit);
 }
 
-void Sampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit) {
+void CpuSampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit) {
   for (const Ring& ring : state_->rings) {
     std::array<std::byte, (3 + CountedValues::kMost) * sizeof(uint64_t)> raw;
     const ssize_t got = read(ring.descriptors.front(), raw.data(), raw.size());
@@ -446,12 +446,12 @@ void Sampler::ReadCounted(const std::function<void(const SampleRecord&)>& visit)
   }
 }
 
-const std::string& Sampler::note() const { return state_->note; }
-uint32_t Sampler::cpus() const { return static_cast<uint32_t>(state_->rings.size()); }
+const std::string& CpuSampler::note() const { return state_->note; }
+uint32_t CpuSampler::cpus() const { return static_cast<uint32_t>(state_->rings.size()); }
 
 Permission SamplingPermission() {
   Permission permission;
-  perf_event_attr attr = AttributesOf(SamplerOptions());
+  perf_event_attr attr = AttributesOf(CpuSamplerOptions());
   const auto can = [&attr](int pid) {
     const int descriptor = OpenEvent(attr, pid, pid < 0 ? 0 : -1);
     if (descriptor >= 0) close(descriptor);

@@ -27,8 +27,8 @@ enum class TimerSource : uint8_t {
   kPosix,  // the POSIX CPU-time timer
 };
 
-struct ThreadSampling {
-  EventSpec event;      // CpuClock() of ptm/sampler.h: the period is in ns
+struct ThreadTimerSettings {
+  EventSpec event;      // CpuClock() of ptm/cpu_sampler.h: the period is in ns
   uint64_t period = 0;  // one signal for each so many
   int signal = SIGPROF;
   bool kernel = false;  // with the kernel's part of the stack, where that is permitted
@@ -46,18 +46,18 @@ FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random);
 
 // Whether the calling thread can have its timer or event. Error (exit code 2): why not, and what to
 // change.
-Result<void> CheckThreadSampling(const ThreadSampling& what);
+Result<void> CheckThreadTimer(const ThreadTimerSettings& what);
 
-class ThreadSampler {
+class ThreadTimer {
  public:
-  ThreadSampler() = default;
-  ~ThreadSampler() { Close(); }
-  ThreadSampler(const ThreadSampler&) = delete;
-  ThreadSampler& operator=(const ThreadSampler&) = delete;
+  ThreadTimer() = default;
+  ~ThreadTimer() { Close(); }
+  ThreadTimer(const ThreadTimer&) = delete;
+  ThreadTimer& operator=(const ThreadTimer&) = delete;
 
   // For the calling thread, stopped. `random`: any number; the first periods follow from it.
   // Returns an errno, 0 = open; EINVAL: a clock with a period below kShortestClockPeriod.
-  int Open(const ThreadSampling& what, uint64_t random);
+  int Open(const ThreadTimerSettings& what, uint64_t random);
   // Begins with a new random first period, also after Stop.
   void Start();
   void Stop();
@@ -71,8 +71,8 @@ class ThreadSampler {
   size_t KernelFrames(uint64_t* out, size_t room);
 
  private:
-  int OpenEvent(const ThreadSampling& what, uint64_t first, bool user_only);
-  int OpenTimer(const ThreadSampling& what);
+  int OpenEvent(const ThreadTimerSettings& what, uint64_t first, bool user_only);
+  int OpenTimer(const ThreadTimerSettings& what);
   void MapRing();
 
   int fd_ = -1;
