@@ -52,7 +52,7 @@ namespace internal {
 
 // The ways out of the fast path. They take the event as words: the handlers leave by a tail call,
 // with each word still in the register in which it came. An Event would be stored on the stack, in
-// each event, which once cost 1.5 ns (docs/HOT_PATH.md).
+// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
