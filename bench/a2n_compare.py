@@ -52,10 +52,12 @@ class Basket {
  public:
   void Add(Item item) { items_.push_back(std::move(item)); }
   double Sum() const {
-    return std::accumulate(items_.begin(), items_.end(), 0.0, [](double sum, const Item& i) { return sum + i.price * i.count; });
+    return std::accumulate(items_.begin(), items_.end(), 0.0,
+                           [](double sum, const Item& i) { return sum + i.price * i.count; });
   }
   template <typename Key> void Sort(Key key) {
-    std::sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+    std::sort(items_.begin(), items_.end(),
+              [&](const Item& a, const Item& b) { return key(a) < key(b); });
   }
   std::map<std::string, std::vector<Item>> ByName() const {
     std::map<std::string, std::vector<Item>> names;
@@ -101,7 +103,8 @@ os._exit(os.waitstatus_to_exitcode(status) & 255)
 class Measured:
     def __init__(self, command, text):
         """Runs the command with the text as its input and records its time and peak memory."""
-        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
+                tempfile.TemporaryFile() as err, \
                 tempfile.NamedTemporaryFile("r") as peak:
             source.write(text.encode())
             source.seek(0)
@@ -191,13 +194,13 @@ def blocks(output, count):
     return chains
 
 
-def ask_addr2line(tool, path, addresses):
+def run_addr2line(tool, path, addresses):
     ran = Measured([tool, "-f", "-i", "-C", "-a", "-e", path],
                    "".join(f"{a:x}\n" for a in addresses))
     return ran, blocks(ran.output, len(addresses))
 
 
-def ask_jprof(jprof, path, addresses):
+def run_jprof(jprof, path, addresses):
     import json
     text = "".join(f"{a:x}\n" for a in addresses)
     ran = Measured([jprof, "a2n", "-f", "-i", "-q", "--timing", "-e", path], text)
@@ -213,7 +216,8 @@ def ask_jprof(jprof, path, addresses):
 def bare(name):
     """The name without the parts that the two tools print differently."""
     name = re.sub(
-        r" ?\[clone [^]]*\]|\.(isra|part|constprop|cold|lto_priv)(\.\d+)*|@@?[A-Za-z_0-9.]+$|\[abi:\w+\]", "", name)
+        r" ?\[clone [^]]*\]|\.(isra|part|constprop|cold|lto_priv)(\.\d+)*"
+        r"|@@?[A-Za-z_0-9.]+$|\[abi:\w+\]", "", name)
     name = name.replace("(anonymous namespace)::", "").replace(" ", "")
     return name
 
@@ -264,14 +268,14 @@ def classify(ours, theirs, aliases):
 
 
 def report(name, addresses, ours, theirs, table, examples, also):
-    count, shown, lines_equal, lines_asked = collections.Counter(), collections.defaultdict(
+    count, shown, lines_equal, lines_compared = collections.Counter(), collections.defaultdict(
         list), 0, 0
     for address, our, their in zip(addresses, ours, theirs):
         aliases = by_nm(table, address)
         kind = classify(our, their, aliases)
         count[kind] += 1
         if kind in ("same", "spelling") and not their[0][1].startswith("??"):
-            lines_asked += 1
+            lines_compared += 1
             line = re.sub(r" \(discriminator \d+\)", "", their[0][1])
             lines_equal += our[0][1].rsplit(":", 1)[-1] == line.rsplit(":", 1)[-1]
         if kind != "same" and len(shown[kind]) < examples:
@@ -284,10 +288,10 @@ def report(name, addresses, ours, theirs, table, examples, also):
     for kind, times in count.most_common():
         print(f"    {kind:<12} {times:>8}  {100 * times / total:8.4f} %")
         print("\n".join(shown[kind])) if shown[kind] else None
-    if lines_asked:
+    if lines_compared:
         print(
-            f"    innermost line number equal: {lines_equal} of {lines_asked} "
-            f"({100 * lines_equal / lines_asked:.3f} %)")
+            f"    innermost line number equal: {lines_equal} of {lines_compared} "
+            f"({100 * lines_equal / lines_compared:.3f} %)")
 
 
 def report_nm(addresses, symbols_of_ours, table, examples):
@@ -319,7 +323,7 @@ def compare(jprof, path, options):
     print(
         f"{path} ({os.path.getsize(path) / 2**20:.1f} MiB, {'DWARF' if dwarf else 'no DWARF'}, "
         f"{len(addresses)} addresses)")
-    ran, ours, names = ask_jprof(jprof, path, addresses)
+    ran, ours, names = run_jprof(jprof, path, addresses)
     table = symbols(path)
     print(
         f"  jprof a2n    {ran.seconds:7.2f} s  {ran.megabytes:6.0f} MB   "
@@ -327,7 +331,7 @@ def compare(jprof, path, options):
     report_nm(addresses, names, table, options.examples)
     for tool in options.tools:
         few = addresses[: options.llvm_count] if "llvm" in tool else addresses
-        theirs, chains = ask_addr2line(tool, path, few)
+        theirs, chains = run_addr2line(tool, path, few)
         print(f"  {tool:<12} {theirs.seconds:7.2f} s  {theirs.megabytes:6.0f} MB   {len(few)} "
               f"addresses, start-up included: "
               f"{len(few) / theirs.seconds:.0f} per second")
@@ -362,7 +366,7 @@ def main():
     parser.add_argument("--tools", nargs="*", default=["addr2line", "llvm-addr2line"],
                         help="tools to compare with, if installed")
     parser.add_argument("files", nargs="*",
-                        help="files to use instead of libjvm.so, libc.so.6 and the compiled program")
+                        help="files instead of libjvm.so, libc.so.6 and the compiled program")
     options = parser.parse_args()
     options.tools = [
         t for t in options.tools

@@ -203,7 +203,8 @@ def main():
                     figures.append((text, bound, *phases(bench, java, kind, int(amount))))
             for name, bound, ratio, raw in figures:
                 good = bound is None or abs(ratio - 1) <= bound
-                verdict = "no bound" if bound is None else f"bound 1 +- {bound}: {'ok' if good else 'MISSED'}"
+                outcome = "ok" if good else "MISSED"
+                verdict = "no bound" if bound is None else f"bound 1 +- {bound}: {outcome}"
                 print(f"  {name:<10} median {ratio:.3f} (raw {raw:.2f})  {verdict}")
                 if not good:
                     missed.append(f"{name} on {java}")

@@ -51,7 +51,8 @@ def main():
             if limited:
                 good = cpu < LIMIT_SECONDS and gib < LIMIT_GIB
                 failed = not good
-                verdict = f"  {'ok' if good else 'FAILED'}: limit {LIMIT_SECONDS} s, {LIMIT_GIB} GiB"
+                verdict = (f"  {'ok' if good else 'FAILED'}: limit {LIMIT_SECONDS} s, "
+                           f"{LIMIT_GIB} GiB")
             print(f"{' '.join(report):34} {wall:7.1f} {cpu:7.1f} {gib:9.2f}{verdict}", flush=True)
         return failed
 

@@ -207,7 +207,8 @@ def times(args, jdk):
         over = untraced > 1 and not 0.9 <= ratio <= 1.1  # milliseconds
         broken += over
         print(
-            f"{method:18}{untraced:12.3f}{traced:12.3f}{calibrated:12.3f}{ratio:8.3f}{'!' if over else ''}", flush=True)
+            f"{method:18}{untraced:12.3f}{traced:12.3f}{calibrated:12.3f}"
+            f"{ratio:8.3f}{'!' if over else ''}", flush=True)
     return broken
 
 

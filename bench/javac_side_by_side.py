@@ -92,7 +92,8 @@ def show(compilation, jprof, results):
     for name, runs in results.items():
         agent, bound = CONFIGURATIONS[name][1:]
         cpu = measure.median(runs)
-        line = f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} {bound or '':>6} {cpu / no_inline:10.2f}"
+        line = (f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} "
+                f"{bound or '':>6} {cpu / no_inline:10.2f}")
         if agent:
             figures = measure.figures(jprof, compilation.profile(name))
             # The cost of the probes, without the cost of disabled inlining.

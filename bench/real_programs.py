@@ -42,7 +42,8 @@ print(fib(17))
 d = dict((str(i), i * i) for i in range(2000))
 print(sum(d.values()), sorted(d)[:5])
 import re, json
-print(json.dumps({"a": [1, 2, {"b": None}]}, sort_keys=True), re.sub(r"(\\w)o", r"\\1O", "foo boo zoo"))
+print(json.dumps({"a": [1, 2, {"b": None}]}, sort_keys=True),
+      re.sub(r"(\\w)o", r"\\1O", "foo boo zoo"))
 try:
     fib(None, 1)
 except TypeError as e:
@@ -75,7 +76,8 @@ def compare(args, jdk, name):
 
         def once(kind):
             shutil.rmtree(profile, ignore_errors=True)
-            agent = f"-agentpath:{os.path.abspath(args.agent)}={args.mode},tree_memory=2G,out={profile}"
+            agent = (f"-agentpath:{os.path.abspath(args.agent)}={args.mode},tree_memory=2G,"
+                     f"out={profile}")
             # Jython caches classes: traced and untraced runs have separate caches.
             flags = [agent] if kind == "traced" else []
             return measure.run(

@@ -118,7 +118,7 @@ def plain(symbol):
 def module(name):
     if "kernel" in name or name == "vmlinux" or name.startswith("["):
         return "kernel"
-    if name == "JITCODE" or "perf-" in name or "anon" in name or name == "NoModule" or "unknown" in name:
+    if name in ("JITCODE", "NoModule") or any(w in name for w in ("perf-", "anon", "unknown")):
         return "jitted or unknown"
     return os.path.basename(os.path.realpath(name))
 
@@ -157,7 +157,8 @@ def main():
             child = subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL)
             _, _, usage = os.wait4(child.pid, 0)
-            print(f"{' '.join(os.path.basename(w) for w in command[:2]):<14}{time.monotonic() - start:6.2f} s "
+            title = " ".join(os.path.basename(w) for w in command[:2])
+            print(f"{title:<14}{time.monotonic() - start:6.2f} s "
                   f"{usage.ru_maxrss / 1024:6.0f} MB   to resolve and print its own recording of "
                   f"this period")
     with_symbols = [r for r in ours["rows"] if has_symbols(r["module"]) or r["module"] == "JITCODE"]

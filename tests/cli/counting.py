@@ -364,7 +364,8 @@ class BadNames(Counting):
         self.each("page-faults,perf::PAGE-FAULTS", "perf::PAGE-FAULTS", "twice")
 
     def test_too_many(self):
-        self.each("time,dispatches,page-faults,minor-faults,major-faults,context-switches,cpu-migrations,cpu-clock,task-clock",
+        self.each("time,dispatches,page-faults,minor-faults,major-faults,context-switches,"
+                  "cpu-migrations,cpu-clock,task-clock",
                   "9 metrics", "8 at most")
 
     def test_no_pmu(self):

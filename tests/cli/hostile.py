@@ -232,7 +232,8 @@ class Names(Case):
             self.clean("compare", "--format", form, directory, directory)
 
     def test_live_threads_with_such_names(self):
-        program = "open('/proc/self/comm', 'wb').write(b'\\x1b[2J\\xff\\nQ'); sum(range(12_000_000))"
+        program = ("open('/proc/self/comm', 'wb').write(b'\\x1b[2J\\xff\\nQ'); "
+                   "sum(range(12_000_000))")
         for words in (("stat",), ("stat", "--format", "json"), ("stat", "--format", "csv"),
                       ("ptt",), ("ptt", "--format", "json"),
                       ("tprof", "--rate", "500"), ("tprof", "--rate", "500", "--format", "json")):

@@ -22,7 +22,11 @@ JPROF = os.path.abspath(sys.argv.pop(1))
 PROGRAM = r"""
 #include <time.h>
 static volatile long sum;
-double now(clockid_t clock) { struct timespec t; clock_gettime(clock, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+double now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
 __attribute__((noinline)) void work(long n) {
   for (long i = 0; i < n; ++i)
     sum += i * i;  /* the hot line */

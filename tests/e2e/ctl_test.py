@@ -168,7 +168,7 @@ def every_command_may_come_twice(lab):
                                   ("start", "yes"), ("stop", "no")):
             for time_ in ("first", "second"):
                 check(ctl(lab, pid, command).strip() != "",
-                      f"{command} for the {time_} time says nothing")
+                      f"{command} for the {time_} time prints nothing")
                 found = status_of(lab, pid)["recording"]
                 check(found == recorded, f"recording: {found} after {command} for the {time_} time")
             if recorded == "yes":
@@ -257,7 +257,7 @@ def flush_reaches_the_disk(lab):
             before = dirty_kib(pid, out)
             check({"control", "nodes", "methods"} <= set(before), f"mapped: {before}")
             check(before["nodes"] > 0 and before["control"] > 0, f"nothing to flush: {before}")
-            check("on the disk" in ctl(lab, pid, "flush"), "what flush says")
+            check("on the disk" in ctl(lab, pid, "flush"), "the output of flush")
             after = dirty_kib(pid, out)
             check(set(after.values()) == {0},
                   f"KiB that are not on the disk: {before} before, {after} after flush")
@@ -340,7 +340,7 @@ def a_bad_folder_does_not_stop_the_program(lab):
         said = [
             line for line in done.stderr.splitlines()
             if f"jprof-{os.geteuid()} is not a folder" in line]
-        check(len(said) == 1, f"not one line that says why: {done.stderr}")
+        check(len(said) == 1, f"not one line with the reason: {done.stderr}")
 
 
 @case

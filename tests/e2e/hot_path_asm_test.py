@@ -140,7 +140,8 @@ def check(disassembly, arch):
 
 def prove_the_checks():
     """Checks each rule on a correct handler and on that handler with one violation."""
-    name = "int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>(char*, void*)"
+    name = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>"
+            "(char*, void*)")
 
     def library(changed="", change="nop"):
         text, address = "", 0x1000

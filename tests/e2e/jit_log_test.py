@@ -67,8 +67,8 @@ class JitLog:
 
     @staticmethod
     def read_code(data, at, stub, flags, when):
-        address, length, letter, _, class_, name, signature, source, _, lines, code = struct.unpack_from(
-            "<QIcBHHHHHII", data, at + 16)
+        (address, length, letter, _, class_, name, signature, source, _, lines,
+         code) = struct.unpack_from("<QIcBHHHHHII", data, at + 16)
         place = at + 48
         table = [struct.unpack_from("<III", data, place + 12 * i) for i in range(lines)]
         place += 12 * lines

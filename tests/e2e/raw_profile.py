@@ -11,17 +11,16 @@ from expectations import Calls
 HEADER = struct.Struct("<8sIIIIIIQQQIIQQQQQQQQQQQ56xQ")
 HEADER_FIELDS = (
     "magic version header_bytes thread_record_bytes node_bytes thread_count metric_count "
-    "node_count node_limit "
-    "methods_bytes method_count finished trace_blocks train_records start_unix_ns start_ticks "
-    "end_ticks "
-    "ticks_per_second lost_threads lost_events disk_full name_failures tree_full folded_ticks").split()
+    "node_count node_limit methods_bytes method_count finished trace_blocks train_records "
+    "start_unix_ns start_ticks end_ticks ticks_per_second lost_threads lost_events disk_full "
+    "name_failures tree_full folded_ticks"
+).split()
 THREAD = struct.Struct("<IIII2Q2QqQ9Q88s4Q")
 THREAD_FIELDS = (
     "state flags tid root start_ticks end_ticks cpu_ns_start cpu_ns_end own_ticks dispatches "
-    "healed unmatched "
-    "overflow dropped trace_events trace_dropped trace_overwritten samples samples_unknown name "
-    "samples_truncated "
-    "samples_own samples_lost sampling_ticks").split()
+    "healed unmatched overflow dropped trace_events trace_dropped trace_overwritten samples "
+    "samples_unknown name samples_truncated samples_own samples_lost sampling_ticks"
+).split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
 FORMER, BLOCK, OVERFLOW = 0xFFFFFFFF, 15, (1 << 28) - 1

@@ -35,7 +35,8 @@ def unchanged(profiled, plain, what):
                         f"{profiled.stderr.strip()[-400:]}")
     if profiled.stdout != plain.stdout:
         failures.append(
-            f"{what}: output differs: {profiled.stdout[-200:]!r} instead of {plain.stdout[-200:]!r}")
+            f"{what}: output differs: {profiled.stdout[-200:]!r} instead of "
+            f"{plain.stdout[-200:]!r}")
     return failures
 
 
@@ -237,7 +238,7 @@ def folded_tree(lab):
                 failures.append(f"{mode}: the report has {twice[0]} twice below one row")
             if not 0 < report["profile"]["folded_from_s"] < report["profile"]["elapsed_s"]:
                 failures.append(
-                    f"{mode}: the report says folded from {report['profile']['folded_from_s']} s")
+                    f"{mode}: the report has folded from {report['profile']['folded_from_s']} s")
             for command in (["report", "log-rt", "--depth", "1", directory], ["info", directory]):
                 shown = lab.run([lab.jprof, *command])
                 if "recursion folded from " not in shown.stdout:
@@ -245,7 +246,7 @@ def folded_tree(lab):
                         f"{mode}: jprof {command[0]} does not say that recursion was folded")
             shown = lab.run([lab.jprof, "report", "methods", "--format", "csv", directory])
             if "recursion folded from " not in shown.stderr or "folded" in shown.stdout:
-                failures.append(f"{mode}: a report as CSV says {shown.stderr!r} of the folding")
+                failures.append(f"{mode}: a report as CSV prints {shown.stderr!r} of the folding")
     return failures
 
 
@@ -258,7 +259,8 @@ def jvmti_fallback(lab):
         with lab.folder() as folder:
             directory = os.path.join(folder, "p")
             profiled = lab.run(lab.command(program, agent=f"callflow,probe=jvmti,out={directory}"))
-            if profiled.returncode != 0 or "recording with JVMTI events, which is slow" not in profiled.stderr:
+            notice = "recording with JVMTI events, which is slow"
+            if profiled.returncode != 0 or notice not in profiled.stderr:
                 failures.append(
                     f"{program}: exit status {profiled.returncode}: {profiled.stderr[-600:]}")
                 continue
@@ -425,7 +427,8 @@ def disk_full_for_a_while(lab):
     with small_disk("24M") as disk:
         directory = os.path.join(disk, "p")
         command = lab.command("Marker", flags=["-Xmx128m"],
-                              agent=f"trace,trace_mode=continuous,trace_memory=256K,out={directory}")
+                              agent="trace,trace_mode=continuous,trace_memory=256K,"
+                                     f"out={directory}")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with child.running(command, text=True, **pipes) as java:
             marker = Follower(java)
@@ -449,8 +452,9 @@ def disk_full_for_a_while(lab):
         report = json.loads(reports.run_report(lab.jprof, "log-gen", directory, "--format", "json"))
         if report["event_count"] != events:
             failures.append(f"{report['event_count']} events in the report, {events} were written")
-        if not dropped or report["losses"]["trace_dropped"] != dropped or not report["losses"]["disk_full"]:
-            failures.append(f"{dropped} dropped, and the report says {report['losses']}")
+        losses = report["losses"]
+        if not dropped or losses["trace_dropped"] != dropped or not losses["disk_full"]:
+            failures.append(f"{dropped} dropped, and the report has {report['losses']}")
         if threads_[0]["trace_events"] < kept_from + 80_000:
             failures.append(
                 f"main: {threads_[0]['trace_events']} events, {kept_from} before there was room "
@@ -511,14 +515,15 @@ def no_timers_left(lab):
             if report["losses"]["threads_not_sampled"] != len(
                     flagged) or report["losses"]["samples_lost"]:
                 failures.append(
-                    f"{what}: {len(flagged)} threads have the flag, the report says "
+                    f"{what}: {len(flagged)} threads have the flag, the report has "
                     f"{report['losses']}")
             if error is None:
                 if flagged or "could not be sampled" in done.stderr:
                     failures.append(
                         f"{what}: {len(flagged)} threads without a timer: {done.stderr}")
                 continue
-            said = f"{len(flagged)} threads could not be sampled, or not by every event: {os.strerror(error)}"
+            said = (f"{len(flagged)} threads could not be sampled, or not by every event: "
+                    f"{os.strerror(error)}")
             if not 20 < len(flagged) or any(t["flags"] >> 24 != error for t in flagged):
                 failures.append(
                     f"{what}: {len(flagged)} threads with the flag, not for {os.strerror(error)}")
@@ -577,7 +582,7 @@ def once(lab):
         failures += unchanged(profiled, plain, "without ONCE")
         if len(own_lines(profiled.stderr)) != 1:
             failures.append(
-                f"without ONCE: not one line says that the place is taken: "
+                f"without ONCE: not one line reports that the place is taken: "
                 f"{profiled.stderr[:300]!r}")
     return failures
 
@@ -628,7 +633,7 @@ def no_permission(lab):
             java + [f"-agentpath:{library}=callflow,out={folder}/locked/p"] + tail, cwd="/", **more)
         failures = unchanged(profiled, plain, "no permission")
         if len([line for line in profiled.stderr.splitlines() if "jprof" in line]) != 1:
-            failures.append(f"no permission: not one line says why: {profiled.stderr[:300]!r}")
+            failures.append(f"no permission: not one line reports why: {profiled.stderr[:300]!r}")
         return failures
 
 
@@ -810,7 +815,7 @@ def filters_that_match_nothing(lab):
             if len([line for line in done.stderr.splitlines() if option in line
                     and "match" in line]) != 1:
                 failures.append(
-                    f"{option} {value}: not one line says that it matched nothing: "
+                    f"{option} {value}: not one line reports that it matched nothing: "
                     f"{done.stderr[-300:]!r}")
     return failures
 
@@ -870,9 +875,10 @@ def focus(lab):
                 failures.append(f"{what}: has methods of the JDK")
             shown = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
             if (shown["unprobed"] > 0) != (not more or "jvmti" not in more):
-                failures.append(f"{what}: info says {shown}")
+                failures.append(f"{what}: info prints {shown}")
         done = lab.cli("callflow", "-o", f"{folder}/none", "--focus", "no.such.*", "--", *program)
-        if done.stdout != plain.stdout or done.returncode != 2 or "--focus no.such.*" not in done.stderr:
+        same = done.stdout == plain.stdout
+        if not same or done.returncode != 2 or "--focus no.such.*" not in done.stderr:
             failures.append(f"a focus on nothing: status {done.returncode}: {done.stderr[-300:]!r}")
         out = f"{folder}/intrinsics"
         lab.cli("callflow", "-o", out, "--focus", "java.lang.StringLatin1.*", "--",

@@ -207,7 +207,8 @@ class Runner:
 
 
 # Lines of log-gen: a time, > or <, the method with its type in front.
-COUNT_ENTRIES = '$2 == ">" { ++calls[$3] } END { for (name in calls) print substr(name, 3), calls[name] }'
+COUNT_ENTRIES = '$2 == ">" { ++calls[$3] } ' \
+                'END { for (name in calls) print substr(name, 3), calls[name] }'
 
 
 def main():

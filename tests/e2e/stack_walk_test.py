@@ -115,11 +115,13 @@ def complaints(findings, least_samples):
     if findings["truncated"] > 0:
         yield f"{findings['truncated']} walks were truncated"
     if findings["equal_stacks"] != findings["stacks"]:
-        yield f"{findings['stacks'] - findings['equal_stacks']} of {findings['stacks']} stacks differ from JVMTI's"
+        differing = findings['stacks'] - findings['equal_stacks']
+        yield f"{differing} of {findings['stacks']} stacks differ from JVMTI's"
     if findings["unlike_plain"] > 0:
         yield f"{findings['unlike_plain']} walks differ from a walk without a cache"
     if findings.share("same", "same_but_top", of="both") < LEAST_AGREEMENT:
-        yield f"only {findings.share('same', 'same_but_top', of='both'):.1%} agree with AsyncGetCallTrace"
+        share = findings.share('same', 'same_but_top', of='both')
+        yield f"only {share:.1%} agree with AsyncGetCallTrace"
     if findings.share("only_theirs", of="java") > 0.02:
         yield f"{findings['only_theirs']} walks have no Java frames where AsyncGetCallTrace has"
     wrong = list(wrong_shapes(findings))
@@ -161,7 +163,8 @@ def run(args, jdk, flags, program, arguments):
         ]
         done = child.run(command, 120, cwd=folder)
         if done.returncode != 0:
-            return None, f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            output = f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            return None, f"exit status {done.returncode}\n{output}"
         return Findings(out), None
 
 
