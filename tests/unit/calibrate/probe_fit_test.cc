@@ -52,7 +52,7 @@ TEST(FitProbes, FindsWhatWasPlantedExactly) {
     EXPECT_NEAR(fit.probes.at(type).argument, planted.argument, 1e-3) << type;
     EXPECT_NEAR(fit.probes.at(type).result, planted.result, 1e-3) << type;
   }
-  EXPECT_NEAR(fit.off, 0, 1e-3);
+  EXPECT_NEAR(fit.deviation, 0, 1e-3);
 }
 
 TEST(FitProbes, AnEmptyLeafsIntervalIsAllProbe) {
@@ -83,8 +83,8 @@ TEST(FitProbes, SaysHowFarTheWalksDisagree) {
     for (const auto& [type, of] : walks[i].by_type) calls += of.calls;
     walks[i].total += (i % 2 == 0 ? 1 : -1) * 2 * calls;  // an instruction an event
   }
-  EXPECT_NEAR(FitProbes(walks, {}).off, 1, 0.2);
-  EXPECT_EQ(FitProbes({}, {}).off, 0);
+  EXPECT_NEAR(FitProbes(walks, {}).deviation, 1, 0.2);
+  EXPECT_EQ(FitProbes({}, {}).deviation, 0);
 }
 
 TEST(OverheadOf, IsAWayOutAndAWayIn) {
