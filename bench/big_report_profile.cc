@@ -79,8 +79,9 @@ struct Walker {
 
 Node RandomNode(std::mt19937& random, uint32_t parent) {
   Node node;
-  const uint32_t draw = random();
-  node.word = PackMethod(static_cast<MethodType>(1 + draw % 4), 1 + random() % kMethods);
+  const auto draw = static_cast<uint32_t>(random());
+  node.word = PackMethod(static_cast<MethodType>(1 + draw % 4),
+                         MethodId{static_cast<uint32_t>(1 + random() % kMethods)});
   node.parent = parent;
   node.entries[0] = 1 + draw % 50;
   node.entries[1] = draw % 300;
@@ -107,9 +108,9 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads) {
         walker.path = {index};
         continue;
       }
-      const uint32_t draw = random() % 100;
+      const auto draw = static_cast<uint32_t>(random() % 100);
       if (draw < 8) {
-        nodes[index].word = PackMethod(MethodType::kBlock, 0);
+        nodes[index].word = PackMethod(MethodType::kBlock, profile::kRootMethod);
       } else if (draw < 12 && walker.path.size() > 1) {
         const Node& live = nodes[walker.path.back()];
         nodes[index] = RandomNode(random, walker.path.back());

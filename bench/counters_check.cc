@@ -127,8 +127,8 @@ void Spin(unsigned turns) {
 
 // A mix of all kinds of work, about 100 us on average.
 void Work(std::mt19937& random, const std::vector<int>& cpus) {
-  const unsigned what = random() % 64;
-  Spin(random() % 100'000);
+  const auto what = static_cast<unsigned>(random() % 64);
+  Spin(static_cast<unsigned>(random() % 100'000));
   const timespec nap = {0, 20'000};
   if (what == 0) {
     TouchPages(20);
@@ -146,7 +146,7 @@ void Work(std::mt19937& random, const std::vector<int>& cpus) {
 // Alternates between the CPUs; the kernel moves the thread only while it runs.
 void Hop(std::mt19937& random, const std::vector<int>& cpus) {
   Pin({cpus[sched_getcpu() == cpus[0] ? cpus.size() - 1 : 0]});
-  Spin(random() % 1'000'000);
+  Spin(static_cast<unsigned>(random() % 1'000'000));
 }
 
 struct Outcome {

@@ -36,8 +36,9 @@ std::vector<ProbeEquation> RandomWalks(int count) {
   std::vector<ProbeEquation> walks(count);
   for (ProbeEquation& walk : walks) {
     for (const char type : {'I', 'J', 'N'}) {
-      const double calls = random() % 4;
-      walk.by_type[type] = {calls, calls * (random() % 4), calls * (random() % 2)};
+      const auto below = [&](unsigned bound) { return static_cast<double>(random() % bound); };
+      const double calls = below(4);
+      walk.by_type[type] = {calls, calls * below(4), calls * below(2)};
     }
     walk.total = CostOf(kPlanted, walk.by_type);
   }
