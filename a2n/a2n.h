@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/procfs.h"
 #include "common/result.h"
 
 namespace jprof::a2n {
@@ -69,7 +70,7 @@ struct Frame {
 
 struct Options {
   std::vector<std::string> debug_folders = {"/usr/lib/debug"};
-  std::string kallsyms = "/proc/kallsyms";  // or a copy of it
+  std::string kallsyms = procfs::kKernelSymbols;  // or a copy of it
   bool demangle = true;
 };
 

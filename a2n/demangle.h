@@ -1,12 +1,11 @@
-// Names as people wrote them.
+// Names as they are in the source.
 #pragma once
 
 #include <string>
 
 namespace jprof::a2n {
 
-// C++ (Itanium) and Rust (legacy, its hash left out; v0 where libiberty was there at build time);
-// anything else comes back as it is.
+// C++ (Itanium) and Rust (legacy without its hash, and v0). Any other name is returned unchanged.
 std::string Demangle(const char* name);
 
 }  // namespace jprof::a2n

@@ -57,13 +57,11 @@ std::string DebugPath(const Options& options) {
 Image::Image() : session_(std::make_unique<Session>()) {}
 Image::~Image() = default;
 
-Result<std::unique_ptr<Image>> Image::Open(int fd, const std::string& path,
-                                           const Options& options) {
+Result<std::unique_ptr<Image>> Image::Open(Fd fd, const std::string& path, const Options& options) {
   struct stat status = {};
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-    close(fd);
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
     return Fail("{}", status.st_size == 0 && S_ISREG(status.st_mode) ? "it is empty"
-                                                                     : "it is no regular file");
+                                                                     : "it is not a regular file");
   }
   std::unique_ptr<Image> image(new Image());
   image->demangle_ = options.demangle;
@@ -75,17 +73,11 @@ Result<std::unique_ptr<Image>> Image::Open(int fd, const std::string& path,
   session.callbacks.section_address = dwfl_offline_section_address;
   session.callbacks.debuginfo_path = &session.debug_path_pointer;
   session.dwfl = dwfl_begin(&session.callbacks);
-  if (session.dwfl == nullptr) {
-    close(fd);
-    return Fail("{}", DwflError());
-  }
+  if (session.dwfl == nullptr) return Fail("{}", DwflError());
   dwfl_report_begin(session.dwfl);
-  session.module = dwfl_report_elf(session.dwfl, path.c_str(), path.c_str(), fd, 0, true);
-  if (session.module == nullptr) {
-    const std::string reason = DwflError();
-    close(fd);
-    return Fail("{}", reason);
-  }
+  session.module = dwfl_report_elf(session.dwfl, path.c_str(), path.c_str(), fd.get(), 0, true);
+  if (session.module == nullptr) return Fail("{}", DwflError());
+  (void)fd.Release();  // elfutils closes it
   dwfl_report_end(session.dwfl, nullptr, nullptr);
   GElf_Addr bias = 0;
   session.elf = dwfl_module_getelf(session.module, &bias);

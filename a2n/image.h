@@ -16,6 +16,7 @@
 #include "a2n/a2n.h"
 #include "a2n/source_lines.h"
 #include "a2n/symbol_table.h"
+#include "common/fd.h"
 #include "common/result.h"
 
 struct Dwfl;
@@ -26,9 +27,9 @@ namespace jprof::a2n {
 
 class Image {
  public:
-  // Takes `fd`, whatever comes of it. `path`: beside which separate debug files are looked for.
+  // `path`: beside which separate debug files are looked for.
   // Error: the reason only, without the path.
-  static Result<std::unique_ptr<Image>> Open(int fd, const std::string& path,
+  static Result<std::unique_ptr<Image>> Open(Fd fd, const std::string& path,
                                              const Options& options);
   ~Image();
   Image(const Image&) = delete;

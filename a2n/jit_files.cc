@@ -1,10 +1,11 @@
 #include "a2n/jit_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 
-#include "a2n/byte_cursor.h"
 #include "a2n/small_file.h"
+#include "common/bytes.h"
 
 namespace jprof::a2n {
 namespace {
@@ -45,22 +46,22 @@ class JitDump {
 
   Result<std::vector<JittedCode>> Read() {
     if (auto header = ReadHeader(); !header) return std::unexpected(header.error());
-    while (cursor_.left() > 0 && ReadRecord()) ++records_;
+    while (!cursor_.empty() && ReadRecord()) ++records_;
     return std::move(code_);
   }
 
  private:
   Result<void> ReadHeader() {
-    const auto magic = cursor_.Number<uint32_t>();
+    const auto magic = cursor_.Read<uint32_t>();
     if (magic == kMagicSwapped) return Fail("it was written on a machine of the other byte order");
     if (!cursor_.ok() || magic != kMagic) return Fail("it is no jitdump");
-    const auto version = cursor_.Number<uint32_t>(), size = cursor_.Number<uint32_t>();
-    cursor_.Bytes(12);           // machine, padding, pid
-    cursor_.Number<uint64_t>();  // when it was begun
-    const auto flags = cursor_.Number<uint64_t>();
+    const auto version = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
+    cursor_.Skip(12);  // machine, padding, pid
+    cursor_.Skip(8);   // when it was begun
+    const auto flags = cursor_.Read<uint64_t>();
     if (!cursor_.ok() || size < 40) return Fail("its header is cut short");
     if (version != 1) return Fail("its version is {}, only 1 is known", version);
-    cursor_.Bytes(size - 40);
+    cursor_.Skip(size - 40);
     if (!cursor_.ok()) return Fail("its header is cut short");
     timed_ = (flags & kArchTimestamps) == 0;
     return {};
@@ -73,12 +74,12 @@ class JitDump {
 
   // False: nothing more can be read.
   bool ReadRecord() {
-    const auto id = cursor_.Number<uint32_t>(), size = cursor_.Number<uint32_t>();
-    const auto time = cursor_.Number<uint64_t>();
+    const auto id = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
+    const auto time = cursor_.Read<uint64_t>();
     constexpr uint32_t kHead = 16;
     if (!cursor_.ok()) return Damaged("is cut short");
     if (size < kHead) return Damaged("has an impossible size");
-    ByteCursor record(cursor_.Bytes(size - kHead));
+    ByteCursor record = cursor_.Part(size - kHead);
     if (!cursor_.ok()) return Damaged("is cut short");
     bool good = true;
     if (id == kCodeLoad) good = Load(record, timed_ ? time : kAlways);
@@ -91,14 +92,13 @@ class JitDump {
   }
 
   bool Load(ByteCursor& record, Nanos time) {
-    record.Number<uint64_t>();  // pid, tid
-    record.Number<uint64_t>();  // vma
+    record.Skip(16);  // pid, tid, vma
     JittedCode code;
-    code.start = record.Number<uint64_t>();
-    code.length = record.Number<uint64_t>();
-    const auto index = record.Number<uint64_t>();
-    code.name = record.Text();
-    const std::string_view bytes = record.Bytes(code.length);
+    code.start = record.Read<uint64_t>();
+    code.length = record.Read<uint64_t>();
+    const auto index = record.Read<uint64_t>();
+    code.name = record.ReadText();
+    const std::string_view bytes = record.ReadBytes(code.length);
     if (!record.ok() || code.length > ~uint64_t{0} - code.start) return false;
     code.code.assign(bytes.begin(), bytes.end());
     code.loaded = time;
@@ -119,11 +119,10 @@ class JitDump {
   }
 
   bool Move(ByteCursor& record, Nanos time) {
-    record.Number<uint64_t>();  // pid, tid
-    record.Number<uint64_t>();  // vma
-    const auto from = record.Number<uint64_t>(), to = record.Number<uint64_t>(),
-               length = record.Number<uint64_t>();
-    const auto index = record.Number<uint64_t>();
+    record.Skip(16);  // pid, tid, vma
+    const auto from = record.Read<uint64_t>(), to = record.Read<uint64_t>(),
+               length = record.Read<uint64_t>();
+    const auto index = record.Read<uint64_t>();
     if (!record.ok() || length > ~uint64_t{0} - to) return false;
     const auto place = place_.find(index);
     if (place == place_.end() || code_[place->second].start != from)
@@ -143,13 +142,13 @@ class JitDump {
   bool Lines(ByteCursor& record) {
     next_lines_.clear();
     next_file_.clear();
-    next_lines_of_ = record.Number<uint64_t>();
-    const auto count = record.Number<uint64_t>();
+    next_lines_of_ = record.Read<uint64_t>();
+    const auto count = record.Read<uint64_t>();
     for (uint64_t i = 0; i < count && record.ok(); ++i) {
-      const auto address = record.Number<uint64_t>();
-      const auto line = record.Number<uint32_t>();
-      record.Number<uint32_t>();  // discriminator
-      const std::string_view file = record.Text();
+      const auto address = record.Read<uint64_t>();
+      const auto line = record.Read<uint32_t>();
+      record.Skip(4);  // discriminator
+      const std::string_view file = record.ReadText();
       if (!record.ok()) break;
       if (next_file_.empty() && file != "\xff") next_file_ = file;  // 0xff: as the line before
       next_lines_.emplace_back(address, line);

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "a2n/proc_maps.h"
-#include "a2n/small_file.h"
 #include "common/errno_text.h"
+#include "common/procfs.h"
 
 namespace jprof::a2n {
 namespace {
@@ -41,15 +41,15 @@ std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
   candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
   // The pid may belong to another process by now: only what has the right inode is believed.
-  const std::string process = fmt::format("/proc/{}", file.pid);
+  const std::string process = procfs::Directory(file.pid);
   if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
   candidates.push_back(
       {fmt::format("{}/map_files/{:x}-{:x}", process, file.start, file.end), false});
   return candidates;
 }
 
-int OpenForReading(const std::string& path) {
-  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+Fd OpenForReading(const std::string& path) {
+  return Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
 }  // namespace
@@ -99,19 +99,14 @@ void ModuleFiles::TryOpen(ModuleFile& file) {
       file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
 }
 
-Result<Image*> ModuleFiles::Load(int fd, const std::string& path) {
+Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
   struct stat status = {};
-  if (fstat(fd, &status) != 0) {
-    close(fd);
-    return Fail("{}", ErrnoText());
-  }
+  if (fstat(fd.get(), &status) != 0) return Fail("{}", ErrnoText());
   const Identity identity(status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
                           status.st_mtim.tv_nsec);
-  if (const auto known = by_identity_.find(identity); known != by_identity_.end()) {
-    close(fd);
+  if (const auto known = by_identity_.find(identity); known != by_identity_.end())
     return known->second;
-  }
-  auto image = Image::Open(fd, path, options_);
+  auto image = Image::Open(std::move(fd), path, options_);
   if (!image) return std::unexpected(image.error());
   ++statistics.modules_opened;
   images_.push_back(std::move(*image));
@@ -125,18 +120,14 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   for (const bool by_name : {false, true}) {
     for (const Candidate& candidate : CandidatesFor(file)) {
       if (by_name ? !candidate.by_name : file.inode == 0) continue;
-      const int fd = OpenForReading(candidate.path);
+      Fd fd = OpenForReading(candidate.path);
       struct stat status = {};
-      if (fd < 0 || fstat(fd, &status) != 0) {
+      if (!fd || fstat(fd.get(), &status) != 0) {
         if (reason.empty()) reason = ErrnoText();
-        if (fd >= 0) close(fd);
         continue;
       }
-      if (!by_name && status.st_ino != file.inode) {
-        close(fd);
-        continue;
-      }
-      Result<Image*> image = Load(fd, candidate.path);
+      if (!by_name && status.st_ino != file.inode) continue;
+      Result<Image*> image = Load(std::move(fd), candidate.path);
       if (!image) {
         reason = image.error().message;
       } else if (file.build_id.empty() || (*image)->build_id() == file.build_id) {
@@ -159,18 +150,16 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
 
 // Every process has the same one; ours is written to memory that has a descriptor.
 Result<Image*> ModuleFiles::FindVdso() {
-  auto maps = ReadSmallFile("/proc/self/maps", size_t{64} << 20);
-  if (!maps) return Fail("/proc/self/maps: {}", maps.error().message);
-  for (const Mapping& mapping : ParseMaps(*maps)) {
+  auto maps = ReadMaps(procfs::kSelf);
+  if (!maps) return std::unexpected(maps.error());
+  for (const Mapping& mapping : *maps) {
     if (mapping.path != kVdso) continue;
-    const int fd = memfd_create("vdso", MFD_CLOEXEC);
-    if (fd < 0) return Fail("memfd_create: {}", ErrnoText());
+    Fd fd(memfd_create("vdso", MFD_CLOEXEC));
+    if (!fd) return Fail("memfd_create: {}", ErrnoText());
     const auto* image = reinterpret_cast<const char*>(mapping.start);
-    if (write(fd, image, mapping.length) != static_cast<ssize_t>(mapping.length)) {
-      close(fd);
+    if (write(fd.get(), image, mapping.length) != static_cast<ssize_t>(mapping.length))
       return Fail("it could not be copied");
-    }
-    return Load(fd, kVdso);
+    return Load(std::move(fd), kVdso);
   }
   return Fail("this process has none");
 }

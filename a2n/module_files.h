@@ -54,7 +54,7 @@ class ModuleFiles {
   void TryOpen(ModuleFile& file);
   Result<Image*> Find(const ModuleFile& file);
   Result<Image*> FindVdso();
-  Result<Image*> Load(int fd, const std::string& path);
+  Result<Image*> Load(Fd fd, const std::string& path);
 
   Options options_;
   std::deque<ModuleFile> files_;

@@ -1,8 +1,6 @@
-// The text of /proc/PID/maps.
+// The code that a process has mapped.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +8,11 @@
 
 namespace jprof::a2n {
 
-// The executable ones; what has no name is "//anon". Lines that cannot be read are passed over.
+// The executable mappings; anonymous memory has the path "//anon". The text is that of a file maps
+// in the proc file system.
 std::vector<Mapping> ParseMaps(std::string_view text);
+
+// Those of a process; procfs::kSelf: this one. Error: names the file.
+Result<std::vector<Mapping>> ReadMaps(Pid pid);
 
 }  // namespace jprof::a2n

@@ -11,7 +11,7 @@
 #include "a2n/kallsyms.h"
 #include "a2n/module_files.h"
 #include "a2n/proc_maps.h"
-#include "a2n/small_file.h"
+#include "common/procfs.h"
 
 namespace jprof::a2n {
 namespace {
@@ -47,15 +47,13 @@ Place Vsyscall(uint64_t address) {
 
 // What to put in front of the paths of a process that sees other files than we do; empty: nothing.
 std::string RootOf(Pid pid) {
-  const std::string process = fmt::format("/proc/{}", pid);
+  const std::string process = procfs::Directory(pid), self = procfs::Directory(procfs::kSelf);
   struct stat its = {}, ours = {};
-  const auto differ = [&](const char* name, const char* our_name) {
-    return stat((process + name).c_str(), &its) == 0 && stat(our_name, &ours) == 0 &&
+  const auto differ = [&](const char* name) {
+    return stat((process + name).c_str(), &its) == 0 && stat((self + name).c_str(), &ours) == 0 &&
            (its.st_ino != ours.st_ino || its.st_dev != ours.st_dev);
   };
-  return differ("/ns/mnt", "/proc/self/ns/mnt") || differ("/root", "/proc/self/root")
-             ? process + "/root"
-             : "";
+  return differ("/ns/mnt") || differ("/root") ? process + "/root" : "";
 }
 
 uint32_t LineOf(const JittedCode& code, uint64_t offset) {
@@ -125,13 +123,11 @@ void Resolver::Jitted(Pid pid, JittedCode code) {
 }
 
 Result<void> Resolver::MapsOf(Pid pid, Nanos when) {
-  const std::string path = fmt::format("/proc/{}/maps", pid);
-  auto text = ReadSmallFile(path, size_t{256} << 20);
-  if (!text)
-    return Fail("{}: {}; is process {} still there, and is it yours?", path, text.error().message,
-                pid);
+  auto maps = ReadMaps(pid);
+  if (!maps)
+    return Fail("{}; is process {} still there, and is it yours?", maps.error().message, pid);
   if (const std::string root = RootOf(pid); !root.empty()) state_->roots[pid] = root;
-  for (Mapping& mapping : ParseMaps(*text)) Map(pid, when, std::move(mapping));
+  for (Mapping& mapping : *maps) Map(pid, when, std::move(mapping));
   return {};
 }
 

@@ -9,24 +9,23 @@
 #include <cstring>
 
 #include "common/errno_text.h"
+#include "common/fd.h"
 
 namespace jprof::a2n {
 
 Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cut) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return Fail("{}", ErrnoText());
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return Fail("{}", ErrnoText());
   struct stat status = {};
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(fd);
-    return Fail("it is no regular file");
-  }
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return Fail("it is not a regular file");
   std::string text;
   constexpr size_t kStep = size_t{1} << 20;
   size_t filled = 0;
   ssize_t got = 1;
   while (got > 0 && filled < most) {
     text.resize(std::min(most, filled + kStep));
-    got = read(fd, text.data() + filled, text.size() - filled);
+    got = read(fd.get(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR)
       got = 1;
     else if (got > 0)
@@ -39,8 +38,7 @@ Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cu
   }
   const int error = errno;
   char more = 0;
-  if (cut != nullptr) *cut = got > 0 && read(fd, &more, 1) == 1;
-  close(fd);
+  if (cut != nullptr) *cut = got > 0 && read(fd.get(), &more, 1) == 1;
   if (got < 0) return Fail("{}", ErrnoText(error));
   text.resize(filled);
   return text;

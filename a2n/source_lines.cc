@@ -111,7 +111,7 @@ struct SourceLines::Unit {
   bool read = false;
   int dies = 0;
   std::vector<Scope> scopes;
-  Pieces owners;  // of code, each owned by a scope
+  IntervalMap owners;  // of code, each owned by a scope
   std::unordered_map<Dwarf_Off, std::string>
       prefixes;  // "space::Class::" of functions that have no linkage name
   std::unordered_map<uint32_t, std::string> names;  // of scopes, as asked for
@@ -209,7 +209,7 @@ SourceLines::Found SourceLines::Unit::FramesAt(Dwarf_Addr address, bool demangle
     dwarf_lineno(row, &line);
     set_source(frames[0], dwarf_linesrc(row, nullptr, nullptr), static_cast<uint32_t>(line));
   }
-  for (uint32_t i = owners.Find(address); i != Pieces::kNone;) {
+  for (uint32_t i = owners.Find(address); i != IntervalMap::kNone;) {
     Scope& scope = scopes[i];
     frames.back().function = NameOf(i, demangle);
     i = scope.parent;
@@ -255,7 +255,7 @@ void SourceLines::FindUnits() {
 
 SourceLines::Found SourceLines::FramesAt(uint64_t address) {
   const uint32_t unit = owners_.Find(address - bias_);
-  if (unit == Pieces::kNone) return {};
+  if (unit == IntervalMap::kNone) return {};
   return units_[unit]->FramesAt(address - bias_, demangle_);
 }
 

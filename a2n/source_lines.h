@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "a2n/a2n.h"
-#include "a2n/pieces.h"
+#include "a2n/interval_map.h"
 
 struct Dwarf;
 
@@ -38,7 +38,7 @@ class SourceLines {
   uint64_t bias_;
   bool demangle_;
   std::vector<std::unique_ptr<Unit>> units_;
-  Pieces owners_;  // of code, each owned by a unit
+  IntervalMap owners_;  // of code, each owned by a unit
 };
 
 }  // namespace jprof::a2n

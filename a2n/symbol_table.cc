@@ -74,15 +74,15 @@ void SymbolTable::Build(std::span<const std::pair<uint64_t, uint64_t>> limits) {
   DropLabelsInsideFunctions();
   GiveSizes(limits);
   for (uint32_t i = 0; i < symbols_.size(); ++i)
-    pieces_.Add(symbols_[i].address, symbols_[i].address + symbols_[i].size, i);
-  pieces_.Build();
+    owners_.Add(symbols_[i].address, symbols_[i].address + symbols_[i].size, i);
+  owners_.Build();
   symbols_.shrink_to_fit();
   names_.shrink_to_fit();
 }
 
 const Symbol* SymbolTable::Find(uint64_t address) const {
-  const uint32_t owner = pieces_.Find(address);
-  return owner == Pieces::kNone ? nullptr : &symbols_[owner];
+  const uint32_t owner = owners_.Find(address);
+  return owner == IntervalMap::kNone ? nullptr : &symbols_[owner];
 }
 
 }  // namespace jprof::a2n

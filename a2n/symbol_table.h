@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "a2n/pieces.h"
+#include "a2n/interval_map.h"
 
 namespace jprof::a2n {
 
@@ -47,8 +47,8 @@ class SymbolTable {
   void GiveSizes(std::span<const std::pair<uint64_t, uint64_t>> limits);
 
   std::vector<Symbol> symbols_;
-  std::string names_;  // each with its zero
-  Pieces pieces_;      // of code, each owned by a symbol
+  std::string names_;   // each with its zero
+  IntervalMap owners_;  // of code, each owned by a symbol
 };
 
 }  // namespace jprof::a2n

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "ptm/sampler.h"
-#include "ptm/thread_sampler.h"
+#include "ptm/cpu_sampler.h"
+#include "ptm/thread_timer.h"
 #include "ptm/tsc.h"
 #include "ptm/virtual_clock.h"
 
@@ -20,7 +20,7 @@ using namespace jprof::ptm;
 constexpr int kRounds = 2000;
 constexpr uint64_t kPeriodNs = 10'000'000;
 
-ThreadSampling With(bool kernel, TimerSource source) {
+ThreadTimerSettings With(bool kernel, TimerSource source) {
   return {CpuClock(), kPeriodNs, SIGPROF, kernel, source};
 }
 
@@ -47,22 +47,22 @@ class Times {
 
 void* Sampled(void* argument) {
   if (argument == nullptr) return nullptr;
-  ThreadSampler sampler;
-  if (sampler.Open(*static_cast<const ThreadSampling*>(argument), 1) == 0) sampler.Start();
+  ThreadTimer sampler;
+  if (sampler.Open(*static_cast<const ThreadTimerSettings*>(argument), 1) == 0) sampler.Start();
   return nullptr;
 }
-void RunThread(const ThreadSampling* sampling) {
+void RunThread(const ThreadTimerSettings* sampling) {
   pthread_t thread;
-  if (pthread_create(&thread, nullptr, Sampled, const_cast<ThreadSampling*>(sampling)) == 0)
+  if (pthread_create(&thread, nullptr, Sampled, const_cast<ThreadTimerSettings*>(sampling)) == 0)
     pthread_join(thread, nullptr);
 }
 
 struct Steps {
   const char* name;
-  ThreadSampling sampling;
+  ThreadTimerSettings sampling;
   Times open, start, stop, close, thread;
 };
-Steps StepsOf(const char* name, const ThreadSampling& sampling) {
+Steps StepsOf(const char* name, const ThreadTimerSettings& sampling) {
   return {name,
           sampling,
           Times("  open"),
@@ -83,7 +83,7 @@ int main() {
   for (int round = 0; round < kRounds; ++round) {
     plain.Add([] { RunThread(nullptr); });
     for (Steps& steps : all) {
-      ThreadSampler sampler;
+      ThreadTimer sampler;
       int error = 0;
       steps.open.Add([&] { error = sampler.Open(steps.sampling, 1); });
       if (error != 0) {

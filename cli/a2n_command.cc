@@ -1,4 +1,4 @@
-// jprof a2n: addresses to names, as addr2line does it, for files and for live processes.
+// `jprof a2n`: addresses to names, as addr2line does it, for files and for live processes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,8 @@
 #include "a2n/a2n.h"
 #include "a2n/jit_files.h"
 #include "cli/commands.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
+#include "common/procfs.h"
 #include "profile/reader_text.h"
 
 namespace jprof::cli {
@@ -41,7 +42,7 @@ Result<uint64_t> ParseAddress(std::string_view word) {
   const char* end = digits.data() + digits.size();
   const auto [after, error] = std::from_chars(digits.data(), end, address, 16);
   if (error != std::errc() || after != end)
-    return WrongUse("'{}' is no address: hexadecimal, as 4f10 or 0x4f10", word);
+    return WrongUse("'{}' is not an address: write it in hexadecimal, as 4f10 or 0x4f10", word);
   return address;
 }
 
@@ -59,13 +60,14 @@ const char* Word(a2n::Outcome outcome) {
   return "";
 }
 
-class Answers {
+// Resolves and prints addresses of one file or process.
+class AddressPrinter {
  public:
-  explicit Answers(const A2nArguments& arguments)
+  explicit AddressPrinter(const A2nArguments& arguments)
       : arguments_(arguments), resolver_(arguments.options) {}
 
-  Result<void> Begin() {
-    if (arguments_.pid != 0) return LookAtProcess();
+  Result<void> Open() {
+    if (arguments_.pid != 0) return ReadProcess();
     std::error_code error;
     if (!std::filesystem::exists(arguments_.file, error))
       return Fail("{}: there is no such file", arguments_.file);
@@ -73,37 +75,40 @@ class Answers {
     return {};
   }
 
-  void Answer(uint64_t address) {
-    if (arguments_.timing) asked_.push_back(address);
+  void Print(uint64_t address) {
+    if (arguments_.timing) addresses_.push_back(address);
     const a2n::Place place = Resolve(address);
     std::vector<a2n::Frame> frames = arguments_.pid != 0
                                          ? resolver_.Frames(arguments_.pid, address, a2n::kAlways)
                                          : resolver_.FramesInFile(arguments_.file, address);
     if (!arguments_.inlined) frames.resize(1);
-    arguments_.format == "json" ? PrintJson(address, place, frames) : PrintText(place, frames);
+    if (arguments_.format == "json") {
+      PrintJson(address, place, frames);
+    } else {
+      PrintText(place, frames);
+    }
     std::fwrite(out_.data(), 1, out_.size(), stdout);
     out_.clear();
   }
 
   std::vector<std::string> Complaints() const { return resolver_.Complaints(); }
 
-  // Everything that was asked once more, now that all files are read: what an answer costs by
-  // itself.
+  // Resolves all addresses again, now that the files are read: the cost without reading.
   void PrintTiming() {
     constexpr int kPasses = 5;
     const double opened = Seconds() - began_;
     const double start = Seconds();
     uint64_t found = 0;
     for (int pass = 0; pass < kPasses; ++pass) {
-      for (const uint64_t address : asked_)
+      for (const uint64_t address : addresses_)
         found += Resolve(address).outcome == a2n::Outcome::kSymbol;
     }
     const double each =
-        (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(asked_.size(), 1));
+        (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(addresses_.size(), 1));
     fmt::print(stderr,
                "{} addresses, {} with a symbol, {:.3f} s in all; once files are read {:.2f} "
                "million a second\n",
-               asked_.size(), found / kPasses, opened, 1e-6 / each);
+               addresses_.size(), found / kPasses, opened, 1e-6 / each);
   }
 
  private:
@@ -117,10 +122,11 @@ class Answers {
                                : resolver_.ResolveInFile(arguments_.file, address);
   }
 
-  Result<void> LookAtProcess() {
+  Result<void> ReadProcess() {
     if (auto read = resolver_.MapsOf(arguments_.pid, a2n::kAlways); !read) return read;
     std::string damage;
-    const std::string map = fmt::format("/proc/{0}/root/tmp/perf-{0}.map", arguments_.pid);
+    const std::string map =
+        fmt::format("{}/root/tmp/perf-{}.map", procfs::Directory(arguments_.pid), arguments_.pid);
     if (access(map.c_str(), R_OK) != 0) return {};
     auto codes = a2n::ReadPerfMap(map, &damage);
     if (!codes) damage = codes.error().message;
@@ -170,12 +176,32 @@ class Answers {
   a2n::Resolver resolver_;
   std::string out_;
   double began_ = Seconds();
-  std::vector<uint64_t> asked_;
+  std::vector<uint64_t> addresses_;
 };
 
-// Answers each line as it comes, so that another program may ask through a pipe and wait for the
-// answer.
-Result<void> AnswerInput(Answers& answers) {
+std::string_view Trimmed(std::string_view word) {
+  constexpr std::string_view kBlanks = " \t\r";
+  word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
+  return word.substr(0, word.find_last_not_of(kBlanks) + 1);
+}
+
+// `text`: whole lines, each with an address or blank.
+Result<void> PrintLines(AddressPrinter& printer, std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view word = Trimmed(text.substr(0, end));
+    text.remove_prefix(end + 1);
+    if (word.empty()) continue;
+    const auto address = ParseAddress(word);
+    if (!address) return std::unexpected(address.error());
+    printer.Print(*address);
+  }
+  return {};
+}
+
+// Prints each line's names at once, so that another program can send an address through a pipe and
+// wait for the result.
+Result<void> PrintInput(AddressPrinter& printer) {
   constexpr size_t kLongestLine = 4096;
   std::string text;
   char piece[1 << 16];
@@ -184,25 +210,17 @@ Result<void> AnswerInput(Answers& answers) {
     if (got < 0 && errno == EINTR) continue;
     text.append(piece, got > 0 ? static_cast<size_t>(got) : 0);
     if (got <= 0 && !text.empty() && text.back() != '\n') text += '\n';
-    size_t begin = 0;
-    for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      std::string_view word(text.data() + begin, end - begin);
-      while (!word.empty() && (word.back() == ' ' || word.back() == '\r' || word.back() == '\t'))
-        word.remove_suffix(1);
-      while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
-      if (word.empty()) continue;
-      const auto address = ParseAddress(word);
-      if (!address) return std::unexpected(address.error());
-      answers.Answer(*address);
-    }
-    text.erase(0, begin);
+    const size_t whole = text.rfind('\n') + 1;  // 0: not a line yet
+    if (auto printed = PrintLines(printer, std::string_view(text).substr(0, whole)); !printed)
+      return printed;
+    text.erase(0, whole);
     std::fflush(stdout);
     if (got <= 0) return {};
-    if (text.size() > kLongestLine) return WrongUse("a line of standard input is no address");
+    if (text.size() > kLongestLine) return WrongUse("a line of standard input is not an address");
   }
 }
 
-Result<void> Run(const A2nArguments& arguments) {
+Result<int> Run(const A2nArguments& arguments) {
   if (arguments.file.empty() == (arguments.pid == 0))
     return WrongUse("a2n needs either -e FILE or -p PID");
   std::vector<uint64_t> addresses;
@@ -211,53 +229,46 @@ Result<void> Run(const A2nArguments& arguments) {
     if (!address) return std::unexpected(address.error());
     addresses.push_back(*address);
   }
-  Answers answers(arguments);
-  if (auto begun = answers.Begin(); !begun) return begun;
-  for (const uint64_t address : addresses) answers.Answer(address);
+  AddressPrinter printer(arguments);
+  if (auto opened = printer.Open(); !opened) return std::unexpected(opened.error());
+  for (const uint64_t address : addresses) printer.Print(address);
   Result<void> done;
-  if (addresses.empty()) done = AnswerInput(answers);
+  if (addresses.empty()) done = PrintInput(printer);
   std::fflush(stdout);
-  if (arguments.timing) answers.PrintTiming();
+  if (arguments.timing) printer.PrintTiming();
   if (!arguments.quiet)
-    for (const std::string& complaint : answers.Complaints()) PrintError(complaint);
-  return done;
+    for (const std::string& complaint : printer.Complaints()) PrintError(complaint);
+  return StatusOf(done);
 }
 
 }  // namespace
 
-void AddA2nCommand(CLI::App& app, int& exit_code) {
+Action A2nCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<A2nArguments>();
-  CLI::App* command =
-      app.add_subcommand("a2n", "Addresses to functions and source lines, like addr2line");
-  command
-      ->add_option("-e,--exe", arguments->file,
-                   "The file; addresses are as linked, as nm and objdump show them")
+  sub.add_option("-e,--exe", arguments->file,
+                 "The file; addresses are as linked, as nm and objdump show them")
       ->type_name("FILE");
-  command
-      ->add_option("-p,--pid", arguments->pid,
-                   "A live process; addresses are its own (its perf map is read too)")
+  sub.add_option("-p,--pid", arguments->pid,
+                 "A live process; addresses are its own (its perf map is read too)")
       ->type_name("PID");
-  command->add_flag("-f,--functions", arguments->functions,
-                    "Print the function on a line before file:line");
-  command->add_flag("-i,--inlines", arguments->inlined,
-                    "Go on with the functions that it was inlined into");
-  command->add_flag("--mangled", arguments->mangled,
-                    "Print C++ and Rust names as linkers see them");
-  command->add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
-  command->add_flag("--timing", arguments->timing, "Say on stderr how long it took");
-  command
-      ->add_option("--format", arguments->format,
-                   "text (default), or json: one object a line, always with functions")
+  sub.add_flag("-f,--functions", arguments->functions,
+               "Print the function on a line before file:line");
+  sub.add_flag("-i,--inlines", arguments->inlined,
+               "Go on with the functions that it was inlined into");
+  sub.add_flag("--mangled", arguments->mangled, "Print C++ and Rust names as linkers see them");
+  sub.add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
+  sub.add_flag("--timing", arguments->timing, "Say on stderr how long it took");
+  sub.add_option("--format", arguments->format,
+                 "text (default), or json: one object a line, always with functions")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
-  command
-      ->add_option("--debug-folder", arguments->options.debug_folders,
-                   "Where debug files are (/usr/lib/debug)")
+  sub.add_option("--debug-folder", arguments->options.debug_folders,
+                 "Where debug files are (/usr/lib/debug)")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  command->add_option("ADDR", arguments->addresses,
-                      "Hexadecimal; without any, they are read from standard input");
-  command->footer(
+  sub.add_option("ADDR", arguments->addresses,
+                 "Hexadecimal; without any, they are read from standard input");
+  sub.footer(
       "Examples:\n"
       "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address, with what is "
       "inlined there\n"
@@ -266,13 +277,10 @@ void AddA2nCommand(CLI::App& app, int& exit_code) {
       "by its perf map\n"
       "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and "
       "offset");
-  command->callback([arguments, &exit_code] {
+  return [arguments] {
     arguments->options.demangle = !arguments->mangled;
-    const Result<void> done = Run(*arguments);
-    if (done) return;
-    PrintError(done.error().message);
-    exit_code = ExitCodeOf(done.error());
-  });
+    return Run(*arguments);
+  };
 }
 
 }  // namespace jprof::cli

@@ -1,4 +1,4 @@
-// `jprof calibrate`: trains and stores a table for one JVM, and prints what it learnt.
+// `jprof calibrate`: trains a calibration table for one JVM, stores and prints it.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,17 +13,19 @@
 #include "calibrate/train/table_store.h"
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/interruption.h"
-#include "cli/java_command.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "profile/reader_text.h"
 #include "ptm/names/event_name.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/interruption.h"
+#include "record/java_command.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::Interruption;
 
 namespace fs = std::filesystem;
 using profile::CleanText;
@@ -33,16 +35,16 @@ struct Options {
   bool quick = false, show = false;
 };
 
-// A JDK's folder will do for its java.
+// `wanted`: a java program or a JDK's folder; empty: JAVA_HOME, else PATH.
 Result<fs::path> FindJava(const std::string& wanted) {
   const char* home = getenv("JAVA_HOME");
   std::error_code ignored;
   for (const fs::path& place :
        {fs::path(wanted), fs::path(home != nullptr && wanted.empty() ? home : "")}) {
     if (!place.empty() && fs::is_directory(place, ignored))
-      return FindProgram(place / "bin" / "java");
+      return record::FindProgram(place / "bin" / "java");
   }
-  auto java = FindProgram(wanted.empty() ? "java" : wanted);
+  auto java = record::FindProgram(wanted.empty() ? "java" : wanted);
   if (!java)
     return WrongUse("{}; give a java program, or a JDK's folder, with --java",
                     java.error().message);
@@ -50,18 +52,18 @@ Result<fs::path> FindJava(const std::string& wanted) {
 }
 
 Result<fs::path> FindBuilt(const fs::path& relative) {
-  const fs::path path = InstallationRoot() / relative;
+  const fs::path path = record::InstallationRoot() / relative;
   if (fs::exists(path)) return path;
   return Fail(
       "{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
       path.string());
 }
 
-// The names of events are known on this side only: "time+PAPI_TOT_INS" as the agent takes it.
+// The metrics in the agent's words: it has no names of events.
 Result<std::string> MetricsOf(const std::string& typed) {
   const auto metrics = ptm::MetricsForAgent(SplitMetrics(typed));
   if (!metrics) return std::unexpected(metrics.error());
-  for (const std::string& note : metrics->notes) fmt::print(stderr, "jprof: {}\n", note);
+  for (const std::string& note : metrics->notes) PrintError(note);
   return fmt::format("{}", fmt::join(metrics->names, "+"));
 }
 
@@ -139,24 +141,24 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
   }
 }
 
-Result<void> Calibrate(const Options& options) {
+Result<int> Calibrate(const Options& options) {
   const auto metrics = MetricsOf(options.metrics);
   if (!metrics) return std::unexpected(metrics.error());
   const auto java = FindJava(options.java);
   if (!java) return std::unexpected(java.error());
-  const auto agent = FindAgent(options.agent);
+  const auto agent = record::FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
   const auto trainers = FindBuilt("share/jprof/trainers.jar"),
              natives = FindBuilt("lib/libjprof_trainer.so");
   if (!trainers) return std::unexpected(trainers.error());
   if (!natives) return std::unexpected(natives.error());
-  const Interruption guard;  // the working directory is removed whatever comes
+  const Interruption guard;  // a signal must not leave the working directory behind
   const WorkDirectory work(options.work);
   if (work.path().empty())
     return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
 
   const auto start = std::chrono::steady_clock::now();
-  const auto interrupt = MeasureAndKeepInterruptNanos();
+  const auto interrupt = record::MeasureAndKeepInterruptNanos();
   const auto trained = calibrate::Train({.java = *java,
                                          .agent = *agent,
                                          .trainers = *trainers,
@@ -186,16 +188,16 @@ Result<void> Calibrate(const Options& options) {
         check.spread);
   }
   if (interrupt)
-    fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
+    fmt::print("An interrupt of a timer costs {}\n", record::InterruptText(*interrupt));
   else
     fmt::print("What an interrupt of a timer costs was not measured: {}\n",
                interrupt.error().message);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
-  return {};
+  return 0;
 }
 
-Result<void> Show(const Options& options) {
+Result<int> Show(const Options& options) {
   std::vector<fs::path> paths;
   if (!options.output.empty()) {
     paths.push_back(options.output);
@@ -219,38 +221,37 @@ Result<void> Show(const Options& options) {
     for (const calibrate::Metric& metric : stored->table.metrics)
       PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
   }
-  if (const auto interrupt = KnownInterruptNanos())
-    fmt::print("An interrupt of a timer costs {}\n", InterruptText(*interrupt));
-  return {};
+  if (const auto interrupt = record::KnownInterruptNanos())
+    fmt::print("An interrupt of a timer costs {}\n", record::InterruptText(*interrupt));
+  return 0;
+}
+
+// An interrupted calibration ends with the status of the signal.
+Result<int> Run(const Options& options) {
+  if (options.show) return Show(options);
+  auto done = Calibrate(options);
+  const int number = Interruption::Number();
+  if (done || number == 0) return done;
+  PrintError(done.error().message);
+  return 128 + number;
 }
 
 }  // namespace
 
-void AddCalibrateCommand(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "calibrate",
-      "Learn the profiler's own cost on this machine and JVM, so that reports can take it out");
+Action CalibrateCommand(CLI::App& sub, const Words&) {
   const auto options = std::make_shared<Options>();
-  command->add_option("--java", options->java,
-                      "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
-  command
-      ->add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
+  sub.add_option("--java", options->java,
+                 "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
+  sub.add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
       ->capture_default_str();
-  command->add_option("--agent", options->agent,
-                      "libjprof.so (JPROF_AGENT, else beside this program)");
-  command->add_option("-o,--output", options->output,
-                      "Table file (default: by fingerprint in the data directory)");
-  command->add_option("--work", options->work, "Keep the trainers' profiles and log here");
-  command->add_flag("--quick", options->quick, "A coarser table in a few seconds");
-  command->add_flag("--show", options->show,
-                    "Print the tables there are (or --output's) instead of training");
-  command->callback([options, &exit_code] {
-    const Result<void> done = options->show ? Show(*options) : Calibrate(*options);
-    if (done) return;
-    fmt::print(stderr, "jprof: {}\n", done.error().message);
-    const int number = Interruption::Number();
-    exit_code = number != 0 ? 128 + number : ExitCodeOf(done.error());
-  });
+  sub.add_option("--agent", options->agent, "libjprof.so (JPROF_AGENT, else beside this program)");
+  sub.add_option("-o,--output", options->output,
+                 "Table file (default: by fingerprint in the data directory)");
+  sub.add_option("--work", options->work, "Keep the trainers' profiles and log here");
+  sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
+  sub.add_flag("--show", options->show,
+               "Print the tables there are (or --output's) instead of training");
+  return [options] { return Run(*options); };
 }
 
 }  // namespace jprof::cli

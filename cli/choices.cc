@@ -17,12 +17,13 @@ Result<size_t> Choose(const char* what, std::string_view word,
                   fmt::join(choices, ", "));
 }
 
-Result<reports::Format> ChooseFormat(std::string_view word, bool stacks) {
-  std::vector<std::string_view> choices = {"text", "json", "csv"};
-  if (stacks) choices.push_back("collapsed");
-  const Result<size_t> format = Choose("--format", word, choices);
-  if (!format) return std::unexpected(format.error());
-  return static_cast<reports::Format>(*format);
+Result<reports::Format> ChooseFormat(std::string_view word,
+                                     std::span<const reports::Format> offered) {
+  std::vector<std::string_view> names;
+  for (const reports::Format format : offered) names.push_back(reports::EntryOf(format).name);
+  const Result<size_t> chosen = Choose("--format", word, names);
+  if (!chosen) return std::unexpected(chosen.error());
+  return offered[*chosen];
 }
 
 }  // namespace jprof::cli

@@ -1,6 +1,7 @@
 // Options whose value is one of a few words.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace jprof::cli {
 Result<size_t> Choose(const char* what, std::string_view word,
                       const std::vector<std::string_view>& choices);
 
-// What --format says; collapsed only where there are stacks.
-Result<reports::Format> ChooseFormat(std::string_view word, bool stacks = false);
+// The format of --format, one of `offered`.
+Result<reports::Format> ChooseFormat(
+    std::string_view word, std::span<const reports::Format> offered = reports::kLineFormats);
 
 }  // namespace jprof::cli

@@ -1,30 +1,39 @@
-// The subcommands of `jprof`, one function each: it adds its subcommand to the app and a callback
-// that does the work. A callback reports a failure as one line on stderr and leaves its exit status
-// in `exit_code` (0 done, 1 the run failed, 2 wrong use); main returns it. `exit_code` outlives the
-// app.
+// The subcommands of `jprof`. Each is a function that declares the options of its subcommand and
+// returns what the subcommand does; main.cc has the table.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "common/result.h"
+
 namespace jprof::cli {
 
-// callflow, calltree, trace; `command` outlives the app: what to run.
-void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code);
-void AddTprofCommand(CLI::App& app, const std::vector<std::string>& command,
-                     int& exit_code);                     // tprof
-void AddA2nCommand(CLI::App& app, int& exit_code);        // a2n
-void AddReportCommand(CLI::App& app, int& exit_code);     // report
-void AddCompareCommand(CLI::App& app, int& exit_code);    // compare
-void AddInfoCommand(CLI::App& app, int& exit_code);       // info
-void AddCalibrateCommand(CLI::App& app, int& exit_code);  // calibrate
-void AddCtlCommand(CLI::App& app, int& exit_code);        // ctl
-void AddStatCommand(CLI::App& app, const std::vector<std::string>& command,
-                    int& exit_code);                                                         // stat
-void AddPttCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code);  // ptt
-void AddCpiCommand(CLI::App& app, const std::vector<std::string>& command, int& exit_code);  // cpi
-void AddEventsCommand(CLI::App& app, int& exit_code);   // events
-void AddMetricsCommand(CLI::App& app, int& exit_code);  // metrics
+using Words = std::vector<std::string>;
+
+// Runs after the arguments have been parsed. Returns the exit status: 0 done, 1 the run failed, 2
+// wrong use, or that of the command it ran. main prints an error as one line on stderr and exits
+// with 2 for wrong use, else 1.
+using Action = std::function<Result<int>()>;
+
+// `sub` has its name and description. `command`: the words behind "--". Both outlive the action.
+Action A2nCommand(CLI::App& sub, const Words& command);
+Action CalibrateCommand(CLI::App& sub, const Words& command);
+Action CallflowCommand(CLI::App& sub, const Words& command);
+Action CalltreeCommand(CLI::App& sub, const Words& command);
+Action CompareCommand(CLI::App& sub, const Words& command);
+Action CpiCommand(CLI::App& sub, const Words& command);
+Action CtlCommand(CLI::App& sub, const Words& command);
+Action EventsCommand(CLI::App& sub, const Words& command);
+Action InfoCommand(CLI::App& sub, const Words& command);
+Action MetricsCommand(CLI::App& sub, const Words& command);
+Action PttCommand(CLI::App& sub, const Words& command);
+Action ReportCommand(CLI::App& sub, const Words& command);
+Action ScsCommand(CLI::App& sub, const Words& command);
+Action StatCommand(CLI::App& sub, const Words& command);
+Action TprofCommand(CLI::App& sub, const Words& command);
+Action TraceCommand(CLI::App& sub, const Words& command);
 
 }  // namespace jprof::cli

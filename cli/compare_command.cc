@@ -12,7 +12,8 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
-#include "cli/wrong_words.h"
+#include "cli/report_options.h"
+#include "cli/usage_error.h"
 #include "common/errno_text.h"
 #include "reports/compare.h"
 
@@ -92,11 +93,9 @@ Result<void> Run(CompareArguments arguments) {
 
 }  // namespace
 
-void AddCompareCommand(CLI::App& app, int& exit_code) {
+Action CompareCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "Flat against contextual in one profile, or two profiles with each other");
-  command->footer(
+  sub.footer(
       "Examples:\n"
       "  jprof compare app.jprof                      who makes the hot methods hot, and what the "
       "flat profile hides\n"
@@ -104,30 +103,20 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
       "  jprof compare exact.jprof sampled.jprof      callflow against sampling of the same "
       "program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for the browser");
-  command->add_option(
+  sub.add_option(
       "A", arguments->a,
       "A profile by callflow, scs or calltree --sample; the newest *.jprof here if left out");
-  command->add_option("B", arguments->b, "The profile to compare it with");
-  command->add_option("--format", arguments->format,
-                      "text (default), json or html; or as the name behind -o ends");
-  command->add_option("-o,--out", arguments->out, "Write to this file");
-  command->add_option("--metric", arguments->options.metric,
-                      "By this metric or event; NAME,NAME: A's and B's");
-  command->add_option("--top", arguments->options.top, "Rows of each list (10)");
-  command->add_flag("--absolute", arguments->options.absolute,
-                    "Compare values, not shares; both must be in one unit");
-  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                         "Leave the profiler's own cost in");
-  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
-      ->excludes(uncalibrated);
-  command->add_flag("--force", arguments->table.force,
-                    "Use --table even if it was made for another machine or JVM");
-  command->callback([arguments, &exit_code] {
-    const Result<void> done = Run(*arguments);
-    if (done) return;
-    PrintError(done.error().message);
-    exit_code = ExitCodeOf(done.error());
-  });
+  sub.add_option("B", arguments->b, "The profile to compare it with");
+  sub.add_option("--format", arguments->format,
+                 "text (default), json or html; or as the name behind -o ends");
+  sub.add_option("-o,--out", arguments->out, "Write to this file");
+  sub.add_option("--metric", arguments->options.metric,
+                 "By this metric or event; NAME,NAME: A's and B's");
+  sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
+  sub.add_flag("--absolute", arguments->options.absolute,
+               "Compare values, not shares; both must be in one unit");
+  AddTableOptions(sub, arguments->table);
+  return [arguments] { return StatusOf(Run(*arguments)); };
 }
 
 }  // namespace jprof::cli

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
 #include "common/errno_text.h"
 
 namespace jprof::cli {
@@ -15,20 +14,6 @@ std::vector<std::string> SplitAll(const std::vector<std::string>& lists) {
     for (std::string& name : SplitMetrics(list)) names.push_back(std::move(name));
   }
   return names;
-}
-
-int StatusOf(const Result<int>& result) {
-  if (result) return *result;
-  PrintError(result.error().message);
-  return ExitCodeOf(result.error());
-}
-
-std::string NotAllTheTime(std::string_view event) {
-  return fmt::format(
-      "'{}' is not counted: it shared the CPU's counters with other events and was counted for a "
-      "part of the time only; ask for fewer events (`jprof events --together A,B,C` says what "
-      "fits), or stop the other program that counts",
-      event);
 }
 
 Result<void> CountOutput::Open(const std::string& path, std::FILE* otherwise) {

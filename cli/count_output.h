@@ -15,12 +15,6 @@ namespace jprof::cli {
 // The names in several A,B or A+B.
 std::vector<std::string> SplitAll(const std::vector<std::string>& lists);
 
-// The exit status; an error is told in one line.
-int StatusOf(const Result<int>& result);
-
-// Why an event has no count although it could be opened.
-std::string NotAllTheTime(std::string_view event);
-
 class CountOutput {
  public:
   // `path` empty: `otherwise`; "-": standard output. Error (exit code 2): cannot be written.

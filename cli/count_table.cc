@@ -1,10 +1,10 @@
 #include "cli/count_table.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 
 #include "profile/reader_text.h"
+#include "reports/columns.h"
+#include "reports/formats.h"
 
 namespace jprof::cli {
 namespace {
@@ -32,22 +32,6 @@ const std::vector<Ratio>& KnownRatios() {
   return ratios;
 }
 
-// "perf::cycles:u" is CYCLES.
-std::string PlainName(std::string_view name) {
-  const size_t pmu = name.find("::");
-  if (pmu != std::string_view::npos) name.remove_prefix(pmu + 2);
-  std::string plain(name.substr(0, name.find(':')));
-  std::ranges::transform(plain, plain.begin(), [](unsigned char c) { return std::toupper(c); });
-  return plain;
-}
-
-std::optional<size_t> Find(const CountTable& table, const std::vector<std::string_view>& names) {
-  for (size_t i = 0; i < table.metrics.size(); ++i) {
-    if (std::ranges::find(names, PlainName(table.metrics[i].name)) != names.end()) return i;
-  }
-  return std::nullopt;
-}
-
 struct RatioColumn {
   const char* title;
   double scale;
@@ -62,192 +46,158 @@ struct RatioColumn {
 std::vector<RatioColumn> RatiosOf(const CountTable& table) {
   std::vector<RatioColumn> columns;
   for (const Ratio& ratio : KnownRatios()) {
-    const auto over = Find(table, ratio.over), under = Find(table, ratio.under);
+    const auto over = FindMetric(table, ratio.over), under = FindMetric(table, ratio.under);
     if (over && under) columns.push_back({ratio.title, ratio.scale, *over, *under});
   }
   return columns;
 }
 
-using Line = std::vector<std::string>;
+// A row as the columns' getters see it.
+struct TableRow {
+  const CountRow& row;
+  bool is_thread = true;  // or a sum: of no process and no thread
+  std::string name = profile::CleanText(row.name);
+};
+using CountColumns = reports::Columns<TableRow>;
+using reports::Value;
 
-std::string CountText(const ptm::CheckedMetric& metric, double count) {
-  if (count < 0) return "-";
-  return metric.name == "time" ? fmt::format("{:.3f}", count / 1e6) : fmt::format("{:.0f}", count);
+Value IdOf(const TableRow& row, uint64_t id) {
+  return row.is_thread ? Value::Integer(id) : Value::Text("");
 }
 
-Line Titles(const CountTable& table, const std::vector<RatioColumn>& ratios) {
-  Line line = table.by_name ? Line{"THREADS"} : Line{"PID", "TID"};
-  for (const auto& metric : table.metrics) {
-    line.push_back(metric.name == "time"         ? "TIME ms"
-                   : metric.name == "dispatches" ? "DISP"
-                                                 : metric.name);
-  }
-  for (const RatioColumn& ratio : ratios) line.emplace_back(ratio.title);
-  line.emplace_back("NAME");
-  return line;
+Value CountOf(double count) { return count < 0 ? Value::Missing() : Value::Fixed(count, 0); }
+
+Value RatioOf(const RatioColumn& ratio, const CountRow& row, uint8_t digits) {
+  const auto value = ratio.Of(row);
+  return value ? Value::Fixed(*value, digits) : Value::Missing();
 }
 
-Line Cells(const CountTable& table, const std::vector<RatioColumn>& ratios, const CountRow& row,
-           Line first) {
-  for (size_t i = 0; i < table.metrics.size(); ++i)
-    first.push_back(CountText(table.metrics[i], row.counts[i]));
-  for (const RatioColumn& ratio : ratios) {
-    const auto value = ratio.Of(row);
-    first.push_back(value ? fmt::format("{:.2f}", *value) : "-");
+void AddIdentity(const CountTable& table, CountColumns& columns) {
+  using namespace reports;
+  if (table.by_name) {
+    const auto threads = [](const TableRow& row) { return IdOf(row, row.row.threads); };
+    columns.Add(kPeople, {"THREADS"}, threads);
+    columns.Add(kCsv | kJson, {"threads"}, threads);
+  } else {
+    const auto pid = [](const TableRow& row) { return IdOf(row, row.row.pid); };
+    const auto tid = [](const TableRow& row) { return IdOf(row, row.row.tid); };
+    columns.Add(kPeople, {"PID"}, pid);
+    columns.Add(kPeople, {"TID"}, tid);
+    columns.Add(kCsv | kJson, {"pid"}, pid);
+    columns.Add(kCsv | kJson, {"tid"}, tid);
+    columns.Add(kJson, {"ended"}, [](const TableRow& row) { return Value::Bool(row.row.ended); });
   }
-  first.push_back(profile::CleanText(row.name));
-  return first;
+  columns.Add(kCsv | kJson, {"name"},
+              [](const TableRow& row) { return Value::Text(row.row.name); });
 }
 
-// Numbers to the right, the name behind them.
-void PrintAligned(const std::vector<Line>& lines, reports::Output& out) {
-  std::vector<size_t> widths(lines.front().size(), 0);
-  for (const Line& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+void AddCounts(const CountTable& table, CountColumns& columns) {
+  using namespace reports;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < table.metrics.size(); ++i) {
+    const std::string& name = table.metrics[i].name;
+    names.push_back(name);
+    const bool time = name == "time";
+    const std::string title = time ? "TIME ms" : name == "dispatches" ? "DISP" : name;
+    columns.Add(kPeople, {title}, [i, time](const TableRow& row) {
+      const double count = row.row.counts[i];
+      return time && count >= 0 ? Value::Fixed(count / 1e6, 3) : CountOf(count);
+    });
+    columns.Add(kCsv, {time ? "time_ns" : name},
+                [i](const TableRow& row) { return CountOf(row.row.counts[i]); });
   }
-  for (const Line& line : lines) {
-    for (size_t i = 0; i + 1 < line.size(); ++i)
-      out.Print("{}{:>{}}", i == 0 ? "" : "  ", line[i], widths[i]);
-    out.Print("  {}\n", line.back());
-  }
+  columns.Add(kJson,
+              {.name = "counts", .shape = Column::Shape::kObject, .members = std::move(names)},
+              [](const TableRow& row, size_t i) { return CountOf(row.row.counts[i]); });
 }
 
-void PrintText(const CountTable& table, reports::Output& out) {
+CountColumns CountColumnsOf(const CountTable& table, reports::View view) {
+  using namespace reports;
+  CountColumns columns(view);
+  AddIdentity(table, columns);
+  AddCounts(table, columns);
+  for (const RatioColumn& ratio : RatiosOf(table)) {
+    columns.Add(kPeople, {ratio.title},
+                [ratio](const TableRow& row) { return RatioOf(ratio, row.row, 2); });
+    columns.Add(kCsv | kJson, {ratio.title},
+                [ratio](const TableRow& row) { return RatioOf(ratio, row.row, 6); });
+  }
+  columns.Add(kPeople, {"NAME"}, [](const TableRow& row) { return Value::Text(row.name); });
+  return columns;
+}
+
+// Each column as wide as its widest value; the last one, the name, is not aligned.
+void SetWidths(CountColumns& columns, const std::vector<TableRow>& rows) {
+  const std::span<reports::Column> heads = columns.columns();
+  for (reports::Column& head : heads) head.width = static_cast<int>(head.name.size());
+  for (const TableRow& row : rows) {
+    const auto values = columns.Of(row);
+    for (size_t i = 0; i < values.size(); ++i)
+      heads[i].width = std::max(heads[i].width, static_cast<int>(TextOf(values[i]).size()));
+  }
+  heads.back().width = 0;
+}
+
+void TextHead(const CountTable& table, reports::Output& out) {
   out.Print("{}: {:.3f} s", profile::CleanText(table.command), table.seconds);
   if (table.total.threads != 0)
     out.Print(", {} thread{}", table.total.threads, table.total.threads == 1 ? "" : "s");
   out.Text("\n\n");
-  const auto ratios = RatiosOf(table);
-  std::vector<Line> lines = {Titles(table, ratios)};
-  const auto first = [&](const CountRow& row) {
-    return table.by_name ? Line{std::to_string(row.threads)}
-                         : Line{std::to_string(row.pid), std::to_string(row.tid)};
-  };
-  for (const CountRow& row : table.rows) lines.push_back(Cells(table, ratios, row, first(row)));
-  const Line none = table.by_name ? Line{""} : Line{"", ""};
-  if (!table.lost.empty()) {
-    const CountRow lost = {.name = "(lost: of no known thread)", .counts = table.lost};
-    lines.push_back(Cells(table, ratios, lost, none));
-  }
-  lines.push_back(Cells(table, ratios, table.total, none));
-  PrintAligned(lines, out);
 }
 
-void JsonCounts(const CountTable& table, const std::vector<double>& counts, reports::Output& out) {
-  out.Text("{");
+void JsonCounts(const CountTable& table, std::string_view key, const std::vector<double>& counts,
+                reports::JsonWriter& json) {
+  json.Key(key);
+  json.StartObject();
   for (size_t i = 0; i < counts.size(); ++i) {
-    if (i > 0) out.Text(",");
-    out.JsonString(table.metrics[i].name);
-    out.Text(counts[i] < 0 ? ":null" : fmt::format(":{:.0f}", counts[i]));
-  }
-  out.Text("}");
-}
-
-void JsonRow(const CountTable& table, const std::vector<RatioColumn>& ratios, const CountRow& row,
-             reports::Output& out) {
-  if (table.by_name) {
-    out.Print("{{\"threads\":{}", row.threads);
-  } else {
-    out.Print("{{\"pid\":{},\"tid\":{},\"ended\":{}", row.pid, row.tid, row.ended);
-  }
-  out.Text(",\"name\":");
-  out.JsonString(row.name);
-  out.Text(",\"counts\":");
-  JsonCounts(table, row.counts, out);
-  for (const RatioColumn& ratio : ratios) {
-    out.Text(",");
-    out.JsonString(ratio.title);
-    const auto value = ratio.Of(row);
-    out.Text(value ? fmt::format(":{:.6f}", *value) : ":null");
-  }
-  out.Text("}");
-}
-
-void JsonStrings(const std::vector<std::string>& strings, reports::Output& out) {
-  for (size_t i = 0; i < strings.size(); ++i) {
-    if (i > 0) out.Text(",");
-    out.JsonString(strings[i]);
-  }
-}
-
-void PrintJson(const CountTable& table, reports::Output& out) {
-  const auto ratios = RatiosOf(table);
-  out.Text("{\"command\":");
-  out.JsonString(table.command);
-  out.Print(",\"seconds\":{:.6f},\"rows\":[", table.seconds);
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    if (i > 0) out.Text(",");
-    JsonRow(table, ratios, table.rows[i], out);
-  }
-  out.Print("],\"threads\":{},\"total\":", table.total.threads);
-  JsonCounts(table, table.total.counts, out);
-  out.Text(",\"lost\":");
-  JsonCounts(table, table.lost, out);
-  out.Text(",\"notes\":[");
-  JsonStrings(table.notes, out);
-  out.Text("]}\n");
-}
-
-void PrintCsv(const CountTable& table, bool header, reports::Output& out) {
-  const auto ratios = RatiosOf(table);
-  if (header) {
-    out.Text(table.by_name ? "threads,name" : "pid,tid,name");
-    for (const auto& metric : table.metrics) {
-      out.Text(",");
-      out.CsvField(metric.name == "time" ? "time_ns" : metric.name);
+    json.Key(table.metrics[i].name);
+    if (counts[i] < 0) {
+      json.Null();
+    } else {
+      json.Fixed(counts[i], 0);
     }
-    for (const RatioColumn& ratio : ratios) out.Print(",{}", ratio.title);
-    out.Text("\n");
   }
-  for (const CountRow& row : table.rows) {
-    out.Text(table.by_name ? fmt::format("{},", row.threads)
-                           : fmt::format("{},{},", row.pid, row.tid));
-    out.CsvField(row.name);
-    for (const double count : row.counts) out.Text(count < 0 ? "," : fmt::format(",{:.0f}", count));
-    for (const RatioColumn& ratio : ratios) {
-      const auto value = ratio.Of(row);
-      out.Text(value ? fmt::format(",{:.6f}", *value) : ",");
-    }
-    out.Text("\n");
-  }
+  json.EndObject();
+}
+
+reports::Layout LayoutOf(const CountTable& table, bool first) {
+  return {.head = {.text = [&table](reports::Output& out) { TextHead(table, out); },
+                   .json =
+                       [&table](reports::JsonWriter& json) {
+                         json.Member("command", table.command);
+                         json.FixedMember("seconds", table.seconds, 6);
+                       }},
+          .tail = {.json =
+                       [&table](reports::JsonWriter& json) {
+                         json.Member("threads", table.total.threads);
+                         JsonCounts(table, "total", table.total.counts, json);
+                         JsonCounts(table, "lost", table.lost, json);
+                         json.StringsMember("notes", table.notes);
+                       }},
+          .lines = false,
+          .heading = first,
+          .gap = 2};
 }
 
 }  // namespace
 
-void SumByName(CountTable& table) {
-  std::map<std::string, CountRow> sums;
-  for (const CountRow& row : table.rows) {
-    CountRow& sum = sums[row.name];
-    if (sum.counts.empty()) {
-      sum = {.name = row.name, .threads = 0, .counts = std::vector<double>(row.counts.size(), 0)};
-    }
-    sum.threads += row.threads;
-    for (size_t i = 0; i < row.counts.size(); ++i) sum.counts[i] += row.counts[i];
-  }
-  table.rows.clear();
-  for (auto& [name, sum] : sums) table.rows.push_back(std::move(sum));
-  table.by_name = true;
-}
-
-// By time where it is in the table, else by the first metric.
-void SortByTime(CountTable& table) {
-  const size_t by = Find(table, {"TIME"}).value_or(0);
-  std::ranges::stable_sort(table.rows, [by](const CountRow& a, const CountRow& b) {
-    if (a.counts[by] != b.counts[by]) return a.counts[by] > b.counts[by];
-    return a.tid < b.tid;
-  });
-}
-
 void PrintCounts(const CountTable& table, reports::Format format, bool first,
                  reports::Output& out) {
-  switch (format) {
-    case reports::Format::kText:
-      return PrintText(table, out);
-    case reports::Format::kJson:
-      return PrintJson(table, out);
-    default:
-      return PrintCsv(table, first, out);
+  const reports::View view = reports::EntryOf(format).view;
+  const CountRow lost = {.name = "(lost: of no known thread)", .counts = table.lost};
+  std::vector<TableRow> rows;
+  for (const CountRow& row : table.rows) rows.push_back({row});
+  if (view == reports::kPeople) {
+    if (!table.lost.empty()) rows.push_back({lost, false});
+    rows.push_back({table.total, false});
   }
+  CountColumns columns = CountColumnsOf(table, view);
+  if (view == reports::kPeople) SetWidths(columns, rows);
+  const reports::Layout layout = LayoutOf(table, first);
+  const auto writer = reports::EntryOf(format).make(layout, out);
+  writer->Begin(columns.columns());
+  for (const TableRow& row : rows) writer->Row(columns.Of(row));
+  writer->End();
 }
 
 }  // namespace jprof::cli

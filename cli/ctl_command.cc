@@ -1,4 +1,4 @@
-// `jprof ctl`: starts, stops and asks a recording in a running JVM.
+// `jprof ctl`: controls the recording in a running JVM.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/control_client.h"
-#include "cli/wrong_words.h"
+#include "record/control_client.h"
 
 namespace jprof::cli {
 namespace {
@@ -45,27 +44,27 @@ void PrintFacts(const std::string& answer) {
   }
 }
 
-Result<void> Tell(const CtlArguments& arguments) {
+Result<int> Control(const CtlArguments& arguments) {
   const auto pid = PidOf(arguments.pid);
   if (!pid) return std::unexpected(pid.error());
   const auto command = control::CommandOf(arguments.command.empty() ? "status" : arguments.command);
   if (!command) return std::unexpected(command.error());
-  const auto answer = AskJvm(*pid, *command, arguments.timeout);
+  const auto answer = record::AskJvm(*pid, *command, arguments.timeout);
   if (!answer) return std::unexpected(answer.error());
   if (*command == control::Command::kStatus) {
     PrintFacts(*answer);
   } else {
     fmt::print("{}\n", *answer);
   }
-  return {};
+  return 0;
 }
 
-// One line a JVM; one that does not answer says so in it.
-Result<void> List(const CtlArguments& arguments) {
-  const std::vector<pid_t> pids = ListeningJvms();
+// One line for each JVM: what it records, or why it does not answer.
+Result<int> List(const CtlArguments& arguments) {
+  const std::vector<pid_t> pids = record::ListeningJvms();
   if (pids.empty()) fmt::print("no JVM of this user listens\n");
   for (const pid_t pid : pids) {
-    const auto status = AskJvm(pid, control::Command::kStatus, arguments.timeout);
+    const auto status = record::AskJvm(pid, control::Command::kStatus, arguments.timeout);
     fmt::print("{:<8}", pid);
     if (!status) fmt::print(" {}", status.error().message);
     for (const auto& [key, value] : control::SplitFacts(status.value_or(""))) {
@@ -73,10 +72,10 @@ Result<void> List(const CtlArguments& arguments) {
     }
     fmt::print("\n");
   }
-  return {};
+  return 0;
 }
 
-Result<void> Run(const CtlArguments& arguments) {
+Result<int> Run(const CtlArguments& arguments) {
   if (arguments.command.empty()) {
     if (arguments.pid.empty() || arguments.pid == "list") return List(arguments);
     if (control::CommandOf(arguments.pid)) {
@@ -84,27 +83,21 @@ Result<void> Run(const CtlArguments& arguments) {
                       arguments.pid);
     }
   }
-  return Tell(arguments);
+  return Control(arguments);
 }
 
 }  // namespace
 
-void AddCtlCommand(CLI::App& app, int& exit_code) {
+Action CtlCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<CtlArguments>();
-  CLI::App* sub = app.add_subcommand(
-      "ctl", "Starts, stops, flushes, resets or asks a recording in a running JVM");
-  sub->footer(kCtlFooter);
-  sub->add_option("pid", arguments->pid, "The JVM's process; without it: those that listen")
+  sub.footer(kCtlFooter);
+  sub.add_option("pid", arguments->pid, "The JVM's process; without it: those that listen")
       ->type_name("PID");
-  sub->add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
+  sub.add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
       ->type_name("COMMAND");
-  sub->add_option("--timeout", arguments->timeout, "Seconds to wait for the answer (5)")
+  sub.add_option("--timeout", arguments->timeout, "Seconds to wait for the answer (5)")
       ->check(CLI::Range(0.001, 86400.0));
-  sub->callback([arguments, &exit_code] {
-    const auto done = Run(*arguments);
-    exit_code = done ? 0 : ExitCodeOf(done.error());
-    if (!done) PrintError(done.error().message);
-  });
+  return [arguments] { return Run(*arguments); };
 }
 
 }  // namespace jprof::cli

@@ -1,18 +1,17 @@
-// `jprof events`: what can be counted: list, search, describe; which events fit together; names on
-// both sides.
+// `jprof events`: lists, searches and describes events, and says which can be counted together.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/choices.h"
 #include "cli/commands.h"
-#include "cli/count_output.h"
+#include "cli/event_pattern.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "ptm/names/event_name.h"
 
 namespace jprof::cli {
@@ -39,17 +38,14 @@ struct Listed {
   std::string name, description, lack;  // lack empty: can be counted
 };
 
-bool Contains(const std::string& text, const std::string& pattern) {
-  return fnmatch(("*" + pattern + "*").c_str(), text.c_str(), FNM_CASEFOLD) == 0;
-}
-
 std::vector<Listed> List(const EventsArguments& arguments) {
   std::vector<std::string> names = {"time", "dispatches"};
   for (std::string& name : ptm::KnownEvents()) names.push_back(std::move(name));
   std::vector<Listed> listed;
   for (const std::string& name : names) {
     Listed one = {.name = name, .description = ptm::DescribeEvent(name), .lack = ""};
-    if (!Contains(name, arguments.pattern) && !Contains(one.description, arguments.pattern))
+    if (!MatchesPattern(name, arguments.pattern) &&
+        !MatchesPattern(one.description, arguments.pattern))
       continue;
     const auto event = ptm::CheckMetrics({&name, 1});
     if (!event) one.lack = event.error().message;
@@ -87,15 +83,11 @@ Result<int> Search(const EventsArguments& arguments, reports::Format format) {
                     arguments.pattern, arguments.here ? " and can be counted here" : "");
   }
   PrintList(listed, format);
-  const Listed* lacking = nullptr;
-  size_t lacks = 0;
-  for (const Listed& one : listed) {
-    if (one.lack.empty()) continue;
-    if (lacks++ == 0) lacking = &one;
+  const auto lacks = [](const Listed& one) { return !one.lack.empty(); };
+  if (const auto first = std::ranges::find_if(listed, lacks); first != listed.end()) {
+    PrintError(fmt::format("{} of {} cannot be counted, e.g. {}",
+                           std::ranges::count_if(listed, lacks), listed.size(), first->lack));
   }
-  if (lacks > 0)
-    PrintError(
-        fmt::format("{} of {} cannot be counted, e.g. {}", lacks, listed.size(), lacking->lack));
   return 0;
 }
 
@@ -160,16 +152,15 @@ Result<int> Events(const EventsArguments& arguments) {
 
 }  // namespace
 
-void AddEventsCommand(CLI::App& app, int& exit_code) {
+Action EventsCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<EventsArguments>();
-  CLI::App* sub = app.add_subcommand("events", "What can be counted: list, search, describe");
-  sub->footer(kEventsFooter);
-  sub->add_option("PATTERN", arguments->pattern,
-                  "A name: describes it; else lists what has this in name or description");
-  sub->add_flag("--here", arguments->here, "Only what can be counted on this machine");
-  sub->add_option("--together", arguments->together, "Whether A,B,C count at the same time");
-  sub->add_option("--format", arguments->format, "text (default) or json");
-  sub->callback([arguments, &exit_code] { exit_code = StatusOf(Events(*arguments)); });
+  sub.footer(kEventsFooter);
+  sub.add_option("PATTERN", arguments->pattern,
+                 "A name: describes it; else lists what has this in name or description");
+  sub.add_flag("--here", arguments->here, "Only what can be counted on this machine");
+  sub.add_option("--together", arguments->together, "Whether A,B,C count at the same time");
+  sub.add_option("--format", arguments->format, "text (default) or json");
+  return [arguments] { return Events(*arguments); };
 }
 
 }  // namespace jprof::cli

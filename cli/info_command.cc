@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/wrong_words.h"
+#include "cli/usage_error.h"
 #include "profile/jit_log.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
@@ -304,20 +304,17 @@ int Info(const std::string& directory, bool json) {
 
 }  // namespace
 
-void AddInfoCommand(CLI::App& app, int& exit_code) {
+Action InfoCommand(CLI::App& sub, const Words&) {
   struct Typed {
     std::string directory;
     std::string format = "text";
   };
   auto typed = std::make_shared<Typed>();
-  CLI::App* sub =
-      app.add_subcommand("info", "What a profile is: run, JVM, metrics, counts, losses");
-  sub->add_option("DIR", typed->directory, "a profile")->required();
-  sub->add_option("--format", typed->format, "text or json (default text)")
+  sub.add_option("DIR", typed->directory, "a profile")->required();
+  sub.add_option("--format", typed->format, "text or json (default text)")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
-  sub->callback(
-      [typed, &exit_code] { exit_code = Info(typed->directory, typed->format == "json"); });
+  return [typed] { return Info(typed->directory, typed->format == "json"); };
 }
 
 }  // namespace jprof::cli

@@ -1,20 +1,20 @@
-// `jprof metrics`: what this machine offers and, for what it lacks, why and what to change.
+// `jprof metrics`: what this machine can measure and, for what it cannot, why and what to change.
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <sys/utsname.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/interrupt_cost.h"
+#include "cli/event_pattern.h"
 #include "ptm/capabilities.h"
 #include "ptm/names/event_name.h"
+#include "record/interrupt_cost.h"
 
 namespace jprof::cli {
 namespace {
@@ -34,12 +34,7 @@ Names, and what each kind of metric needs: docs/COUNTERS.md)";
 struct MetricsOptions {
   std::string format = "text";
   std::string pattern;
-  bool events = false;
 };
-
-bool Matches(const std::string& name, const std::string& pattern) {
-  return fnmatch(("*" + pattern + "*").c_str(), name.c_str(), FNM_CASEFOLD) == 0;
-}
 
 struct EventList {
   std::vector<std::string> open;
@@ -51,7 +46,7 @@ struct EventList {
 EventList ListEvents(const std::string& pattern) {
   EventList list;
   for (const std::string& name : ptm::KnownEvents()) {
-    if (!Matches(name, pattern)) continue;
+    if (!MatchesPattern(name, pattern)) continue;
     ++list.known;
     const auto event = ptm::CheckEvent(name);
     if (event) {
@@ -63,13 +58,11 @@ EventList ListEvents(const std::string& pattern) {
   return list;
 }
 
-int PrintEvents(const MetricsOptions& options) {
+Result<int> PrintEvents(const MetricsOptions& options) {
   const EventList list = ListEvents(options.pattern);
   if (list.known == 0) {
-    fmt::print(stderr,
-               "jprof metrics: no event name matches '{}'; `jprof metrics --events` lists them\n",
-               options.pattern);
-    return 2;
+    return WrongUse("no event name matches '{}'; `jprof metrics --events` lists them",
+                    options.pattern);
   }
   if (options.format == "json") {
     fmt::print("{}\n", ordered_json{{"events", list.open}, {"known", list.known}}.dump(2));
@@ -122,55 +115,63 @@ std::string Kernel() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
-int PrintCapabilities(const MetricsOptions& options) {
-  const ptm::Machine machine = ptm::ReadMachine();
-  std::vector<ptm::Capability> capabilities = ptm::FindCapabilities(machine);
-  capabilities.push_back(Papi());
-  const auto interrupt = KnownInterruptNanos();
-  if (options.format == "json") {
-    ordered_json metrics = ordered_json::array();
-    for (const ptm::Capability& capability : capabilities) metrics.push_back(ToJson(capability));
-    ordered_json paranoid = nullptr;
-    if (machine.paranoid) paranoid = *machine.paranoid;
-    ordered_json interrupt_ns = nullptr;
-    if (interrupt) interrupt_ns = *interrupt;
-    fmt::print("{}\n", ordered_json{{"kernel", Kernel()},
-                                    {"virtual_machine", machine.virtual_machine},
-                                    {"pmu", machine.pmu},
-                                    {"perf_event_paranoid", paranoid},
-                                    {"interrupt_ns", interrupt_ns},
-                                    {"metrics", metrics}}
-                           .dump(2));
-    return 0;
-  }
+template <typename T>
+ordered_json ToJson(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+void PrintJson(const ptm::Machine& machine, const std::vector<ptm::Capability>& capabilities,
+               std::optional<uint64_t> interrupt) {
+  ordered_json metrics = ordered_json::array();
+  for (const ptm::Capability& capability : capabilities) metrics.push_back(ToJson(capability));
+  fmt::print("{}\n", ordered_json{{"kernel", Kernel()},
+                                  {"virtual_machine", machine.virtual_machine},
+                                  {"pmu", machine.pmu},
+                                  {"perf_event_paranoid", ToJson(machine.paranoid)},
+                                  {"interrupt_ns", ToJson(interrupt)},
+                                  {"metrics", metrics}}
+                         .dump(2));
+}
+
+void PrintText(const ptm::Machine& machine, const std::vector<ptm::Capability>& capabilities,
+               std::optional<uint64_t> interrupt) {
   fmt::print("Metrics on this machine ({}{})\n", Kernel(),
              machine.virtual_machine ? ", virtual machine" : "");
   for (const ptm::Capability& capability : capabilities) PrintCapability(capability);
   fmt::print("An interrupt of a timer costs {}\n",
-             interrupt ? InterruptText(*interrupt)
+             interrupt ? record::InterruptText(*interrupt)
                        : "what `jprof calibrate`, or sampling at a high rate, will measure");
   fmt::print("Event names that can be counted here: jprof metrics --events\n");
+}
+
+int PrintCapabilities(const MetricsOptions& options) {
+  const ptm::Machine machine = ptm::ReadMachine();
+  std::vector<ptm::Capability> capabilities = ptm::FindCapabilities(machine);
+  capabilities.push_back(Papi());
+  const auto interrupt = record::KnownInterruptNanos();
+  if (options.format == "json") {
+    PrintJson(machine, capabilities, interrupt);
+  } else {
+    PrintText(machine, capabilities, interrupt);
+  }
   return 0;
 }
 
 }  // namespace
 
-void AddMetricsCommand(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "metrics", "What this machine can measure and, for what it cannot, why and what to change");
+Action MetricsCommand(CLI::App& sub, const Words&) {
   auto options = std::make_shared<MetricsOptions>();
-  command->add_option("--format", options->format, "text or json")
+  sub.footer(kMetricsFooter);
+  sub.add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  CLI::Option* events = command
-                            ->add_option("--events", options->pattern,
-                                         "List the event names that open, only those with PATTERN "
-                                         "in them (* and ? stand for anything)")
+  CLI::Option* events = sub.add_option("--events", options->pattern,
+                                       "List the event names that open, only those with PATTERN "
+                                       "in them (* and ? stand for anything)")
                             ->expected(0, 1)
                             ->type_name("[PATTERN]");
-  command->footer(kMetricsFooter);
-  command->callback([options, events, &exit_code] {
-    exit_code = events->count() > 0 ? PrintEvents(*options) : PrintCapabilities(*options);
-  });
+  return [options, events] {
+    return events->count() > 0 ? PrintEvents(*options) : PrintCapabilities(*options);
+  };
 }
 
 }  // namespace jprof::cli

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "calibrate/train/table_store.h"
-#include "cli/profile_place.h"
 #include "common/nearest.h"
 #include "profile/reader_text.h"
+#include "record/profile_place.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::IsProfile;
 
 namespace fs = std::filesystem;
 

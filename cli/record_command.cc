@@ -9,19 +9,33 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/commands.h"
-#include "cli/installation.h"
-#include "cli/interrupt_cost.h"
-#include "cli/last_words.h"
-#include "cli/launcher.h"
-#include "cli/memory_caps.h"
-#include "cli/profile_place.h"
 #include "cli/record_options.h"
-#include "cli/wrong_words.h"
-#include "jprof/agent/agent_options.h"
-#include "ptm/sampler.h"
+#include "cli/usage_error.h"
+#include "options/agent_options.h"
+#include "ptm/cpu_sampler.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/launcher.h"
+#include "record/memory_caps.h"
+#include "record/profile_place.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
+
+using record::FindAgent;
+using record::FindProgram;
+using record::FreePlace;
+using record::InterruptNanosFor;
+using record::Launch;
+using record::LimitMemory;
+using record::Outcome;
+using record::PreparePlace;
+using record::ProfileName;
+using record::ProfilesAt;
+using record::ReadMemory;
+using record::Run;
+using record::WithAgent;
 
 namespace fs = std::filesystem;
 
@@ -30,10 +44,14 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-// What the agent will understand: our options, then JPROFOPTS, which it appends by itself.
+// The options that the agent will have: ours, then JPROFOPTS, which it appends by itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
-  auto all = agent::ParseAgentOptions(agent::ToString(options), Environment("JPROFOPTS"));
-  if (!all) return WrongUse("JPROFOPTS: {}", all.error().message);
+  agent::AgentOptions all = options;
+  agent::Checked done = agent::ApplyWords(Environment("JPROFOPTS"), all);
+  if (done) done = agent::Check(all);
+  if (!done)
+    return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
+  agent::Settle(all);
   return all;
 }
 
@@ -47,13 +65,14 @@ struct Plan {
 Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::AgentOptions all,
                                         std::vector<std::string>& notes) {
   if (all.timer == ptm::TimerSource::kPerf) {
-    const ptm::ThreadSampling wanted = {
+    const ptm::ThreadTimerSettings wanted = {
         .event = ptm::CpuClock(), .period = 1'000'000'000, .source = all.timer};
-    if (const auto there = ptm::CheckThreadSampling(wanted); !there)
+    if (const auto there = ptm::CheckThreadTimer(wanted); !there)
       return WrongUse("--timer perf: {}; or use --timer posix", there.error().message);
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
   typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
+  agent::Settle(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;
@@ -76,13 +95,14 @@ Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>&
   if (!library) return std::unexpected(library.error());
   auto understood = Understand(typed);
   if (!understood) return std::unexpected(understood.error());
-  understood->options.out =
-      typed.out.empty() ? FreePlace(ProfileName(command)).string() : typed.out;
+  std::string& out = understood->options.out;
+  if (out.empty()) out = FreePlace(ProfileName(command)).string();
   auto options = WithEnvironment(understood->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, typed.children, Environment("JAVA_TOOL_OPTIONS"));
+    return WithAgent(command, *library, text, understood->options.children,
+                     Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(understood->options, *std::move(options), understood->notes);
@@ -133,89 +153,85 @@ int ConcludeAll(const Plan& plan, const Outcome& outcome,
   });
   if (profiles.empty()) return NoProfile(plan, outcome);
   bool something = false;
-  for (const fs::path& profile : profiles) something |= Conclude(profile, plan.options);
+  for (const fs::path& profile : profiles) something |= record::PrintSummary(profile, plan.options);
   const int code = outcome.ExitCode();
   return code == 0 && !something ? 2 : code;
 }
 
-int Record(const RecordOptions& typed, const std::vector<std::string>& command) {
+Result<int> Record(const RecordOptions& typed, const Words& command) {
   const auto plan = Prepare(typed, command);
-  if (!plan) {
-    PrintError(plan.error().message);
-    return ExitCodeOf(plan.error());
-  }
+  if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
-  if (typed.mode == agent::Mode::kCallflow && !AnyTable()) {
+  if (typed.options.mode == agent::Mode::kCallflow && !AnyTable()) {
     PrintError(
         "not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
   }
   const auto before = ProfilesAt(plan->options.out);
   const auto outcome = Run(plan->launch);
-  if (!outcome) {
-    PrintError(outcome.error().message);
-    return ExitCodeOf(outcome.error());
-  }
+  if (!outcome) return std::unexpected(outcome.error());
   return ConcludeAll(*plan, *outcome, before);
 }
 
-int CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
-                   const std::vector<std::string>& command) {
+Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed, const Words& command) {
   const auto strange = sub.remaining();
-  if (!strange.empty() && strange.front().starts_with('-')) {
-    PrintError(UnknownWord(sub, strange.front()));
-    return 2;
-  }
+  if (!strange.empty() && strange.front().starts_with('-'))
+    return WrongUse("{}", UnknownWord(sub, strange.front()));
   if (!strange.empty() || command.empty()) {
-    PrintError(fmt::format("put -- before the command: jprof {} [options] -- {} ...",
-                           sub.get_name(), strange.empty() ? "java" : strange.front()));
-    return 2;
+    return WrongUse("put -- before the command: jprof {} [options] -- {} ...", sub.get_name(),
+                    strange.empty() ? "java" : strange.front());
   }
   return Record(typed, command);
 }
 
+constexpr char kCalltreeExamples[] = R"(
+
+Examples:
+  jprof calltree -- java -jar app.jar                  exact calls, no times
+  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU time
+  jprof report log-rt DIR)";
+
+constexpr char kScsExamples[] = R"(
+Examples:
+  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
+  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate where interrupts are slow
+  jprof scs --timer posix --rate 100 -- java ...       without perf events
+  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
+  jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
+  jprof report scs DIR --merged)";
+
+std::string ScsHelp() {
+  return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
+         agent::TriggerHelp() + kScsExamples;
+}
+
+// `help`: what the footer has behind the form of the command.
+Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
+                        const Words& command) {
+  sub.footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar{}",
+                         sub.get_name(), help));
+  sub.prefix_command();  // CheckAndRecord reports the first unknown word
+  auto typed = std::make_shared<RecordOptions>();
+  typed->options.mode = mode;
+  AddOptions(sub, *typed);
+  return [&sub, typed, &command] { return CheckAndRecord(sub, *typed, command); };
+}
+
 }  // namespace
 
-void AddRecordCommands(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
-  struct Row {
-    agent::Mode mode;
-    const char* name;
-    const char* help;
-  };
-  for (const Row& row :
-       {Row{agent::Mode::kCallflow, "callflow",
-            "Record calls and metrics of every calling sequence"},
-        Row{agent::Mode::kCalltree, "calltree", "Record calls only: the cheapest"},
-        Row{agent::Mode::kTrace, "trace", "Record every entry and exit in order"},
-        Row{agent::Mode::kScs, "scs", "Sample the stacks of Java threads, by time or at events"}}) {
-    CLI::App* sub = app.add_subcommand(row.name, row.help);
-    sub->footer(fmt::format(
-        "The command stands behind --:  jprof {} [options] -- java -jar app.jar{}", row.name,
-        row.mode == agent::Mode::kScs
-            ? "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +
-                  agent::TriggerHelp() +
-                  "\nExamples:\n"
-                  "  jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes\n"
-                  "  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate "
-                  "where interrupts are slow\n"
-                  "  jprof scs --timer posix --rate 100 -- java ...       without perf events\n"
-                  "  jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what\n"
-                  "  jprof scs --event TIME --event IDLE -- ...           running and waiting in "
-                  "one profile\n"
-                  "  jprof report scs DIR --merged"
-        : row.mode == agent::Mode::kCalltree
-            ? std::string(
-                  "\n\nExamples:\n"
-                  "  jprof calltree -- java -jar app.jar                  exact calls, no times\n"
-                  "  jprof calltree --sample 1000 -- java -jar app.jar    exact calls, sampled CPU "
-                  "time\n"
-                  "  jprof report log-rt DIR")
-            : std::string()));
-    sub->prefix_command();  // the first strange word is reported by CheckAndRecord
-    auto typed = std::make_shared<RecordOptions>();
-    typed->mode = row.mode;
-    AddOptions(*sub, *typed);
-    sub->callback([=, &command, &exit_code] { exit_code = CheckAndRecord(*sub, *typed, command); });
-  }
+Action CallflowCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kCallflow, "", sub, command);
+}
+
+Action CalltreeCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kCalltree, kCalltreeExamples, sub, command);
+}
+
+Action TraceCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kTrace, "", sub, command);
+}
+
+Action ScsCommand(CLI::App& sub, const Words& command) {
+  return RecordingCommand(agent::Mode::kScs, ScsHelp(), sub, command);
 }
 
 }  // namespace jprof::cli

@@ -1,39 +1,35 @@
-// From the command line of `jprof callflow|calltree|trace|scs` to the agent's options. Pure but for
-// metric names, which are looked up and opened on this machine.
+// From the command line of `jprof callflow|calltree|trace|scs` to the agent's options.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 namespace jprof::cli {
 
-// As typed; empty = not given.
 struct RecordOptions {
-  agent::Mode mode = agent::Mode::kCallflow;
-  std::string out, metrics, threads, methods, focus, tree_memory, trace_mode, trace_memory, probe,
-      agent;
-  std::vector<std::string> events;  // scs: NAME[=N] each
-  std::string rate, sample, timer, delay, duration;
-  bool force_rate = false;
-  bool objects = false, java_only = false, nostart = false;
-  bool keep_intrinsics = false, fold_recursion = false;
-  bool children = false;
-  bool force = false;
+  agent::AgentOptions options;              // the mode is set before the command line is parsed
+  std::vector<std::string> events;          // --event: NAME[=N] each, looked up by Understand
+  std::string metrics;                      // --metrics, likewise
+  std::string agent;                        // --agent; empty: not given
+  bool force = false;                       // --force
+  std::optional<agent::OptionError> wrong;  // the first value that is not valid
 };
 
-// Declares the options that the mode has. `options` outlives `sub`.
-void AddOptions(CLI::App& sub, RecordOptions& options);
+// Declares the options that the mode has. `typed` outlives `sub`.
+void AddOptions(CLI::App& sub, RecordOptions& typed);
 
 // The names in A+B or A,B.
 std::vector<std::string> SplitMetrics(std::string_view text);
 
-// Without `out`. `notes`: lines the user should see about the metrics. Errors are exit code 2 and
-// name the option.
+// Looks up the names of metrics and events on this machine, then checks and settles the options.
+// `notes`: lines that the user should see about the metrics. Errors are kWrongUse and name the
+// flag.
 struct Understood {
   agent::AgentOptions options;
   std::vector<std::string> notes;

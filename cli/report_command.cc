@@ -12,7 +12,8 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/profile_source.h"
-#include "cli/wrong_words.h"
+#include "cli/report_options.h"
+#include "cli/usage_error.h"
 #include "reports/losses.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
@@ -51,14 +52,13 @@ Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
 
 // Words to options, and back an error that names the nearest choice.
 Result<void> Understand(ReportArguments& arguments) {
-  const Result<size_t> format =
-      Choose("--format", arguments.format, {"text", "json", "csv", "collapsed"});
+  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
   if (!threads) return std::unexpected(threads.error());
   const Result<std::optional<reports::Sort>> sort = ChooseSort(arguments.sort);
   if (!sort) return std::unexpected(sort.error());
-  arguments.options.format = static_cast<reports::Format>(*format);
+  arguments.options.format = *format;
   arguments.options.merged = *threads == 1;
   arguments.options.sort = *sort;
   return {};
@@ -67,7 +67,7 @@ Result<void> Understand(ReportArguments& arguments) {
 // A recording of `jprof tprof` is no profile: it has samples and no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<reports::Format> format = ChooseFormat(arguments.format, /*stacks=*/true);
+  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kTreeFormats);
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
@@ -104,21 +104,20 @@ Result<void> Run(ReportArguments arguments) {
                                                              : "log-rt");
   TellDetail(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
-  if (auto printed = (*report)->print(*source, arguments.options, out); !printed) return printed;
+  if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
+    return printed;
   return out.Finish();
 }
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app, int& exit_code) {
+Action ReportCommand(CLI::App& sub, const Words&) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command =
-      app.add_subcommand("report", "Prints a report of a profile: log-rt, methods, scs or log-gen");
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
-    list += fmt::format("  {:<10}{}\n", report.name, report.says);
+    list += fmt::format("  {:<10}{}\n", report.name, report.help);
   list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
-  command->footer(
+  sub.footer(
       list +
       "\nExamples:\n"
       "  jprof report log-rt app.jprof                       the call tree\n"
@@ -131,40 +130,28 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  command->add_option("report", arguments->report,
-                      "Which report (log-rt; scs of a sampled profile)");
-  command->add_option("profile", arguments->directory,
-                      "The profile's directory; the newest *.jprof here if left out");
-  command->add_option(
+  sub.add_option("report", arguments->report, "Which report (log-rt; scs of a sampled profile)");
+  sub.add_option("profile", arguments->directory,
+                 "The profile's directory; the newest *.jprof here if left out");
+  sub.add_option(
       "--format", arguments->format,
       "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
-  command->add_option("--threads", arguments->threads,
-                      "separate (default) or merged: all threads as one tree");
-  command->add_option("--sort", arguments->sort,
-                      "Siblings by first (call; default but for scs), base (or samples) or calls");
-  command
-      ->add_option("--min-percent", options.min_percent,
-                   "Fold subtrees below this share of the whole into one row")
+  sub.add_option("--threads", arguments->threads,
+                 "separate (default) or merged: all threads as one tree");
+  sub.add_option("--sort", arguments->sort,
+                 "Siblings by first (call; default but for scs), base (or samples) or calls");
+  sub.add_option("--min-percent", options.min_percent,
+                 "Fold subtrees below this share of the whole into one row")
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--depth", options.depth, "Fold levels beyond this one");
-  command->add_option("--metric", options.metric,
-                      "Only this metric or event, with its number of samples");
-  command->add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
-  command->add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  command->add_flag("--static-letters", options.static_letters,
-                    "Lower case type letters for static methods");
-  auto* uncalibrated = command->add_flag("--uncalibrated", arguments->table.uncalibrated,
-                                         "Leave the profiler's own cost in");
-  command->add_option("--table", arguments->table.file, "Correct with this calibration table")
-      ->excludes(uncalibrated);
-  command->add_flag("--force", arguments->table.force,
-                    "Use --table even if it was made for another machine or JVM");
-  command->callback([arguments, &exit_code] {
-    const Result<void> done = Run(*arguments);
-    if (done) return;
-    PrintError(done.error().message);
-    exit_code = ExitCodeOf(done.error());
-  });
+  sub.add_option("--depth", options.depth, "Fold levels beyond this one");
+  sub.add_option("--metric", options.metric,
+                 "Only this metric or event, with its number of samples");
+  sub.add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
+  sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  sub.add_flag("--static-letters", options.static_letters,
+               "Lower case type letters for static methods");
+  AddTableOptions(sub, arguments->table);
+  return [arguments] { return StatusOf(Run(*arguments)); };
 }
 
 }  // namespace jprof::cli

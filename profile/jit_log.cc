@@ -33,18 +33,15 @@ iovec TextPart(std::string_view text) {
 
 uint64_t MonotonicNanos() { return NanosOf(CLOCK_MONOTONIC); }
 
-JitLogWriter::~JitLogWriter() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Result<void> JitLogWriter::Open(int directory_fd) {
-  fd_ = openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-  if (fd_ < 0) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
+  fd_.Reset(
+      openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd_) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
   JitHeader header = {.pid = static_cast<uint32_t>(getpid())};
   std::memcpy(header.magic, kJitMagic, sizeof(header.magic));
   header.start_ns = now_();
   header.start_unix_ns = NanosOf(CLOCK_REALTIME);
-  if (write(fd_, &header, sizeof(header)) != sizeof(header)) {
+  if (write(fd_.get(), &header, sizeof(header)) != sizeof(header)) {
     return Fail("cannot write the file {}: {}", kJitLogFile, ErrnoText());
   }
   size_ = sizeof(header);
@@ -72,7 +69,7 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
   record.time = now_();
   ssize_t written;
   do {
-    written = writev(fd_, all, count);
+    written = writev(fd_.get(), all, count);
   } while (written < 0 && errno == EINTR);
   if (written == static_cast<ssize_t>(bytes)) {
     size_ += written;
@@ -81,7 +78,7 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
   stopped_ = true;
   ++counts_.lost;
   // A piece of a record would be taken for damage. If even this fails, it is.
-  if (written > 0) (void)!ftruncate(fd_, size_);
+  if (written > 0) (void)!ftruncate(fd_.get(), size_);
   return false;
 }
 
@@ -128,14 +125,14 @@ void JitLogWriter::Thread(uint32_t tid, JitThreadEvent event, std::string_view n
 
 void JitLogWriter::End() {
   std::lock_guard guard(lock_);
-  if (fd_ < 0) return;
+  if (!fd_) return;
   stopped_ = false;  // after a failure, too: this record is small, and there may be room again
   JitEndRecord record = counts_;
   record.record.kind = JitKind::kEnd;
   iovec parts[] = {Part(&record, sizeof(record))};
   Append(record.record, parts);
   stopped_ = true;
-  close(std::exchange(fd_, -1));
+  fd_.Reset();
 }
 
 }  // namespace jprof::profile

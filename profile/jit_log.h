@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/result.h"
 
 namespace jprof::profile {
@@ -128,7 +129,6 @@ uint64_t MonotonicNanos();
 class JitLogWriter {
  public:
   explicit JitLogWriter(uint64_t (*now)() = MonotonicNanos) : now_(now) {}
-  ~JitLogWriter();
   JitLogWriter(const JitLogWriter&) = delete;
 
   // Makes the file in that directory; it must not exist.
@@ -146,7 +146,7 @@ class JitLogWriter {
 
   uint64_t (*const now_)();
   std::mutex lock_;
-  int fd_ = -1;
+  Fd fd_;
   int64_t size_ = 0;  // of the whole records
   bool stopped_ = true;
   JitEndRecord counts_;

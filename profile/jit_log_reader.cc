@@ -7,6 +7,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "common/bytes.h"
+#include "common/fd.h"
 #include "profile/jit_log.h"
 #include "profile/reader_damage.h"
 #include "profile/reader_file.h"
@@ -97,50 +99,23 @@ class Threads {
   std::unordered_map<uint32_t, uint64_t> ended_;
 };
 
-// One record, bounded: what it is followed by is taken from it piece by piece.
-class Record {
- public:
-  Record(const char* at, uint32_t bytes) : at_(at), left_(bytes) {}
+// `count` elements as they lie in a record, which is aligned to 8 bytes.
+template <typename T>
+std::span<const T> ReadArray(ByteCursor& record, uint64_t count) {
+  const std::string_view bytes = record.ReadBytes(count * sizeof(T));
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
 
-  template <typename T>
-  bool Take(T* out) {
-    return Skip(sizeof(T), [&](const char* from) { std::memcpy(out, from, sizeof(T)); });
-  }
-  bool Take(size_t bytes, std::string_view* out) {
-    return Skip(bytes, [&](const char* from) { *out = {from, bytes}; });
-  }
-  template <typename T>
-  bool Take(size_t count, std::span<const T>* out) {
-    return Skip(count * sizeof(T), [&](const char* from) {
-      *out = {reinterpret_cast<const T*>(from), count};
-    });
-  }
-
- private:
-  template <typename F>
-  bool Skip(size_t bytes, F f) {
-    if (bytes > left_) return false;
-    f(at_);
-    at_ += bytes;
-    left_ -= bytes;
-    return true;
-  }
-
-  const char* at_;
-  size_t left_;
-};
-
-bool TakeCode(Record record, JitEvent* event) {
-  JitCodeRecord code;
+bool ReadCode(ByteCursor record, JitEvent* event) {
+  const auto code = record.Read<JitCodeRecord>();
   JitCode& out = event->code;
-  if (!record.Take(&code) || !record.Take(code.line_count, &out.lines) ||
-      !record.Take(code.code_length, &out.code) ||
-      !record.Take(code.class_length, &out.class_name) ||
-      !record.Take(code.name_length, &out.name) ||
-      !record.Take(code.signature_length, &out.signature) ||
-      !record.Take(code.source_length, &out.source)) {
-    return false;
-  }
+  out.lines = ReadArray<JitLine>(record, code.line_count);
+  out.code = ReadArray<uint8_t>(record, code.code_length);
+  out.class_name = record.ReadBytes(code.class_length);
+  out.name = record.ReadBytes(code.name_length);
+  out.signature = record.ReadBytes(code.signature_length);
+  out.source = record.ReadBytes(code.source_length);
+  if (!record.ok()) return false;
   out.address = code.address;
   out.length = code.length;
   out.stub = code.record.kind == JitKind::kStub;
@@ -160,21 +135,22 @@ class Parser {
 
   void Run() {
     const std::string& bytes = *log_.bytes;
-    size_t at = log_.header.header_bytes;
-    while (at + sizeof(JitRecord) <= bytes.size() && !log_.ended) {
-      JitRecord head;
-      std::memcpy(&head, bytes.data() + at, sizeof(head));
-      if (head.bytes < sizeof(head) || head.bytes % 8 != 0 || head.bytes > bytes.size() - at) break;
+    ByteCursor rest(bytes);
+    rest.Skip(log_.header.header_bytes);
+    while (rest.left() >= sizeof(JitRecord) && !log_.ended) {
+      const size_t at = bytes.size() - rest.left();
+      const auto head = ByteCursor(rest).Read<JitRecord>();
+      if (head.bytes < sizeof(head) || head.bytes % 8 != 0 || head.bytes > rest.left()) break;
       latest_ = std::max(latest_, head.time);
-      if (!One(head, Record(bytes.data() + at, head.bytes))) {
+      if (!One(head, rest.Part(head.bytes))) {
         damages_.Add("jitlog: a record that does not fit is left out",
                      fmt::format("at byte {}", at));
       }
-      at += head.bytes;
     }
-    if (at < bytes.size()) {
-      damages_.Add(log_.ended ? "jitlog: bytes behind its end" : "jitlog: cut off or damaged",
-                   fmt::format("{} of {} bytes are read", at, bytes.size()));
+    if (!rest.empty()) {
+      damages_.Add(
+          log_.ended ? "jitlog: bytes behind its end" : "jitlog: cut off or damaged",
+          fmt::format("{} of {} bytes are read", bytes.size() - rest.left(), bytes.size()));
     }
     log_.code = JitIntervals(events_);
     log_.threads = threads_.Take();
@@ -183,28 +159,28 @@ class Parser {
   }
 
  private:
-  bool One(const JitRecord& head, Record record) {
+  bool One(const JitRecord& head, ByteCursor record) {
     switch (head.kind) {
       case JitKind::kLoad:
       case JitKind::kStub: {
         JitEvent event;
-        if (!TakeCode(record, &event)) return false;
+        if (!ReadCode(record, &event)) return false;
         ++(event.code.stub ? counts_.stubs : counts_.loads);
         events_.push_back(event);
         return true;
       }
       case JitKind::kUnload: {
-        JitUnloadRecord unload;
-        if (!record.Take(&unload)) return false;
+        const auto unload = record.Read<JitUnloadRecord>();
+        if (!record.ok()) return false;
         ++counts_.unloads;
         events_.push_back({.time = head.time, .unload = true, .code = {.address = unload.address}});
         return true;
       }
       case JitKind::kThread: {
-        JitThreadRecord thread;
-        std::string_view name;
-        if (!record.Take(&thread) || !record.Take(thread.name_length, &name)) return false;
-        if (thread.event < kJitBegan || thread.event > kJitThreadEnded) return false;
+        const auto thread = record.Read<JitThreadRecord>();
+        const std::string_view name = record.ReadBytes(thread.name_length);
+        if (!record.ok() || thread.event < kJitBegan || thread.event > kJitThreadEnded)
+          return false;
         ++counts_.threads;
         threads_.Add(thread.tid, thread.event, head.time, name);
         return true;
@@ -215,9 +191,9 @@ class Parser {
     return true;  // of a kind that is not known yet
   }
 
-  bool Finish(Record record) {
-    JitEndRecord end;
-    if (!record.Take(&end)) return false;
+  bool Finish(ByteCursor record) {
+    const auto end = record.Read<JitEndRecord>();
+    if (!record.ok()) return false;
     log_.ended = true;
     log_.lost = end.lost;
     if (end.lost > 0)
@@ -276,14 +252,14 @@ std::vector<JitCode> JitIntervals(std::span<const JitEvent> events) {
 Result<JitLog> ParseJitLog(std::string bytes) {
   JitLog log;
   log.bytes = std::make_shared<const std::string>(std::move(bytes));
-  if (log.bytes->size() < sizeof(JitHeader) ||
-      std::memcmp(log.bytes->data(), kJitMagic, sizeof(kJitMagic)) != 0) {
+  ByteCursor cursor(*log.bytes);
+  log.header = cursor.Read<JitHeader>();
+  if (!cursor.ok() || std::memcmp(log.header.magic, kJitMagic, sizeof(kJitMagic)) != 0) {
     return Fail(
         "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at "
         "once; record again",
         kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
   }
-  std::memcpy(&log.header, log.bytes->data(), sizeof(JitHeader));
   if (log.header.version != kJitVersion) {
     return WrongUse(
         "the file '{}' has version {}, this jprof reads {}: record again with this jprof",
@@ -299,9 +275,8 @@ Result<JitLog> ParseJitLog(std::string bytes) {
 }
 
 Result<JitLog> ReadJitLog(const std::string& directory) {
-  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const ReaderFile file(fd, kJitLogFile);
-  if (fd >= 0) close(fd);
+  const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const ReaderFile file(folder.get(), kJitLogFile);
   if (!file.exists()) {
     return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one",
                 directory, kJitLogFile);

@@ -1,18 +1,21 @@
 // The on-disk profile, byte by byte. docs/PROFILE_FORMAT.md says it in words; change the two, the
 // writer, the reader and their tests together, and raise kFormatVersion.
 //
-// A profile is a directory:
-//   meta.json         who, what, how: written once, when recording starts (see
-//   docs/PROFILE_FORMAT.md) control           ControlHeader (4096 bytes), then
-//   ThreadRecord[thread_count] (256 bytes each) nodes             Node[node_count]: one call tree
-//   per thread, interleaved in chunks extra             int64[node_count][metrics-1]: metrics
-//   beyond the first; only if there are any methods           MethodRecord, appended; ids are dense
-//   from 1 trace             trace blocks (trace modes)          trace.zst   the same, compressed
-//   (continuous) train             TrainRecord[]: one per event (only `callflow` runs made by
-//   `jprof calibrate`) calibration.json  the table the profile is corrected with, if there was one
-// All integers are little endian. Everything but meta.json is mapped and written in place by the
-// profiled process, so a killed program loses nothing that was counted. Files are longer than what
-// is used.
+// A profile is a directory of these files:
+//
+//   meta.json         who, what, how; written once, when recording starts
+//   control           ControlHeader (4096 bytes), then ThreadRecord[thread_count]
+//   nodes             Node[node_count]: one call tree per thread, interleaved in chunks
+//   extra             int64[node_count][metrics - 1]: metrics beyond the first, if any
+//   methods           MethodRecord, appended; ids are dense from 1
+//   trace             trace blocks, in trace modes
+//   trace.zst         the same, compressed, in continuous modes
+//   train             TrainRecord, one per event, in runs of `jprof calibrate`
+//   calibration.json  the table that the profile is corrected with, if there was one
+//
+// All integers are little-endian. The profiled process maps the files (except the JSON files and
+// trace.zst) and writes them in place: a killed program loses nothing that it counted. Mapped files
+// are longer than their used part.
 #pragma once
 
 #include <cstddef>
@@ -59,11 +62,11 @@ struct ChildSlot {
 struct Node {
   uint32_t word = 0;  // PackMethod(type, id); type kBlock = this record is a ChildBlock
   uint32_t parent = 0;
-  uint32_t entries[2] =
-      {};                  // entries of this method, by the event before: [0] an entry, [1] an exit
-  uint32_t exits[2] = {};  // exits of this method, by the event before
-  int64_t self = 0;        // first metric, while this node was current: signed
-  uint32_t more = 0;       // children beyond the slots: index of a ChildBlock, or kFormer
+  // Entries and exits of this method by the event before: [0] an entry, [1] an exit.
+  uint32_t entries[2] = {};
+  uint32_t exits[2] = {};
+  int64_t self = 0;         // first metric, while this node was current: signed
+  uint32_t more = 0;        // children beyond the slots: index of a ChildBlock, or kFormer
   uint32_t dispatches = 0;  // times the thread was scheduled in while this node was current
   ChildSlot child[3] = {};
 };
@@ -82,8 +85,8 @@ enum ThreadFlags : uint32_t {
   kThreadVirtual = 1,      // virtual threads, one tree for those that used it one after another
   kThreadFiltered = 2,     // not recorded: excluded by --threads
   kThreadDisarmed = 4,     // recording stopped early (disk full, no memory)
-  kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
   kThreadNoClock = 8,      // time is wall clock: the per-thread clock could not be opened
+  kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
   kThreadNotSampled = 32,  // not sampled, or not by every event; the error is in the top 8 bits
 };
 // Linux's error numbers up to 255.
@@ -164,14 +167,13 @@ enum MethodFlags : uint16_t {
   kMethodStatic = 1,
   kMethodNative = 2,
   kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
-  kMethodIntrinsic =
-      128,  // in focus, but the JVM has code of its own for it: unprobed callers may use that
-  // Of sampled stacks, what is no Java method:
-  kMethodCode =
-      8,  // a native function: class = path of its module, name = 0x and its link address in hex
+  // What a sampled stack has besides Java methods:
+  kMethodCode = 8,     // a native function: class = path of its module, name = link address, 0x...
   kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol
-  kMethodStub = 32,    // code of the VM that is no method: name only
+  kMethodStub = 32,    // code of the VM that is not a method: name only
   kMethodClass = 64,   // a class of objects, a leaf below who allocated or waited: class only
+  // In focus, but the JVM has its own code for it, which unprobed callers may use.
+  kMethodIntrinsic = 128,
 };
 struct MethodRecord {
   uint32_t bytes = 0;  // whole record, multiple of 8

@@ -33,8 +33,8 @@ int Reserve(int fd, size_t begin, size_t bytes) {
 }  // namespace
 
 bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes) {
-  fd_ = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd_ < 0) return false;
+  fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!fd_) return false;
   reserved_ = RoundUp(max_bytes, kPage);
   void* range =
       mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -51,7 +51,7 @@ bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes) {
 bool MappedFile::Ensure(size_t bytes) {
   const size_t mapped = size();
   if (bytes > mapped) {
-    if (fd_ < 0 || bytes > reserved_) return false;
+    if (!fd_ || bytes > reserved_) return false;
     std::lock_guard growing(growing_);
     return bytes <= size() || Extend(std::max(bytes, NextStep())) || Extend(bytes);
   }
@@ -73,12 +73,12 @@ size_t MappedFile::NextStep() const {
 bool MappedFile::Extend(size_t bytes) {
   const size_t mapped = size(), target = RoundUp(bytes, kPage);
   if (target == mapped) return true;
-  if (const int error = Reserve(fd_, mapped, target - mapped); error != 0) {
+  if (const int error = Reserve(fd_.get(), mapped, target - mapped); error != 0) {
     errno = error;
     return false;
   }
-  if (mmap(base_ + mapped, target - mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
-           mapped) == MAP_FAILED) {
+  if (mmap(base_ + mapped, target - mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+           fd_.get(), mapped) == MAP_FAILED) {
     return false;
   }
   mapped_.store(target, std::memory_order_release);
@@ -87,9 +87,8 @@ bool MappedFile::Extend(size_t bytes) {
 
 void MappedFile::Close() {
   if (base_ != nullptr) munmap(base_, reserved_);
-  if (fd_ >= 0) close(fd_);
+  fd_.Reset();
   base_ = nullptr;
-  fd_ = -1;
   reserved_ = mapped_ = 0;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/fd.h"
 #include "common/sleep_lock.h"
 
 namespace jprof::profile {
@@ -34,13 +35,13 @@ class MappedFile {
 
   char* data() const { return base_; }
   size_t size() const { return mapped_.load(std::memory_order_acquire); }
-  bool open() const { return fd_ >= 0; }
+  bool open() const { return static_cast<bool>(fd_); }
 
  private:
   size_t NextStep() const;
   bool Extend(size_t target);  // both under `growing_`
 
-  int fd_ = -1;
+  Fd fd_;
   char* base_ = nullptr;
   size_t reserved_ = 0;
   std::atomic<size_t> mapped_ = 0;

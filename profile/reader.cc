@@ -8,7 +8,9 @@
 #include <cstring>
 #include <system_error>
 
+#include "common/bytes.h"
 #include "common/errno_text.h"
+#include "common/fd.h"
 #include "profile/reader_text.h"
 
 namespace jprof::profile {
@@ -18,8 +20,8 @@ constexpr uint64_t kMetaLimit = 16 << 20;
 constexpr uint64_t kCalibrationLimit = 64 << 20;
 
 // The directory is opened for each file, so that a Reader holds no descriptor and is a plain value.
-int OpenDirectory(const std::string& directory) {
-  return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+Fd OpenDirectory(const std::string& directory) {
+  return Fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 Result<void> CheckHeader(const std::string& directory, const ControlHeader& header, size_t bytes) {
@@ -64,14 +66,13 @@ void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
 Result<Reader> Reader::Open(const std::string& directory) {
   Reader reader;
   reader.directory_ = directory;
-  const int dir_fd = OpenDirectory(directory);
-  if (dir_fd < 0) {
+  const Fd folder = OpenDirectory(directory);
+  if (!folder) {
     return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)",
                     directory, ErrnoText());
   }
-  const ReaderFile control(dir_fd, kControlFile);
-  const std::string meta = ReaderFile(dir_fd, kMetaFile).ReadAll(kMetaLimit);
-  close(dir_fd);
+  const ReaderFile control(folder.get(), kControlFile);
+  const std::string meta = ReaderFile(folder.get(), kMetaFile).ReadAll(kMetaLimit);
   if (!control.exists()) {
     return WrongUse("{}: not a jprof profile (it has no file '{}')", directory, kControlFile);
   }
@@ -96,10 +97,10 @@ void Reader::ReadThreads(const ReaderFile& control) {
                  fmt::format("{} of {} are there", count, header_.thread_count));
   }
   threads_.reserve(count);
+  ByteCursor records(bytes);
+  records.Skip(kControlHeaderBytes);
   for (size_t i = 0; i < count; ++i) {
-    Thread thread;
-    std::memcpy(&thread.record, bytes.data() + kControlHeaderBytes + i * sizeof(ThreadRecord),
-                sizeof(ThreadRecord));
+    Thread thread = {.record = records.Read<ThreadRecord>(), .name = {}};
     thread.name =
         CleanText({thread.record.name, strnlen(thread.record.name, sizeof(thread.record.name))});
     threads_.push_back(std::move(thread));
@@ -107,10 +108,7 @@ void Reader::ReadThreads(const ReaderFile& control) {
 }
 
 ReaderFile Reader::OpenFile(const char* name) const {
-  const int dir_fd = OpenDirectory(directory_);
-  ReaderFile file(dir_fd, name);
-  if (dir_fd >= 0) close(dir_fd);
-  return file;
+  return ReaderFile(OpenDirectory(directory_).get(), name);
 }
 
 std::string Reader::ReadCalibration() const {

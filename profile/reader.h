@@ -88,13 +88,13 @@ class Reader {
   // threads(). Error: the tree takes more than `memory` bytes.
   Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
 
-  // Call after ReadTree or the trace, so that a live profile's newest names are there.
-  // Methods that the tree may name: without the one that stands for all that could not be
-  // described, and without those that the method filter kept out.
+  // How many methods the tree may name: without the one for all that could not be described, and
+  // without those that the method filter excluded.
   uint32_t RecordedMethods() const {
     const uint32_t others = 1 + header_.filtered_methods;
     return header_.method_count > others ? header_.method_count - others : 0;
   }
+  // Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
   Methods ReadMethods();
 
   // calibration.json, empty if there is none.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "common/fd.h"
+
 namespace jprof::profile {
 
 class ReaderFile {
@@ -14,17 +16,13 @@ class ReaderFile {
   ReaderFile() = default;
   // `name` inside the directory `dir_fd`. Not a regular file or not readable: exists() is false.
   ReaderFile(int dir_fd, const char* name);
-  ReaderFile(ReaderFile&& other) noexcept;
-  ReaderFile& operator=(ReaderFile&& other) noexcept;
-  ~ReaderFile();
 
-  bool exists() const { return fd_ >= 0; }
+  bool exists() const { return static_cast<bool>(fd_); }
   uint64_t size() const { return size_; }  // when it was opened
-  uint64_t allocated() const {
-    return allocated_;
-  }  // of these, what the file system has given it blocks for
+  // Of these, how many the file system has allocated blocks for.
+  uint64_t allocated() const { return allocated_; }
 
-  // Copies [offset, offset + bytes) and answers how much of it there is.
+  // Copies [offset, offset + bytes) and returns how much of it there is.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
   // At most `limit` bytes, for files that are written from their begin to their end: they hold no
@@ -38,7 +36,7 @@ class ReaderFile {
   uint64_t NextData(uint64_t offset) const;
 
  private:
-  int fd_ = -1;
+  Fd fd_;
   uint64_t size_ = 0;
   uint64_t allocated_ = 0;
 };

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cstring>
 
+#include "common/bytes.h"
 #include "profile/reader.h"
 
 namespace jprof::profile {
@@ -32,13 +32,13 @@ Methods Reader::ReadMethods() {
     damages_.Add("methods: empty behind its begin: names are missing",
                  fmt::format("from byte {} on", text.size()));
   }
-  MethodRecord record;
-  for (uint64_t at = 0; at + sizeof(record) <= text.size(); at += record.bytes) {
-    std::memcpy(&record, text.data() + at, sizeof(record));
+  for (ByteCursor rest(text); rest.left() >= sizeof(MethodRecord);) {
+    const uint64_t at = text.size() - rest.left();
+    const auto record = ByteCursor(rest).Read<MethodRecord>();
     const uint64_t strings =
         uint64_t{record.class_length} + record.name_length + record.signature_length;
     const bool fits = record.bytes >= sizeof(record) + strings && record.bytes % 8 == 0 &&
-                      record.bytes <= text.size() - at;
+                      record.bytes <= rest.left();
     // Ids are dense from 1, so none can exceed the number of the smallest records that fit the
     // file.
     if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
@@ -51,6 +51,7 @@ Methods Reader::ReadMethods() {
         at + sizeof(record),
         {record.class_length, record.name_length, record.signature_length},
         record.flags};
+    rest.Skip(record.bytes);
   }
   return methods;
 }

@@ -3,25 +3,15 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
+
+#include "common/bytes.h"
 
 namespace jprof::profile {
 namespace {
 
 using Visit = std::function<bool(const TraceEvent&)>;
-
-// The next varint of [at, end); false when it is cut off or longer than 64 bits.
-bool Varint(const uint8_t*& at, const uint8_t* end, uint64_t& value) {
-  value = 0;
-  for (int shift = 0; shift < 64 && at < end; shift += 7) {
-    const uint8_t byte = *at++;
-    value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
 
 // Turns blocks into events and keeps, per thread, where its last block ended.
 class Decoder {
@@ -30,35 +20,33 @@ class Decoder {
 
   // `block` is kTraceBlockBytes or, of a file cut off, less. False: the visitor has enough.
   bool Block(const std::string& block) {
-    TraceBlock header;
-    if (block.size() < sizeof(header)) return true;
-    std::memcpy(&header, block.data(), sizeof(header));
+    ByteCursor bytes(block);
+    const auto header = bytes.Read<TraceBlock>();
+    if (!bytes.ok()) return true;
     if (header.sequence == 0 || header.thread >= reader_.threads().size()) {
       if (header.sequence != 0 || header.bytes != 0)
         Damage("trace: a block of no known thread: left out");
       return true;
     }
-    const size_t room = block.size() - sizeof(header);
-    if (header.bytes > room) Damage("trace: a block is cut off");
-    const auto* at = reinterpret_cast<const uint8_t*>(block.data()) + sizeof(header);
-    return Events(header, at, at + std::min<size_t>(header.bytes, room));
+    if (header.bytes > bytes.left()) Damage("trace: a block is cut off");
+    return Events(header, bytes.Part(std::min<size_t>(header.bytes, bytes.left())));
   }
 
   // The newest block of each thread that was seen.
   const std::map<uint32_t, uint64_t>& sequences() const { return sequences_; }
 
  private:
-  bool Events(const TraceBlock& header, const uint8_t* at, const uint8_t* end) {
+  bool Events(const TraceBlock& header, ByteCursor events) {
     uint64_t& next = next_event_[header.thread];
     TraceEvent event;
     event.thread = header.thread;
     event.missing = header.first_event > next ? header.first_event - next : 0;
     next = header.first_event;
     sequences_[header.thread] = std::max(sequences_[header.thread], header.sequence);
-    while (at < end) {
-      uint64_t head = 0;
-      uint64_t delta = 0;
-      if (!Varint(at, end, head) || !Varint(at, end, delta) || head >> 5 > kMethodMask) {
+    while (!events.empty()) {
+      const uint64_t head = events.ReadUleb();
+      const uint64_t delta = events.ReadUleb();
+      if (!events.ok() || head >> 5 > kMethodMask) {
         Damage("trace: an event is damaged: the rest of its block is left out");
         break;
       }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/bytes.h"
 #include "common/errno_text.h"
 #include "profile/reader_file.h"
 
@@ -14,8 +15,9 @@ namespace jprof::profile {
 namespace {
 
 constexpr size_t kLongestName = 4096;
+constexpr size_t kLongestBuildId = 32;
 constexpr size_t kLongestChain = 4096;
-// What reading takes: the file, its aligned copy, and an entry of some 112 bytes for 64 of the file
+// What reading takes: the file, its aligned copy, and an entry of some 100 bytes for 64 of the file
 // or more.
 constexpr uint64_t kMemoryPerByte = 4;
 
@@ -29,7 +31,71 @@ size_t SizeOf(const SampleFileRecord& record) {
   return ChainOffset(record) + 8 * size_t{record.chain};
 }
 
+SampleEvent EventOf(const SampleFileRecord& record, ByteCursor in) {
+  in.Skip(sizeof(record));
+  const std::string_view text = in.ReadBytes(record.text);
+  const std::string_view build_id = in.ReadBytes(record.build_id);
+  in.Skip(in.left() - 8 * size_t{record.chain});
+  switch (record.kind) {
+    case SampleKind::kSample:
+      return SampleTaken{
+          record.address,
+          record.kernel != 0,
+          {reinterpret_cast<const uint64_t*>(in.rest().data()), size_t{record.chain}}};
+    case SampleKind::kMap:
+      return CodeMapped{record.address, record.length, record.offset, record.inode, text, build_id};
+    case SampleKind::kComm:
+      return ThreadNamed{text, record.exec != 0};
+    case SampleKind::kFork:
+      return ThreadForked{static_cast<uint32_t>(record.address)};
+    case SampleKind::kLost:
+      return SamplesLost{record.address};
+    case SampleKind::kExit:
+    case SampleKind::kEnd:
+      break;
+  }
+  return ThreadExited{};
+}
+
 }  // namespace
+
+// A record and what follows it in the file.
+struct SampleWriter::Packed {
+  SampleFileRecord record = {};
+  std::string_view text = {};
+  std::string_view build_id = {};
+  std::span<const uint64_t> chain = {};
+
+  void Pack(const SampleTaken& sample) {
+    record.kind = SampleKind::kSample;
+    record.kernel = sample.kernel;
+    record.address = sample.address;
+    chain = sample.chain;
+  }
+  void Pack(const CodeMapped& map) {
+    record.kind = SampleKind::kMap;
+    record.address = map.start;
+    record.length = map.length;
+    record.offset = map.file_offset;
+    record.inode = map.inode;
+    text = map.path;
+    build_id = map.build_id;
+  }
+  void Pack(const ThreadNamed& named) {
+    record.kind = SampleKind::kComm;
+    record.exec = named.by_exec;
+    text = named.name;
+  }
+  void Pack(const ThreadForked& forked) {
+    record.kind = SampleKind::kFork;
+    record.address = forked.parent_pid;
+  }
+  void Pack(const ThreadExited&) { record.kind = SampleKind::kExit; }
+  void Pack(const SamplesLost& lost) {
+    record.kind = SampleKind::kLost;
+    record.address = lost.count;
+  }
+};
 
 SampleWriter::~SampleWriter() {
   if (file_ != nullptr) std::fclose(file_);
@@ -46,26 +112,33 @@ Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader&
   return {};
 }
 
-void SampleWriter::Add(SampleEntry entry) {
+void SampleWriter::Add(const SampleEntry& entry) {
+  Packed packed = {
+      .record = {.cpu = entry.cpu, .pid = entry.pid, .tid = entry.tid, .time = entry.time}};
+  std::visit([&](const auto& event) { packed.Pack(event); }, entry.event);
+  Write(packed);
+}
+
+void SampleWriter::Write(Packed packed) {
   if (file_ == nullptr || error_ != 0) return;
-  SampleFileRecord& record = entry.record;
-  record.text = static_cast<uint16_t>(std::min(entry.text.size(), kLongestName));
-  record.build_id = static_cast<uint8_t>(std::min<size_t>(entry.build_id.size(), 32));
-  record.chain = static_cast<uint32_t>(std::min(entry.chain.size(), kLongestChain));
+  SampleFileRecord& record = packed.record;
+  record.text = static_cast<uint16_t>(std::min(packed.text.size(), kLongestName));
+  record.build_id = static_cast<uint8_t>(std::min(packed.build_id.size(), kLongestBuildId));
+  record.chain = static_cast<uint32_t>(std::min(packed.chain.size(), kLongestChain));
   record.bytes = static_cast<uint32_t>(SizeOf(record));
-  std::string bytes(ChainOffset(record), '\0');
-  std::memcpy(bytes.data(), &record, sizeof(record));
-  std::memcpy(bytes.data() + sizeof(record), entry.text.data(), record.text);
-  std::memcpy(bytes.data() + sizeof(record) + record.text, entry.build_id.data(), record.build_id);
+  std::string bytes(reinterpret_cast<const char*>(&record), sizeof(record));
+  bytes += packed.text.substr(0, record.text);
+  bytes += packed.build_id.substr(0, record.build_id);
+  bytes.resize(ChainOffset(record));
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size() ||
-      std::fwrite(entry.chain.data(), 8, record.chain, file_) != record.chain) {
+      std::fwrite(packed.chain.data(), 8, record.chain, file_) != record.chain) {
     error_ = errno != 0 ? errno : EIO;
   }
 }
 
 Result<void> SampleWriter::Close(uint64_t end_ns) {
   if (file_ == nullptr) return {};
-  Add({.record = {.kind = SampleKind::kEnd, .time = end_ns}});
+  Write({.record = {.kind = SampleKind::kEnd, .time = end_ns}});
   if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
   file_ = nullptr;
   if (error_ != 0) return Fail("{} is not complete: {}", path_, ErrnoText(error_));
@@ -93,41 +166,33 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   const size_t size = file.size();
   log.bytes_.resize(size / 8 + 1);
   if (size > 0) std::memcpy(log.bytes_.data(), file.data(), size);
-  const auto* bytes = reinterpret_cast<const char*>(log.bytes_.data());
-  if (size < sizeof(log.header_) || std::memcmp(bytes, kSampleMagic, sizeof(kSampleMagic)) != 0) {
+  ByteCursor rest(std::string_view(reinterpret_cast<const char*>(log.bytes_.data()), size));
+  log.header_ = rest.Read<SampleFileHeader>();
+  if (!rest.ok() || std::memcmp(log.header_.magic, kSampleMagic, sizeof(kSampleMagic)) != 0) {
     return Fail("{} is no recording of jprof tprof", path);
   }
-  std::memcpy(&log.header_, bytes, sizeof(log.header_));
   if (log.header_.version != kSampleVersion) {
     return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path,
                 log.header_.version, kSampleVersion);
   }
   bool ended = false;
-  size_t at = sizeof(log.header_);
-  while (!ended && at + sizeof(SampleFileRecord) <= size) {
-    SampleEntry entry;
-    std::memcpy(&entry.record, bytes + at, sizeof(entry.record));
-    const SampleFileRecord& record = entry.record;
-    if (record.bytes != SizeOf(record) || record.bytes > size - at ||
+  while (!ended && rest.left() >= sizeof(SampleFileRecord)) {
+    const auto record = ByteCursor(rest).Read<SampleFileRecord>();
+    if (record.bytes != SizeOf(record) || record.bytes > rest.left() ||
         record.kind > SampleKind::kEnd)
       break;
-    const char* text = bytes + at + sizeof(record);
-    entry.text = {text, record.text};
-    entry.build_id = {text + record.text, record.build_id};
-    entry.chain = {log.bytes_.data() + (at + ChainOffset(record)) / 8, record.chain};
-    at += record.bytes;
-    ended = record.kind == SampleKind::kEnd;
-    if (record.kind == SampleKind::kLost) log.lost_ += record.address;
+    const SampleEvent event = EventOf(record, rest.Part(record.bytes));
+    if (const auto* lost = std::get_if<SamplesLost>(&event)) log.lost_ += lost->count;
     log.end_ns_ = std::max(log.end_ns_, record.time);
-    if (!ended) log.entries_.push_back(entry);
+    ended = record.kind == SampleKind::kEnd;
+    if (!ended) log.entries_.push_back({record.time, record.pid, record.tid, record.cpu, event});
   }
   if (!ended) {
     log.damages_.push_back(
         fmt::format("{}: cut off or damaged after {} records ({} of {} bytes read)", path,
-                    log.entries_.size(), at, size));
+                    log.entries_.size(), size - rest.left(), size));
   }
-  std::ranges::stable_sort(log.entries_, {},
-                           [](const SampleEntry& entry) { return entry.record.time; });
+  std::ranges::stable_sort(log.entries_, {}, &SampleEntry::time);
   return log;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "common/result.h"
@@ -32,6 +33,7 @@ static_assert(sizeof(SampleFileHeader) == 32);
 
 enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEnd };
 
+// One record as it is packed in the file.
 struct SampleFileRecord {
   uint32_t bytes = 0;  // of the whole record
   SampleKind kind = SampleKind::kSample;
@@ -39,22 +41,46 @@ struct SampleFileRecord {
   uint8_t exec = 0;      // kComm: by an exec
   uint8_t build_id = 0;  // kMap: its length
   uint16_t cpu = 0;
-  uint16_t text = 0;   // kMap: path, kComm: name: its length
+  uint16_t text = 0;   // length of kMap: the path; kComm: the name
   uint32_t chain = 0;  // kSample: its length
   uint32_t pid = 0, tid = 0;
   uint64_t time = 0;
-  uint64_t address =
-      0;  // kSample: of the instruction; kMap: start; kFork: the parent's pid; kLost: how many
+  // kSample: of the instruction; kMap: of the start; kFork: the parent's pid; kLost: how many
+  uint64_t address = 0;
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
 };
 static_assert(sizeof(SampleFileRecord) == 64);
 
-// One record with what belongs to it; views live as long as what they came from.
+// What a record reports. Views live as long as what they came from.
+struct SampleTaken {
+  uint64_t address = 0;  // of the instruction
+  bool kernel = false;
+  std::span<const uint64_t> chain = {};  // callers, innermost first
+};
+struct CodeMapped {
+  uint64_t start = 0, length = 0, file_offset = 0, inode = 0;
+  std::string_view path = {};
+  std::string_view build_id = {};  // bytes
+};
+struct ThreadNamed {
+  std::string_view name = {};
+  bool by_exec = false;  // the process has a new program
+};
+struct ThreadForked {
+  uint32_t parent_pid = 0;  // equal to the pid: a new thread of the process
+};
+struct ThreadExited {};
+struct SamplesLost {
+  uint64_t count = 0;
+};
+using SampleEvent =
+    std::variant<SampleTaken, CodeMapped, ThreadNamed, ThreadForked, ThreadExited, SamplesLost>;
+
 struct SampleEntry {
-  SampleFileRecord record;
-  std::string_view text;
-  std::string_view build_id;  // bytes
-  std::span<const uint64_t> chain;
+  uint64_t time = 0;
+  uint32_t pid = 0, tid = 0;
+  uint16_t cpu = 0;
+  SampleEvent event = {};
 };
 
 class SampleWriter {
@@ -64,11 +90,15 @@ class SampleWriter {
   SampleWriter(const SampleWriter&) = delete;
 
   Result<void> Open(const std::string& path, const SampleFileHeader& header);
-  void Add(SampleEntry entry);  // lengths are filled in
+  // Long texts and chains are cut.
+  void Add(const SampleEntry& entry);
   // Writes kEnd and closes. Error: what could not be written, and how much of it.
   Result<void> Close(uint64_t end_ns);
 
  private:
+  struct Packed;
+  void Write(Packed packed);
+
   std::FILE* file_ = nullptr;
   std::string path_;
   int error_ = 0;

@@ -1,8 +1,11 @@
-// The writing side of a profile: files, and who gets which part of them. Used inside the profiled
-// process: nothing throws, nothing exits; a part that cannot be had is answered with 0 / null, and
-// `disk_full` is set. The functions below may be called from a probe, by any thread at a time; they
-// are not on the fast path. Nobody waits for what another thread asks the disk for, unless nothing
-// is left; then it sleeps (mapped_file.h).
+// The writing side of a profile: its files, and the allocation of their parts. Used inside the
+// profiled process.
+//
+// - Nothing throws or exits. An allocation that fails returns 0 or null; when the disk is full,
+//   `disk_full` is set.
+// - Any thread may call the functions below, also from a probe. They are not on the fast path.
+// - A thread waits for a file that another thread grows only when no room is left; then it sleeps
+//   (mapped_file.h).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +21,8 @@ namespace jprof::profile {
 struct WriterOptions {
   std::string directory;
   bool directory_is_made = false;  // by the caller, and empty
-  uint64_t tree_memory =
-      512ull << 20;  // bytes of nodes before new contexts fold into overflow nodes
+  // Bytes of nodes; beyond them new contexts fold into overflow nodes.
+  uint64_t tree_memory = 512ull << 20;
   uint32_t metric_count = 1;
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
@@ -43,8 +46,9 @@ class Writer {
   int64_t* extra() const { return reinterpret_cast<int64_t*>(extra_.data()); }
   uint32_t metric_count() const { return metric_count_; }
 
-  // A run of `count` zeroed nodes; answers its first index, or 0: the cap is reached or the disk is
-  // full. `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the cap.
+  // A run of `count` zeroed nodes. Returns its first index, or 0 when the cap is reached or the
+  // disk is full. `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the
+  // cap.
   uint32_t AllocateNodes(uint32_t count, bool past_cap = false);
 
   // A zeroed record; null when there is no room for more threads.
@@ -54,7 +58,7 @@ class Writer {
 
   // Grows the file of names for a method that may follow; for use before callers serialise.
   void ExpectMethod();
-  // Appends a method and answers its id; 0 when that failed. Callers serialise.
+  // Appends a method and returns its id; 0 when that failed. Callers serialise.
   uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
                      uint16_t flags);
 
@@ -64,7 +68,7 @@ class Writer {
   // Room for `count` train records at once; null when there is none.
   TrainRecord* AllocateTrain(uint32_t count);
 
-  // Ends in order: cuts the files to what was used. Only when nobody records any more.
+  // Marks the profile as ended in order. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
   int directory_fd() const { return directory_fd_; }

@@ -1,5 +1,5 @@
 // Whose is what a CPU counted: the accounts of all threads of a machine, kept from the sampler's
-// records of one sample at each dispatch (SamplerOptions: event DispatchEvent(), counted,
+// records of one sample at each dispatch (CpuSamplerOptions: event DispatchEvent(), counted,
 // switches). What a CPU counted between two of them belongs to the one thread that ran. Pure:
 // records in (in the order of time), sums out; no thread is too short to be seen.
 //
@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 namespace jprof::ptm {
 
@@ -41,8 +41,9 @@ class DispatchAccounts {
   // A thread that is there already. Call before records that came after it are added.
   void AddThread(uint32_t pid, uint32_t tid, std::string name, bool family);
   void Add(const SampleRecord& record);
-  // What Sampler::ReadCounted tells, added before the records that are drained after it: takes its
-  // place among them. SettleReadings after those: then every thread's sums reach to the reading.
+  // What CpuSampler::ReadCounted tells, added before the records that are drained after it: takes
+  // its place among them. SettleReadings after those: then every thread's sums reach to the
+  // reading.
   void AddReading(const SampleRecord& record);
   void SettleReadings();
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/errno_text.h"
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 #include "ptm/sampling_rate.h"
-#include "ptm/thread_sampler.h"
+#include "ptm/thread_timer.h"
 #include "ptm/tsc.h"
 #include "ptm/virtual_clock.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kPeriodNs = 2'000'000;
 constexpr size_t kFewestExpirations = 20;
 
-ThreadSampler* measured = nullptr;
+ThreadTimer* measured = nullptr;
 volatile uint32_t expirations = 0;
 
 void OnExpiration(int, siginfo_t* info, void*) {
@@ -82,7 +82,7 @@ Result<uint64_t> MeasureInterruptNanos(int milliseconds) {
   struct sigaction action = {}, before = {};
   action.sa_sigaction = OnExpiration;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  ThreadSampler sampler;
+  ThreadTimer sampler;
   const int error = sampler.Open({CpuClock(), kPeriodNs, SIGPROF}, 1);
   if (error != 0) return Fail("no timer: {}", ErrnoText(error));
   measured = &sampler;

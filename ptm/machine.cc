@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/errno_text.h"
+#include "common/procfs.h"
 
 namespace jprof::ptm {
 namespace {
@@ -33,17 +34,6 @@ std::string FindPmu(const std::string& devices) {
   return "";
 }
 
-// The value after "key" and a colon in a /proc file; lines differ in blanks before the colon.
-std::string Field(const std::string& path, std::string_view key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    const size_t colon = line.find(':');
-    if (colon != std::string::npos) return line.substr(colon + 1);
-  }
-  return "";
-}
-
 bool HasWord(const std::string& text, const std::string& word) {
   return (" " + text + " ").find(" " + word + " ") != std::string::npos;
 }
@@ -57,9 +47,8 @@ bool HasInvariantTsc(const std::string& flags) {
 #endif
 }
 
-void ReadCapabilities(const std::string& root, Machine& machine) {
-  const uint64_t mask =
-      std::strtoull(Field(root + "/proc/self/status", "CapEff").c_str(), nullptr, 16);
+void ReadCapabilities(const std::string& proc, Machine& machine) {
+  const uint64_t mask = procfs::ReadStatus(procfs::kSelf, proc).capabilities;
   const auto has = [mask](int capability) { return (mask >> capability & 1) != 0; };
   machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
 }
@@ -83,20 +72,18 @@ std::string NotPermitted(int error, const Machine& machine) {
 Machine ReadMachine(const std::string& root) {
   Machine machine;
   const std::string devices = root + "/sys/bus/event_source/devices";
+  const std::string proc = root + procfs::kRoot;
   machine.pmu = FindPmu(devices);
-  const std::string model = Field(root + "/proc/cpuinfo", "model name");
-  if (const size_t at = model.find_first_not_of(' '); at != std::string::npos)
-    machine.cpu = model.substr(at);
-  const std::string flags = Field(root + "/proc/cpuinfo", "flags");
+  machine.cpu = procfs::CpuModel(proc);
+  const std::string flags = procfs::CpuInfo("flags", proc);
   machine.virtual_machine = HasWord(flags, "hypervisor") ||
-                            std::filesystem::exists(root + "/proc/device-tree/hypervisor") ||
+                            std::filesystem::exists(proc + "/device-tree/hypervisor") ||
                             std::filesystem::exists(root + "/sys/hypervisor/type");
   machine.invariant_tsc = HasInvariantTsc(flags);
-  ReadCapabilities(root, machine);
-  machine.paranoid = ReadNumber(root + "/proc/sys/kernel/perf_event_paranoid");
+  ReadCapabilities(proc, machine);
+  machine.paranoid = procfs::KernelSetting("perf_event_paranoid", proc);
   machine.user_access = ReadNumber(devices + "/" + machine.pmu + "/rdpmc");
-  if (!machine.user_access)
-    machine.user_access = ReadNumber(root + "/proc/sys/kernel/perf_user_access");
+  if (!machine.user_access) machine.user_access = procfs::KernelSetting("perf_user_access", proc);
   return machine;
 }
 

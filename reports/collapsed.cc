@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/log_rt_tree.h"
+#include "reports/tree_report.h"
 
 namespace jprof::reports {
 namespace {
@@ -17,7 +17,7 @@ std::string Clean(std::string_view text) {
 
 // Methods without their signature, which is full of ';'. An overload's stacks are its namesake's
 // then.
-std::string FrameName(RtTree& tree, const ShownRow& shown) {
+std::string FrameName(NamedTree& tree, const ShownRow& shown) {
   const uint32_t method =
       shown.row == kNoRow ? profile::kRootMethod : tree.forest.rows.rows[shown.row].method;
   const profile::MethodName parts = tree.forest.names.Parts(method);
@@ -29,8 +29,9 @@ std::string FrameName(RtTree& tree, const ShownRow& shown) {
 
 class Collapser {
  public:
-  Collapser(RtTree& tree, Output& out) : tree_(tree), out_(out), column_(tree.forest.columns[0]) {
-    if (column_.info.unit == "ns") per_unit_ = 1e-3;
+  Collapser(NamedTree& tree, Output& out)
+      : tree_(tree), out_(out), metric_(tree.forest.metrics[0]) {
+    if (metric_.info.unit == "ns") per_unit_ = 1e-3;
   }
 
   bool Print(const ShownRow& row) {
@@ -38,7 +39,7 @@ class Collapser {
     stack_.resize(row.level == 0 ? 0 : frame_ends_.back());
     stack_ += (row.level == 0 ? "" : ";") + FrameName(tree_, row);
     frame_ends_.push_back(stack_.size());
-    const uint64_t value = WholeOf(InUnit(column_, row.cells[0].base()) * per_unit_);
+    const uint64_t value = WholeOf(InUnit(metric_, row.cells[0].base()) * per_unit_);
     if (value > 0) out_.Print("{} {}\n", stack_, value);
     return out_.ok();
   }
@@ -53,9 +54,9 @@ class Collapser {
     return static_cast<uint64_t>(whole);
   }
 
-  RtTree& tree_;
+  NamedTree& tree_;
   Output& out_;
-  const Column& column_;
+  const MetricTotals& metric_;
   double per_unit_ = 1;  // times in microseconds
   double carry_ = 0;
   std::string stack_;
@@ -64,8 +65,8 @@ class Collapser {
 
 }  // namespace
 
-Result<void> PrintCollapsed(RtTree& tree, Output& out) {
-  if (tree.forest.columns.empty()) {
+Result<void> PrintCollapsed(NamedTree& tree, Output& out) {
+  if (tree.forest.metrics.empty()) {
     return WrongUse("{} has no metric, so its stacks have no values; print it as text or csv",
                     tree.source.reader.directory());
   }

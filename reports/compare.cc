@@ -19,7 +19,7 @@ namespace {
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
 std::string HowText(const Source& source, const Forest& forest) {
-  const Column& column = forest.columns[0];
+  const MetricTotals& column = forest.metrics[0];
   const profile::Metric& info = column.info;
   if (column.counts == 0 && info.period.value > 0) {
     return fmt::format("{}, one each {}",
@@ -34,7 +34,7 @@ std::string HowText(const Source& source, const Forest& forest) {
 }
 
 Side SideOf(const Source& source, const Forest& forest) {
-  const Column& column = forest.columns[0];
+  const MetricTotals& column = forest.metrics[0];
   Side side = {.directory = profile::CleanText(source.reader.directory()),
                .mode = source.reader.meta().mode,
                .how = HowText(source, forest),
@@ -42,7 +42,7 @@ Side SideOf(const Source& source, const Forest& forest) {
   const bool stands_for = column.counts == 0 && column.info.period.value > 0;
   side.unit = stands_for ? column.info.period.unit : column.info.unit;
   side.sampled = column.info.is_samples();
-  side.counted = column.counts != Column::kNoCounts;
+  side.counted = column.counts != MetricTotals::kNoCounts;
   if (side.sampled && !side.counted)
     side.notes.push_back(
         "the number of samples behind its values is not known: every difference may be chance");

@@ -19,7 +19,7 @@ class Summer {
     for (size_t i = 0; i < sums_.size(); ++i) {
       const auto most = std::max_element(calls_by_type_[i].begin(), calls_by_type_[i].end());
       sums_[i].type = static_cast<MethodType>(most - calls_by_type_[i].begin());
-      SetSamplingErrors(forest_.columns, sums_[i].self.data());
+      SetSamplingErrors(forest_.metrics, sums_[i].self.data());
     }
   }
 

@@ -89,11 +89,11 @@ std::vector<calibrate::Correction> CorrectAll(const Source& source, const profil
 // A weighted metric's samples are counted by the one after it, every other sampled one counts
 // itself.
 size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
-  if (!infos[m].is_samples()) return Column::kNoCounts;
+  if (!infos[m].is_samples()) return MetricTotals::kNoCounts;
   if (!infos[m].is_weighted()) return m;
   const bool counted =
       m + 1 < infos.size() && infos[m + 1].is_samples() && !infos[m + 1].is_weighted();
-  return counted ? m + 1 : Column::kNoCounts;
+  return counted ? m + 1 : MetricTotals::kNoCounts;
 }
 
 // One standard deviation of what `samples` samples come to, for Poisson's distribution of their
@@ -102,12 +102,12 @@ double SamplingError(double value, double samples) {
   return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
 }
 
-std::vector<Column> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
-                                const std::vector<profile::Metric>& infos,
-                                const std::vector<calibrate::Correction>& corrections) {
-  std::vector<Column> columns;
+std::vector<MetricTotals> MakeColumns(const Source& source, const std::vector<size_t>& chosen,
+                                      const std::vector<profile::Metric>& infos,
+                                      const std::vector<calibrate::Correction>& corrections) {
+  std::vector<MetricTotals> columns;
   for (size_t i = 0; i < chosen.size(); ++i) {
-    Column column;
+    MetricTotals column;
     column.info = infos[i];
     column.running_permille = source.reader.header().least_running_permille[chosen[i]];
     column.calibrated = !corrections[i].adjust.empty();
@@ -124,11 +124,11 @@ void AddUp(Forest& forest) {
   for (size_t i = 0; i < forest.rows.rows.size(); ++i) {
     forest.calls += forest.rows.rows[i].calls;
     forest.samples += forest.rows.rows[i].samples;
-    if (!forest.columns.empty())
-      SetSamplingErrors(forest.columns, &forest.rows.cells[i * forest.columns.size()]);
-    for (size_t m = 0; m < forest.columns.size(); ++m) {
+    if (!forest.metrics.empty())
+      SetSamplingErrors(forest.metrics, &forest.rows.cells[i * forest.metrics.size()]);
+    for (size_t m = 0; m < forest.metrics.size(); ++m) {
       const Cell& cell = forest.rows.cell(i, m);
-      Column& column = forest.columns[m];
+      MetricTotals& column = forest.metrics[m];
       column.raw += static_cast<double>(cell.raw);
       column.adjust += cell.adjust;
       if (!column.calibrated) continue;
@@ -139,9 +139,9 @@ void AddUp(Forest& forest) {
       if (cell.base() <= cell.error) ++column.within_error;
     }
   }
-  for (Column& column : forest.columns) {
-    if (column.counts == Column::kNoCounts) continue;
-    column.error = SamplingError(column.raw, forest.columns[column.counts].raw);
+  for (MetricTotals& column : forest.metrics) {
+    if (column.counts == MetricTotals::kNoCounts) continue;
+    column.error = SamplingError(column.raw, forest.metrics[column.counts].raw);
   }
 }
 
@@ -170,9 +170,9 @@ void Order(Forest& forest, const Options& options) {
 
 }  // namespace
 
-void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells) {
+void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
   for (size_t m = 0; m < columns.size(); ++m) {
-    if (columns[m].counts == Column::kNoCounts) continue;
+    if (columns[m].counts == MetricTotals::kNoCounts) continue;
     cells[m].error = static_cast<float>(SamplingError(cells[m].raw, cells[columns[m].counts].raw));
   }
 }
@@ -198,7 +198,7 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
     tree.metrics.resize(chosen->size());
     const std::vector<calibrate::Correction> corrections =
         CorrectAll(source, tree, forest.names, infos);
-    forest.columns = MakeColumns(source, *chosen, infos, corrections);
+    forest.metrics = MakeColumns(source, *chosen, infos, corrections);
     std::vector<bool> counts_samples;
     for (const profile::Metric& info : infos)
       counts_samples.push_back(info.is_samples() && !info.is_weighted());

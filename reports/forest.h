@@ -12,7 +12,7 @@
 namespace jprof::reports {
 
 // A metric and what correcting it came to; sums are in raw units, over the whole profile.
-struct Column {
+struct MetricTotals {
   profile::Metric info;
   bool calibrated = false;
   double granularity = 1;
@@ -31,27 +31,16 @@ struct Column {
 };
 
 // A raw value in the metric's unit.
-inline double InUnit(const Column& column, double raw) { return raw * column.info.scale; }
-
-// [v,v,...] of one value a metric, in its unit.
-template <typename Value>
-void JsonArray(Output& out, const std::vector<Column>& columns, const Value& value) {
-  out.Text("[");
-  for (size_t m = 0; m < columns.size(); ++m) {
-    if (m > 0) out.Text(",");
-    out.Number(InUnit(columns[m], value(m)));
-  }
-  out.Text("]");
-}
+inline double InUnit(const MetricTotals& column, double raw) { return raw * column.info.scale; }
 
 struct Forest {
   Rows rows;
   Names names;
-  std::vector<Column> columns;
+  std::vector<MetricTotals> metrics;
   uint64_t calls = 0;    // of all rows
   uint64_t samples = 0;  // of all rows and events
 
-  size_t metric_count() const { return columns.size(); }
+  size_t metric_count() const { return metrics.size(); }
 };
 
 // Error: the profile has no call tree (a trace), or no metric of the name that the options ask for.
@@ -59,6 +48,6 @@ Result<Forest> LoadForest(Source& source, const Options& options);
 
 // Sampled columns: about one standard deviation of each cell, that of a Poisson count. `cells`: one
 // a column.
-void SetSamplingErrors(const std::vector<Column>& columns, Cell* cells);
+void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells);
 
 }  // namespace jprof::reports

@@ -31,7 +31,7 @@ std::string Elapsed(const profile::ControlHeader& header) {
 double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
 
 // How much of the correction did not rest on a trained key of exactly that transition.
-std::string Fallbacks(const Column& column) {
+std::string Fallbacks(const MetricTotals& column) {
   using enum calibrate::Level;
   const auto share = [&](calibrate::Level level) {
     const double all = std::accumulate(column.events.begin(), column.events.end(), 0.0);
@@ -49,7 +49,7 @@ std::string Fallbacks(const Column& column) {
   return text;
 }
 
-void PrintCalibrated(const Source& source, const Column& column, Output& out) {
+void PrintCalibrated(const Source& source, const MetricTotals& column, Output& out) {
   out.Print("           calibrated with {} (made {})\n", source.table_from,
             profile::CleanText(source.table->made_at));
   out.Print(
@@ -86,10 +86,10 @@ std::string RateText(const profile::Metric& info) {
 }
 
 // What the samples are worth. The number of samples behind a weighted metric is told with it.
-void PrintSampled(const Forest& forest, const Column& column, Output& out) {
+void PrintSampled(const Forest& forest, const MetricTotals& column, Output& out) {
   const profile::Metric& info = column.info;
-  const bool counted = column.counts != Column::kNoCounts;
-  const double samples = counted ? forest.columns[column.counts].raw : 0;
+  const bool counted = column.counts != MetricTotals::kNoCounts;
+  const double samples = counted ? forest.metrics[column.counts].raw : 0;
   out.Print(" event     {}: {}\n", info.name, RateText(info));
   if (info.is_weighted()) {
     out.Print("           {}", AmountText(column, column.raw));
@@ -124,7 +124,7 @@ double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord&
 
 // The column before counts and tells it.
 bool IsToldBefore(const Forest& forest, size_t m) {
-  return m > 0 && forest.columns[m - 1].info.is_weighted() && forest.columns[m - 1].counts == m;
+  return m > 0 && forest.metrics[m - 1].info.is_weighted() && forest.metrics[m - 1].counts == m;
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ std::string AmountIn(const std::string& unit, double value) {
   return fmt::format("{} {}", Rounded(value), unit);
 }
 
-std::string AmountText(const Column& column, double raw) {
+std::string AmountText(const MetricTotals& column, double raw) {
   return AmountIn(column.info.unit, raw * column.info.scale);
 }
 
@@ -156,13 +156,17 @@ void PrintStacks(const Source& source, Output& out) {
             cost / taken / 1e3);
 }
 
-void JsonStacks(const Source& source, Output& out) {
+void JsonStacks(const Source& source, JsonWriter& json) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
-  out.Print(
-      ",\"stacks\":{{\"taken\":{},\"unknown\":{},\"truncated\":{},\"own\":{},\"lost\":{},\"cost_"
-      "ns\":{:.0f}}}",
-      sum.samples, sum.samples_unknown, sum.samples_truncated, sum.samples_own, sum.samples_lost,
-      SamplingNanos(source.reader, sum));
+  json.Key("stacks");
+  json.StartObject();
+  json.Member("taken", sum.samples);
+  json.Member("unknown", sum.samples_unknown);
+  json.Member("truncated", sum.samples_truncated);
+  json.Member("own", sum.samples_own);
+  json.Member("lost", sum.samples_lost);
+  json.FixedMember("cost_ns", SamplingNanos(source.reader, sum), 0);
+  json.EndObject();
 }
 
 void PrintRun(const Source& source, std::string_view report, Output& out) {
@@ -187,9 +191,9 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
 }
 
 void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
-  if (forest.columns.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
-  for (const Column& column : forest.columns) {
-    if (IsToldBefore(forest, static_cast<size_t>(&column - forest.columns.data()))) continue;
+  if (forest.metrics.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
+  for (const MetricTotals& column : forest.metrics) {
+    if (IsToldBefore(forest, static_cast<size_t>(&column - forest.metrics.data()))) continue;
     if (column.info.is_samples()) {
       PrintSampled(forest, column, out);
       continue;
@@ -227,67 +231,61 @@ void PrintLosses(const Source& source, Output& out) {
   if (!any) out.Text(" losses    none\n");
 }
 
-void JsonMetrics(const Forest& forest, Output& out) {
-  out.Text("\"metrics\":[");
-  for (const Column& column : forest.columns) {
-    if (&column != &forest.columns.front()) out.Text(",");
-    out.Text("{\"name\":");
-    out.JsonString(column.info.name);
-    out.Text(",\"unit\":");
-    out.JsonString(column.info.unit);
-    out.Print(",\"calibrated\":{},\"raw\":", column.calibrated);
-    out.Number(column.raw * column.info.scale);
-    out.Text(",\"removed\":");
-    out.Number(column.adjust * column.info.scale);
-    out.Text(",\"error\":");
-    out.Number(column.error * column.info.scale);
-    out.Print(",\"running\":{}", column.running_permille / 1000.0);
-    out.Print(",\"over_calibrated\":{},\"residue\":", column.over_calibrated);
-    out.Number(column.residue * column.info.scale);
-    if (column.info.is_samples()) {
-      out.Print(",\"sampled\":\"{}\",\"period\":",
-                column.info.is_weighted() ? "weighted" : "samples");
-      out.Number(column.info.period.value);
-      out.Text(",\"period_unit\":");
-      out.JsonString(column.info.period.unit);
-    }
-    out.Text("}");
+namespace {
+
+void JsonMetric(const MetricTotals& metric, JsonWriter& json) {
+  const double scale = metric.info.scale;
+  json.StartObject();
+  json.Member("name", metric.info.name);
+  json.Member("unit", metric.info.unit);
+  json.Member("calibrated", metric.calibrated);
+  json.NumberMember("raw", metric.raw * scale);
+  json.NumberMember("removed", metric.adjust * scale);
+  json.NumberMember("error", metric.error * scale);
+  json.Key("running");
+  json.Shortest(metric.running_permille / 1000.0);
+  json.Member("over_calibrated", metric.over_calibrated);
+  json.NumberMember("residue", metric.residue * scale);
+  if (metric.info.is_samples()) {
+    json.Member("sampled", metric.info.is_weighted() ? "weighted" : "samples");
+    json.NumberMember("period", static_cast<double>(metric.info.period.value));
+    json.Member("period_unit", metric.info.period.unit);
   }
-  out.Text("],");
+  json.EndObject();
 }
 
-void JsonLosses(const Source& source, Output& out) {
-  out.Text("\"losses\":{");
-  const char* comma = "";
-  for (const Loss& loss : Losses(source.reader)) {
-    out.Print("{}\"{}\":{}", comma, loss.name, loss.count);
-    comma = ",";
-  }
-  out.Text("},\"damages\":[");
-  comma = "";
-  for (const std::string& damage : source.reader.damages().Lines()) {
-    out.Text(comma);
-    out.JsonString(damage);
-    comma = ",";
-  }
-  out.Text("]");
+}  // namespace
+
+void JsonMetrics(const Forest& forest, JsonWriter& json) {
+  json.Key("metrics");
+  json.StartArray();
+  for (const MetricTotals& metric : forest.metrics) JsonMetric(metric, json);
+  json.EndArray();
 }
 
-void JsonRun(const Source& source, std::string_view report, Output& out) {
+void JsonLosses(const Source& source, JsonWriter& json) {
+  json.Key("losses");
+  json.StartObject();
+  for (const Loss& loss : Losses(source.reader)) json.Member(loss.name, loss.count);
+  json.EndObject();
+  json.StringsMember("damages", source.reader.damages().Lines());
+}
+
+void JsonRun(const Source& source, std::string_view report, JsonWriter& json) {
   const profile::Meta& meta = source.reader.meta();
   const profile::ControlHeader& header = source.reader.header();
-  out.Print("\"report\":\"{}\",\"profile\":{{\"directory\":", report);
-  out.JsonString(source.reader.directory());
-  out.Text(",\"mode\":");
-  out.JsonString(meta.mode);
-  out.Text(",\"command\":");
-  out.JsonString(Command(meta));
-  out.Print(",\"pid\":{},\"start\":", meta.pid);
-  out.JsonString(meta.start);
-  out.Print(",\"finished\":{},\"elapsed_s\":{:.6f}", header.finished != 0,
-            Seconds(header, header.start_ticks, header.end_ticks));
-  if (const auto folded = FoldedFrom(header)) out.Print(",\"folded_from_s\":{:.6f}", *folded);
-  out.Text("}");
+  json.Member("report", report);
+  json.Key("profile");
+  json.StartObject();
+  json.Member("directory", source.reader.directory());
+  json.Member("mode", meta.mode);
+  json.Member("command", Command(meta));
+  json.Member("pid", meta.pid);
+  json.Member("start", meta.start);
+  json.Member("finished", header.finished != 0);
+  json.FixedMember("elapsed_s", Seconds(header, header.start_ticks, header.end_ticks), 6);
+  if (const auto folded = FoldedFrom(header)) json.FixedMember("folded_from_s", *folded, 6);
+  json.EndObject();
 }
 
 }  // namespace jprof::reports

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reports/forest.h"
+#include "reports/json_writer.h"
 #include "reports/output.h"
 
 namespace jprof::reports {
@@ -16,24 +17,24 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 // One line on the stacks that were taken: how many, how good, what one cost. Nothing if none were.
 void PrintStacks(const Source& source, Output& out);
 
-// ",\"stacks\":{...}" of a JSON report: the same.
-void JsonStacks(const Source& source, Output& out);
+// The same as the member "stacks" of a JSON report.
+void JsonStacks(const Source& source, JsonWriter& json);
 
 // A sum of raw values in the metric's unit, times in the unit that suits their size.
-std::string AmountText(const Column& column, double raw);
+std::string AmountText(const MetricTotals& column, double raw);
 // The same of a value that is in `unit` already.
 std::string AmountIn(const std::string& unit, double value);
 
 // What is missing and what is damaged; one line if nothing is.
 void PrintLosses(const Source& source, Output& out);
 
-// "metrics":[...], of a JSON report.
-void JsonMetrics(const Forest& forest, Output& out);
+// The member "metrics" of a JSON report.
+void JsonMetrics(const Forest& forest, JsonWriter& json);
 
-// "losses":{...},"damages":[...] of a JSON report.
-void JsonLosses(const Source& source, Output& out);
+// The members "losses" and "damages" of a JSON report.
+void JsonLosses(const Source& source, JsonWriter& json);
 
-// "profile":{...}: which run this was.
-void JsonRun(const Source& source, std::string_view report, Output& out);
+// The members "report" and "profile": which run this was.
+void JsonRun(const Source& source, std::string_view report, JsonWriter& json);
 
 }  // namespace jprof::reports

@@ -43,7 +43,7 @@ std::string_view Unnumbered(std::string_view class_name) {
 
 // The value of one row's first metric.
 Amount AmountOf(const Forest& forest, size_t row) {
-  const Column& column = forest.columns[0];
+  const MetricTotals& column = forest.metrics[0];
   const Cell& cell = forest.rows.cell(row, 0);
   const bool counted = column.counts == 0;
   const double scale = counted && column.info.period.value > 0
@@ -51,7 +51,7 @@ Amount AmountOf(const Forest& forest, size_t row) {
                            : column.info.scale;
   Amount amount = {.value = cell.base() * scale};
   if (!column.info.is_samples()) amount.error = cell.error * scale;
-  if (column.counts != Column::kNoCounts) {
+  if (column.counts != MetricTotals::kNoCounts) {
     amount.samples = static_cast<double>(forest.rows.cell(row, column.counts).raw);
   }
   return amount;

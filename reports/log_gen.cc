@@ -1,9 +1,11 @@
 // log-gen: the trace, entries and exits in order (docs/REPORTS.md).
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
 #include "profile/reader_trace.h"
+#include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
 
@@ -68,6 +70,7 @@ struct Line {
   uint64_t missing = 0;
 };
 
+// Text is no table: missing events have a line of their own.
 void PrintTextLine(const Line& line, Output& out) {
   if (line.missing > 0)
     out.Print("{:8} ? ({} events are missing here) {}\n", 0, line.missing, line.thread.name);
@@ -75,20 +78,24 @@ void PrintTextLine(const Line& line, Output& out) {
             line.thread.name);
 }
 
-void PrintJsonLine(const Line& line, Output& out) {
-  out.Print("{{\"tid\":{},\"thread\":", line.thread.record.tid);
-  out.JsonString(line.thread.name);
-  out.Print(",\"event\":\"{}\",\"type\":\"{}\",\"name\":", line.exit ? "exit" : "entry", line.type);
-  out.JsonString(line.name);
-  out.Print(",\"delta\":{},\"missing_before\":{}}}", line.value, line.missing);
-}
-
-void PrintCsvLine(const Line& line, Output& out) {
-  out.Print("{},", line.thread.record.tid);
-  out.CsvField(line.thread.name);
-  out.Print(",{},{},{},{},", line.exit ? "exit" : "entry", line.type, line.value, line.missing);
-  out.CsvField(line.name);
-  out.Text("\n");
+Columns<Line> LogGenColumns(View view) {
+  const auto name = [](const Line& line) { return Value::Text(line.name); };
+  Columns<Line> columns(view);
+  columns.Add(kCsv | kJson, {"tid"},
+              [](const Line& line) { return Value::Integer(line.thread.record.tid); });
+  columns.Add(kCsv | kJson, {"thread"},
+              [](const Line& line) { return Value::Text(line.thread.name); });
+  columns.Add(kCsv | kJson, {"event"},
+              [](const Line& line) { return Value::Text(line.exit ? "exit" : "entry"); });
+  columns.Add(kCsv | kJson, {"type"}, [](const Line& line) {
+    return Value::Text({&line.type, 1});
+  });
+  columns.Add(kJson, {"name"}, name);
+  columns.Add(kCsv | kJson, {"delta"}, [](const Line& line) { return Value::Signed(line.value); });
+  columns.Add(kCsv | kJson, {"missing_before"},
+              [](const Line& line) { return Value::Integer(line.missing); });
+  columns.Add(kCsv, {"name"}, name);
+  return columns;
 }
 
 // The metric lines are in; what calltree-like traces without one count in is nothing: 0.
@@ -105,18 +112,7 @@ Unit FirstMetric(const Source& source) {
   return unit;
 }
 
-void Begin(const Source& source, const Unit& unit, const Options& options, Output& out) {
-  if (options.format == Format::kCsv)
-    return out.Text("tid,thread,event,type,delta,missing_before,name\n");
-  if (options.format == Format::kJson) {
-    out.Text("{");
-    JsonRun(source, "log-gen", out);
-    out.Text(",\"metrics\":[{\"name\":");
-    out.JsonString(unit.info.name);
-    out.Text(",\"unit\":");
-    out.JsonString(unit.info.unit);
-    return out.Print(",\"calibrated\":{}}}],\"events\":[", unit.table != nullptr);
-  }
+void TextHead(const Source& source, const Unit& unit, Output& out) {
   PrintRun(source, "log-gen", out);
   const std::string how = unit.table != nullptr
                               ? "calibrated with " + source.table_from +
@@ -129,55 +125,71 @@ void Begin(const Source& source, const Unit& unit, const Options& options, Outpu
       "thread\n\n");
 }
 
-void End(const Source& source, uint64_t events, const Options& options, Output& out) {
-  if (options.format == Format::kCsv) return;
-  if (options.format == Format::kText) {
-    out.Print("\n {} events\n", events);
-    return PrintLosses(source, out);
-  }
-  out.Text("\n],");
-  JsonLosses(source, out);
-  out.Print(",\"event_count\":{}}}\n", events);
+void JsonHead(const Source& source, const Unit& unit, JsonWriter& json) {
+  JsonRun(source, "log-gen", json);
+  json.Key("metrics");
+  json.StartArray();
+  json.StartObject();
+  json.Member("name", unit.info.name);
+  json.Member("unit", unit.info.unit);
+  json.Member("calibrated", unit.table != nullptr);
+  json.EndObject();
+  json.EndArray();
+}
+
+// The trace's events in order, each as a line. `print` returns false to stop.
+Result<void> ReadLines(Source& source, const Unit& unit, const Options& options,
+                       const std::function<bool(const Line&)>& print) {
+  Names names(source.reader.ReadMethods());
+  LineCorrector corrector(unit.table);
+  return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
+    const uint32_t method = profile::MethodOf(event.word);
+    const double value = corrector.Value(event, KeyLetter(event.word, names)) * unit.info.scale;
+    return print(
+        {Rounded(value), event.exit,
+         Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
+         names.Of(method), source.reader.threads()[event.thread], event.missing});
+  });
+}
+
+Result<void> PrintText(Source& source, const Unit& unit, const Options& options, Output& out) {
+  uint64_t events = 0;
+  const auto read = ReadLines(source, unit, options, [&](const Line& line) {
+    if (events++ == 0) TextHead(source, unit, out);
+    PrintTextLine(line, out);
+    return out.ok();
+  });
+  if (!read) return read;
+  if (events == 0) TextHead(source, unit, out);
+  out.Print("\n {} events\n", events);
+  PrintLosses(source, out);
+  return {};
 }
 
 }  // namespace
 
 Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
-  if (options.format == Format::kCollapsed)
-    return WrongUse("log-gen has no stacks to collapse: use log-rt or scs");
   const Unit unit = FirstMetric(source);
-  Names names(source.reader.ReadMethods());
-  LineCorrector corrector(unit.table);
+  if (options.format == Format::kText) return PrintText(source, unit, options, out);
   uint64_t events = 0;
-  const auto print = [&](const profile::TraceEvent& event) {
-    if (events++ == 0) Begin(source, unit, options, out);
-    const uint32_t method = profile::MethodOf(event.word);
-    const double value = corrector.Value(event, KeyLetter(event.word, names)) * unit.info.scale;
-    const Line line = {
-        Rounded(value),
-        event.exit,
-        Letter(profile::TypeOf(event.word), options.static_letters && names.IsStatic(method)),
-        names.Of(method),
-        source.reader.threads()[event.thread],
-        event.missing};
-    switch (options.format) {
-      case Format::kText:
-        PrintTextLine(line, out);
-        break;
-      case Format::kJson:
-        out.Text(events > 1 ? ",\n" : "\n");
-        PrintJsonLine(line, out);
-        break;
-      default:
-        PrintCsvLine(line, out);
-        break;
-    }
+  const Layout layout = {.head = {.json = [&](JsonWriter& json) { JsonHead(source, unit, json); }},
+                         .tail = {.json =
+                                      [&](JsonWriter& json) {
+                                        JsonLosses(source, json);
+                                        json.Member("event_count", events);
+                                      }},
+                         .rows = "events",
+                         .end_line = true};
+  const auto writer = EntryOf(options.format).make(layout, out);
+  Columns<Line> columns = LogGenColumns(EntryOf(options.format).view);
+  const auto read = ReadLines(source, unit, options, [&](const Line& line) {
+    if (events++ == 0) writer->Begin(columns.columns());
+    writer->Row(columns.Of(line));
     return out.ok();
-  };
-  const Result<void> read = profile::ReadTrace(source.reader, print);
+  });
   if (!read) return read;
-  if (events == 0) Begin(source, unit, options, out);
-  End(source, events, options, out);
+  if (events == 0) writer->Begin(columns.columns());
+  writer->End();
   return {};
 }
 

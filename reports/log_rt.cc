@@ -1,87 +1,118 @@
-// log-rt: the call tree in the classic layout, as JSON and as CSV (docs/REPORTS.md).
+// log-rt: the call tree in the classic layout (docs/REPORTS.md).
+#include <algorithm>
+#include <cmath>
+
+#include "reports/formats.h"
 #include "reports/header.h"
-#include "reports/log_rt_tree.h"
 #include "reports/report_list.h"
+#include "reports/tree_report.h"
 
 namespace jprof::reports {
 namespace {
 
-void PrintJsonNode(RtTree& tree, const ShownRow& row, Output& out) {
-  const std::vector<Column>& columns = tree.forest.columns;
-  out.Text("\n{\"id\":");
-  out.Integer(row.id);
-  out.Text(",\"parent\":");
-  row.level == 0 ? out.Text("null") : out.Integer(row.parent);
-  out.Text(",\"level\":");
-  out.Integer(row.level);
-  const char type[] = {tree.Type(row)};
-  out.Text(",\"type\":\"");
-  out.Text({type, 1});
-  out.Text("\",\"name\":");
-  out.JsonString(tree.Name(row));
-  out.Text(",\"calls\":");
-  out.Integer(row.calls);
-  out.Text(",\"cee\":");
-  out.Integer(row.callees);
-  out.Text(",\"base\":");
-  JsonArray(out, columns, [&](size_t m) { return row.cells[m].base(); });
-  out.Text(",\"raw\":");
-  JsonArray(out, columns, [&](size_t m) { return static_cast<double>(row.cells[m].raw); });
-  out.Text(",\"error\":");
-  JsonArray(out, columns, [&](size_t m) { return row.cells[m].error; });
-  if (row.cumulative != nullptr) {
-    out.Text(",\"cumulative\":");
-    JsonArray(out, columns, [&](size_t m) { return row.cumulative[m]; });
-  }
-  out.Text(",\"ds\":");
-  out.Integer(row.dispatches);
-  out.Text(",\"in\":null}");
+constexpr char kLogRtLegend[] =
+    " legend    LV level, 0 = thread; CALLS on this path; CEE calls it made; BASE the metric of "
+    "this node alone;\n"
+    "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: "
+    "I interpreted,\n"
+    "           J compiled by C1, R by C2, N native, O other, T thread; busiest thread first\n";
+
+int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
+
+double MostRaw(const Rows& rows, size_t metric) {
+  double most = 0;
+  for (size_t i = 0; i < rows.rows.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(rows.cell(i, metric).raw)));
+  return most;
 }
 
-void PrintJson(RtTree& tree, Output& out) {
-  out.Text("{");
-  JsonMetrics(tree.forest, out);
-  JsonLosses(tree.source, out);
-  out.Text(",");
-  JsonRun(tree.source, "log-rt", out);
-  JsonThreads(tree, out, [&](const ShownRow& row) { PrintJsonNode(tree, row, out); });
-  out.Text("}\n");
+int CallsWidth(const Rows& rows) {
+  uint64_t most = 0;
+  for (const Row& row : rows.rows) most = std::max({most, row.calls, row.callees});
+  return std::max(5, Digits(static_cast<double>(most)));
 }
 
-void PrintCsv(RtTree& tree, Output& out) {
-  const std::vector<Column>& columns = tree.forest.columns;
-  out.Text("id,parent,level,tid,type,calls,cee");
-  for (const Column& column : columns) {
-    for (const char* what : {"base", "raw", "adjust", "error"}) {
-      out.Text(",");
-      out.CsvField(fmt::format("{}:{}", what, column.info.name));
-    }
-    if (tree.options.cumulative) out.Text(",");
-    if (tree.options.cumulative) out.CsvField("cumulative:" + column.info.name);
-  }
-  out.Text(",ds,name\n");
-  Walk walk(tree.forest, tree.options);
-  for (const uint32_t root : tree.forest.rows.roots) {
-    const uint32_t tid = tree.merged() ? 0 : tree.ThreadOf(root).record.tid;
-    walk.Thread(root, [&](const ShownRow& row) {
-      out.Print("{},{},{},{},{},{},{}", row.id, row.parent, row.level, tid, tree.Type(row),
-                row.calls, row.callees);
-      for (size_t m = 0; m < columns.size(); ++m) {
-        const Cell& cell = row.cells[m];
-        for (const double raw :
-             {cell.base(), static_cast<double>(cell.raw), cell.adjust, double{cell.error}}) {
-          out.Text(",");
-          out.Number(InUnit(columns[m], raw));
-        }
-        if (row.cumulative != nullptr) out.Text(",");
-        if (row.cumulative != nullptr) out.Number(InUnit(columns[m], row.cumulative[m]));
-      }
-      out.Print(",{},", row.dispatches);
-      out.CsvField(tree.Name(row));
-      out.Text("\n");
-      return out.ok();
+int LevelWidth(const Rows& rows) {
+  uint32_t deepest = 0;
+  for (const Row& row : rows.rows) deepest = std::max(deepest, row.level);
+  return std::max(2, Digits(deepest));
+}
+
+// The columns of one metric in text: RAW and ADJUST, BASE, ERROR, CUM, as far as asked for.
+void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
+  const MetricTotals& metric = tree.forest.metrics[m];
+  // Cumulative values may reach the total.
+  const double most = tree.options.cumulative ? metric.raw : MostRaw(tree.forest.rows, m);
+  const int width = std::max(8, 1 + Digits(InUnit(metric, most)));
+  const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
+  const auto add = [&](const char* name, double (*raw)(const ShownRow&, size_t), double least) {
+    columns.Add(kPeople, {name + suffix, width}, [&metric, m, raw, least](const TreeRow& row) {
+      return Value::Signed(Rounded(InUnit(metric, std::max(raw(row.shown, m), least))));
     });
+  };
+  constexpr double kAny = -INFINITY;
+  if (tree.options.raw) {
+    add("RAW", raw::Raw, kAny);
+    add("ADJUST", raw::Adjust, kAny);
   }
+  add(metric.info.is_samples() ? "SAMPLES" : "BASE", raw::Base, 0);
+  if (tree.options.raw) add("ERROR", raw::Error, kAny);
+  if (tree.options.cumulative) add("CUM", raw::Cumulative, 0);
+}
+
+void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
+  for (size_t m = 0; m < tree.forest.metrics.size(); ++m) {
+    AddMetricText(columns, tree, m);
+    AddCsv(columns, tree, "base", m, raw::Base);
+    AddCsv(columns, tree, "raw", m, raw::Raw);
+    AddCsv(columns, tree, "adjust", m, raw::Adjust);
+    AddCsv(columns, tree, "error", m, raw::Error);
+    if (tree.options.cumulative) AddCsv(columns, tree, "cumulative", m, raw::Cumulative);
+  }
+  AddList(columns, tree, "base", raw::Base);
+  AddList(columns, tree, "raw", raw::Raw);
+  AddList(columns, tree, "error", raw::Error);
+  if (tree.options.cumulative) AddList(columns, tree, "cumulative", raw::Cumulative);
+}
+
+TreeColumns LogRtColumns(const NamedTree& tree) {
+  const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
+  const auto callees = [](const TreeRow& row) { return Value::Integer(row.shown.callees); };
+  const auto dispatches = [](const TreeRow& row) { return Value::Integer(row.shown.dispatches); };
+  const auto none = [](const TreeRow&) { return Value::Missing(); };
+  const View view = EntryOf(tree.options.format).view;
+  const int width = view == kPeople ? CallsWidth(tree.forest.rows) : 0;
+  const int level_width = view == kPeople ? LevelWidth(tree.forest.rows) : 0;
+  TreeColumns columns(view);
+  AddIdentity(columns);
+  columns.Add(kPeople, {"LV", level_width},
+              [](const TreeRow& row) { return Value::Integer(row.shown.level); });
+  columns.Add(kPeople, {"CALLS", width}, calls);
+  columns.Add(kPeople, {"CEE", width}, callees);
+  columns.Add(kCsv | kJson, {"calls"}, calls);
+  columns.Add(kCsv | kJson, {"cee"}, callees);
+  AddMetrics(columns, tree);
+  columns.Add(kPeople, {"DS", 2}, dispatches);
+  columns.Add(kCsv | kJson, {"ds"}, dispatches);
+  columns.Add(kPeople, {"IN", 2}, none);
+  columns.Add(kJson, {"in"}, none);
+  columns.Add(kPeople, {"NAME"}, [](const TreeRow& row) { return row.MarkedName(); });
+  columns.Add(kCsv, {"name"},
+              [](const TreeRow& row) { return Value::Text(row.tree.Name(row.shown)); });
+  return columns;
+}
+
+void TextHead(NamedTree& tree, Output& out) {
+  PrintTreeHead(tree, "log-rt", out);
+  out.Text(kLogRtLegend);
+  const bool sampled = std::ranges::any_of(
+      tree.forest.metrics, [](const MetricTotals& metric) { return metric.info.is_samples(); });
+  if (sampled) {
+    out.Text(
+        "           SAMPLES stands for BASE where samples were taken: of this node alone, not "
+        "calibrated\n");
+  }
+  out.Text("\n");
 }
 
 }  // namespace
@@ -89,20 +120,17 @@ void PrintCsv(RtTree& tree, Output& out) {
 Result<void> PrintLogRt(Source& source, const Options& options, Output& out) {
   Result<Forest> forest = LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
-  RtTree tree(source, *forest, options);
-  switch (options.format) {
-    case Format::kText:
-      PrintLogRtText(tree, out);
-      break;
-    case Format::kJson:
-      PrintJson(tree, out);
-      break;
-    case Format::kCsv:
-      PrintCsv(tree, out);
-      break;
-    case Format::kCollapsed:
-      return PrintCollapsed(tree, out);
-  }
+  NamedTree tree(source, *forest, options);
+  if (options.format == Format::kCollapsed) return PrintCollapsed(tree, out);
+  TreeColumns columns = LogRtColumns(tree);
+  Section head = {.text = [&](Output& text) { TextHead(tree, text); },
+                  .json =
+                      [&](JsonWriter& json) {
+                        JsonMetrics(tree.forest, json);
+                        JsonLosses(source, json);
+                        JsonRun(source, "log-rt", json);
+                      }};
+  PrintTree(tree, columns, std::move(head), out);
   return {};
 }
 

@@ -1,7 +1,10 @@
 // methods: the call tree summed by method (docs/REPORTS.md).
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "reports/flat.h"
+#include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
 
@@ -25,15 +28,114 @@ double Share(double part, double whole) {
 
 // What shares are taken of: BASE of the first metric, or calls.
 double Whole(const Forest& forest) {
-  return forest.columns.empty() ? static_cast<double>(forest.calls)
-                                : forest.columns[0].raw - forest.columns[0].adjust;
+  return forest.metrics.empty() ? static_cast<double>(forest.calls)
+                                : forest.metrics[0].raw - forest.metrics[0].adjust;
 }
 double Self(const Forest& forest, const MethodSum& sum) {
-  return forest.columns.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
+  return forest.metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
 }
 
-void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum>& sums,
-               const Options& options, Output& out) {
+// A row as the columns' getters see it.
+struct MethodRow {
+  Forest& forest;
+  const Options& options;
+  const MethodSum& sum;
+  char type;
+  std::string& buffer;  // for a text that is made for this row
+};
+using MethodColumns = Columns<MethodRow>;
+using RawValue = double (*)(const MethodSum& sum, size_t metric);
+
+double SelfBase(const MethodSum& sum, size_t m) { return sum.self[m].base(); }
+double SelfRaw(const MethodSum& sum, size_t m) { return static_cast<double>(sum.self[m].raw); }
+double SelfAdjust(const MethodSum& sum, size_t m) { return sum.self[m].adjust; }
+double SelfError(const MethodSum& sum, size_t m) { return sum.self[m].error; }
+double WithCallees(const MethodSum& sum, size_t m) { return sum.cumulative[m]; }
+
+constexpr std::pair<const char*, RawValue> kCsvValues[] = {{"base", SelfBase},
+                                                           {"raw", SelfRaw},
+                                                           {"adjust", SelfAdjust},
+                                                           {"error", SelfError},
+                                                           {"cumulative", WithCallees}};
+constexpr std::pair<const char*, RawValue> kJsonValues[] = {
+    {"base", SelfBase}, {"raw", SelfRaw}, {"error", SelfError}, {"cumulative", WithCallees}};
+
+void AddMetricText(MethodColumns& columns, const Forest& forest, const Options& options, size_t m) {
+  const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
+  const double scale = forest.metrics[m].info.scale;
+  const auto add = [&](const char* name, RawValue raw, double least) {
+    columns.Add(kPeople, {name + suffix, 15}, [scale, m, raw, least](const MethodRow& row) {
+      return Value::Signed(Rounded(std::max(raw(row.sum, m) * scale, least)));
+    });
+  };
+  constexpr double kAny = -INFINITY;
+  if (options.raw) {
+    add("RAW", SelfRaw, kAny);
+    add("ADJUST", SelfAdjust, kAny);
+  }
+  add(forest.metrics[m].info.is_samples() ? "SAMPLES" : "BASE", SelfBase, 0);
+  if (options.raw) add("ERROR", SelfError, kAny);
+  add("CUM", WithCallees, 0);
+}
+
+void AddMetrics(MethodColumns& columns, const Forest& forest, const Options& options) {
+  for (size_t m = 0; m < forest.metrics.size(); ++m) {
+    const MetricTotals& metric = forest.metrics[m];
+    AddMetricText(columns, forest, options, m);
+    for (const auto& [name, raw] : kCsvValues) {
+      columns.Add(kCsv, {fmt::format("{}:{}", name, metric.info.name)},
+                  [&metric, m, raw = raw](const MethodRow& row) {
+                    return Value::Number(InUnit(metric, raw(row.sum, m)));
+                  });
+    }
+  }
+  for (const auto& [name, raw] : kJsonValues) {
+    columns.Add(kJson,
+                {.name = name, .shape = Column::Shape::kList, .cells = forest.metrics.size()},
+                [&forest, raw = raw](const MethodRow& row, size_t m) {
+                  return Value::Number(InUnit(forest.metrics[m], raw(row.sum, m)));
+                });
+  }
+}
+
+void AddShares(MethodColumns& columns, const Forest& forest) {
+  const double whole = Whole(forest);
+  columns.Add(kPeople, {"SELF%", 6}, [whole](const MethodRow& row) {
+    return Value::Fixed(Share(Self(row.forest, row.sum), whole), 2);
+  });
+  columns.Add(kPeople, {"CUM%", 6}, [whole](const MethodRow& row) {
+    return Value::Fixed(Share(row.sum.cumulative[0], whole), 2);
+  });
+}
+
+MethodColumns AllColumns(const Forest& forest, const Options& options) {
+  const auto calls = [](const MethodRow& row) { return Value::Integer(row.sum.calls); };
+  const auto contexts = [](const MethodRow& row) { return Value::Integer(row.sum.contexts); };
+  const auto name = [](const MethodRow& row) { return Value::Text(Name(row.forest, row.sum)); };
+  MethodColumns columns(EntryOf(options.format).view);
+  AddShares(columns, forest);
+  columns.Add(kCsv | kJson, {"type"}, [](const MethodRow& row) {
+    return Value::Text({&row.type, 1});
+  });
+  columns.Add(kJson, {"name"}, name);
+  if (HasCalls(forest)) {
+    columns.Add(kPeople, {"CALLS", 12}, calls);
+    columns.Add(kCsv | kJson, {"calls"}, calls);
+  }
+  columns.Add(kPeople, {"CTX", 8}, contexts);
+  columns.Add(kCsv | kJson, {"contexts"}, contexts);
+  AddMetrics(columns, forest, options);
+  columns.Add(kPeople, {"NAME"}, [](const MethodRow& row) {
+    const Names& names = row.forest.names;
+    row.buffer = names.Mark(row.sum.method, row.sum.type, row.options.static_letters);
+    row.buffer += Name(row.forest, row.sum);
+    return Value::Text(row.buffer);
+  });
+  columns.Add(kCsv, {"name"}, name);
+  return columns;
+}
+
+void TextHead(const Source& source, const Forest& forest, Output& out) {
   PrintRun(source, "methods", out);
   PrintMetrics(source, forest, out);
   PrintStacks(source, out);
@@ -44,94 +146,14 @@ void PrintText(const Source& source, Forest& forest, const std::vector<MethodSum
       "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if "
       "there is none)\n\n",
       HasCalls(forest) ? "BASE" : "SAMPLES");
-  std::string heading = fmt::format("{:>6} {:>6}", "SELF%", "CUM%");
-  if (HasCalls(forest)) heading += fmt::format(" {:>12}", "CALLS");
-  heading += fmt::format(" {:>8}", "CTX");
-  for (size_t m = 0; m < forest.columns.size(); ++m) {
-    const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
-    if (options.raw) heading += fmt::format(" {:>15} {:>15}", "RAW" + suffix, "ADJUST" + suffix);
-    heading +=
-        fmt::format(" {:>15}", (forest.columns[m].info.is_samples() ? "SAMPLES" : "BASE") + suffix);
-    if (options.raw) heading += fmt::format(" {:>15}", "ERROR" + suffix);
-    heading += fmt::format(" {:>15}", "CUM" + suffix);
-  }
-  out.Bold(heading + " NAME\n");
+}
+
+// --min-percent hides rows from people only.
+bool IsShown(const Forest& forest, const Options& options, const MethodSum& sum) {
+  if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);
-  for (const MethodSum& sum : sums) {
-    const double share = Share(Self(forest, sum), whole);
-    const double cumulative = Share(sum.cumulative[0], whole);
-    if (std::max(share, cumulative) < options.min_percent) continue;
-    out.Print("{:6.2f} {:6.2f}", share, cumulative);
-    if (HasCalls(forest)) out.Print(" {:12}", sum.calls);
-    out.Print(" {:8}", sum.contexts);
-    for (size_t m = 0; m < forest.columns.size(); ++m) {
-      const double scale = forest.columns[m].info.scale;
-      const Cell& cell = sum.self[m];
-      if (options.raw)
-        out.Print(" {:15} {:15}", Rounded(static_cast<double>(cell.raw) * scale),
-                  Rounded(cell.adjust * scale));
-      out.Print(" {:15}", Rounded(std::max(0.0, cell.base() * scale)));
-      if (options.raw) out.Print(" {:15}", Rounded(cell.error * scale));
-      out.Print(" {:15}", Rounded(std::max(0.0, sum.cumulative[m] * scale)));
-    }
-    out.Print(" {}{}\n", forest.names.Mark(sum.method, sum.type, options.static_letters),
-              Name(forest, sum));
-  }
-}
-
-void PrintJson(const Source& source, Forest& forest, const std::vector<MethodSum>& sums,
-               const Options& options, Output& out) {
-  out.Text("{");
-  JsonMetrics(forest, out);
-  JsonLosses(source, out);
-  out.Text(",");
-  JsonRun(source, "methods", out);
-  out.Text(",\"methods\":[");
-  const char* comma = "\n";
-  for (const MethodSum& sum : sums) {
-    out.Print("{}{{\"type\":\"{}\",\"name\":", comma, Type(forest, options, sum));
-    out.JsonString(Name(forest, sum));
-    if (HasCalls(forest)) out.Print(",\"calls\":{}", sum.calls);
-    out.Print(",\"contexts\":{},\"base\":", sum.contexts);
-    JsonArray(out, forest.columns, [&](size_t m) { return sum.self[m].base(); });
-    out.Text(",\"raw\":");
-    JsonArray(out, forest.columns, [&](size_t m) { return static_cast<double>(sum.self[m].raw); });
-    out.Text(",\"error\":");
-    JsonArray(out, forest.columns, [&](size_t m) { return double{sum.self[m].error}; });
-    out.Text(",\"cumulative\":");
-    JsonArray(out, forest.columns, [&](size_t m) { return sum.cumulative[m]; });
-    out.Text("}");
-    comma = ",\n";
-  }
-  out.Text("]}\n");
-}
-
-void PrintCsv(Forest& forest, const std::vector<MethodSum>& sums, const Options& options,
-              Output& out) {
-  out.Text(HasCalls(forest) ? "type,calls,contexts" : "type,contexts");
-  for (const Column& column : forest.columns) {
-    for (const char* what : {"base", "raw", "adjust", "error", "cumulative"}) {
-      out.Text(",");
-      out.CsvField(fmt::format("{}:{}", what, column.info.name));
-    }
-  }
-  out.Text(",name\n");
-  for (const MethodSum& sum : sums) {
-    out.Print("{},", Type(forest, options, sum));
-    if (HasCalls(forest)) out.Print("{},", sum.calls);
-    out.Integer(sum.contexts);
-    for (size_t m = 0; m < forest.columns.size(); ++m) {
-      const Cell& cell = sum.self[m];
-      for (const double raw : {cell.base(), static_cast<double>(cell.raw), cell.adjust,
-                               double{cell.error}, sum.cumulative[m]}) {
-        out.Text(",");
-        out.Number(raw * forest.columns[m].info.scale);
-      }
-    }
-    out.Text(",");
-    out.CsvField(Name(forest, sum));
-    out.Text("\n");
-  }
+  const double share = std::max(Share(Self(forest, sum), whole), Share(sum.cumulative[0], whole));
+  return share >= options.min_percent;
 }
 
 }  // namespace
@@ -140,19 +162,23 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
   Result<Forest> forest = LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
   const std::vector<MethodSum> sums = SumByMethod(*forest, /*with_cumulative=*/true);
-  switch (options.format) {
-    case Format::kText:
-      PrintText(source, *forest, sums, options, out);
-      break;
-    case Format::kJson:
-      PrintJson(source, *forest, sums, options, out);
-      break;
-    case Format::kCsv:
-      PrintCsv(*forest, sums, options, out);
-      break;
-    case Format::kCollapsed:
-      return WrongUse("methods has no stacks to collapse: use log-rt or scs");
+  const Layout layout = {.head = {.text = [&](Output& text) { TextHead(source, *forest, text); },
+                                  .json =
+                                      [&](JsonWriter& json) {
+                                        JsonMetrics(*forest, json);
+                                        JsonLosses(source, json);
+                                        JsonRun(source, "methods", json);
+                                      }},
+                         .rows = "methods"};
+  MethodColumns columns = AllColumns(*forest, options);
+  const auto writer = EntryOf(options.format).make(layout, out);
+  std::string buffer;
+  writer->Begin(columns.columns());
+  for (const MethodSum& sum : sums) {
+    if (!IsShown(*forest, options, sum)) continue;
+    writer->Row(columns.Of({*forest, options, sum, Type(*forest, options, sum), buffer}));
   }
+  writer->End();
   return {};
 }
 

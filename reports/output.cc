@@ -2,10 +2,10 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <system_error>
 
 #include "common/errno_text.h"
-#include "profile/reader_text.h"
 
 namespace jprof::reports {
 
@@ -16,36 +16,21 @@ int64_t Rounded(double value) {
   return std::llround(value);
 }
 
-void Output::JsonString(std::string_view text) {
-  buffer_.push_back('"');
-  for (const char c : profile::CleanText(text)) {
-    if (c == '"' || c == '\\') buffer_.push_back('\\');
-    buffer_.push_back(c);
-  }
-  buffer_.push_back('"');
-}
-
-void Output::CsvField(std::string_view text) {
-  const std::string clean = profile::CleanText(text);
-  if (clean.find_first_of(",\"") == std::string_view::npos) return Text(clean);
-  buffer_.push_back('"');
-  for (const char c : clean) {
-    if (c == '"') buffer_.push_back('"');
-    buffer_.push_back(c);
-  }
-  buffer_.push_back('"');
-}
-
-void Output::Number(double value) {
+Tenths::Tenths(double value) {
   const int64_t tenths = Rounded(value * 10);
-  if (tenths == INT64_MIN) return Text("-922337203685477580.8");
-  if (tenths < 0) buffer_.push_back('-');
-  const uint64_t size = static_cast<uint64_t>(tenths < 0 ? -tenths : tenths);
-  Integer(size / 10);
+  const bool negative = tenths < 0;
+  const uint64_t size =
+      negative ? 0 - static_cast<uint64_t>(tenths) : static_cast<uint64_t>(tenths);
+  const fmt::format_int whole(size / 10);
+  if (negative) digits_[size_++] = '-';
+  std::memcpy(digits_ + size_, whole.data(), whole.size());
+  size_ += whole.size();
   if (size % 10 == 0) return;
-  buffer_.push_back('.');
-  buffer_.push_back(static_cast<char>('0' + size % 10));
+  digits_[size_++] = '.';
+  digits_[size_++] = static_cast<char>('0' + size % 10);
 }
+
+void Output::Number(double value) { Text(Tenths(value).text()); }
 
 void Output::Styled(std::string_view style, std::string_view text) {
   if (colour_) Text(style);

@@ -1,5 +1,5 @@
 // Where a report goes: a FILE*, buffered here in large pieces, with what writing it needs
-// everywhere. Failures are remembered and told once, by Finish.
+// everywhere. Finish returns the first failure.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,6 +11,17 @@
 #include "common/result.h"
 
 namespace jprof::reports {
+
+// A number with at most one decimal, none if it is 0; NaN reads 0.
+class Tenths {
+ public:
+  explicit Tenths(double value);
+  std::string_view text() const { return {digits_, size_}; }
+
+ private:
+  char digits_[24];
+  size_t size_ = 0;
+};
 
 class Output {
  public:
@@ -28,12 +39,7 @@ class Output {
     buffer_.append(text);
     FlushIfFull();
   }
-  // Both take any bytes and print what CleanText makes of them: a JSON string with its quotes,
-  void JsonString(std::string_view text);
-  // a CSV field, quoted if it has to be.
-  void CsvField(std::string_view text);
-  // At most one decimal, none if it is 0; what is no number prints as 0.
-  void Number(double value);
+  void Number(double value);  // as Tenths
   void Integer(uint64_t value) {
     const fmt::format_int digits(value);
     buffer_.append(digits.data(), digits.data() + digits.size());

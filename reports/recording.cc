@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using profile::SampleEntry;
-using profile::SampleKind;
 
 std::string Hex(std::string_view bytes) {
   std::string text;
@@ -25,34 +24,23 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
-// Everything that happened to address spaces, in order of time.
+// Hands the resolver what happened to address spaces, in order of time.
 void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
   for (const SampleEntry& entry : log.entries()) {
-    const profile::SampleFileRecord& record = entry.record;
-    switch (record.kind) {
-      case SampleKind::kFork:
-        // The kernel reports new threads as forks of their own process.
-        if (record.pid != record.address) {
-          resolver.Fork(static_cast<a2n::Pid>(record.address), record.pid, record.time);
-        }
-        break;
-      case SampleKind::kComm:
-        if (record.exec) resolver.Exec(record.pid, record.time);
-        break;
-      case SampleKind::kExit:
-        if (record.pid == record.tid) resolver.Exit(record.pid, record.time);
-        break;
-      case SampleKind::kMap:
-        resolver.Map(record.pid, record.time,
-                     {.start = record.address,
-                      .length = record.length,
-                      .file_offset = record.offset,
-                      .path = std::string(entry.text),
-                      .build_id = Hex(entry.build_id),
-                      .inode = record.inode});
-        break;
-      default:
-        break;
+    if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
+      if (entry.pid != forked->parent_pid) resolver.Fork(forked->parent_pid, entry.pid, entry.time);
+    } else if (const auto* named = std::get_if<profile::ThreadNamed>(&entry.event)) {
+      if (named->by_exec) resolver.Exec(entry.pid, entry.time);
+    } else if (std::holds_alternative<profile::ThreadExited>(entry.event)) {
+      if (entry.pid == entry.tid) resolver.Exit(entry.pid, entry.time);
+    } else if (const auto* map = std::get_if<profile::CodeMapped>(&entry.event)) {
+      resolver.Map(entry.pid, entry.time,
+                   {.start = map->start,
+                    .length = map->length,
+                    .file_offset = map->file_offset,
+                    .path = std::string(map->path),
+                    .build_id = Hex(map->build_id),
+                    .inode = map->inode});
     }
   }
 }
@@ -131,14 +119,12 @@ void AddJittedCode(const fs::path& directory, Recording& recording) {
 class Comms {
  public:
   void See(const SampleEntry& entry) {
-    const profile::SampleFileRecord& record = entry.record;
-    if (record.kind == SampleKind::kComm) {
-      names_[record.tid] = std::string(entry.text);
-      if (record.exec) names_[record.pid] = std::string(entry.text);
-    } else if (record.kind == SampleKind::kFork) {
-      if (const auto parent = names_.find(static_cast<uint32_t>(record.address));
-          parent != names_.end()) {
-        names_[record.tid] = std::string(parent->second);
+    if (const auto* named = std::get_if<profile::ThreadNamed>(&entry.event)) {
+      names_[entry.tid] = std::string(named->name);
+      if (named->by_exec) names_[entry.pid] = std::string(named->name);
+    } else if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
+      if (const auto parent = names_.find(forked->parent_pid); parent != names_.end()) {
+        names_[entry.tid] = std::string(parent->second);
       }
     }
   }
@@ -212,31 +198,31 @@ TickTable NameTicks(Recording& recording) {
   Strings strings(table.names);
   Comms comms;
   for (const SampleEntry& entry : recording.log.entries()) {
-    const profile::SampleFileRecord& record = entry.record;
-    if (record.kind != SampleKind::kSample) {
+    const auto* sample = std::get_if<profile::SampleTaken>(&entry.event);
+    if (sample == nullptr) {
       comms.See(entry);
       continue;
     }
-    const bool idle = record.pid == 0;
-    const auto named = recording.thread_names.find(record.tid);
+    const bool idle = entry.pid == 0;
+    const auto named = recording.thread_names.find(entry.tid);
     const std::string_view thread =
-        named != recording.thread_names.end() ? named->second : comms.Of(record.tid);
-    const a2n::Place place = recording.resolver->Resolve(record.kernel ? a2n::kKernel : record.pid,
-                                                         record.address, record.time);
+        named != recording.thread_names.end() ? named->second : comms.Of(entry.tid);
+    const a2n::Place place = recording.resolver->Resolve(sample->kernel ? a2n::kKernel : entry.pid,
+                                                         sample->address, entry.time);
     if (place.outcome == a2n::Outcome::kNoModule || place.outcome == a2n::Outcome::kNoSymbolFound)
       ++table.unresolved;
     table.ticks.push_back(
         {.process = strings.Of(idle ? "SystemProcess_0000"
-                                    : fmt::format("{}_{:04x}", comms.Of(record.pid), record.pid)),
-         .thread = strings.Of(idle ? fmt::format("tid_idle_{:04x}", record.cpu)
-                                   : fmt::format("tid_{}_{:04x}", thread, record.tid)),
+                                    : fmt::format("{}_{:04x}", comms.Of(entry.pid), entry.pid)),
+         .thread = strings.Of(idle ? fmt::format("tid_idle_{:04x}", entry.cpu)
+                                   : fmt::format("tid_{}_{:04x}", thread, entry.tid)),
          .module = strings.Of(place.module),
          .symbol = strings.Of(place.symbol),
-         .pid = record.kernel ? a2n::kKernel : record.pid,
-         .owner = record.pid,
-         .address = record.address,
-         .time = record.time,
-         .chain = entry.chain});
+         .pid = sample->kernel ? a2n::kKernel : entry.pid,
+         .owner = entry.pid,
+         .address = sample->address,
+         .time = entry.time,
+         .chain = sample->chain});
   }
   for (const std::string& complaint : recording.resolver->Complaints())
     table.complaints.push_back(profile::CleanText(complaint));

@@ -10,11 +10,15 @@ namespace jprof::reports {
 
 struct Report {
   const char* name;
-  const char* says;  // one line of help
+  const char* help;  // one line
+  std::span<const Format> formats;
   Result<void> (*print)(Source& source, const Options& options, Output& out);
 };
 
 std::span<const Report> Reports();
+
+// Error: as the report's, or it does not offer the format.
+Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);
 
 Result<void> PrintLogRt(Source& source, const Options& options, Output& out);
 Result<void> PrintMethods(Source& source, const Options& options, Output& out);

@@ -2,14 +2,15 @@
 // where the profile knows them (calltree with samples).
 #include <algorithm>
 
+#include "reports/formats.h"
 #include "reports/header.h"
-#include "reports/log_rt_tree.h"
 #include "reports/report_list.h"
+#include "reports/tree_report.h"
 
 namespace jprof::reports {
 namespace {
 
-constexpr char kLegend[] =
+constexpr char kScsLegend[] =
     " legend    LV level, 0 = thread; {} of this node alone; {}types: I interpreted,\n"
     "           J compiled by C1, R by C2, L inlined, N native method, F native function "
     "(module.symbol), K kernel,\n"
@@ -24,135 +25,76 @@ std::string Upper(std::string text) {
 
 // SAMPLES, or with several events each one's name.
 std::string ColumnName(const Forest& forest, size_t m) {
-  return forest.columns.size() == 1 && !forest.columns[m].info.is_weighted()
+  return forest.metrics.size() == 1 && !forest.metrics[m].info.is_weighted()
              ? "SAMPLES"
-             : Upper(forest.columns[m].info.name);
+             : Upper(forest.metrics[m].info.name);
 }
 
 double PercentOf(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-class ScsText {
- public:
-  ScsText(RtTree& tree, Output& out) : tree_(tree), out_(out), has_calls_(tree.forest.calls > 0) {
-    for (size_t m = 0; m < tree.forest.columns.size(); ++m) {
-      const Column& column = tree.forest.columns[m];
-      const size_t digits = fmt::formatted_size("{}", Rounded(InUnit(column, column.raw)));
-      widths_.push_back(std::max({size_t{7}, digits, ColumnName(tree.forest, m).size()}));
-    }
-  }
-
-  void Heading() {
-    std::string line = "LV";
-    for (size_t m = 0; m < widths_.size(); ++m) {
-      line += fmt::format(" {:>{}}", ColumnName(tree_.forest, m), widths_[m]);
-      if (tree_.options.cumulative) line += fmt::format(" {:>{}} {:>6}", "CUM", widths_[m], "%");
-    }
-    out_.Bold(line + (has_calls_ ? "      CALLS NAME\n" : " NAME\n"));
-  }
-
-  bool Print(const ShownRow& row) {
-    out_.Print("{:2}", row.level);
-    for (size_t m = 0; m < widths_.size(); ++m) {
-      const Column& column = tree_.forest.columns[m];
-      out_.Print(" {:{}}", Rounded(InUnit(column, row.cells[m].base())), widths_[m]);
-      if (row.cumulative == nullptr) continue;
-      out_.Print(" {:{}} {:6.2f}", Rounded(InUnit(column, row.cumulative[m])), widths_[m],
-                 PercentOf(row.cumulative[m], column.raw));
-    }
-    if (has_calls_) out_.Print(" {:10}", row.calls);
-    out_.Print(" {}{}", tree_.Mark(row), tree_.Name(row));
-    if (row.level == 0 && !tree_.merged())
-      out_.Print(" (tid {})", tree_.ThreadOf(row.row).record.tid);
-    out_.Text("\n");
-    return out_.ok();
-  }
-
- private:
-  RtTree& tree_;
-  Output& out_;
-  bool has_calls_;
-  std::vector<size_t> widths_;  // one a column
-};
-
-void PrintText(RtTree& tree, Output& out) {
-  PrintTreeHead(tree, "scs", out);
-  const bool one = tree.forest.columns.size() == 1;
-  out.Print(fmt::runtime(kLegend),
-            one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
-            tree.options.cumulative ? "CUM with all below; " : "");
-  ScsText text(tree, out);
-  text.Heading();
-  Walk walk(tree.forest, tree.options);
-  for (const uint32_t root : tree.forest.rows.roots) {
-    walk.Thread(root, [&](const ShownRow& row) { return text.Print(row); });
-  }
+// The columns of one event in text: what it counts, CUM and its share where asked for.
+void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {
+  const MetricTotals& metric = tree.forest.metrics[m];
+  const std::string name = ColumnName(tree.forest, m);
+  const size_t digits = fmt::formatted_size("{}", Rounded(InUnit(metric, metric.raw)));
+  const int width = static_cast<int>(std::max({size_t{7}, digits, name.size()}));
+  columns.Add(kPeople, {name, width}, [&metric, m](const TreeRow& row) {
+    return Value::Signed(Rounded(InUnit(metric, raw::Base(row.shown, m))));
+  });
+  if (!tree.options.cumulative) return;
+  columns.Add(kPeople, {"CUM", width}, [&metric, m](const TreeRow& row) {
+    return Value::Signed(Rounded(InUnit(metric, raw::Cumulative(row.shown, m))));
+  });
+  columns.Add(kPeople, {"%", 6}, [&metric, m](const TreeRow& row) {
+    return Value::Fixed(PercentOf(raw::Cumulative(row.shown, m), metric.raw), 2);
+  });
 }
 
-void PrintJsonNode(RtTree& tree, const ShownRow& row, Output& out) {
-  out.Print("\n{{\"id\":{},\"parent\":", row.id);
-  row.level == 0 ? out.Text("null") : out.Integer(row.parent);
-  out.Print(",\"level\":{},\"type\":\"{}\",\"name\":", row.level, tree.Type(row));
-  out.JsonString(tree.Name(row));
-  out.Text(",\"samples\":");
-  JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cells[m].base(); });
-  out.Text(",\"error\":");
-  JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cells[m].error; });
-  if (row.cumulative != nullptr) {
-    out.Text(",\"cumulative\":");
-    JsonArray(out, tree.forest.columns, [&](size_t m) { return row.cumulative[m]; });
+void AddEvents(TreeColumns& columns, const NamedTree& tree) {
+  for (size_t m = 0; m < tree.forest.metrics.size(); ++m) {
+    AddEventText(columns, tree, m);
+    AddCsv(columns, tree, "samples", m, raw::Base);
+    AddCsv(columns, tree, "error", m, raw::Error);
+    if (tree.options.cumulative) AddCsv(columns, tree, "cumulative", m, raw::Cumulative);
   }
-  if (tree.forest.calls > 0) out.Print(",\"calls\":{}", row.calls);
-  out.Text("}");
+  AddList(columns, tree, "samples", raw::Base);
+  AddList(columns, tree, "error", raw::Error);
+  if (tree.options.cumulative) AddList(columns, tree, "cumulative", raw::Cumulative);
 }
 
-void PrintJson(RtTree& tree, Output& out) {
-  out.Text("{");
-  JsonMetrics(tree.forest, out);
-  JsonLosses(tree.source, out);
-  JsonStacks(tree.source, out);
-  out.Text(",");
-  JsonRun(tree.source, "scs", out);
-  JsonThreads(tree, out, [&](const ShownRow& row) { PrintJsonNode(tree, row, out); });
-  out.Text("}\n");
+TreeColumns ScsColumns(const NamedTree& tree) {
+  const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
+  TreeColumns columns(EntryOf(tree.options.format).view);
+  AddIdentity(columns);
+  columns.Add(kPeople, {"LV", 2},
+              [](const TreeRow& row) { return Value::Integer(row.shown.level); });
+  AddEvents(columns, tree);
+  if (tree.forest.calls > 0) {
+    columns.Add(kPeople, {"CALLS", 10}, calls);
+    columns.Add(kCsv | kJson, {"calls"}, calls);
+  }
+  columns.Add(kPeople, {"NAME"}, [](const TreeRow& row) { return row.MarkedName(); });
+  columns.Add(kCsv, {"name"},
+              [](const TreeRow& row) { return Value::Text(row.tree.Name(row.shown)); });
+  return columns;
 }
 
-void CsvHeading(const RtTree& tree, Output& out) {
-  out.Text("id,parent,level,tid,type");
-  for (const Column& column : tree.forest.columns) {
-    for (const char* what : {"samples", "error", "cumulative"}) {
-      if (what[0] == 'c' && !tree.options.cumulative) continue;
-      out.Text(",");
-      out.CsvField(fmt::format("{}:{}", what, column.info.name));
-    }
-  }
-  out.Text(tree.forest.calls > 0 ? ",calls,name\n" : ",name\n");
-}
-
-bool PrintCsvRow(RtTree& tree, uint32_t tid, const ShownRow& row, Output& out) {
-  out.Print("{},{},{},{},{}", row.id, row.parent, row.level, tid, tree.Type(row));
-  const auto value = [&](size_t m, double raw) {
-    out.Text(",");
-    out.Number(InUnit(tree.forest.columns[m], raw));
-  };
-  for (size_t m = 0; m < tree.forest.columns.size(); ++m) {
-    value(m, row.cells[m].base());
-    value(m, row.cells[m].error);
-    if (row.cumulative != nullptr) value(m, row.cumulative[m]);
-  }
-  if (tree.forest.calls > 0) out.Print(",{}", row.calls);
-  out.Text(",");
-  out.CsvField(tree.Name(row));
-  out.Text("\n");
-  return out.ok();
-}
-
-void PrintCsv(RtTree& tree, Output& out) {
-  CsvHeading(tree, out);
-  Walk walk(tree.forest, tree.options);
-  for (const uint32_t root : tree.forest.rows.roots) {
-    const uint32_t tid = tree.merged() ? 0 : tree.ThreadOf(root).record.tid;
-    walk.Thread(root, [&](const ShownRow& row) { return PrintCsvRow(tree, tid, row, out); });
-  }
+Section HeadOf(NamedTree& tree) {
+  return {.text =
+              [&tree](Output& out) {
+                PrintTreeHead(tree, "scs", out);
+                const bool one = tree.forest.metrics.size() == 1;
+                out.Print(fmt::runtime(kScsLegend),
+                          one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
+                          tree.options.cumulative ? "CUM with all below; " : "");
+              },
+          .json =
+              [&tree](JsonWriter& json) {
+                JsonMetrics(tree.forest, json);
+                JsonLosses(tree.source, json);
+                JsonStacks(tree.source, json);
+                JsonRun(tree.source, "scs", json);
+              }};
 }
 
 // With several events in one tree, or one of them asked for, many rows have none of what is shown:
@@ -196,20 +138,10 @@ Result<Forest> LoadSampled(Source& source, const Options& options) {
 Result<void> PrintScs(Source& source, const Options& options, Output& out) {
   Result<Forest> forest = LoadSampled(source, options);
   if (!forest) return std::unexpected(forest.error());
-  RtTree tree(source, *forest, options);
-  switch (options.format) {
-    case Format::kText:
-      PrintText(tree, out);
-      break;
-    case Format::kJson:
-      PrintJson(tree, out);
-      break;
-    case Format::kCsv:
-      PrintCsv(tree, out);
-      break;
-    case Format::kCollapsed:
-      return PrintCollapsed(tree, out);
-  }
+  NamedTree tree(source, *forest, options);
+  if (options.format == Format::kCollapsed) return PrintCollapsed(tree, out);
+  TreeColumns columns = ScsColumns(tree);
+  PrintTree(tree, columns, HeadOf(tree), out);
   return {};
 }
 

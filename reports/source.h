@@ -7,6 +7,7 @@
 
 #include "calibrate/model/table.h"
 #include "profile/reader.h"
+#include "reports/formats.h"
 
 namespace jprof::reports {
 
@@ -17,7 +18,6 @@ struct Source {
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
 };
 
-enum class Format { kText, kJson, kCsv, kCollapsed };
 enum class Sort { kFirst, kBase, kCalls };
 
 struct Options {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "profile/reader_text.h"
+#include "reports/formats.h"
 
 namespace jprof::reports {
 namespace {
@@ -147,38 +148,40 @@ std::vector<FlatRow> FlatRows(const TickTable& table) {
   return flat;
 }
 
-void PrintJson(const Recording& recording, const TickTable& table, Output& out) {
-  out.Print(
-      "{{\"report\":\"tprof\",\"start_ns\":{},\"end_ns\":{},\"ticks\":{},\"lost\":{},"
-      "\"unresolved\":{},\"rows\":[",
-      recording.log.header().start_ns, recording.log.end_ns(), table.ticks.size(),
-      recording.log.lost(), table.unresolved);
-  const char* comma = "";
-  for (const FlatRow& row : FlatRows(table)) {
-    out.Print("{}\n{{\"process\":", comma);
-    out.JsonString(table.names[row.tick.process]);
-    out.Print(",\"pid\":{},\"thread\":", row.tick.pid);
-    out.JsonString(table.names[row.tick.thread]);
-    out.Text(",\"module\":");
-    out.JsonString(table.names[row.tick.module]);
-    out.Text(",\"symbol\":");
-    out.JsonString(table.names[row.tick.symbol]);
-    out.Print(",\"ticks\":{}}}", row.ticks);
-    comma = ",";
-  }
-  out.Text("]}\n");
+struct NamedRow {
+  const TickTable& table;
+  const FlatRow& row;
+
+  Value Name(uint32_t Tick::*part) const { return Value::Text(table.names[row.tick.*part]); }
+};
+
+Columns<NamedRow> FlatColumns(View view) {
+  constexpr unsigned kBoth = kCsv | kJson;
+  Columns<NamedRow> columns(view);
+  columns.Add(kBoth, {"process"}, [](const NamedRow& row) { return row.Name(&Tick::process); });
+  columns.Add(kJson, {"pid"}, [](const NamedRow& row) { return Value::Integer(row.row.tick.pid); });
+  columns.Add(kBoth, {"thread"}, [](const NamedRow& row) { return row.Name(&Tick::thread); });
+  columns.Add(kBoth, {"module"}, [](const NamedRow& row) { return row.Name(&Tick::module); });
+  columns.Add(kBoth, {"symbol"}, [](const NamedRow& row) { return row.Name(&Tick::symbol); });
+  columns.Add(kBoth, {"ticks"}, [](const NamedRow& row) { return Value::Integer(row.row.ticks); });
+  return columns;
 }
 
-void PrintCsv(const TickTable& table, Output& out) {
-  out.Text("process,thread,module,symbol,ticks\n");
-  for (const FlatRow& row : FlatRows(table)) {
-    for (const uint32_t name :
-         {row.tick.process, row.tick.thread, row.tick.module, row.tick.symbol}) {
-      out.CsvField(table.names[name]);
-      out.Text(",");
-    }
-    out.Print("{}\n", row.ticks);
-  }
+// One row for all ticks that agree in all names.
+void PrintFlat(const Recording& recording, const TickTable& table, Format format, Output& out) {
+  const Layout layout = {.head = {.json = [&](JsonWriter& json) {
+                           json.Member("report", "tprof");
+                           json.Member("start_ns", recording.log.header().start_ns);
+                           json.Member("end_ns", recording.log.end_ns());
+                           json.Member("ticks", table.ticks.size());
+                           json.Member("lost", recording.log.lost());
+                           json.Member("unresolved", table.unresolved);
+                         }}};
+  const auto writer = EntryOf(format).make(layout, out);
+  Columns<NamedRow> columns = FlatColumns(EntryOf(format).view);
+  writer->Begin(columns.columns());
+  for (const FlatRow& row : FlatRows(table)) writer->Row(columns.Of({table, row}));
+  writer->End();
 }
 
 void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
@@ -203,15 +206,14 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 }  // namespace
 
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
+  if (auto offered = CheckOffered("tprof", kTreeFormats, options.format); !offered) return offered;
   const TickTable table = NameTicks(recording);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
   if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);
   if (options.format == Format::kCollapsed) {
     PrintCollapsed(recording, table, out);
-  } else if (options.format == Format::kJson) {
-    PrintJson(recording, table, out);
-  } else if (options.format == Format::kCsv) {
-    PrintCsv(table, out);
+  } else if (options.format != Format::kText) {
+    PrintFlat(recording, table, options.format, out);
   } else {
     PrintHeader(recording, table, out);
     Printer printer(recording, table, options, out);

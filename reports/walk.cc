@@ -74,7 +74,7 @@ ShownRow Walk::Folded(uint32_t parent) {
   fold_.id = static_cast<uint32_t>(rows_.rows.size()) + ++folded_rows_;
   fold_.parent = parent + 1;
   fold_.level = rows_.rows[parent].level + 1;
-  SetSamplingErrors(forest_.columns, fold_cells_.data());
+  SetSamplingErrors(forest_.metrics, fold_cells_.data());
   fold_.cells = fold_cells_.data();
   for (size_t m = 0; m < cumulative_.size(); ++m) shown_cumulative_[m] = fold_cells_[m].base();
   if (!cumulative_.empty()) fold_.cumulative = shown_cumulative_.data();

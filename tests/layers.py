@@ -44,14 +44,41 @@ ONLY_IN = [
     ),
 ]
 
+# As ONLY_IN, for string literals, with the reason for each place.
+STRINGS_ONLY_IN = [
+    (
+        "paths of the proc file system",
+        re.compile(r'"/proc[/"]'),
+        [
+            "common/procfs.h",
+            "common/procfs.cc",
+            "jprof/unwind",  # runs in signal handlers, which may not allocate
+        ],
+    ),
+]
+
 SOURCES = (".h", ".cc", ".c", ".S")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # Comments and strings cannot include or execute anything; the literals of #include lines are kept.
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^(\s*#\s*include[^\n]*)|"(?:\\.|[^"\\\n])*"', re.M | re.S)
 
 
-def code_of(text):
-    return NOISE.sub(lambda m: m.group(1) or "", text)
+def code_of(text, strings=False):
+    """The text without comments and, unless `strings`, without the contents of string literals."""
+
+    def kept(match):
+        if strings and match.group().startswith('"'):
+            return match.group()
+        return match.group(1) or ""
+
+    return NOISE.sub(kept, text)
+
+
+def misplaced(path, code, rules):
+    for what, pattern, places in rules:
+        allowed = any((path + "/").startswith(place + "/") for place in places)
+        if pattern.search(code) and not allowed:
+            yield f"{path}: {what} may only be used in {', '.join(places)}"
 
 
 def folder_of(path):
@@ -124,7 +151,8 @@ def violations(root):
     found, includes = [], {}
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            code = code_of(file.read())
+            text = file.read()
+        code = code_of(text)
         folder = folder_of(path)
         if not folder:
             found.append(f"{path}: its folder has no rule in docs/ARCHITECTURE.md")
@@ -133,9 +161,8 @@ def violations(root):
         found += filter(
             None, (check_include(path, included, folder) for included in includes[path])
         )
-        for what, pattern, places in ONLY_IN:
-            if pattern.search(code) and not any(path.startswith(place + "/") for place in places):
-                found.append(f"{path}: {what} may only be used in {', '.join(places)}")
+        found += misplaced(path, code, ONLY_IN)
+        found += misplaced(path, code_of(text, strings=True), STRINGS_ONLY_IN)
     for loop in (cycle(includes), folder_cycle()):
         if loop:
             found.append("a cycle: " + " -> ".join(loop))
@@ -148,8 +175,8 @@ PLANTED = [
     ("reports/x.cc", '#include "ptm/tsc.h"\n', "reports may not include ptm/tsc.h"),
     (
         "reports/x.cc",
-        '#include "jprof/agent/agent_options.h"\n',
-        "reports may not include jprof/agent",
+        '#include "options/agent_options.h"\n',
+        "reports may not include options",
     ),
     ("jprof/agent/x.cc", '#include "reports/report.h"\n', "jprof/agent may not include reports"),
     (
@@ -164,7 +191,7 @@ PLANTED = [
     ),
     ("ptm/x.cc", '#include "ptm/names/event_name.h"\n', "ptm may not include ptm/names"),
     ("cli/x.cc", '#include "jprof/agent/agent.h"\n', "cli may not include jprof/agent/agent.h"),
-    ("cli/x.cc", '#include "jprof/agent/agent_options.h"\n', None),
+    ("cli/x.cc", '#include "options/agent_options.h"\n', None),
     ("cli/x.cc", '#include "commands.h"\n', "not a path from the root"),
     ("jprof/x.cc", "int x;\n", "has no rule"),
     ("jprof/engine/x.cc", "#include <jvmti.h>\n", "JVMTI and JNI headers may only be used in"),
@@ -185,6 +212,11 @@ PLANTED = [
         '// #include "ptm/tsc.h"\n/* asm("nop") */ const char* s = "perf_event_open";\n',
         None,
     ),
+    ("cli/x.cc", 'auto f = open("/proc/self/maps");\n', "paths of the proc file system may only"),
+    ("ptm/x.cc", 'auto p = root + "/proc" + name;\n', "paths of the proc file system may only"),
+    ("common/procfs.cc", 'auto f = open("/proc/stat");\n', None),
+    ("common/procfs_x.cc", 'auto f = "/proc/stat";\n', "paths of the proc file system may only"),
+    ("cli/x.cc", '// "/proc/self"\nauto s = "see /proc/PID/status and /process";\n', None),
     ("profile/x.h", '#include "profile/x.h"\n', "a cycle: profile/x.h -> profile/x.h"),
 ]
 

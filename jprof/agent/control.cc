@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -26,9 +25,7 @@
 namespace jprof::agent {
 namespace {
 
-constexpr int64_t kDeafMs = 100;
-
-std::atomic<Control*> the_listening = nullptr;  // for a forked child
+constexpr int64_t kRetryAcceptMs = 100;
 
 int64_t Now() { return MonotonicNanos() / 1'000'000; }
 
@@ -44,7 +41,7 @@ const sockaddr* Generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// The socket stands there, but nobody listens.
+// The socket exists, but no process listens.
 bool IsStale(const std::string& path) {
   const auto address = AddressOf(path);
   const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -52,15 +49,15 @@ bool IsStale(const std::string& path) {
   return connect(fd.get(), Generic(*address), sizeof *address) != 0 && errno == ECONNREFUSED;
 }
 
-// Of "123.sock"; 0: it is called otherwise.
+// Returns the PID of "PID.sock"; 0 for any other name.
 pid_t PidOf(std::string_view name) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   return error == std::errc() && pid > 0 && name == control::SocketName(pid) ? pid : 0;
 }
 
-// Both are asked: a process of another container that shares the folder has no pid here, and one
-// that is about to listen does not yet.
+// Removes a socket only if its process does not exist and nothing listens: a process of another
+// container that shares the folder has no pid here, and one that is about to listen does not yet.
 void RemoveStale(const std::string& folder) {
   DIR* entries = opendir(folder.c_str());
   if (entries == nullptr) return;
@@ -72,7 +69,7 @@ void RemoveStale(const std::string& folder) {
   closedir(entries);
 }
 
-// There, and nobody else can put anything into it or in its place.
+// Makes the folder if necessary; no other user may write into it or replace it.
 Result<void> PrepareFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Fail("cannot make the folder {}: {}", folder, ErrnoText());
@@ -88,7 +85,7 @@ Result<void> PrepareFolder(const std::string& folder) {
   return {};
 }
 
-// Closed with it goes what the client has not read yet, never the answer.
+// Never blocks: the answer fits into the socket's buffer.
 void Send(int fd, std::string text) {
   text.resize(std::min(text.size(), control::kMaxAnswer - 1));
   text += '\n';
@@ -102,7 +99,7 @@ std::string Refusal(std::string_view why) {
 }  // namespace
 
 Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_t patience_ms) {
-  if (running_ || the_listening.load() != nullptr) return Fail("jprof ctl is listened to already");
+  if (running_) return Fail("jprof ctl is listened to already");
   handlers_ = std::move(handlers);
   user_ = geteuid();
   patience_ms_ = patience_ms;
@@ -122,7 +119,7 @@ Result<void> Control::Listen() {
   listener_.Reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return Fail("no socket for jprof ctl: {}", ErrnoText());
   if (bind(listener_.get(), Generic(*address), sizeof *address) != 0) {
-    listener_.Reset();  // what stands there is another's
+    listener_.Reset();  // the socket at this path is another's
     return Fail("no socket at {}: {}", path_, ErrnoText());
   }
   // Nobody can connect before it listens.
@@ -133,16 +130,14 @@ Result<void> Control::Listen() {
 }
 
 Result<void> Control::StartThread() {
-  static const int at_fork = pthread_atfork(nullptr, nullptr, LeaveToParent);
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (at_fork != 0 || !wake_) return Fail("no thread for jprof ctl: {}", ErrnoText());
+  if (!wake_) return Fail("no thread for jprof ctl: {}", ErrnoText());
   const BlockedSignals blocked;  // inherited: the program's signals are not for the new thread
   const auto serve = [](void* control) -> void* {
     pthread_setname_np(pthread_self(), "jprof control");
     static_cast<Control*>(control)->Serve();
     return nullptr;
   };
-  the_listening = this;
   const int error = pthread_create(&thread_, nullptr, serve, this);
   if (error != 0) return Fail("no thread for jprof ctl: {}", ErrnoText(error));
   running_ = true;
@@ -158,8 +153,6 @@ void Control::Stop() {
 }
 
 void Control::CloseAll() {
-  Control* self = this;
-  the_listening.compare_exchange_strong(self, nullptr);
   if (listener_) unlink(path_.c_str());
   listener_.Reset();
   wake_.Reset();
@@ -167,12 +160,10 @@ void Control::CloseAll() {
 }
 
 void Control::LeaveToParent() {
-  Control* control = the_listening.exchange(nullptr);
-  if (control == nullptr) return;
-  control->running_ = false;
-  control->listener_.Reset();
-  control->wake_.Reset();
-  for (Client& client : control->clients_) client.fd.Reset();
+  running_ = false;
+  listener_.Reset();
+  wake_.Reset();
+  for (Client& client : clients_) client.fd.Reset();
 }
 
 // The thread.
@@ -197,14 +188,14 @@ void Control::Serve() {
 Control::Polled Control::WhatToPoll() const {
   Polled polled = {};
   polled[0] = {wake_.get(), POLLIN, 0};
-  polled[1] = {Now() < deaf_until_ ? -1 : listener_.get(), POLLIN, 0};
+  polled[1] = {Now() < retry_accept_ms_ ? -1 : listener_.get(), POLLIN, 0};
   for (size_t i = 0; i < kMostClients; ++i) polled[i + 2] = {clients_[i].fd.get(), POLLIN, 0};
   return polled;
 }
 
 int Control::PollTimeout() const {
   const int64_t now = Now(), never = INT64_MAX;
-  int64_t next = now < deaf_until_ ? deaf_until_ : never;
+  int64_t next = now < retry_accept_ms_ ? retry_accept_ms_ : never;
   for (const Client& client : clients_) {
     if (client.fd) next = std::min(next, client.until);
   }
@@ -214,7 +205,7 @@ int Control::PollTimeout() const {
 void Control::Accept() {
   const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
-    if (errno != EAGAIN && errno != ECONNABORTED) deaf_until_ = Now() + kDeafMs;
+    if (errno != EAGAIN && errno != ECONNABORTED) retry_accept_ms_ = Now() + kRetryAcceptMs;
     return;
   }
   if (!Allowed(fd)) {
@@ -262,13 +253,13 @@ void Control::Read(Client& client) {
 std::string Control::Answer(std::string_view line) const {
   try {
     const auto command = control::ParseRequest(line);
-    return command ? Do(*command) : Refusal(command.error().message);
+    return command ? Run(*command) : Refusal(command.error().message);
   } catch (const std::exception& failure) {
     return Refusal(failure.what());
   }
 }
 
-std::string Control::Do(control::Command command) const {
+std::string Control::Run(control::Command command) const {
   using Action = std::function<Result<std::string>()> Handlers::*;
   constexpr Action kActions[] = {&Handlers::start, &Handlers::stop, &Handlers::flush,
                                  &Handlers::reset};

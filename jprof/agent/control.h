@@ -4,7 +4,7 @@
 // Only the process' own user and root are answered: the socket's folder is 0700, the socket 0600,
 // and the kernel is asked who calls. Whoever has not said a line after 2 s is dropped; one client
 // never waits for another's line. Nothing is thrown; what goes wrong with a client ends that
-// client. A child by fork() keeps nothing of this: it closes its copies and does not listen.
+// client. A child by fork() must call LeaveToParent.
 #pragma once
 
 #include <poll.h>
@@ -37,14 +37,18 @@ class Control {
   Control(const Control&) = delete;
   ~Control() { Stop(); }
 
-  // Listens at FOLDER/PID.sock; removes what dead processes left in that folder. One Control at a
-  // time in a process. Error: nothing listens, and nothing has been changed.
+  // Listens at FOLDER/PID.sock; removes what dead processes left in that folder. Once at a time.
+  // Error: nothing listens, and nothing has been changed.
   Result<void> Start(Handlers handlers, const std::string& folder = control::OwnFolder(),
                      int64_t patience_ms = 2'000);
 
   // Ends the thread, after the handler that runs if one does, and removes the socket. After it no
   // handler runs. Not from a handler. Nothing to do if nothing was started, or in a forked child.
   void Stop();
+
+  // In a child by fork(), which does not have the thread: closes the copies of the descriptors. The
+  // socket remains the parent's. The owner calls it from a handler of pthread_atfork.
+  void LeaveToParent();
 
   // Of the socket; empty before Start.
   const std::string& path() const { return path_; }
@@ -70,12 +74,9 @@ class Control {
   Client& FreeClient();
   void Read(Client& client);
   std::string Answer(std::string_view line) const;
-  std::string Do(control::Command command) const;
+  std::string Run(control::Command command) const;
   void DropSilentClients();
   void CloseAll();
-
-  // In a forked child: the thread is not there, the socket is the parent's.
-  static void LeaveToParent();
 
   Handlers handlers_;
   std::string path_;
@@ -84,7 +85,7 @@ class Control {
   Fd listener_, wake_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;
-  int64_t deaf_until_ = 0;  // no descriptor is left for one more client: try again then
+  int64_t retry_accept_ms_ = 0;  // no descriptor was left for one more client: try again then
   pthread_t thread_ = {};
   bool running_ = false;
 };

@@ -1,30 +1,32 @@
 #include "jprof/agent/jvmti_probe.h"
 
+#include <cstdarg>
 #include <cstring>
-#include <string>
+#include <functional>
+#include <span>
 
-#include "jprof/agent/jvmti_threads.h"
+#include "jprof/agent/agent.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
 namespace {
 
-// The virtual thread that is mounted on this native thread; 0 = none. Identities are ours, handed
-// out at the first mount and kept in the virtual thread's JVMTI storage.
+// The virtual thread that is mounted on this native thread; 0: none. A thread_local because a
+// virtual thread may be mounted before the engine knows the native thread, and each event reads it.
 thread_local uint64_t mounted = 0;
-uint64_t last_identity = 0;
 
 template <class R>
 void JNICALL OnMethodEntry(jvmtiEnv*, JNIEnv*, jthread, jmethodID method) {
-  engine::Enter<R>(reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0);
+  engine::Enter<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
 template <class R>
 void JNICALL OnMethodExit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolean, jvalue) {
-  engine::Leave<R>(reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0);
+  engine::Leave<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
-// Extension events (21 and later); the arguments are (env, JNIEnv*, jthread, ...).
+// Extension events of JDK 21 and later; the arguments are (env, JNIEnv*, jthread, ...). A virtual
+// thread gets its number when it is first mounted; it is kept in the thread's JVMTI storage.
 void JNICALL OnMount(jvmtiEnv* jvmti, ...) {
   va_list arguments;
   va_start(arguments, jvmti);
@@ -34,90 +36,74 @@ void JNICALL OnMount(jvmtiEnv* jvmti, ...) {
   void* identity = nullptr;
   jvmti->GetThreadLocalStorage(thread, &identity);
   if (identity == nullptr) {
-    identity = reinterpret_cast<void*>(__atomic_add_fetch(&last_identity, 1, __ATOMIC_RELAXED));
+    identity = reinterpret_cast<void*>(TheAgent().jvmti_probe->NewVirtualThreadId());
     jvmti->SetThreadLocalStorage(thread, identity);
   }
   mounted = reinterpret_cast<uint64_t>(identity);
 }
 void JNICALL OnUnmount(jvmtiEnv*, ...) { mounted = 0; }
 
-void ListenForVirtualThreads(jvmtiEnv* jvmti) {
+void AddMountEvents(jvmtiEnv* jvmti) {
   jint count = 0;
   jvmtiExtensionEventInfo* events = nullptr;
   if (jvmti->GetExtensionEvents(&count, &events) != JVMTI_ERROR_NONE) return;
-  for (jint i = 0; i < count; ++i) {
-    const bool mount = std::strstr(events[i].id, "VirtualThreadMount") != nullptr;
-    const bool unmount = std::strstr(events[i].id, "VirtualThreadUnmount") != nullptr;
-    if (mount || unmount) {
-      jvmti->SetExtensionEventCallback(events[i].extension_event_index,
-                                       mount ? OnMount : OnUnmount);
-    }
+  for (const jvmtiExtensionEventInfo& event : std::span(events, static_cast<size_t>(count))) {
+    const bool mount = std::strstr(event.id, "VirtualThreadMount") != nullptr;
+    const bool unmount = std::strstr(event.id, "VirtualThreadUnmount") != nullptr;
+    if (!mount && !unmount) continue;
+    jvmti->SetExtensionEventCallback(event.extension_event_index, mount ? OnMount : OnUnmount);
   }
-}
-
-// can_support_virtual_threads, which the headers of JDK 17 do not name.
-void AskForVirtualThreads(jvmtiEnv* jvmti) {
-  constexpr int kBit = 44;
-  jvmtiCapabilities capabilities = {};
-  static_assert(sizeof capabilities > kBit / 8);
-  reinterpret_cast<unsigned char*>(&capabilities)[kBit / 8] |= 1 << (kBit % 8);
-  jvmti->AddCapabilities(&capabilities);  // before 21: refused, and not needed
-}
-
-template <class R>
-void Fill(jvmtiEventCallbacks* callbacks) {
-  callbacks->MethodEntry = OnMethodEntry<R>;
-  callbacks->MethodExit = OnMethodExit<R>;
 }
 
 }  // namespace
 
-bool JvmtiSource::Describe(uint64_t handle, engine::MethodText* text) {
-  // Kept until this thread describes its next method, which is as long as anybody looks at it.
-  thread_local std::string class_name, method_name, method_signature;
-  const auto method = reinterpret_cast<jmethodID>(handle);
-  jclass declaring = nullptr;
-  char *name = nullptr, *signature = nullptr, *class_signature = nullptr;
-  jint modifiers = 0;
-  if (jvmti_->GetMethodDeclaringClass(method, &declaring) != JVMTI_ERROR_NONE ||
-      jvmti_->GetMethodName(method, &name, &signature, nullptr) != JVMTI_ERROR_NONE ||
-      jvmti_->GetClassSignature(declaring, &class_signature, nullptr) != JVMTI_ERROR_NONE ||
-      jvmti_->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE) {
-    return false;
-  }
-  class_name = InternalName(class_signature);
-  method_name = name;
-  method_signature = signature;
-  for (char* text_of_vm : {name, signature, class_signature}) {
-    jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_of_vm));
-  }
-  constexpr jint kStatic = 0x0008, kNative = 0x0100;
-  *text = {class_name, method_name, method_signature, (modifiers & kStatic) != 0,
-           (modifiers & kNative) != 0};
-  return true;
-}
-
-uint64_t JvmtiSource::VirtualThreadId(uint64_t) { return mounted; }
-
-Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, engine::RecordingKind kind, bool train,
-                               jvmtiEventCallbacks* callbacks) {
+Result<void> JvmtiProbe::AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train) {
   jvmtiCapabilities wanted = {};
   wanted.can_generate_method_entry_events = 1;
   wanted.can_generate_method_exit_events = 1;
-  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+  if (jvmti_->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     return Fail("this JVM offers neither HotSpot's method probes nor JVMTI method events");
   }
-  AskForVirtualThreads(jvmti);
-  engine::Visit(kind, train, [&]<class R>() { Fill<R>(callbacks); });
-  ListenForVirtualThreads(jvmti);
+  AddVirtualThreadSupport(jvmti_);  // refused, and not needed, before JDK 21
+  engine::Visit(kind, train, [&]<class R>() {
+    events.AddDisabled(&jvmtiEventCallbacks::MethodEntry, OnMethodEntry<R>);
+    events.AddDisabled(&jvmtiEventCallbacks::MethodExit, OnMethodExit<R>);
+  });
+  AddMountEvents(jvmti_);
   return {};
 }
 
-bool StartJvmtiProbe(jvmtiEnv* jvmti) {
-  return jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_METHOD_ENTRY, nullptr) ==
-             JVMTI_ERROR_NONE &&
-         jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_METHOD_EXIT, nullptr) ==
-             JVMTI_ERROR_NONE;
+bool JvmtiProbe::Start() {
+  return EnableEvent(jvmti_, JVMTI_EVENT_METHOD_ENTRY) &&
+         EnableEvent(jvmti_, JVMTI_EVENT_METHOD_EXIT);
+}
+
+uint64_t JvmtiProbe::VirtualThreadId(uint64_t) { return mounted; }
+
+bool JvmtiProbe::Describe(uint64_t handle, engine::MethodText* text) {
+  const auto method = reinterpret_cast<jmethodID>(handle);
+  JvmtiString name(jvmti_), signature(jvmti_), class_signature(jvmti_);
+  jclass declaring = nullptr;
+  jint modifiers = 0;
+  if (jvmti_->GetMethodDeclaringClass(method, &declaring) != JVMTI_ERROR_NONE ||
+      jvmti_->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE ||
+      jvmti_->GetClassSignature(declaring, class_signature.out(), nullptr) != JVMTI_ERROR_NONE ||
+      jvmti_->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE) {
+    return false;
+  }
+  constexpr jint kStatic = 0x0008, kNative = 0x0100;
+  text->class_name = Keep(InternalName(class_signature.view()));
+  text->name = Keep(name.view());
+  text->signature = Keep(signature.view());
+  text->is_static = (modifiers & kStatic) != 0;
+  text->is_native = (modifiers & kNative) != 0;
+  return true;
+}
+
+std::string_view JvmtiProbe::Keep(std::string_view name) {
+  std::lock_guard guard(names_lock_);
+  const auto kept = names_.find(name);
+  return kept != names_.end() ? *kept : *names_.emplace(name).first;
 }
 
 }  // namespace jprof::agent

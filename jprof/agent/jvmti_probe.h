@@ -1,31 +1,49 @@
-// The fallback source of events: JVMTI MethodEntry and MethodExit. Slow (the VM interprets every
-// method), but there where HotSpot's probe is not. Method handles are jmethodIDs; all code counts
-// as interpreted.
+// The fallback source of events: JVMTI's MethodEntry and MethodExit. Slow, because the VM then
+// interprets every method, but available where HotSpot's probe is not. Methods are known by their
+// jmethodIDs; all code counts as interpreted.
 #pragma once
 
 #include <jvmti.h>
 
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
 #include "common/result.h"
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/method_table.h"
 #include "jprof/engine/recording.h"
 
 namespace jprof::agent {
 
-class JvmtiSource : public engine::MethodSource {
+// Lives as long as the process once events are enabled.
+class JvmtiProbe : public engine::MethodSource {
  public:
-  explicit JvmtiSource(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  explicit JvmtiProbe(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+
+  // In Agent_OnLoad: requests the capabilities and adds the events, which stay disabled. Error: the
+  // VM does not have them.
+  Result<void> AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train);
+  // In the live phase: enables the events. False: the VM refuses.
+  bool Start();
+
   bool Describe(uint64_t method, engine::MethodText* text) override;
   MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
   uint64_t VirtualThreadId(uint64_t) override;
 
- private:
-  jvmtiEnv* jvmti_;
-};
+  // A number for one more virtual thread; not 0.
+  uint64_t NewVirtualThreadId() { return last_virtual_thread_.fetch_add(1) + 1; }
 
-// In Agent_OnLoad: asks for the capabilities and names the callbacks.
-Result<void> PrepareJvmtiProbe(jvmtiEnv* jvmti, engine::RecordingKind kind, bool train,
-                               jvmtiEventCallbacks* callbacks);
-// In the live phase: events flow from here on. False: they cannot be had.
-bool StartJvmtiProbe(jvmtiEnv* jvmti);
+ private:
+  std::string_view Keep(std::string_view name);
+
+  jvmtiEnv* jvmti_;
+  std::atomic<uint64_t> last_virtual_thread_ = 0;
+  std::mutex names_lock_;
+  std::set<std::string, std::less<>> names_;  // of described methods, never freed
+};
 
 }  // namespace jprof::agent

@@ -1,160 +1,94 @@
 #include "jprof/agent/lifecycle.h"
 
-#include <cstring>
-#include <fstream>
 #include <string>
+#include <vector>
 
-#include "jprof/agent/jvmti_probe.h"
-#include "jprof/agent/jvmti_threads.h"
-#include "jprof/agent/sampling.h"
+#include "jprof/agent/agent.h"
+#include "jprof/agent/native_threads.h"
 
 namespace jprof::agent {
 namespace {
 
-engine::Session* session = nullptr;
-Sources sources;
+engine::Thread* ThreadIn(uintptr_t value) { return reinterpret_cast<engine::Thread*>(value); }
+uintptr_t ValueOf(const engine::Thread* thread) { return reinterpret_cast<uintptr_t>(thread); }
 
-// VM methods are freed by a collection that unloads classes, or by redefinition; their addresses
-// come back with classes that are prepared later. So caches are emptied when a class is prepared
-// after either.
-uint64_t memory_epoch = 0;     // collections and redefinitions so far
-uint64_t forgotten_epoch = 0;  // of the last ForgetMethods
-
-void JNICALL OnThreadStart(jvmtiEnv* jvmti, JNIEnv* jni, jthread java_thread) {
-  // A thread whose first event comes later is attached then; the name is known now.
+// A thread whose first event comes later is attached now, because its name is known now.
+engine::Thread* AttachCurrent(engine::Session& session) {
   engine::Thread* thread = engine::current_thread;
   const bool ended = thread != nullptr && thread->record != nullptr &&
                      thread->record->state == profile::kThreadEnded;
-  if (ended) session->Detach();  // it left the VM and has come back as another Java thread
-  if (thread == nullptr || ended) thread = session->Attach();
+  if (ended) session.Detach();  // it left the VM and has come back as another Java thread
+  return thread == nullptr || ended ? session.Attach() : thread;
+}
+
+void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread java_thread) {
+  Agent& agent = TheAgent();
+  engine::Thread* thread = AttachCurrent(agent.session);
   if (thread == nullptr) return;
-  session->Name(thread, NameOf(jvmti, java_thread));
-  jvmti->SetThreadLocalStorage(java_thread, thread);
-  if (sources.sampling != nullptr) sources.sampling->AddThread(jni);
+  agent.session.Name(thread, agent.java_threads.NameOf(java_thread));
+  agent.java_threads.Keep(java_thread, ValueOf(thread));
+  if (agent.sampling != nullptr) agent.sampling->AddThread(jni);
 }
 
-void JNICALL OnThreadEnd(jvmtiEnv* jvmti, JNIEnv*, jthread java_thread) {
-  if (sources.sampling != nullptr) sources.sampling->RemoveThread();
+void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread java_thread) {
+  Agent& agent = TheAgent();
+  if (agent.sampling != nullptr) agent.sampling->RemoveThread();
   if (engine::Thread* thread = engine::current_thread) {
-    session->Name(thread, NameOf(jvmti, java_thread));  // it may have been renamed
-    jvmti->SetThreadLocalStorage(java_thread, nullptr);
+    agent.session.Name(thread, agent.java_threads.NameOf(java_thread));  // it may have been renamed
+    agent.java_threads.Forget(java_thread);
   }
-  session->End();
+  agent.session.End();
 }
 
-// The operating system's name of a thread, which HotSpot sets to the first 15 bytes of the Java
-// name.
-std::string KernelName(uint32_t tid) {
-  std::ifstream in("/proc/self/task/" + std::to_string(tid) + "/comm");
-  std::string name;
-  std::getline(in, name);
-  return name;
-}
-
-// Threads that ran before the VM could tell us: matched by the kernel's name for them.
-void NameEarlyThreads(jvmtiEnv* jvmti, JNIEnv* jni) {
-  ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
-    const std::string name = NameOf(jvmti, java_thread);
-    session->ForEachThread([&](engine::Thread& thread) {
-      if (!thread.named && name.substr(0, 15) == KernelName(thread.record->tid)) {
-        session->Name(&thread, name);
-        jvmti->SetThreadLocalStorage(java_thread, &thread);
-      }
-    });
+// Threads that were recorded before JVMTI reported threads.
+void NameEarlyThreads(Agent& agent, JNIEnv* jni) {
+  const engine::Session::Hold hold(agent.session);
+  std::vector<UnnamedThread> early;
+  agent.session.ForEachThread([&](engine::Thread& thread) {
+    if (!thread.named) early.push_back({KernelName(thread.record->tid), ValueOf(&thread)});
+  });
+  agent.java_threads.MatchEarly(jni, early, [&](uintptr_t thread, const std::string& name) {
+    agent.session.Name(ThreadIn(thread), name);
   });
 }
 
-void JNICALL OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
-  if (sources.at_vm_start != nullptr) sources.at_vm_start(jni);
+void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
+  Agent& agent = TheAgent();
+  if (agent.plan.focus) StartFocus(jni, agent.jdk_packages);
   engine::Thread* thread = engine::current_thread;
-  if (thread == nullptr && sources.sampling != nullptr) thread = session->Attach();
-  if (thread != nullptr) session->Name(thread, NameOf(jvmti, main));
-  NameEarlyThreads(jvmti, jni);
-  if (sources.jvmti_probe) StartJvmtiProbe(jvmti);
-  if (sources.sampling != nullptr) {
-    sources.sampling->AddThread(jni);
-    sources.sampling->Begin();
+  if (thread == nullptr && agent.sampling != nullptr) thread = agent.session.Attach();
+  if (thread != nullptr) {
+    agent.session.Name(thread, agent.java_threads.NameOf(main));
+    agent.java_threads.Keep(main, ValueOf(thread));
+  }
+  NameEarlyThreads(agent, jni);
+  if (agent.jvmti_probe != nullptr) agent.jvmti_probe->Start();
+  if (agent.sampling != nullptr) {
+    agent.sampling->AddThread(jni);
+    agent.sampling->Begin();
   }
 }
 
-void JNICALL OnVmDeath(jvmtiEnv* jvmti, JNIEnv* jni) {
-  // Threads that still run keep their names of now. One that ends meanwhile is not given back.
-  const engine::Session::Hold hold(*session);
-  ForEachJavaThread(jvmti, jni, [&](jthread java_thread) {
-    void* thread = nullptr;
-    if (jvmti->GetThreadLocalStorage(java_thread, &thread) == JVMTI_ERROR_NONE &&
-        thread != nullptr) {
-      session->Name(static_cast<engine::Thread*>(thread), NameOf(jvmti, java_thread));
-    }
+void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
+  Agent& agent = TheAgent();
+  // Threads that still run keep their present names. A thread that ends meanwhile is not freed.
+  const engine::Session::Hold hold(agent.session);
+  agent.java_threads.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {
+    agent.session.Name(ThreadIn(thread), name);
   });
-  if (sources.control != nullptr) sources.control->Stop();
-  if (sources.sampling != nullptr) sources.sampling->Stop();
-  session->Finish();
-}
-
-void JNICALL OnCollection(jvmtiEnv*) { __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED); }
-
-void ForgetIfFreed() {
-  const uint64_t epoch = __atomic_load_n(&memory_epoch, __ATOMIC_RELAXED);
-  if (__atomic_exchange_n(&forgotten_epoch, epoch, __ATOMIC_RELAXED) != epoch) {
-    session->ForgetMethods();
-  }
-}
-
-void JNICALL OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) { ForgetIfFreed(); }
-
-// Redefinition has no event of its own, but all agents come through one function table.
-jvmtiError(JNICALL* redefine)(jvmtiEnv*, jint, const jvmtiClassDefinition*) = nullptr;
-jvmtiError(JNICALL* retransform)(jvmtiEnv*, jint, const jclass*) = nullptr;
-
-template <typename F>
-jvmtiError Forgetting(F f) {
-  session->ForgetMethods();
-  const jvmtiError error = f();
-  __atomic_add_fetch(&memory_epoch, 1, __ATOMIC_RELAXED);
-  session->ForgetMethods();
-  return error;
-}
-
-jvmtiError JNICALL Redefine(jvmtiEnv* jvmti, jint count, const jvmtiClassDefinition* classes) {
-  return Forgetting([&] { return redefine(jvmti, count, classes); });
-}
-jvmtiError JNICALL Retransform(jvmtiEnv* jvmti, jint count, const jclass* classes) {
-  return Forgetting([&] { return retransform(jvmti, count, classes); });
-}
-
-void WatchRedefinition(jvmtiEnv* jvmti) {
-  auto* table = const_cast<jvmtiInterface_1*>(jvmti->functions);
-  redefine = table->RedefineClasses;
-  retransform = table->RetransformClasses;
-  table->RedefineClasses = Redefine;
-  table->RetransformClasses = Retransform;
+  agent.control.Stop();
+  if (agent.sampling != nullptr) agent.sampling->Stop();
+  agent.session.Finish();
 }
 
 }  // namespace
 
-void PrepareLifecycle(jvmtiEnv* jvmti, engine::Session* the_session, Sources the_sources,
-                      jvmtiEventCallbacks* callbacks) {
-  session = the_session;
-  sources = the_sources;
-  jvmtiCapabilities wanted = {};
-  wanted.can_generate_garbage_collection_events = 1;
-  jvmti->AddCapabilities(&wanted);
-  callbacks->VMInit = OnVmInit;
-  callbacks->VMDeath = OnVmDeath;
-  callbacks->ThreadStart = OnThreadStart;
-  callbacks->ThreadEnd = OnThreadEnd;
-  callbacks->GarbageCollectionFinish = OnCollection;
-  callbacks->ClassPrepare = OnClassPrepare;
-  WatchRedefinition(jvmti);
-}
-
-void StartLifecycle(jvmtiEnv* jvmti) {
-  for (const jvmtiEvent event :
-       {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
-        JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, JVMTI_EVENT_CLASS_PREPARE}) {
-    jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
-  }
+void AddLifecycleEvents(JvmtiEvents& events) {
+  using Slots = jvmtiEventCallbacks;
+  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, OnVmInit);
+  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, OnVmDeath);
+  events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, OnThreadStart);
+  events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, OnThreadEnd);
 }
 
 }  // namespace jprof::agent

@@ -5,45 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 
+#include "common/procfs.h"
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
 namespace {
-
-std::string SystemProperty(jvmtiEnv* jvmti, const char* name) {
-  char* value = nullptr;
-  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || value == nullptr) return "";
-  std::string result = value;
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
-  return result;
-}
-
-std::string FileText(const char* path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
-std::vector<std::string> CommandLine() {
-  std::vector<std::string> words;
-  std::istringstream in(FileText("/proc/self/cmdline"));
-  for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
-  return words;
-}
-
-std::string CpuModel() {
-  std::istringstream in(FileText("/proc/cpuinfo"));
-  for (std::string line; std::getline(in, line);) {
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos && line.starts_with("model name")) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
 
 std::string StartTime(uint64_t unix_ns) {
   const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
@@ -155,7 +124,7 @@ profile::Clock ClockOf(const engine::Session& session) {
 profile::Machine ThisMachine() {
   utsname name = {};
   uname(&name);
-  return {.cpu = CpuModel(),
+  return {.cpu = procfs::CpuModel(),
           .arch = name.machine,
           .kernel = name.release,
           .cpus = static_cast<uint64_t>(std::max(0l, sysconf(_SC_NPROCESSORS_ONLN)))};
@@ -187,7 +156,7 @@ profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
       .jprof = JPROF_VERSION,
       .mode = ModeName(options.mode),
       .pid = static_cast<uint64_t>(getpid()),
-      .command = CommandLine(),
+      .command = procfs::CommandLine(procfs::kSelf),
       .cwd = directory,
       .start = StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos()),
       .options = RecordingOptionsOf(options),

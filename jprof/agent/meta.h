@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "jprof/agent/agent_options.h"
 #include "jprof/engine/session.h"
+#include "options/agent_options.h"
 #include "profile/meta.h"
 
 namespace jprof::agent {

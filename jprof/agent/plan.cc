@@ -48,12 +48,36 @@ engine::TraceKeep TraceKeepOf(TraceMode mode) {
   return engine::TraceKeep::kNormal;
 }
 
+Source SourceOf(Mode mode) {
+  switch (mode) {
+    case Mode::kTprof:
+      return Source::kNone;
+    case Mode::kScs:
+      return Source::kSamples;
+    default:
+      return Source::kProbe;
+  }
+}
+
+void ChooseParts(const AgentOptions& options, Plan& plan) {
+  const bool samples = plan.source == Source::kSamples;
+  plan.jit_log = options.jit_log && !samples;
+  plan.sampling = plan.has_session() && !options.triggers.empty();
+  plan.vm_triggers = samples;
+  plan.virtual_thread_names = samples;
+  plan.focus = !options.focus.Empty();
+  plan.hotspot_probe = plan.source == Source::kProbe && options.probe != ProbeChoice::kJvmti;
+  plan.jvmti_probe = plan.source == Source::kProbe && options.probe != ProbeChoice::kHotspot;
+}
+
 }  // namespace
 
 Result<Plan> MakePlan(const AgentOptions& options) {
   auto metrics = SelectMetrics(options);
   if (!metrics) return std::unexpected(metrics.error());
   Plan plan;
+  plan.source = SourceOf(options.mode);
+  ChooseParts(options, plan);
   plan.kind = options.mode == Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace
                   : engine::TreeWith(metrics->time, metrics->counters.size());

@@ -2,15 +2,36 @@
 #pragma once
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 
+// What fills the call tree.
+enum class Source {
+  kNone,     // TPROF alone: there is no tree
+  kSamples,  // SCS: stacks, and no probe
+  kProbe,    // CALLFLOW, CALLTREE, TRACE: method entries and exits
+};
+
 struct Plan {
-  engine::RecordingKind kind = engine::RecordingKind::kTimeTree;  // of modes with entries and exits
+  Source source = Source::kProbe;
+  engine::RecordingKind kind = engine::RecordingKind::kTimeTree;  // of Source::kProbe
   engine::SessionOptions session;  // all but files.directory and method_filter
+
+  // The parts.
+  bool jit_log = false;
+  bool sampling = false;              // with the control channel of `jprof ctl`
+  bool vm_triggers = false;           // samples at events of the VM
+  bool virtual_thread_names = false;  // samples of virtual threads go to rows by name
+  bool focus = false;
+
+  // Which probe may be tried.
+  bool hotspot_probe = true;
+  bool jvmti_probe = true;
+
+  bool has_session() const { return source != Source::kNone; }
 };
 
 // Error (wrong use): a metric that the agent does not know, more than 8, or counters in a trace.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/result.h"
-#include "jprof/agent/agent_options.h"
+#include "options/agent_options.h"
 
 namespace jprof::agent {
 

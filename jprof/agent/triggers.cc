@@ -4,50 +4,11 @@
 #include <cmath>
 
 #include "common/monotonic.h"
-#include "jprof/agent/jvmti_threads.h"
+#include "jprof/agent/agent.h"
 #include "jprof/agent/sampled_thread.h"
 
 namespace jprof::agent {
 namespace {
-
-Sampling* taker = nullptr;
-bool with_class = false;
-
-// The place of a trigger among the options'; -1: not asked for.
-int PlaceOf(TriggerKind kind) {
-  const auto& triggers = taker->triggers();
-  const auto found = std::ranges::find(triggers, kind, &Trigger::kind);
-  return found != triggers.end() ? static_cast<int>(found - triggers.begin()) : -1;
-}
-
-// Whether it is this event's turn, each N-th being one. `every` of bytes is the VM's affair.
-bool Turn(SampledThread& here, int place) {
-  const Trigger& trigger = taker->triggers()[place];
-  if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
-  return ++here.seen[place] % trigger.every == 0;
-}
-
-// `object` null, or its class is not asked for: no leaf.
-void Take(jvmtiEnv* jvmti, JNIEnv* jni, int place, int64_t weight, jobject object,
-          jclass its_class = nullptr) {
-  char* signature = nullptr;
-  if (with_class && (object != nullptr || its_class != nullptr)) {
-    const jclass known = its_class != nullptr ? its_class : jni->GetObjectClass(object);
-    if (jvmti->GetClassSignature(known, &signature, nullptr) != JVMTI_ERROR_NONE)
-      signature = nullptr;
-    if (its_class == nullptr) jni->DeleteLocalRef(known);
-  }
-  taker->TakeHere(static_cast<size_t>(place), weight, signature);
-  if (signature != nullptr) jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
-}
-
-void CountOne(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object,
-              jclass its_class = nullptr) {
-  SampledThread* here = taker->Here();
-  const int place = PlaceOf(kind);
-  if (here == nullptr || place < 0 || !taker->running() || !Turn(*here, place)) return;
-  Take(jvmti, jni, place, 1, object, its_class);
-}
 
 // The VM picks an object about every N bytes, by chance with a constant rate per byte (JEP 331). An
 // object of `size` bytes is picked with probability 1 - exp(-size / N), so it stands for size / (1
@@ -57,128 +18,161 @@ int64_t BytesFor(jlong size, uint64_t interval) {
   return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
 }
 
-void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass its_class,
-                          jlong size) {
-  SampledThread* here = taker->Here();
-  if (here == nullptr || !taker->running()) return;
-  if (const int place = PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
-    Take(jvmti, jni, place, BytesFor(size, taker->triggers()[place].every), object, its_class);
-  }
-  CountOne(jvmti, jni, TriggerKind::kAllocations, object, its_class);
-}
-
-// What is timed begins.
-void Begin(TriggerKind kind) {
-  SampledThread* here = taker->Here();
-  const int place = PlaceOf(kind);
-  if (here != nullptr && place >= 0)
-    here->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
-}
-
-// And ends: the sample stands for the times of its N events.
-void Complete(jvmtiEnv* jvmti, JNIEnv* jni, TriggerKind kind, jobject object) {
-  SampledThread* here = taker->Here();
-  const int place = PlaceOf(kind);
-  if (here == nullptr || place < 0 || here->since_ns[place] == 0) return;
-  const int64_t waited = MonotonicNanos() - static_cast<int64_t>(here->since_ns[place]);
-  here->since_ns[place] = 0;
-  if (!taker->running() || !Turn(*here, place)) return;
-  Take(jvmti, jni, place, waited * static_cast<int64_t>(taker->triggers()[place].every), object);
-}
-
-void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  CountOne(jvmti, jni, TriggerKind::kMonitorContendedEnter, object);
-  Begin(TriggerKind::kMonitorContendedEntered);
-}
-void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  Complete(jvmti, jni, TriggerKind::kMonitorContendedEntered, object);
-}
-void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
-  CountOne(jvmti, jni, TriggerKind::kMonitorWait, object);
-  Begin(TriggerKind::kMonitorWaited);
-}
-void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
-  Complete(jvmti, jni, TriggerKind::kMonitorWaited, object);
-}
-void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loaded) {
-  CountOne(jvmti, jni, TriggerKind::kClassLoad, nullptr, loaded);
-}
-
-// Virtual threads by name (JDK 21 and later; the headers of 17 do not know these events).
-void JNICALL OnVirtualStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
-  taker->VirtualThreadStarted(NameOf(jvmti, thread));
-}
-void JNICALL OnVirtualEnd(jvmtiEnv*, JNIEnv*, jthread) { taker->VirtualThreadEnded(); }
-
-bool Wants(std::initializer_list<TriggerKind> kinds) {
-  return std::ranges::any_of(kinds, [](TriggerKind kind) { return PlaceOf(kind) >= 0; });
-}
-bool WantsAllocations() { return Wants({TriggerKind::kAllocatedBytes, TriggerKind::kAllocations}); }
-bool WantsContention() {
-  return Wants({TriggerKind::kMonitorContendedEnter, TriggerKind::kMonitorContendedEntered});
-}
-bool WantsWaits() { return Wants({TriggerKind::kMonitorWait, TriggerKind::kMonitorWaited}); }
-
 }  // namespace
 
-Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* the_sampling, bool object_info,
-                             jvmtiEventCallbacks* callbacks) {
-  taker = the_sampling;
-  with_class = object_info;
-  jvmtiCapabilities wanted = {};
-  wanted.can_generate_sampled_object_alloc_events = WantsAllocations();
-  wanted.can_generate_monitor_events = WantsContention() || WantsWaits();
-  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
-    return Fail("this JVM does not tell of {}", WantsAllocations() ? "allocations" : "monitors");
+// The place of a trigger among the options'; -1: it was not asked for.
+int VmTriggers::PlaceOf(TriggerKind kind) const {
+  const auto found = std::ranges::find(triggers_, kind, &Trigger::kind);
+  return found != triggers_.end() ? static_cast<int>(found - triggers_.begin()) : -1;
+}
+
+bool VmTriggers::Has(std::initializer_list<TriggerKind> kinds) const {
+  return std::ranges::any_of(kinds, [&](TriggerKind kind) { return PlaceOf(kind) >= 0; });
+}
+
+// Whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM itself.
+bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
+  const Trigger& trigger = triggers_[static_cast<size_t>(place)];
+  if (trigger.kind == TriggerKind::kAllocatedBytes) return true;
+  return ++thread.events[place] % trigger.every == 0;
+}
+
+void VmTriggers::Sample(int place, int64_t weight, const Event& event) const {
+  JvmtiString signature(event.jvmti);
+  if (with_class_ && (event.object != nullptr || event.type != nullptr)) {
+    const jclass type =
+        event.type != nullptr ? event.type : event.jni->GetObjectClass(event.object);
+    event.jvmti->GetClassSignature(type, signature.out(), nullptr);
+    if (event.type == nullptr) event.jni->DeleteLocalRef(type);
   }
-  if (WantsAllocations()) {
-    const int place = PlaceOf(TriggerKind::kAllocatedBytes);
-    const bool all = PlaceOf(TriggerKind::kAllocations) >= 0;
-    if (all && place >= 0) {
-      return WrongUse(
-          "SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
-    }
-    jvmti->SetHeapSamplingInterval(
-        all ? 0 : static_cast<jint>(std::min<uint64_t>(taker->triggers()[place].every, 1 << 30)));
+  sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
+}
+
+// One event of a trigger that counts.
+void VmTriggers::Count(TriggerKind kind, const Event& event) const {
+  SampledThread* thread = CurrentSampledThread();
+  const int place = PlaceOf(kind);
+  if (thread == nullptr || place < 0 || !sampling_.running()) return;
+  if (IsNthEvent(*thread, place)) Sample(place, 1, event);
+}
+
+void VmTriggers::BeginTiming(TriggerKind kind) const {
+  SampledThread* thread = CurrentSampledThread();
+  const int place = PlaceOf(kind);
+  if (thread == nullptr || place < 0) return;
+  thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
+}
+
+// The sample stands for the times of the trigger's N events.
+void VmTriggers::EndTiming(TriggerKind kind, const Event& event) const {
+  SampledThread* thread = CurrentSampledThread();
+  const int place = PlaceOf(kind);
+  if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
+  const int64_t passed_ns = MonotonicNanos() - static_cast<int64_t>(thread->since_ns[place]);
+  thread->since_ns[place] = 0;
+  if (!sampling_.running() || !IsNthEvent(*thread, place)) return;
+  const uint64_t every = triggers_[static_cast<size_t>(place)].every;
+  Sample(place, passed_ns * static_cast<int64_t>(every), event);
+}
+
+void VmTriggers::OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
+                              jlong size) {
+  const VmTriggers& self = *TheAgent().vm_triggers;
+  if (CurrentSampledThread() == nullptr || !self.sampling_.running()) return;
+  const Event event = {jvmti, jni, object, type};
+  if (const int place = self.PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
+    const uint64_t every = self.triggers_[static_cast<size_t>(place)].every;
+    self.Sample(place, BytesFor(size, every), event);
   }
-  callbacks->SampledObjectAlloc = OnAllocation;
-  callbacks->MonitorContendedEnter = OnContendedEnter;
-  callbacks->MonitorContendedEntered = OnContendedEntered;
-  callbacks->MonitorWait = OnWait;
-  callbacks->MonitorWaited = OnWaited;
-  callbacks->ClassLoad = OnClassLoad;
+  self.Count(TriggerKind::kAllocations, event);
+}
+
+void VmTriggers::OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  const VmTriggers& self = *TheAgent().vm_triggers;
+  self.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
+  self.BeginTiming(TriggerKind::kMonitorContendedEntered);
+}
+void VmTriggers::OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
+}
+void VmTriggers::OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
+  const VmTriggers& self = *TheAgent().vm_triggers;
+  self.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
+  self.BeginTiming(TriggerKind::kMonitorWaited);
+}
+void VmTriggers::OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
+  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
+}
+void VmTriggers::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loaded) {
+  TheAgent().vm_triggers->Count(TriggerKind::kClassLoad, {jvmti, jni, nullptr, loaded});
+}
+
+Result<void> VmTriggers::SetHeapSampling(jvmtiEnv* jvmti) const {
+  const int place = PlaceOf(TriggerKind::kAllocatedBytes);
+  const bool all = PlaceOf(TriggerKind::kAllocations) >= 0;
+  if (all && place >= 0) {
+    return WrongUse(
+        "SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
+  }
+  constexpr uint64_t kLargest = 1 << 30;
+  const uint64_t interval =
+      all ? 0 : std::min(triggers_[static_cast<size_t>(place)].every, kLargest);
+  jvmti->SetHeapSamplingInterval(static_cast<jint>(interval));
   return {};
 }
 
-void NameVirtualThreads(JavaVM* java) {
-  constexpr int kFirstEvent = JVMTI_MIN_EVENT_TYPE_VAL, kStart = 87, kEnd = 88, kCapability = 44;
-  jvmtiEnv* jvmti = nullptr;
-  if (java->GetEnv(reinterpret_cast<void**>(&jvmti), JVMTI_VERSION_11) != JNI_OK) return;
+Result<void> VmTriggers::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) const {
+  using Slots = jvmtiEventCallbacks;
+  using enum TriggerKind;
+  const bool allocations = Has({kAllocatedBytes, kAllocations});
+  const bool contention = Has({kMonitorContendedEnter, kMonitorContendedEntered});
+  const bool waits = Has({kMonitorWait, kMonitorWaited});
   jvmtiCapabilities wanted = {};
-  reinterpret_cast<unsigned char*>(&wanted)[kCapability / 8] |= 1 << (kCapability % 8);
-  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {  // before 21
-    jvmti->DisposeEnvironment();
-    return;
+  wanted.can_generate_sampled_object_alloc_events = allocations;
+  wanted.can_generate_monitor_events = contention || waits;
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
+    return Fail("this JVM does not report {}", allocations ? "allocations" : "monitors");
   }
-  void* callbacks[kEnd - kFirstEvent + 1] = {};
-  callbacks[kStart - kFirstEvent] = reinterpret_cast<void*>(OnVirtualStart);
-  callbacks[kEnd - kFirstEvent] = reinterpret_cast<void*>(OnVirtualEnd);
-  jvmti->SetEventCallbacks(reinterpret_cast<jvmtiEventCallbacks*>(callbacks), sizeof callbacks);
-  for (const int event : {kStart, kEnd}) {
-    jvmti->SetEventNotificationMode(JVMTI_ENABLE, static_cast<jvmtiEvent>(event), nullptr);
+  if (allocations) {
+    if (auto set = SetHeapSampling(jvmti); !set) return set;
+    events.Add(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc, OnAllocation);
   }
+  if (contention) {
+    events.Add(JVMTI_EVENT_MONITOR_CONTENDED_ENTER, &Slots::MonitorContendedEnter,
+               OnContendedEnter);
+    events.Add(JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, &Slots::MonitorContendedEntered,
+               OnContendedEntered);
+  }
+  if (waits) {
+    events.Add(JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait, OnWait);
+    events.Add(JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited, OnWaited);
+  }
+  if (Has({kClassLoad})) events.Add(JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, OnClassLoad);
+  return {};
 }
 
-void EnableTriggers(jvmtiEnv* jvmti) {
-  const auto enable = [&](bool wanted, jvmtiEvent event) {
-    if (wanted) jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
-  };
-  enable(WantsAllocations(), JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
-  enable(WantsContention(), JVMTI_EVENT_MONITOR_CONTENDED_ENTER);
-  enable(WantsContention(), JVMTI_EVENT_MONITOR_CONTENDED_ENTERED);
-  enable(WantsWaits(), JVMTI_EVENT_MONITOR_WAIT);
-  enable(WantsWaits(), JVMTI_EVENT_MONITOR_WAITED);
-  enable(Wants({TriggerKind::kClassLoad}), JVMTI_EVENT_CLASS_LOAD);
+namespace {
+
+void JNICALL OnVirtualThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
+  TheAgent().sampling->virtual_rows().Started(ThreadName(jvmti, thread));
+}
+void JNICALL OnVirtualThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
+  TheAgent().sampling->virtual_rows().Ended();
+}
+
+}  // namespace
+
+jvmtiEnv* ReportVirtualThreads(JavaVM* java) {
+  jvmtiEnv* jvmti = NewJvmtiEnv(java);
+  if (jvmti == nullptr) return nullptr;
+  if (!AddVirtualThreadSupport(jvmti)) {
+    jvmti->DisposeEnvironment();
+    return nullptr;
+  }
+  JvmtiEvents events;
+  events.AddVirtualThreads(OnVirtualThreadStart, OnVirtualThreadEnd);
+  events.Install(jvmti);
+  return jvmti;
 }
 
 }  // namespace jprof::agent

@@ -1,22 +1,68 @@
-// Samples at what the VM tells of: allocations, monitors, classes. The callbacks run on the thread
-// they are about.
+// Samples at events of the VM: allocations, contended monitors, waits, loaded classes. The
+// callbacks run on the thread that the event is about and reach this object as
+// TheAgent().vm_triggers.
 #pragma once
 
 #include <jvmti.h>
 
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
 #include "common/result.h"
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/sampling.h"
+#include "options/triggers.h"
 
 namespace jprof::agent {
 
-// In Agent_OnLoad: asks for what the triggers need and names the callbacks. Error: the VM does not
-// offer it.
-Result<void> PrepareTriggers(jvmtiEnv* jvmti, Sampling* sampling, bool object_info,
-                             jvmtiEventCallbacks* callbacks);
-// In Agent_OnLoad: the VM tells of virtual threads that begin and end, in an environment of its
-// own. Before 21: nothing.
-void NameVirtualThreads(JavaVM* java);
-// After the callbacks are set.
-void EnableTriggers(jvmtiEnv* jvmti);
+class VmTriggers {
+ public:
+  // All live as long as the process. `with_class`: the class of the object is a leaf of the stack.
+  VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
+      : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
+
+  // In Agent_OnLoad: requests what the triggers need and adds the events. Error: the VM does not
+  // report them, or (wrong use) the triggers contradict each other.
+  Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) const;
+
+ private:
+  // One event of the VM: with the object that it is about, or a class; both may be null.
+  struct Event {
+    jvmtiEnv* jvmti;
+    JNIEnv* jni;
+    jobject object = nullptr;
+    jclass type = nullptr;
+  };
+
+  static void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
+                                   jclass type, jlong size);
+  static void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread,
+                                       jobject object);
+  static void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread,
+                                         jobject object);
+  static void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
+                             jlong timeout);
+  static void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
+                               jboolean timed_out);
+  static void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass loaded);
+
+  int PlaceOf(TriggerKind kind) const;
+  bool Has(std::initializer_list<TriggerKind> kinds) const;
+  Result<void> SetHeapSampling(jvmtiEnv* jvmti) const;
+  bool IsNthEvent(SampledThread& thread, int place) const;
+  void Count(TriggerKind kind, const Event& event) const;
+  void BeginTiming(TriggerKind kind) const;
+  void EndTiming(TriggerKind kind, const Event& event) const;
+  void Sample(int place, int64_t weight, const Event& event) const;
+
+  std::span<const Trigger> triggers_;
+  Sampling& sampling_;
+  const bool with_class_;
+};
+
+// In Agent_OnLoad: has the VM report virtual threads that begin and end, by an environment of their
+// own, so that the other events go on as if there were none. Null: this JVM has none (before 21).
+jvmtiEnv* ReportVirtualThreads(JavaVM* java);
 
 }  // namespace jprof::agent

@@ -17,7 +17,7 @@ constexpr uint64_t kReplacementSlack = 4096;
 
 // The state to record into, or null: this event is not recorded (and has been counted).
 template <class Recording>
-Thread* Attend(Session* session, int64_t* now) {
+Thread* ThreadForEvent(Session* session, int64_t* now) {
   Thread* thread = current_thread;
   if (thread == nullptr) {
     thread = session->Attach();
@@ -28,7 +28,7 @@ Thread* Attend(Session* session, int64_t* now) {
     *now = thread->last;  // its time begins here
   }
   if (AttentionOf(*thread) == 0) return thread;
-  if (!session->Heed(*thread)) {
+  if (!session->HandleAttention(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
   }
@@ -50,15 +50,15 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
   *now = result.now;
   thread.page_seen = thread.clock.seen();
   thread.record->dispatches += result.dispatches;
-  if (thread.top != nullptr) thread.top[-1].node->dispatches += result.dispatches;
+  if (thread.cursor.top != nullptr) thread.cursor.top[-1].node->dispatches += result.dispatches;
   return {result.elapsed, true};
 }
 
 // What passed since the last event goes to the node that is current.
 template <class Recording>
-Elapsed Charge(Thread& thread, int64_t* now) {
+Elapsed ChargeInterval(Thread& thread, int64_t* now) {
   Elapsed elapsed = {0, false};
-  Node* const node = thread.top[-1].node;
+  Node* const node = thread.cursor.top[-1].node;
   if constexpr (Recording::kClock) {
     elapsed = TakeTime(thread, now);
     node->self += elapsed.ticks;
@@ -79,7 +79,7 @@ void DrawBracket(Thread& thread) {
 }
 
 // `ticks` of the handler are its own and in no interval.
-void TakeOff(Thread& thread, int64_t ticks) {
+void SubtractOverhead(Thread& thread, int64_t ticks) {
   thread.last += ticks;
   thread.record->own_ticks += ticks;
 }
@@ -93,7 +93,7 @@ void Bracket(Thread& thread, int64_t now) {
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  TakeOff(thread, inside - thread.session->bracket_rest());
+  SubtractOverhead(thread, inside - thread.session->bracket_rest());
 }
 
 template <class Recording>
@@ -108,14 +108,14 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
 // Frames that the stack pointer says are gone end as if by exception.
 void Heal(Thread& thread, uint64_t sp) {
   if (sp == kNoStack) return;
-  Frame* top = thread.top;
+  Frame* top = thread.cursor.top;
   while (top[-1].method != 0 && top[-1].sp <= sp - kReplacementSlack) {
     --top;
-    ++top->node->exits[thread.previous];
-    thread.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.strand.record->healed;
+    ++top->node->exits[thread.cursor.previous];
+    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++thread.timeline.record->healed;
   }
-  thread.top = top;
+  thread.cursor.top = top;
   if (top[-1].sp <= sp)
     top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
 }
@@ -135,7 +135,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   if (MethodOf(word) == kIgnoredMethod) return;
   const bool full = internal::TraceIsFull<Recording>(&thread);
   if (full && !thread.session->NextTraceBlock(thread)) {
-    ++thread.strand.record->trace_dropped;
+    ++thread.timeline.record->trace_dropped;
     return;  // `last` stays: the next event that is kept carries the whole time
   }
   const Elapsed elapsed = TakeTime(thread, now);
@@ -144,13 +144,15 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   Bracket(thread, *now);
 }
 
+// Global, because the VM calls the probes with a thread and a method only. Read once per thread, at
+// its first event; from then on Thread::session has it.
 Session* session_of_events = nullptr;
 
 // Goes on with the stack and tree of the virtual thread that is mounted now, or with the carrier's
 // own.
-void FollowVirtualThread(Thread& thread, const Event& event) {
+void SwitchToMounted(Thread& thread, const Event& event) {
   if (event.continuation == thread.continuation) return;
-  thread.session->SwitchStrand(thread, event.continuation, event.vm_thread);
+  thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
 }
 
 }  // namespace
@@ -159,9 +161,9 @@ void SetSession(Session* session) { session_of_events = session; }
 
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend<Recording>(session_of_events, &now);
+  Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
-  FollowVirtualThread(*current, event);
+  SwitchToMounted(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
   const CachedMethod* cached = session.Resolve(thread, event.method, event.return_address);
@@ -171,17 +173,17 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   if (MethodOf(word) == kIgnoredMethod) return;
 
-  const Elapsed elapsed = Charge<Recording>(thread, &now);
+  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
   Heal(thread, event.sp);
-  if (thread.top == thread.limit && !session.GrowFrames(thread)) {
-    ++thread.strand.record->dropped;
+  if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
+    ++thread.timeline.record->dropped;
     return;
   }
   FoldIfDue(thread);
-  Node* const parent = thread.top[-1].node;
+  Node* const parent = thread.cursor.top[-1].node;
   const auto [node, created] = FindOrAddChild(thread, parent, word);
   const bool overflow = MethodOf(node->word) == profile::kOverflowMethod;
-  uint32_t& count = node->entries[thread.previous];
+  uint32_t& count = node->entries[thread.cursor.previous];
   bool exact = created || elapsed.dispatched;
   if (!overflow && node->word != word) {
     Retype(thread, node, word, false);
@@ -193,16 +195,16 @@ void EnterSlow(const Event& event, int64_t now) {
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, parent->word, node->word,
                        EventKind::kEntry);
   ++count;
-  *thread.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
-  thread.previous = static_cast<uint32_t>(EventKind::kEntry);
+  *thread.cursor.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
   EndSlow<Recording>(thread, now, exact);
 }
 
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
-  Thread* const current = Attend<Recording>(session_of_events, &now);
+  Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
-  FollowVirtualThread(*current, event);
+  SwitchToMounted(*current, event);
   Thread& thread = *current;
   Session& session = *thread.session;
   if constexpr (Recording::kTrace) {
@@ -210,28 +212,28 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
     return TraceSlow<Recording>(thread, cached->word, EventKind::kExit, &now);
   }
-  Frame* frame = thread.top - 1;
+  Frame* frame = thread.cursor.top - 1;
   if (frame->method != event.method) {
     const CachedMethod* cached = FindCached(thread, event.method);
     if (cached == nullptr) cached = session.Resolve(thread, event.method, event.return_address);
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
-  const Elapsed elapsed = Charge<Recording>(thread, &now);
+  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
   // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
-    ++thread.strand.record->unmatched;
+    ++thread.timeline.record->unmatched;
     return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {
-    ++frame->node->exits[thread.previous];
-    thread.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.strand.record->healed;
+    ++frame->node->exits[thread.cursor.previous];
+    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++thread.timeline.record->healed;
   }
   Node* const node = match->node;
-  uint32_t& count = node->exits[thread.previous];
+  uint32_t& count = node->exits[thread.cursor.previous];
   bool exact = elapsed.dispatched;
   if (static_cast<int32_t>(count) < 0) {
     Retype(thread, node, node->word, true);
@@ -240,8 +242,8 @@ void LeaveSlow(const Event& event, int64_t now) {
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word, match[-1].node->word,
                        EventKind::kExit);
   ++count;
-  thread.top = match;
-  thread.previous = static_cast<uint32_t>(EventKind::kExit);
+  thread.cursor.top = match;
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   EndSlow<Recording>(thread, now, exact);
 }
 
@@ -262,15 +264,15 @@ void AfterSample(Thread* thread, int64_t now, int64_t inside) {
     return DispatchedInside(thread, now);
   }
   // Of the record just written; the next interval is not like the others.
-  if (thread->train_next != nullptr) {
-    thread->train_next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
+  if (thread->training.next != nullptr) {
+    thread->training.next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
   }
   const Session& session = *thread->session;
   int64_t own = inside;
   if (inside <= session.longest_walk()) {
     own += (session.options().bracket_period - 1) * inside - session.bracket_bias();
   }
-  TakeOff(*thread, own);
+  SubtractOverhead(*thread, own);
 }
 
 #define JPROF_INSTANTIATE(R)                         \

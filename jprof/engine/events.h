@@ -5,7 +5,7 @@
 // thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
 // a tail call to the general version in events.cc, which does the whole event the obvious way. One
 // event in `bracket_period` goes through a copy of this path between two fenced clock reads, which
-// say what it costs (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
+// measure its cost (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
 // about 30 instructions and, with time, one clock read.
 //
 // Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
@@ -18,8 +18,8 @@
 
 namespace jprof::engine {
 
-// Raise it when the cost of an event changes: tables that were trained with another version do not
-// fit.
+// Of the cost of an event. Raise it when that changes: calibration tables that were trained with
+// another version do not apply.
 inline constexpr int kHandlerVersion = 2;
 
 // One event as the probe saw it.
@@ -50,6 +50,9 @@ void AfterSample(Thread* thread, int64_t now, int64_t inside);
 
 namespace internal {
 
+// The ways out of the fast path. They take the event as words: the handlers leave by a tail call,
+// with each word still in the register in which it came. An Event would be stored on the stack, in
+// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
@@ -62,16 +65,22 @@ template <class Recording>
   LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
   return 0;
 }
+using WayOut = int (*)(uint64_t method, uint64_t sp, uint64_t return_address, uint64_t continuation,
+                       uint64_t vm_thread, int64_t now);
+template <WayOut kWay>
+[[gnu::always_inline]] inline int By(const Event& e, int64_t now) {
+  return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
+}
 
 // Two stores: what calibration learns from must cost next to nothing itself.
 [[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
                                          EventKind event, uint32_t metric = 0) {
-  *thread->train_next++ = {static_cast<uint32_t>(delta),
-                           from,
-                           to,
-                           0,
-                           static_cast<uint8_t>(thread->previous),
-                           static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
+  *thread->training.next++ = {static_cast<uint32_t>(delta),
+                              from,
+                              to,
+                              0,
+                              static_cast<uint8_t>(thread->cursor.previous),
+                              static_cast<uint8_t>(static_cast<uint32_t>(event) | metric << 1)};
 }
 
 [[gnu::always_inline]] inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
@@ -88,13 +97,13 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
                         static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
                         static_cast<uint64_t>(event);
   const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
-  uint8_t* next = PutVarint(PutVarint(thread->trace_next, head), zigzag);
-  profile::TraceBlock* block = thread->strand.block;
-  block->bytes += static_cast<uint32_t>(next - thread->trace_next);
+  uint8_t* next = PutVarint(PutVarint(thread->cursor.trace_next, head), zigzag);
+  profile::TraceBlock* block = thread->timeline.block;
+  block->bytes += static_cast<uint32_t>(next - thread->cursor.trace_next);
   ++block->events;
-  thread->strand.trace_value += delta;
-  ++thread->strand.record->trace_events;
-  thread->trace_next = next;
+  thread->timeline.trace_value += delta;
+  ++thread->timeline.record->trace_events;
+  thread->cursor.trace_next = next;
 }
 
 template <class Recording>
@@ -109,7 +118,7 @@ inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCo
 template <class Recording>
 inline void ReadCounters(Thread* thread) {
   if constexpr (kCounts<Recording>) {
-    thread->counters.ReadAll<Recording::kCounters>(thread->counters_early);
+    thread->counting.group.ReadAll<Recording::kCounters>(thread->counting.early);
   }
 }
 
@@ -117,11 +126,12 @@ inline void ReadCounters(Thread* thread) {
 template <class Recording>
 inline void ChargeCounters(Thread* thread, profile::Node* node) {
   if constexpr (kCounts<Recording>) {
-    const int count = Recording::kCounters != 0 ? Recording::kCounters : thread->counters.size();
+    const int count =
+        Recording::kCounters != 0 ? Recording::kCounters : thread->counting.group.size();
     const int extras = count - (Recording::kClock ? 0 : 1);  // metrics beyond the first
     int64_t* extra = thread->extra + static_cast<size_t>(node - thread->nodes) * extras;
     for (int i = 0; i < count; ++i) {
-      const int64_t delta = thread->counters_early[i] - thread->counters_late[i];
+      const int64_t delta = thread->counting.early[i] - thread->counting.late[i];
       if (!Recording::kClock && i == 0) {
         node->self += delta;
       } else {
@@ -135,8 +145,8 @@ inline void ChargeCounters(Thread* thread, profile::Node* node) {
 template <class Recording>
 inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
   if constexpr (kCounts<Recording> && Recording::kTrain) {
-    for (int i = 0; i < thread->counters.size(); ++i) {
-      const int64_t delta = thread->counters_early[i] - thread->counters_late[i];
+    for (int i = 0; i < thread->counting.group.size(); ++i) {
+      const int64_t delta = thread->counting.early[i] - thread->counting.late[i];
       Train(thread, delta < profile::kDirty ? delta : int64_t{profile::kDirty}, from, to, event,
             static_cast<uint32_t>(i + Recording::kClock));
     }
@@ -156,74 +166,82 @@ inline void ReadLate(Thread* thread, int64_t now) {
         thread->last = late;
       }
     }
-    thread->counters.ReadAll<Recording::kCounters>(thread->counters_late);
+    thread->counting.group.ReadAll<Recording::kCounters>(thread->counting.late);
   }
 }
 
 template <class Recording>
 inline bool TraceIsFull(const Thread* thread) {
-  return Recording::kTrace && thread->trace_end - thread->trace_next < kLongestTraceEvent;
+  return Recording::kTrace &&
+         thread->cursor.trace_end - thread->cursor.trace_next < kLongestTraceEvent;
 }
 template <class Recording>
 inline bool TrainIsFull(const Thread* thread) {
   if constexpr (!Recording::kTrain) return false;
   constexpr int kRecords = kCounts<Recording> ? 1 + ptm::kMaxEvents : 1;  // of one event
-  return thread->train_end - thread->train_next < kRecords;
+  return thread->training.end - thread->training.next < kRecords;
 }
 
 // The early part of every event: false = not for the fast path. Counters are read as soon as there
 // is a thread to read them into, also for the general version.
 template <class Recording>
-[[gnu::always_inline]] inline bool Begin(Thread* thread, uint64_t continuation) {
+[[gnu::always_inline]] inline bool Begin(Thread* thread, const Event& event) {
   if (thread == nullptr || AttentionOf(*thread) != 0) [[unlikely]]
     return false;
   ReadCounters<Recording>(thread);
   if (Recording::kClock &&
       __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
     return false;
-  return continuation == thread->continuation && !TraceIsFull<Recording>(thread) &&
+  return event.continuation == thread->continuation && !TraceIsFull<Recording>(thread) &&
          !TrainIsFull<Recording>(thread);
+}
+
+// An event of a trace, after Begin. `cached`: its method.
+[[gnu::always_inline]] inline int TraceFast(Thread* thread, const CachedMethod& cached,
+                                            EventKind kind, int64_t now) {
+  if (profile::MethodOf(cached.word) == kIgnoredMethod) [[unlikely]]
+    return 0;
+  Trace(thread, cached.word, kind, now - thread->last);
+  thread->last = now;
+  return 0;
+}
+
+// Whether a method is one of the three children in the parent's own cache line, and which node.
+[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, uint32_t method,
+                                             uint32_t* node) {
+  if (parent.child[0].method == method) {
+    *node = parent.child[0].node;
+  } else if (parent.child[1].method == method) {
+    *node = parent.child[1].node;
+  } else if (parent.child[2].method == method) {
+    *node = parent.child[2].node;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 // An entry after Begin.
 template <class Recording>
-[[gnu::always_inline]] inline int EnterFast(Thread* thread, uint64_t method, uint64_t sp,
-                                            uint64_t return_address, uint64_t continuation,
-                                            uint64_t vm_thread, int64_t now) {
+[[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+    return By<EnterCold<Recording>>(event, now);
   };
-  const CachedMethod* cached = FindCached(*thread, method);
-  if (cached == nullptr || cached->return_address != static_cast<uint32_t>(return_address))
+  const CachedMethod* cached = FindCached(*thread, event.method);
+  if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
       [[unlikely]]
     return slow();
+  if constexpr (Recording::kTrace) return TraceFast(thread, *cached, EventKind::kEntry, now);
   const uint32_t word = cached->word;
 
-  if constexpr (Recording::kTrace) {
-    if (profile::MethodOf(word) == kIgnoredMethod) [[unlikely]]
-      return 0;
-    Trace(thread, word, EventKind::kEntry, now - thread->last);
-    thread->last = now;
-    return 0;
-  }
-
-  Frame* top = thread->top;
-  if (top == thread->limit || sp >= top[-1].sp) [[unlikely]]
+  Frame* top = thread->cursor.top;
+  if (top == thread->cursor.limit || event.sp >= top[-1].sp) [[unlikely]]
     return slow();
   profile::Node* parent = top[-1].node;
-  const uint32_t id = profile::MethodOf(word);
   uint32_t index;
-  if (parent->child[0].method == id) {
-    index = parent->child[0].node;
-  } else if (parent->child[1].method == id) {
-    index = parent->child[1].node;
-  } else if (parent->child[2].method == id) {
-    index = parent->child[2].node;
-  } else {
-    return slow();
-  }
+  if (!NearChild(*parent, profile::MethodOf(word), &index)) return slow();
   profile::Node* node = thread->nodes + index;
-  uint32_t* count = &node->entries[thread->previous];
+  uint32_t* count = &node->entries[thread->cursor.previous];
   if (node->word != word || static_cast<int32_t>(*count) < 0) [[unlikely]]
     return slow();
 
@@ -238,37 +256,31 @@ template <class Recording>
   ChargeCounters<Recording>(thread, parent);
   TrainCounters<Recording>(thread, parent->word, word, EventKind::kEntry);
   ++*count;
-  *top = {method, sp, node};
-  thread->top = top + 1;
-  thread->previous = static_cast<uint32_t>(EventKind::kEntry);
+  *top = {event.method, event.sp, node};
+  thread->cursor.top = top + 1;
+  thread->cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
   ReadLate<Recording>(thread, now);
   return 0;
 }
 
 // An exit after Begin.
 template <class Recording>
-[[gnu::always_inline]] inline int LeaveFast(Thread* thread, uint64_t method, uint64_t sp,
-                                            uint64_t return_address, uint64_t continuation,
-                                            uint64_t vm_thread, int64_t now) {
+[[gnu::always_inline]] inline int LeaveFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+    return By<LeaveCold<Recording>>(event, now);
   };
   if constexpr (Recording::kTrace) {
-    const CachedMethod* cached = FindCached(*thread, method);
+    const CachedMethod* cached = FindCached(*thread, event.method);
     if (cached == nullptr) [[unlikely]]
       return slow();
-    if (profile::MethodOf(cached->word) == kIgnoredMethod) [[unlikely]]
-      return 0;
-    Trace(thread, cached->word, EventKind::kExit, now - thread->last);
-    thread->last = now;
-    return 0;
+    return TraceFast(thread, *cached, EventKind::kExit, now);
   }
 
-  Frame* frame = thread->top - 1;
-  if (frame->method != method) [[unlikely]]
+  Frame* frame = thread->cursor.top - 1;
+  if (frame->method != event.method) [[unlikely]]
     return slow();
   profile::Node* node = frame->node;
-  uint32_t* count = &node->exits[thread->previous];
+  uint32_t* count = &node->exits[thread->cursor.previous];
   if (static_cast<int32_t>(*count) < 0) [[unlikely]]
     return slow();
   if constexpr (Recording::kClock) {
@@ -282,13 +294,13 @@ template <class Recording>
   ChargeCounters<Recording>(thread, node);
   TrainCounters<Recording>(thread, node->word, frame[-1].node->word, EventKind::kExit);
   ++*count;
-  thread->top = frame;
-  thread->previous = static_cast<uint32_t>(EventKind::kExit);
+  thread->cursor.top = frame;
+  thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   ReadLate<Recording>(thread, now);
   return 0;
 }
 
-// The same, bracketed: a copy of the code it stands for, so that it costs the same.
+// The same, bracketed: a copy of the code that it measures, so that it costs the same.
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
                                               uint64_t continuation, uint64_t vm_thread,
@@ -296,7 +308,7 @@ template <class Recording>
   Thread* thread = current_thread;
   BeforeSample(thread);
   const int64_t begin = ptm::BracketBegin();
-  EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  EnterFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
   AfterSample(thread, now, ptm::BracketEnd() - begin);
   return 0;
 }
@@ -308,7 +320,7 @@ template <class Recording>
   Thread* thread = current_thread;
   BeforeSample(thread);
   const int64_t begin = ptm::BracketBegin();
-  LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread, now);
+  LeaveFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
   AfterSample(thread, now, ptm::BracketEnd() - begin);
   return 0;
 }
@@ -328,36 +340,30 @@ template <class Recording>
 
 // A method was entered. Inlined into the probe.
 template <class Recording>
-[[gnu::always_inline]] inline int Enter(uint64_t method, uint64_t sp, uint64_t return_address,
-                                        uint64_t continuation, uint64_t vm_thread) {
+[[gnu::always_inline]] inline int Enter(const Event& event) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
-    return internal::EnterCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
+    return internal::By<internal::EnterCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::EnterSampled<Recording>(method, sp, return_address, continuation, vm_thread,
-                                               now);
+      return internal::By<internal::EnterSampled<Recording>>(event, now);
   }
-  return internal::EnterFast<Recording>(thread, method, sp, return_address, continuation, vm_thread,
-                                        now);
+  return internal::EnterFast<Recording>(thread, event, now);
 }
 
 // A method is left. Inlined into the probe.
 template <class Recording>
-[[gnu::always_inline]] inline int Leave(uint64_t method, uint64_t sp, uint64_t return_address,
-                                        uint64_t continuation, uint64_t vm_thread) {
+[[gnu::always_inline]] inline int Leave(const Event& event) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  if (!internal::Begin<Recording>(thread, continuation)) [[unlikely]]
-    return internal::LeaveCold<Recording>(method, sp, return_address, continuation, vm_thread, now);
+  if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
+    return internal::By<internal::LeaveCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::LeaveSampled<Recording>(method, sp, return_address, continuation, vm_thread,
-                                               now);
+      return internal::By<internal::LeaveSampled<Recording>>(event, now);
   }
-  return internal::LeaveFast<Recording>(thread, method, sp, return_address, continuation, vm_thread,
-                                        now);
+  return internal::LeaveFast<Recording>(thread, event, now);
 }
 
 }  // namespace jprof::engine

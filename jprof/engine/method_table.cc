@@ -101,7 +101,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   }
   if (!accepted) slot.id = kIgnoredMethod;
   slots_[at] = slot;
-  if (++used_ * 2 > capacity_) Grow();  // if it cannot, lookups get slower
+  if (++used_ * 2 > capacity_) Grow();  // if that fails, lookups get slower
   return {slot.id, text.is_native};
 }
 

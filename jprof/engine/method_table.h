@@ -23,7 +23,7 @@ struct MethodText {
   bool is_static = false;
   bool is_native = false;
   bool is_intrinsic = false;  // the VM has code of its own for it
-  uint16_t flags = 0;         // MethodFlags of what is no Java method
+  uint16_t flags = 0;         // MethodFlags of what is not a Java method
   char scratch[24] = {};      // where a source may make `name`
 };
 

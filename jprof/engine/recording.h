@@ -19,8 +19,8 @@ struct TimeTree : CountTree {
 struct TimeTrace : TimeTree {
   static constexpr bool kTrace = true;
 };
-// Counters as metrics, after time if that is one, too. They are exact, so each event reads them
-// early and late and nothing is sampled. N = their number, 0 = known only when running.
+// Counters as metrics, after time if that is also one. They are exact: each event reads them early
+// and late, and none is sampled. N = their number, 0 = known only when running.
 template <bool kWithTime, int N>
 struct CounterTree : CountTree {
   static constexpr bool kClock = kWithTime;

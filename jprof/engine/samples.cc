@@ -13,27 +13,27 @@ uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
 }
 
-Path::Path(Thread& thread, Strand& strand, uint32_t from)
-    : thread_(thread), foreign_(&strand != &thread.strand ? &strand : nullptr) {
-  if (foreign_ != nullptr) std::swap(thread.strand, strand);
+Path::Path(Thread& thread, Timeline& timeline, uint32_t from)
+    : thread_(thread), foreign_(&timeline != &thread.timeline ? &timeline : nullptr) {
+  if (foreign_ != nullptr) std::swap(thread.timeline, timeline);
   if (from == 0) FoldIfDue(thread);  // what begins elsewhere goes on in the tree that it is in
-  node_ = thread.nodes + (from != 0 ? from : thread.strand.record->root);
+  node_ = thread.nodes + (from != 0 ? from : thread.timeline.record->root);
 }
 
-bool MayGoOn(const Thread& thread, const Strand& strand) {
+bool MayGoOn(const Thread& thread, const Timeline& timeline) {
   const profile::ControlHeader& header = *thread.session->writer().header();
-  return header.folded_ticks == 0 || strand.folded || header.tree_full || header.disk_full;
+  return header.folded_ticks == 0 || timeline.folded || header.tree_full || header.disk_full;
 }
 
 Path::~Path() {
-  if (foreign_ != nullptr) std::swap(thread_.strand, *foreign_);
+  if (foreign_ != nullptr) std::swap(thread_.timeline, *foreign_);
 }
 
 void Path::Step(uint32_t word) { node_ = FindOrAddChild(thread_, node_, word, word).node; }
 
-profile::Node* ContextOf(Thread& thread, Strand& strand,
+profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const uint32_t> innermost_first) {
-  Path path(thread, strand, 0);
+  Path path(thread, timeline, 0);
   for (const uint32_t word : innermost_first | std::views::reverse) path.Step(word);
   return path.node();
 }

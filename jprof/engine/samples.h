@@ -16,19 +16,22 @@ namespace jprof::engine {
 // interrupted by one.
 class TreeInUse {
  public:
-  explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(thread.busy == 0) {
-    thread_.busy = thread_.busy + 1;
+  explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(Busy() == 0) {
+    thread_.busy.store(Busy() + 1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~TreeInUse() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    thread_.busy = thread_.busy - 1;
+    thread_.busy.store(Busy() - 1, std::memory_order_relaxed);
   }
   TreeInUse(const TreeInUse&) = delete;
   // False: it was claimed already, by what this interrupts.
   bool Outermost() const { return outermost_; }
 
  private:
+  // Only the thread and its signal handlers change it: no atomic addition is needed.
+  uint32_t Busy() const { return thread_.busy.load(std::memory_order_relaxed); }
+
   Thread& thread_;
   const bool outermost_;
 };
@@ -37,11 +40,11 @@ class TreeInUse {
 // `source` says which.
 uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
-// Steps down the tree of `strand` from a node (0: the root), by words as in a node. While it
-// exists, the thread's new nodes come from that strand's chunk.
+// Steps down the tree of `timeline` from a node (0: the root), by words as in a node. While it
+// exists, the thread's new nodes come from that timeline's chunk.
 class Path {
  public:
-  Path(Thread& thread, Strand& strand, uint32_t from);
+  Path(Thread& thread, Timeline& timeline, uint32_t from);
   ~Path();
   Path(const Path&) = delete;
   void Step(uint32_t word);
@@ -50,24 +53,25 @@ class Path {
 
  private:
   Thread& thread_;
-  Strand* const foreign_;  // null: the thread's own
+  Timeline* const foreign_;  // null: the thread's own
   profile::Node* node_;
 };
 
 // Whether a path may begin at a node that was found before. Not where recursion is to be folded
-// from now on and the strand has yet to begin its second tree: the next path must begin at the
+// from now on and the timeline has yet to begin its second tree: the next path must begin at the
 // root.
-bool MayGoOn(const Thread& thread, const Strand& strand);
+bool MayGoOn(const Thread& thread, const Timeline& timeline);
 
-// The context of a stack in the tree of `strand`: the thread's own, or one of Session::AddRow.
+// The context of a stack in the tree of `timeline`: the thread's own, or one of Session::AddRow.
 // Words as in a node, innermost first. Never null: what finds no room is charged to an overflow
 // node, as entries are. A method that is interpreted here and compiled there has a node of each
 // type.
-profile::Node* ContextOf(Thread& thread, Strand& strand, std::span<const uint32_t> innermost_first);
+profile::Node* ContextOf(Thread& thread, Timeline& timeline,
+                         std::span<const uint32_t> innermost_first);
 
 // Adds to a metric of the profile.
-inline void Charge(Thread& thread, profile::Node* node, uint32_t metric, int64_t value,
-                   uint32_t metric_count) {
+inline void AddToMetric(Thread& thread, profile::Node* node, uint32_t metric, int64_t value,
+                        uint32_t metric_count) {
   if (metric == 0) {
     node->self += value;
   } else {

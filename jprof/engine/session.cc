@@ -32,8 +32,8 @@ struct ThreadMemory {
   MethodBucket buckets[kFirstBuckets];
   Frame frames[kFirstFrames];
 };
-struct StrandMemory {
-  Strand strand;
+struct TimelineMemory {
+  Timeline timeline;
   Frame frames[kFirstFrames];
 };
 
@@ -45,34 +45,26 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// A thread's memory, when nobody looks at it any more.
+// Frees a thread's memory. No Session::Hold may reach it.
 void GiveBack(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
-  if (thread.sampling != nullptr) thread.give_back_sampling(thread.sampling);
+  if (ThreadExtension* extension = thread.extension) extension->GiveBack();
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
-  Strand& strand = thread.strand;
-  if (strand.frames != memory->frames) {
-    munmap(strand.frames, (strand.limit - strand.frames) * sizeof(Frame));
+  Timeline& timeline = thread.timeline;
+  if (timeline.frames != memory->frames) {
+    munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
   }
   thread.~Thread();
   munmap(memory, sizeof *memory);
 }
 
-// What the live copy in the thread holds goes back into its strand, and the other way round.
-void Save(Thread& thread) {
-  thread.strand.top = thread.top;
-  thread.strand.previous = thread.previous;
-  thread.strand.trace_next = thread.trace_next;
-}
-void Load(Thread& thread, const Strand& strand) {
-  thread.strand = strand;
-  thread.top = strand.top;
-  thread.limit = strand.limit;
-  thread.previous = strand.previous;
-  thread.trace_next = strand.trace_next;
-  thread.trace_end = strand.trace_end;
+// The thread's cursor goes back into its timeline, and the other way round.
+void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
+void Load(Thread& thread, const Timeline& timeline) {
+  thread.timeline = timeline;
+  thread.cursor = timeline.cursor;
 }
 
 }  // namespace
@@ -114,19 +106,19 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   return {};
 }
 
-bool Session::OpenStrand(Strand& strand, uint32_t flags) {
-  strand.record = writer_.AllocateThread();
-  if (strand.record == nullptr) return false;
-  const uint32_t root = MakeRoot(*this, strand);
+bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
+  timeline.record = writer_.AllocateThread();
+  if (timeline.record == nullptr) return false;
+  const uint32_t root = MakeRoot(*this, timeline);
   if (root == 0) {
-    strand.record->flags = profile::kThreadDisarmed;
+    timeline.record->flags = profile::kThreadDisarmed;
     return false;
   }
-  *strand.top++ = {0, kNoHealing, writer_.nodes() + root};
-  strand.record->root = root;
-  strand.record->flags = flags;
-  strand.record->start_ticks = ptm::ReadTsc();
-  strand.record->state = profile::kThreadLive;
+  *timeline.cursor.top++ = {0, kNoHealing, writer_.nodes() + root};
+  timeline.record->root = root;
+  timeline.record->flags = flags;
+  timeline.record->start_ticks = ptm::ReadTsc();
+  timeline.record->state = profile::kThreadLive;
   return true;
 }
 
@@ -146,26 +138,26 @@ Thread* Session::Attach() {
   thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
   thread->bracket_in = options_.bracket_period;
 
-  Strand& strand = thread->strand;
-  strand.frames = strand.top = memory->frames;
-  strand.limit = memory->frames + kFirstFrames;
+  Timeline& timeline = thread->timeline;
+  timeline.frames = timeline.cursor.top = memory->frames;
+  timeline.cursor.limit = memory->frames + kFirstFrames;
   const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
   uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
-  if (!options_.counters.empty() && thread->counters.Open(options_.counters).Failed()) {
+  if (!options_.counters.empty() && thread->counting.group.Open(options_.counters).Failed()) {
     flags |= profile::kThreadNoCounters;
   }
-  if (!OpenStrand(strand, flags)) {
+  if (!OpenTimeline(timeline, flags)) {
     // Its events are counted as lost, once each, without trying again.
     thread->attention = kNotRecorded;
-    thread->record = strand.record;
+    thread->record = timeline.record;
     current_thread = thread;
     return thread;
   }
-  thread->record = strand.record;
+  thread->record = timeline.record;
   thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
-  prctl(PR_GET_NAME, thread->record->name);  // until the VM tells its full name, if it ever does
+  prctl(PR_GET_NAME, thread->record->name);  // until the VM reports its full name
   thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
-  Load(*thread, Strand(strand));
+  Load(*thread, Timeline(timeline));
   {
     std::lock_guard guard(lock_);
     threads_.push_back(*thread);
@@ -174,20 +166,20 @@ Thread* Session::Attach() {
   // The thread that makes the VM is called main; it records before the VM can be asked.
   if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
   pthread_setspecific(at_thread_exit_, this);
-  thread->counters.ReadAll(thread->counters_late);
-  thread->counters.ReadAll(thread->counters_early);
+  thread->counting.group.ReadAll(thread->counting.late);
+  thread->counting.group.ReadAll(thread->counting.early);
   thread->last = thread->clock.Restart();
   thread->page_lock = thread->clock.lock();
   thread->page_seen = thread->clock.seen();
   return thread;
 }
 
-bool Session::AddRow(const char* name, Strand* strand) {
+bool Session::AddRow(const char* name, Timeline* timeline) {
   Frame bottom;
-  strand->frames = strand->top = &bottom;
-  const bool opened = OpenStrand(*strand, profile::kThreadVirtual);
-  strand->frames = strand->top = nullptr;
-  if (opened) std::strncpy(strand->record->name, name, sizeof strand->record->name - 1);
+  timeline->frames = timeline->cursor.top = &bottom;
+  const bool opened = OpenTimeline(*timeline, profile::kThreadVirtual);
+  timeline->frames = timeline->cursor.top = nullptr;
+  if (opened) std::strncpy(timeline->record->name, name, sizeof timeline->record->name - 1);
   return opened;
 }
 
@@ -215,8 +207,8 @@ void Session::End() {
 
 // A counter that had to share its place is scaled: the profile says how much of the time it ran.
 void Session::NoteMultiplexing(Thread& thread) {
-  for (int i = 0; i < thread.counters.size(); ++i) {
-    const auto permille = static_cast<uint32_t>(thread.counters.Status(i).running * 1000);
+  for (int i = 0; i < thread.counting.group.size(); ++i) {
+    const auto permille = static_cast<uint32_t>(thread.counting.group.Status(i).running * 1000);
     uint32_t& least = writer_.header()->least_running_permille[i + (options_.clock ? 1 : 0)];
     if (permille < least) least = permille;
   }
@@ -225,7 +217,7 @@ void Session::NoteMultiplexing(Thread& thread) {
 void Session::Detach() {
   Thread* thread = current_thread;
   if (thread == nullptr) return;
-  if (thread->continuation != 0) SwitchStrand(*thread, 0, 0);
+  if (thread->continuation != 0) SwitchTimeline(*thread, 0, 0);
   End();
   current_thread = nullptr;
   Save(*thread);
@@ -276,7 +268,7 @@ void Session::ForgetMethods() {
     __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
 }
 
-bool Session::Heed(Thread& thread) {
+bool Session::HandleAttention(Thread& thread) {
   const uint32_t attention = __atomic_load_n(&thread.attention, __ATOMIC_ACQUIRE);
   if (attention & kNotRecorded) return false;
   if (attention & kForgetMethods) {
@@ -294,7 +286,8 @@ void Session::Finish() {
     if (thread.record->state != profile::kThreadLive) return;
     thread.record->end_ticks = end;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
-    // A thread that went without a word: 0 s of CPU time are shown, not what nobody can know.
+    // A thread that is gone, but was never reported as ended: its CPU time is unknown; 0 s is
+    // shown.
     thread.record->cpu_ns_end =
         cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
   });
@@ -337,7 +330,7 @@ CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
 
 bool Session::GrowBuckets(Thread& thread) {
   const uint32_t old_count = BucketCount(thread);
-  // Full buckets in a table that is mostly empty are bad luck, not a reason to grow.
+  // Below a load factor of 1/4 a full bucket is clustering: growing does not pay.
   if (old_count >= kMostBuckets || thread.method_count < old_count) return false;
   auto* buckets = static_cast<MethodBucket*>(Map(old_count * 2 * sizeof(MethodBucket)));
   if (buckets == nullptr) return false;
@@ -362,93 +355,96 @@ bool Session::GrowBuckets(Thread& thread) {
 }
 
 bool Session::GrowFrames(Thread& thread) {
-  Strand& strand = thread.strand;
-  const size_t count = strand.limit - strand.frames;
+  Timeline& timeline = thread.timeline;
+  const size_t count = thread.cursor.limit - timeline.frames;
   auto* frames = static_cast<Frame*>(Map(count * 2 * sizeof(Frame)));
   if (frames == nullptr) return false;
-  std::copy(strand.frames, strand.frames + count, frames);
-  Frame* const old = strand.frames;
-  thread.top = frames + (thread.top - old);  // first of all: a sample may interrupt this
-  strand.frames = frames;
-  thread.limit = strand.limit = frames + count * 2;
-  // The first stack of a strand is part of its own mapping: left alone.
+  std::copy(timeline.frames, timeline.frames + count, frames);
+  Frame* const old = timeline.frames;
+  thread.cursor.top =
+      frames + (thread.cursor.top - old);  // first of all: a sample may interrupt this
+  timeline.frames = frames;
+  thread.cursor.limit = frames + count * 2;
+  // The first stack of a timeline is part of its own mapping: left alone.
   if (count > kFirstFrames) munmap(old, count * sizeof(Frame));
   return true;
 }
 
-void Session::SwitchStrand(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
+void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
   if (options_.clock) {  // what was spent until here belongs to what was on
     if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
       const int64_t now = ptm::ReadTsc();
-      thread.top[-1].node->self += now - thread.last;
+      thread.cursor.top[-1].node->self += now - thread.last;
       thread.last = now;
     }
   }
   Save(thread);
   if (thread.continuation != 0) {
-    *thread.mounted = thread.strand;
+    *thread.mounted = thread.timeline;
     Park(thread.mounted, thread.virtual_thread);
     thread.mounted = nullptr;
   } else {
-    thread.carrier = thread.strand;
+    thread.carrier = thread.timeline;
   }
   thread.continuation = continuation;
   if (continuation == 0) return Load(thread, thread.carrier);
   thread.virtual_thread = source_->VirtualThreadId(vm_thread);
-  Strand* strand = TakeStrand(thread.virtual_thread);
-  if (strand == nullptr) {
+  Timeline* timeline = TakeTimeline(thread.virtual_thread);
+  if (timeline == nullptr) {
     thread.continuation = 0;  // no memory: its events go to the carrier, and are healed there
     return Load(thread, thread.carrier);
   }
   // It may lie elsewhere on this stack than it did when it was unmounted.
-  for (Frame* frame = strand->frames; frame != strand->top; ++frame) frame->sp = kNoHealing;
-  thread.mounted = strand;
-  Load(thread, *strand);
+  for (Frame* frame = timeline->frames; frame != timeline->cursor.top; ++frame)
+    frame->sp = kNoHealing;
+  thread.mounted = timeline;
+  Load(thread, *timeline);
 }
 
-Strand* Session::TakeStrand(uint64_t virtual_thread) {
+Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
   {
     std::lock_guard guard(lock_);
-    Strand** link = &parked_[virtual_thread % kParkedBuckets];
+    Timeline** link = &parked_[virtual_thread % kParkedBuckets];
     for (; *link != nullptr; link = &(*link)->next) {
-      Strand* strand = *link;
-      if (strand->virtual_thread != virtual_thread) continue;
-      *link = strand->next;
-      return strand;
+      Timeline* timeline = *link;
+      if (timeline->virtual_thread != virtual_thread) continue;
+      *link = timeline->next;
+      return timeline;
     }
-    if (Strand* strand = free_strands_) {
-      free_strands_ = strand->next;
-      return strand;
+    if (Timeline* timeline = free_timelines_) {
+      free_timelines_ = timeline->next;
+      return timeline;
     }
   }
-  auto* memory = static_cast<StrandMemory*>(Map(sizeof(StrandMemory)));
+  auto* memory = static_cast<TimelineMemory*>(Map(sizeof(TimelineMemory)));
   if (memory == nullptr) return nullptr;
-  Strand* strand = new (&memory->strand) Strand;
-  strand->frames = strand->top = memory->frames;
-  strand->limit = memory->frames + kFirstFrames;
-  if (!OpenStrand(*strand, profile::kThreadVirtual)) {
+  Timeline* timeline = new (&memory->timeline) Timeline;
+  timeline->frames = timeline->cursor.top = memory->frames;
+  timeline->cursor.limit = memory->frames + kFirstFrames;
+  if (!OpenTimeline(*timeline, profile::kThreadVirtual)) {
     munmap(memory, sizeof *memory);
     return nullptr;
   }
-  std::strcpy(strand->record->name, "virtual threads");
-  return strand;
+  std::strcpy(timeline->record->name, "virtual threads");
+  return timeline;
 }
 
-void Session::Park(Strand* strand, uint64_t virtual_thread) {
-  const bool ended = strand->top == strand->frames + 1;
-  strand->virtual_thread = virtual_thread;
+void Session::Park(Timeline* timeline, uint64_t virtual_thread) {
+  const bool ended = timeline->cursor.top == timeline->frames + 1;
+  timeline->virtual_thread = virtual_thread;
   std::lock_guard guard(lock_);
-  Strand** head = ended ? &free_strands_ : &parked_[virtual_thread % kParkedBuckets];
-  strand->next = *head;
-  *head = strand;
+  Timeline** head = ended ? &free_timelines_ : &parked_[virtual_thread % kParkedBuckets];
+  timeline->next = *head;
+  *head = timeline;
 }
 
 void Session::NextTrainRecords(Thread& thread) {
-  static profile::TrainRecord sink[16];  // no room: records go nowhere, the run goes on
   constexpr uint32_t kRun = 1 << 14;
-  profile::TrainRecord* records = writer_.AllocateTrain(kRun);
-  thread.train_next = records != nullptr ? records : sink;
-  thread.train_end = records != nullptr ? records + kRun : sink + 16;
+  if (profile::TrainRecord* records = writer_.AllocateTrain(kRun)) {
+    thread.training = {records, records + kRun};
+  } else {
+    thread.training = {std::begin(thread.train_sink), std::end(thread.train_sink)};
+  }
 }
 
 }  // namespace jprof::engine

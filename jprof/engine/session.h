@@ -90,16 +90,16 @@ class Session {
 
   // A row with a tree of its own for virtual threads that run on the calling thread; false: no
   // room.
-  bool AddRow(const char* name, Strand* strand);
+  bool AddRow(const char* name, Timeline* timeline);
 
   // Slow-path services for the calling thread.
   // Does what its `attention` asks for. False: the thread is not to be recorded.
-  bool Heed(Thread& thread);
+  bool HandleAttention(Thread& thread);
   CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
   // A method that the thread's cache does not have, of any source: its word has no type.
   CachedMethod* Remember(Thread& thread, MethodSource& source, uint64_t method);
   bool GrowFrames(Thread& thread);
-  void SwitchStrand(Thread& thread, uint64_t continuation, uint64_t vm_thread);
+  void SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread);
   bool NextTraceBlock(Thread& thread);  // trace.cc
   void NextTrainRecords(Thread& thread);
 
@@ -123,15 +123,15 @@ class Session {
   static constexpr uint32_t kParkedBuckets = 4096;
 
   Thread* Next(Thread* after, const Hold& hold);
-  bool OpenStrand(Strand& strand, uint32_t flags);
-  bool MakeRing(Strand& strand, uint32_t capacity);  // trace.cc, like the next two
+  bool OpenTimeline(Timeline& timeline, uint32_t flags);
+  bool MakeRing(Timeline& timeline, uint32_t capacity);  // trace.cc, like the next two
   void EndTrace(Thread& thread);
   void FinishTrace();
   CachedMethod* PutInCache(Thread& thread, const CachedMethod& method);
   bool GrowBuckets(Thread& thread);
   void NoteMultiplexing(Thread& thread);
-  Strand* TakeStrand(uint64_t virtual_thread);
-  void Park(Strand* strand, uint64_t virtual_thread);
+  Timeline* TakeTimeline(uint64_t virtual_thread);
+  void Park(Timeline* timeline, uint64_t virtual_thread);
 
   SessionOptions options_;
   MethodSource* source_ = nullptr;
@@ -143,7 +143,7 @@ class Session {
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
-  SpinLock lock_;  // threads_, holds_, gone_, parked strands
+  SpinLock lock_;  // threads_, holds_, gone_, parked timelines
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
@@ -151,8 +151,8 @@ class Session {
   uint32_t holds_ = 0;
   Thread* gone_ = nullptr;  // these
   TraceDrain drain_;
-  Strand* free_strands_ = nullptr;       // of virtual threads that ended
-  Strand* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
+  Timeline* free_timelines_ = nullptr;     // of virtual threads that ended
+  Timeline* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
 };
 
 // The session that the events go to; once, before the first event.

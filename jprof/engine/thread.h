@@ -1,9 +1,11 @@
 // What the engine keeps for one native thread: a shadow stack, a cache from VM method to id, the
 // clock, and the tree it is writing. Owner: the thread itself; others may only set bits of
-// `attention`. The fields that the fast path touches stand first, in two cache lines.
+// `attention`. The fields that the fast path touches come first, in two cache lines.
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
+#include <cstddef>
 #include <cstdint>
 
 #include "jprof/engine/method_table.h"
@@ -38,83 +40,112 @@ enum Attention : uint32_t {
   kNotRecorded = 2,    // filtered out, ended, or disarmed: count and return
 };
 
-// What moves with a virtual thread from carrier to carrier; a platform thread has one for life.
-struct Strand {
-  Frame* frames = nullptr;
+// Where events are recorded next.
+struct Cursor {
   Frame* top = nullptr;  // next free frame; top[-1] is current
   Frame* limit = nullptr;
-  profile::ThreadRecord* record = nullptr;
-  uint32_t previous = 0;    // EventKind of the last event
-  uint32_t chunk_next = 0;  // nodes this strand may still use
-  uint32_t chunk_end = 0;
-  uint32_t chunk_size = 0;
-  uint32_t overflow = 0;  // index of a node kept for when nothing else can be had
-  bool folded = false;    // has begun its second tree: FoldIfDue (tree.h)
-  // Trace: the block being written, and the ring of this strand's blocks (wrap).
-  profile::TraceBlock* block = nullptr;
   uint8_t* trace_next = nullptr;
   uint8_t* trace_end = nullptr;
+  uint32_t previous = 0;  // EventKind of the last event
+};
+
+// A sequence of events with a stack, a tree and a trace of its own. It moves with a virtual thread
+// from carrier to carrier; a platform thread has one for life.
+struct Timeline {
+  Frame* frames = nullptr;
+  Cursor cursor;  // while it is not on a thread
+  profile::ThreadRecord* record = nullptr;
+  // The tree: nodes that this timeline may still use.
+  uint32_t chunk_next = 0;
+  uint32_t chunk_end = 0;
+  uint32_t chunk_size = 0;
+  uint32_t overflow = 0;  // index of the node that is used when no other is left
+  bool folded = false;    // has begun its second tree: FoldIfDue (tree.h)
+  // The trace: the block being written, and the ring of this timeline's blocks (wrap).
+  profile::TraceBlock* block = nullptr;
   uint64_t trace_sequence = 0;
   int64_t trace_value = 0;
   profile::TraceBlock** ring = nullptr;
   uint32_t ring_used = 0;
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
-  uint64_t virtual_thread = 0;  // identity while it is parked
-  Strand* next = nullptr;       // in a list of the session
+  // While a virtual thread is parked: its identity, and the next in a list of the session.
+  uint64_t virtual_thread = 0;
+  Timeline* next = nullptr;
+};
+
+// Counters as metrics: those of the thread, as read at the beginning of the present event and at
+// the end of the last.
+struct Counting {
+  ptm::EventGroup group;
+  int64_t early[ptm::kMaxEvents] = {};
+  int64_t late[ptm::kMaxEvents] = {};
+};
+
+// Records for calibration: the next one, and the end of the run of records.
+struct TrainingRun {
+  profile::TrainRecord* next = nullptr;
+  profile::TrainRecord* end = nullptr;
+};
+
+// What the engine's user keeps with a thread.
+class ThreadExtension {
+ public:
+  // Called once, when the thread's memory is given back.
+  virtual void GiveBack() = 0;
+
+ protected:
+  ~ThreadExtension() = default;
 };
 
 struct alignas(64) Thread {
-  // Line 1: every event.
-  Frame* top = nullptr;
-  Frame* limit = nullptr;
+  // --- The fast path, first line.
+  Cursor cursor;  // of `timeline`
   MethodBucket* buckets = nullptr;
   uint32_t bucket_shift = 63;
   uint32_t attention = 0;
   int64_t last = 0;  // clock up to which time has been taken
+  // --- Second line.
   const uint32_t* page_lock = nullptr;
   uint32_t page_seen = 0;
   uint32_t bracket_in = 1;  // events until the next bracketed one
-  uint32_t previous = 0;
-  uint32_t bracketed = 0;  // the present event has been bracketed for itself
-  // Line 2.
+  uint32_t bracketed = 0;   // the present event has been bracketed for itself
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
-  uint8_t* trace_next = nullptr;
-  uint8_t* trace_end = nullptr;
-  profile::TrainRecord* train_next = nullptr;
-  profile::TrainRecord* train_end = nullptr;
+  TrainingRun training;
   int64_t* extra = nullptr;  // metrics beyond the first, by node
-  Session* session = nullptr;
 
-  // Slow paths only.
-  Strand strand;  // the one that is on; top, limit, previous and trace_next above are its live copy
-  Strand carrier;               // the platform thread's own, while a virtual thread's is on
-  Strand* mounted = nullptr;    // where the mounted virtual thread's strand goes back to
-  uint64_t virtual_thread = 0;  // identity of the mounted one
+  // --- Slow paths only.
+  Session* session = nullptr;
   profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
+  uint32_t victim = 0;  // of child slots: the one that gives way next
   uint32_t method_count = 0;
-  uint32_t victim = 0;
-  boost::intrusive::list_member_hook<> link;
-  ptm::EventGroup counters;                      // open where counters are metrics
-  int64_t counters_early[ptm::kMaxEvents] = {};  // as read at the beginning of the present event,
-  int64_t counters_late[ptm::kMaxEvents] = {};   // and at the end of the last
+  uint32_t forgets = 0;  // how often the method cache was emptied on request
   bool named = false;
-  bool gone = false;  // detached while there was a Session::Hold; of the session's lock
+  // Timelines.
+  Timeline timeline;            // the one that is on; its cursor is in line 1
+  Timeline carrier;             // the platform thread's own, while a virtual thread's is on
+  Timeline* mounted = nullptr;  // where the mounted virtual thread's timeline goes back to
+  uint64_t virtual_thread = 0;  // identity of the mounted one
+  // In the session's list.
+  boost::intrusive::list_member_hook<> link;
+  bool gone = false;  // detached while there was a Session::Hold; guarded by the session's lock
   Thread* next_gone = nullptr;
-  // Sampling (samples.h). `busy`: the tree is being changed, leave it alone; read by a signal
-  // handler of the thread.
-  volatile uint32_t busy = 0;
-  uint64_t vm_thread = 0;    // the VM's thread, where the agent knows it
-  uint32_t forgets = 0;      // how often kForgetMethods was heeded
-  void* sampling = nullptr;  // what the agent keeps for it, given back with the thread
-  void (*give_back_sampling)(void*) = nullptr;
+  // Counters and calibration.
+  Counting counting;
+  profile::TrainRecord train_sink[16];  // takes the records that find no room in the profile
+  // Sampling (samples.h).
+  std::atomic<uint32_t> busy = 0;  // the tree is being changed: a signal handler leaves it alone
+  uint64_t vm_thread = 0;          // the VM's thread, where the agent knows it
+  std::atomic<ThreadExtension*> extension = nullptr;
 };
+static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,
+              "the fast path touches two cache lines");
 
-// What the fast path reads in each event and others change with atomic instructions. An atomic load
-// would keep GCC from comparing in memory.
+// The fast path reads it in each event; others change it with atomic instructions. A plain load,
+// because GCC does not compare an atomic one in memory.
 [[gnu::always_inline]] inline uint32_t AttentionOf(const Thread& thread) {
 #ifdef JPROF_SANITIZED_THREADS
   return __atomic_load_n(&thread.attention, __ATOMIC_RELAXED);

@@ -26,15 +26,15 @@ constexpr timespec kPause = {0, 500'000};
 constexpr timespec kPauseWhenFull = {0, 50'000'000};
 
 void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
-  Strand& strand = thread.strand;
+  Timeline& timeline = thread.timeline;
   *block = TraceBlock{};
-  block->thread = session.writer().IndexOf(strand.record);
-  block->first_event = strand.record->trace_events;
-  block->first_value = strand.trace_value;
-  block->sequence = ++strand.trace_sequence;
-  strand.block = block;
-  thread.trace_next = reinterpret_cast<uint8_t*>(block + 1);
-  thread.trace_end = strand.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
+  block->thread = session.writer().IndexOf(timeline.record);
+  block->first_event = timeline.record->trace_events;
+  block->first_value = timeline.trace_value;
+  block->sequence = ++timeline.trace_sequence;
+  timeline.block = block;
+  thread.cursor.trace_next = reinterpret_cast<uint8_t*>(block + 1);
+  thread.cursor.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
 }
 
 bool WriteAll(int fd, const char* data, size_t size, off_t at) {
@@ -172,33 +172,33 @@ void* TraceDrain::Run(void* self) {
 }
 
 bool Session::NextTraceBlock(Thread& thread) {
-  Strand& strand = thread.strand;
+  Timeline& timeline = thread.timeline;
   const uint32_t share =
       static_cast<uint32_t>(std::max<uint64_t>(2, options_.trace_memory / kTraceBlockBytes));
   TraceBlock* block = nullptr;
   switch (options_.trace_keep) {
     case TraceKeep::kNormal:
-      if (strand.ring_used < share) block = writer_.AllocateTraceBlock();
+      if (timeline.ring_used < share) block = writer_.AllocateTraceBlock();
       break;
     case TraceKeep::kWrap:
-      if (strand.ring == nullptr && !MakeRing(strand, share)) return false;
-      if (strand.ring_used < share && (block = writer_.AllocateTraceBlock()) != nullptr) {
-        strand.ring[strand.ring_used] = block;
-      } else if (strand.ring_used > 0) {
-        block = strand.ring[strand.ring_at];
-        strand.ring_at = (strand.ring_at + 1) % strand.ring_used;
-        strand.record->trace_overwritten += block->events;
+      if (timeline.ring == nullptr && !MakeRing(timeline, share)) return false;
+      if (timeline.ring_used < share && (block = writer_.AllocateTraceBlock()) != nullptr) {
+        timeline.ring[timeline.ring_used] = block;
+      } else if (timeline.ring_used > 0) {
+        block = timeline.ring[timeline.ring_at];
+        timeline.ring_at = (timeline.ring_at + 1) % timeline.ring_used;
+        timeline.record->trace_overwritten += block->events;
         BeginBlock(*this, thread, block);
         return true;
       }
       break;
     case TraceKeep::kContinuous:
-      if (strand.block != nullptr) {
-        drain_.Put(strand.block);
-        strand.block = nullptr;
-        thread.trace_next = thread.trace_end = strand.trace_end = nullptr;
+      if (timeline.block != nullptr) {
+        drain_.Put(timeline.block);
+        timeline.block = nullptr;
+        thread.cursor.trace_next = thread.cursor.trace_end = nullptr;
       }
-      if ((block = drain_.TakeFree()) == nullptr && strand.ring_used < share) {
+      if ((block = drain_.TakeFree()) == nullptr && timeline.ring_used < share) {
         block = writer_.AllocateTraceBlock();
         break;
       }
@@ -208,26 +208,26 @@ bool Session::NextTraceBlock(Thread& thread) {
       return true;
   }
   if (block == nullptr) return false;
-  ++strand.ring_used;
+  ++timeline.ring_used;
   BeginBlock(*this, thread, block);
   return true;
 }
 
-bool Session::MakeRing(Strand& strand, uint32_t capacity) {
+bool Session::MakeRing(Timeline& timeline, uint32_t capacity) {
   void* ring = mmap(nullptr, capacity * sizeof(TraceBlock*), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (ring == MAP_FAILED) return false;
-  strand.ring = static_cast<TraceBlock**>(ring);
-  strand.ring_capacity = capacity;
+  timeline.ring = static_cast<TraceBlock**>(ring);
+  timeline.ring_capacity = capacity;
   return true;
 }
 
 void Session::EndTrace(Thread& thread) {
-  Strand& strand = thread.strand;
-  if (strand.ring != nullptr) munmap(strand.ring, strand.ring_capacity * sizeof(TraceBlock*));
-  strand.ring = nullptr;
-  if (strand.block != nullptr && drain_.running()) drain_.Put(strand.block);
-  strand.block = nullptr;
+  Timeline& timeline = thread.timeline;
+  if (timeline.ring != nullptr) munmap(timeline.ring, timeline.ring_capacity * sizeof(TraceBlock*));
+  timeline.ring = nullptr;
+  if (timeline.block != nullptr && drain_.running()) drain_.Put(timeline.block);
+  timeline.block = nullptr;
 }
 
 void Session::FinishTrace() { drain_.Stop(); }

@@ -1,11 +1,12 @@
-// Where full trace blocks go, by mode. Blocks live in the profile's `trace` file; a thread writes
-// into its own block and comes here only when it is full.
+// Where full trace blocks go, by mode. Blocks lie in the profile's `trace` file; a thread writes
+// into its own block and calls this only when the block is full.
 //   normal      a thread gets blocks until its share is used up; then its events are counted as
 //               dropped
-//   wrap        its oldest block is written over; the events in it are counted as overwritten
-//   continuous  a background thread compresses full blocks into trace.zst and hands them back; a
-//               thread that finds none free waits a little, and only then drops (and counts).
-//               Once that was in vain, or the disk is full, nobody waits until a block is written
+//   wrap        its oldest block is overwritten; the events in it are counted as overwritten
+//   continuous  a background thread compresses full blocks into trace.zst and returns them; a
+//               thread that finds none free waits up to 200 ms, then drops and counts its events.
+//               After a wait that failed, or on a full disk, threads drop at once until a block
+//               has been written
 #pragma once
 
 #include <pthread.h>

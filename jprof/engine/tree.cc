@@ -21,15 +21,15 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
 }
 
-// The next chunk of a strand: not more than a share of what is left, so that many threads can use
+// The next chunk of a timeline: not more than a share of what is left, so that many threads can use
 // the cap to its end.
-uint32_t ChunkSize(const profile::ControlHeader& header, const Strand& strand) {
+uint32_t ChunkSize(const profile::ControlHeader& header, const Timeline& timeline) {
   const uint64_t left = std::max(header.node_limit, header.node_count + 1) - header.node_count;
   const uint64_t share = std::max<uint64_t>(left / 16, kFirstChunk);
-  return static_cast<uint32_t>(std::min({left, share, uint64_t{strand.chunk_size}}));
+  return static_cast<uint32_t>(std::min({left, share, uint64_t{timeline.chunk_size}}));
 }
 
-// Half of the cap is used: all strands fold recursion from here on.
+// Half of the cap is used: all timelines fold recursion from here on.
 void NoteHalfFull(profile::ControlHeader& header) {
   if (header.folded_ticks != 0 || header.node_count < header.node_limit / 2) return;
   uint64_t never = 0;
@@ -39,19 +39,19 @@ void NoteHalfFull(profile::ControlHeader& header) {
 
 // 0 = none to be had.
 uint32_t NewNode(Thread& thread, bool past_cap = false) {
-  Strand& strand = thread.strand;
+  Timeline& timeline = thread.timeline;
   profile::Writer& writer = thread.session->writer();
-  if (strand.chunk_next < strand.chunk_end) return strand.chunk_next++;
+  if (timeline.chunk_next < timeline.chunk_end) return timeline.chunk_next++;
   profile::ControlHeader& header = *writer.header();
   if (past_cap) return header.disk_full ? 0 : writer.AllocateNodes(1, true);
   if (header.tree_full || header.disk_full) return 0;
-  const uint32_t count = ChunkSize(header, strand);
+  const uint32_t count = ChunkSize(header, timeline);
   const uint32_t first = writer.AllocateNodes(count);
   if (first == 0) return 0;
   if (!thread.session->options().fold_recursion) NoteHalfFull(header);
-  strand.chunk_next = first + 1;
-  strand.chunk_end = first + count;
-  strand.chunk_size = std::min(strand.chunk_size * 2, kLargestChunk);
+  timeline.chunk_next = first + 1;
+  timeline.chunk_end = first + count;
+  timeline.chunk_size = std::min(timeline.chunk_size * 2, kLargestChunk);
   return first;
 }
 
@@ -114,8 +114,8 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
   return node;
 }
 
-// The visible row that takes what finds no room below `parent`. When not even that can be had, the
-// strand's own, under its root.
+// The visible row that takes what finds no room below `parent`. If there is no room for it either,
+// the timeline's own, under its root.
 Node* Overflow(Thread& thread, Node* parent) {
   constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
   if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;
@@ -134,7 +134,7 @@ Node* Overflow(Thread& thread, Node* parent) {
     *free = {profile::kOverflowMethod, index};
     return node;
   }
-  Node* last = thread.nodes + thread.strand.overflow;
+  Node* last = thread.nodes + thread.timeline.overflow;
   last->word = kWord;
   return last;
 }
@@ -161,25 +161,25 @@ Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
 
 Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) {
-    ++thread.strand.record->overflow;
+    ++thread.timeline.record->overflow;
     return {parent, false};
   }
   const Child child = Descend(thread, parent, word, key);
   if (child.node != nullptr) return child;
-  ++thread.strand.record->overflow;
+  ++thread.timeline.record->overflow;
   return {Overflow(thread, parent), true};
 }
 
 void FoldIfDue(Thread& thread) {
-  Strand& strand = thread.strand;
+  Timeline& timeline = thread.timeline;
   const profile::ControlHeader& header = *thread.session->writer().header();
-  if (header.folded_ticks == 0 || strand.folded || header.tree_full || header.disk_full) return;
-  strand.folded = true;
-  Node* node = thread.nodes + strand.record->root;
+  if (header.folded_ticks == 0 || timeline.folded || header.tree_full || header.disk_full) return;
+  timeline.folded = true;
+  Node* node = thread.nodes + timeline.record->root;
   for (ChildSlot& slot : node->child) slot = {};
   node->more = 0;
-  if (strand.frames == nullptr) return;  // a row of samples, not of a stack
-  for (Frame* frame = strand.frames + 1; frame < thread.top; ++frame) {
+  if (timeline.frames == nullptr) return;  // a row of samples, not of a stack
+  for (Frame* frame = timeline.frames + 1; frame < thread.cursor.top; ++frame) {
     const uint32_t word = frame->node->word;
     node = Descend(thread, node, word, profile::MethodOf(word)).node;
     if (node == nullptr) return;
@@ -210,17 +210,17 @@ void Retype(Thread& thread, Node* node, uint32_t word, bool always) {
   node->word = word;
 }
 
-uint32_t MakeRoot(Session& session, Strand& strand) {
+uint32_t MakeRoot(Session& session, Timeline& timeline) {
   const uint32_t count = session.writer().header()->tree_full ? 2 : kFirstChunk;
   const uint32_t first = session.writer().AllocateNodes(count, true);
   if (first == 0) return 0;
   Node* nodes = session.writer().nodes();
   nodes[first].word = profile::PackMethod(MethodType::kThread, profile::kRootMethod);
   nodes[first + 1].parent = first;  // no word: unused until needed
-  strand.overflow = first + 1;
-  strand.chunk_next = first + 2;
-  strand.chunk_end = first + count;
-  strand.chunk_size = kFirstChunk * 2;
+  timeline.overflow = first + 1;
+  timeline.chunk_next = first + 2;
+  timeline.chunk_end = first + count;
+  timeline.chunk_size = kFirstChunk * 2;
   return first;
 }
 

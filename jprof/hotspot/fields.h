@@ -1,14 +1,13 @@
-// Where a VM type has what: lookups in VmStructs that remember the first thing this VM does not
-// tell.
+// Lookups in VmStructs that remember the first name that this VM does not export.
 #pragma once
 
 #include <cstdint>
 
+#include "common/result.h"
 #include "jprof/hotspot/vm_structs.h"
 
 namespace jprof::hotspot {
 
-// Looks fields up and remembers the first that is missing.
 class Fields {
  public:
   explicit Fields(const VmStructs& structs) : structs_(structs) {}
@@ -27,12 +26,23 @@ class Fields {
     if (bytes == 0) Miss(type);
     return static_cast<int64_t>(bytes);
   }
-  const uint64_t* Address(const char* type, const char* name) {
+  // Address of a static field.
+  uint64_t Address(const char* type, const char* name) {
     void* at = structs_.Static(type, name);
     if (at == nullptr) Miss(name);
-    return static_cast<const uint64_t*>(at);
+    return reinterpret_cast<uint64_t>(at);
   }
-  const char* missing() const { return missing_; }
+  // What some VMs lack: -1, 0 and 0 then.
+  int64_t Optional(const char* type, const char* name) const { return structs_.Offset(type, name); }
+  uint64_t OptionalSize(const char* type) const { return structs_.SizeOf(type); }
+  uint64_t OptionalAddress(const char* type, const char* name) const {
+    return reinterpret_cast<uint64_t>(structs_.Static(type, name));
+  }
+  // An error names the first lookup that failed.
+  Result<void> Check() const {
+    if (missing_ == nullptr) return {};
+    return Fail("this JVM does not say where its {} is", missing_);
+  }
 
  private:
   void Miss(const char* name) {

@@ -105,16 +105,16 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
   return Standing(words);
 }
 
-bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t* target) {
+bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {
   *target = 0;
   const int64_t room = at - begin;
   if (room >= 5 && at[-5] == 0xe8) {
-    *target =
-        reinterpret_cast<uint64_t>(at) + static_cast<int64_t>(static_cast<int32_t>(Word32(at - 4)));
+    *target = address + static_cast<uint64_t>(int64_t{static_cast<int32_t>(Word32(at - 4))});
     return true;
   }
   // call [register], with the address loaded just before
-  if (room >= 13 && at[-13] == 0x49 && at[-12] == 0xba && Bytes(at - 3, at, {0x41, 0xff, 0xd2})) {
+  if (room >= kLongestCall && at[-13] == 0x49 && at[-12] == 0xba &&
+      Bytes(at - 3, at, {0x41, 0xff, 0xd2})) {
     *target = LoadAt<uint64_t>(reinterpret_cast<uint64_t>(at) - 11);
     return true;
   }
@@ -221,13 +221,13 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
   return complete < 0 ? CallerPlace{-1, -1, 0} : Standing(words);
 }
 
-bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t* target) {
+bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {
   *target = 0;
   if (at - begin < 4) return false;
   const uint32_t i = Instruction(at - 4);
   if (i >> 26 == 0x25) {  // bl
-    *target = reinterpret_cast<uint64_t>(at) - 4 +
-              (static_cast<int64_t>(static_cast<uint64_t>(i) << 38) >> 36);
+    *target = address - 4 +
+              static_cast<uint64_t>(static_cast<int64_t>(static_cast<uint64_t>(i) << 38) >> 36);
     return true;
   }
   return (i & 0xfffffc1f) == 0xd63f0000;  // blr

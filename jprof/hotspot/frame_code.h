@@ -54,28 +54,37 @@ constexpr CallerPlace Standing(int32_t frame_words) {
 CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t pc, int64_t complete,
                              int32_t frame_words);
 
-// Whether the instruction before `at` is a call; `target`: where to, 0 if it does not say. Reads 13
-// bytes back at most, none before `begin`.
-bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t* target);
+// Whether the instruction that ends at `at`, whose run-time address is `address`, is a call.
+// `target`: where to, 0 if it does not say. Reads kLongestCall bytes back at most, none before
+// `begin`.
+inline constexpr int kLongestCall = 13;
+bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target);
 
-// Words that the instructions after a call take off the stack first: what was pushed for it.
+// How much code around an instruction the functions below look at, in bytes.
+inline constexpr int kFrameCodeBefore = 64, kFrameCodeAfter = 32;
+
+// Words that the instructions after a call take off the stack first: what was pushed for it. Looks
+// at kFrameCodeAfter bytes.
 int WordsPopped(const uint8_t* at, const uint8_t* end);
 
 // Offset in a method entry of the interpreter at which fp has become the new frame's; -1: it makes
 // no frame.
 int32_t FramePointerSet(const uint8_t* code, uint32_t size);
 
-// How far the interpreter has removed its frame at `at`: 0 it stands, 1 return address at sp, 2 in
-// leave_return.
+// How far the interpreter has removed its frame at `at`: 0 not at all, 1 its return address is at
+// sp, 2 in leave_return. Looks at kFrameCodeBefore bytes before `at` and kFrameCodeAfter from it
+// on.
 int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end);
 
 // An adapter into the interpreter that finds its method compiled has the VM patch its caller, with
 // every register saved around that call. Whether `at` lies where they are saved, and what the
-// adapter was entered with is behind a register: x86's r13 (sp), AArch64's x29 (its frame).
+// adapter was entered with is behind a register: x86's r13 (sp), AArch64's x29 (its frame). Looks
+// at kAdapterCodeBefore bytes before `at`.
+inline constexpr int kAdapterCodeBefore = 1024 + 8;
 bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at);
 
 // At the return address of that call: in which word from sp that register was saved; -1: it is
-// x29, which calls preserve in frames, or this is not that call.
+// x29, which calls preserve in frames, or this is not that call. Looks at kFrameCodeAfter bytes.
 int32_t AdapterSaved(const uint8_t* at, const uint8_t* end);
 
 }  // namespace jprof::hotspot

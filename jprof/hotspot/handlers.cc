@@ -1,11 +1,13 @@
 #include "jprof/hotspot/handlers.h"
 
 #include "jprof/engine/events.h"
+#include "jprof/hotspot/probe_globals.h"
 
 namespace jprof::hotspot {
-namespace {
 
-ThreadMarks marks;
+ProbeGlobals probe_globals;
+
+namespace {
 
 // Changes when another virtual thread is mounted. The place of the continuation's entry on the
 // stack is often the same for the next one: enough where the scheduler's own methods, run without a
@@ -13,19 +15,19 @@ ThreadMarks marks;
 template <bool kVirtualThreads, bool kFocused>
 uint64_t Continuation(const char* java_thread) {
   if constexpr (!kVirtualThreads) return 0;
-  const auto entry = *reinterpret_cast<const uint64_t*>(java_thread + marks.continuation);
+  const auto entry =
+      *reinterpret_cast<const uint64_t*>(java_thread + probe_globals.marks.continuation);
   if constexpr (!kFocused) return entry;
-  return entry != 0 ? *reinterpret_cast<const uint64_t*>(java_thread + marks.identity) : 0;
+  return entry != 0 ? *reinterpret_cast<const uint64_t*>(java_thread + probe_globals.marks.identity)
+                    : 0;
 }
-
-uint64_t interpreter_begin = 0, interpreter_bytes = 0;
 
 // Compiled code calls us for methods in focus only; the interpreter for all.
 template <bool kFocused>
 [[gnu::always_inline]] inline bool OutOfFocus(void* method, uint64_t return_address,
                                               uint64_t continuation) {
   if constexpr (!kFocused) return false;
-  return return_address - interpreter_begin < interpreter_bytes &&
+  return return_address - probe_globals.interpreter_begin < probe_globals.interpreter_bytes &&
          engine::IsIgnored(reinterpret_cast<uint64_t>(method), continuation);
 }
 
@@ -36,9 +38,11 @@ int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Enter<R>(reinterpret_cast<uint64_t>(method),
-                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
-                          continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Enter<R>({.method = reinterpret_cast<uint64_t>(method),
+                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                           .return_address = return_address,
+                           .continuation = continuation,
+                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
 template <class R, bool kVirtualThreads, bool kFocused>
@@ -46,26 +50,29 @@ int OnExit(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Leave<R>(reinterpret_cast<uint64_t>(method),
-                          reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()), return_address,
-                          continuation, reinterpret_cast<uint64_t>(java_thread));
+  return engine::Leave<R>({.method = reinterpret_cast<uint64_t>(method),
+                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                           .return_address = return_address,
+                           .continuation = continuation,
+                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
 template <class R, bool kFocused>
 Handlers ChooseThreads() {
-  if (marks.continuation >= 0) return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
+  if (probe_globals.marks.continuation >= 0)
+    return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
   return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
 }
 
 }  // namespace
 
 void SetInterpreter(uint64_t begin, uint64_t bytes) {
-  interpreter_begin = begin;
-  interpreter_bytes = bytes;
+  probe_globals.interpreter_begin = begin;
+  probe_globals.interpreter_bytes = bytes;
 }
 
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks thread_marks) {
-  marks = thread_marks;
+  probe_globals.marks = thread_marks;
   return engine::Visit(kind, probing.train, [&]<class R>() {
     if constexpr (R::kTrain)
       return ChooseThreads<R, false>();  // trainers have no focus

@@ -1,8 +1,9 @@
-// What the last walk of a thread found, and every word of the stack that it read for it. Most of a
-// stack is the same a millisecond later: where all words from some frame outwards still stand, and
-// so does the code, a new walk that comes to this frame would go the same way again, and need not.
+// What the last walk of a thread found, and every word of the stack that it read. Most of a stack
+// is the same a millisecond later: if from some frame outwards all words and the code are
+// unchanged, a new walk that reaches this frame would find the same frames again, and takes them
+// from here.
 //
-// Owner: the thread, in its signal handler. Made in zeroed pages: a shallow stack touches few.
+// Owner: the thread, in its signal handler. Allocated in zeroed pages: a shallow stack touches few.
 #pragma once
 
 #include <array>
@@ -65,9 +66,10 @@ class LastStack {
     int32_t compile_id = 0;
   };
 
-  // Begins a walk at `sp`. still(code): whether this code still is what it was.
-  template <typename Still>
-  void Begin(const Setting& setting, uint64_t sp, Still still);
+  // Begins a walk at `sp`. still(code): whether this code still is what it was. load(address): a
+  // word of the stack.
+  template <typename Still, typename Load>
+  void Begin(const Setting& setting, uint64_t sp, Still still, Load load);
   // The walk has come to a frame, with so many fresh frames before it.
   void Step(const unwind::Registers& at, uint32_t fresh);
   // Of that frame: what compiled method stands there, whose caller does not depend on fp.
@@ -97,7 +99,8 @@ class LastStack {
   static constexpr uint32_t kMostWords = 4 * kMostFrames;
 
   Place& Now() { return steps_.fresh()[fresh_ - 1]; }
-  bool Stands(uint32_t step);
+  template <typename Load>
+  bool Stands(uint32_t step, Load load);
 
   bool known_ = false, in_heap_ = false;
   Setting setting_;
@@ -111,24 +114,25 @@ class LastStack {
   OuterList<StackFrame, kMostFrames> frames_;
 };
 
-inline bool LastStack::Stands(uint32_t step) {
+template <typename Load>
+bool LastStack::Stands(uint32_t step, Load load) {
   const uint32_t outer = step > 1 ? steps_.FromEnd(step - 1).words : 0;
   for (uint32_t i = outer + 1; i <= steps_.FromEnd(step).words; ++i) {
     const unwind::ReadLog::Word& word = words_.FromEnd(i);
-    if (*reinterpret_cast<const volatile uint64_t*>(word.address) != word.value) return false;
+    if (load(word.address) != word.value) return false;
   }
   return true;
 }
 
-template <typename Still>
-void LastStack::Begin(const Setting& setting, uint64_t sp, Still still) {
+template <typename Still, typename Load>
+void LastStack::Begin(const Setting& setting, uint64_t sp, Still still, Load load) {
   if (!known_ || setting != setting_) GiveUpRest();
   setting_ = setting;
   joined_ = fresh_ = 0;
   full_ = false;
   for (standing_ = 0; standing_ < steps_.size(); ++standing_) {
     const Place& step = steps_.FromEnd(standing_ + 1);
-    if (step.sp < sp || step.spoiled || !Stands(standing_ + 1) || !still(step.code)) break;
+    if (step.sp < sp || step.spoiled || !Stands(standing_ + 1, load) || !still(step.code)) break;
   }
   log_ = {words_.fresh(), 0, words_.room()};
 }

@@ -49,7 +49,7 @@ void ForEachNote(std::string_view notes, F f) {
 }  // namespace
 
 Result<LibjvmImage> LibjvmImage::Open() {
-  // Any symbol that libjvm.so exports tells where it is.
+  // Any symbol that libjvm.so exports locates it.
   void* symbol = dlsym(RTLD_DEFAULT, "JNI_GetCreatedJavaVMs");
   if (symbol == nullptr) {
     if (void* library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD)) {

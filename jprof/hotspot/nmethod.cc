@@ -23,25 +23,25 @@ bool CompressedReader::Read(uint32_t* value) {
   return true;
 }
 
-uint32_t FindScope(Foreign& foreign, uint64_t pcs, uint64_t count, int64_t pc_offset) {
+uint32_t FindScope(MemoryReader& memory, uint64_t pcs, uint64_t count, int64_t pc_offset) {
   uint64_t low = 0, high = count;
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
     int32_t offset;
-    if (!foreign.Load(pcs + middle * sizeof(PcDesc), &offset)) return 0;
+    if (!memory.Load(pcs + middle * sizeof(PcDesc), &offset)) return 0;
     (offset < pc_offset ? low : high) = offset < pc_offset ? middle + 1 : middle;
   }
   if (low == count) return 0;
   const uint64_t found = pcs + low * sizeof(PcDesc) + offsetof(PcDesc, scope_offset);
-  return static_cast<uint32_t>(std::max(foreign.Get<int32_t>(found), 0));
+  return static_cast<uint32_t>(std::max(memory.Get<int32_t>(found), 0));
 }
 
-bool ReadScope(Foreign& foreign, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,
+bool ReadScope(MemoryReader& memory, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,
                Scope* scope) {
   if (offset == 0 || offset >= size) return false;
   uint8_t bytes[3 * kMostDigits];
   const size_t count = std::min<size_t>(sizeof bytes, size - offset);
-  if (!foreign.Copy(scopes + offset, count, bytes)) return false;
+  if (!memory.Copy(scopes + offset, count, bytes)) return false;
   CompressedReader reader(bytes, bytes + count, coding);
   uint32_t bci;
   if (!reader.Read(&scope->sender) || !reader.Read(&scope->method) || !reader.Read(&bci))

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "jprof/hotspot/foreign.h"
+#include "jprof/hotspot/memory_reader.h"
 
 namespace jprof::hotspot {
 
@@ -38,7 +38,7 @@ static_assert(sizeof(PcDesc) == 16);
 
 // The scope at the first of `count` entries, at `pcs`, that is at or after an offset of the code;
 // 0: none. Sorted, with a sentinel at both ends.
-uint32_t FindScope(Foreign& foreign, uint64_t pcs, uint64_t count, int64_t pc_offset);
+uint32_t FindScope(MemoryReader& memory, uint64_t pcs, uint64_t count, int64_t pc_offset);
 
 // One method of a chain of inlined ones.
 struct Scope {
@@ -46,7 +46,7 @@ struct Scope {
   uint32_t method = 0;  // number of the Method* in the method's metadata, from 1 on
   int32_t bci = -1;     // -1: before the first bytecode
 };
-bool ReadScope(Foreign& foreign, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,
+bool ReadScope(MemoryReader& memory, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,
                Scope* scope);
 
 }  // namespace jprof::hotspot

@@ -1,4 +1,4 @@
-// The probe: makes HotSpot call us at every method entry and exit, at JIT speed.
+// The probe: makes HotSpot call our handlers at every method entry and exit.
 //
 // HotSpot's interpreter, C1, C2 and native wrappers emit a leaf call to
 // SharedRuntime::dtrace_method_entry and _exit when the flag DTraceMethodProbes is set. Both
@@ -25,12 +25,12 @@ struct ProbeTargets {
 // Where the two functions are: by symbol, else by their USDT probes. An error says what is missing.
 Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
-// How it is recorded.
+// How methods are recorded.
 struct Probing {
   bool train = false;    // also write what calibration learns from (time and counters; others have
                          // nothing to learn)
-  bool focused = false;  // a Focus decides what is compiled with probes, inlining stays on, and
-                         // most interpreted methods are not recorded
+  bool focused = false;  // a CompileFocus decides what is compiled with probes, inlining stays on,
+                         // and most interpreted methods are not recorded
 };
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.

@@ -1,8 +1,8 @@
-// What return addresses in compiled methods stand for, decoded once for all threads: the size of
-// the frame and the methods that are inlined there, with their words (FrameNames).
+// What return addresses in compiled methods mean, decoded once for all threads: the size of the
+// frame and the methods that are inlined there, with their words (FrameNames).
 //
-// A fact is void once its code is freed and other code lies there. Every compilation has an id of
-// its own, which stands in the code's header: who uses a fact compares it first.
+// A fact is void once its code was freed and other code lies there. Every compilation has an id of
+// its own in the code's header: the caller of Find compares it before it uses a fact.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class ReturnFacts {
     uint32_t frame_words = 0;
   };
 
-  // The code, and its frames into `out`, innermost first; answers how many, 0: not known. What is
+  // The code, and its frames into `out`, innermost first; returns how many, 0: not known. What is
   // in `out` counts only then.
   uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
     uint32_t total = 0, done = 0;

@@ -9,7 +9,7 @@ namespace jprof::hotspot {
 
 struct StackFrame {
   // kInterpreted, kJitted, kRejitted, kInlined, kNative (a Java native method's wrapper): a Java
-  // method. kFunction: native code. kOther: code of the VM that is no method (a stub).
+  // method. kFunction: native code. kOther: code of the VM that is not a method (a stub).
   MethodType type = MethodType::kNone;
   int32_t bci = -1;  // Java methods; -1: not known
   uint64_t method =

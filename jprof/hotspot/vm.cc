@@ -7,10 +7,6 @@
 namespace jprof::hotspot {
 namespace {
 
-constexpr uint32_t kAccStatic = 0x0008;
-constexpr uint32_t kAccNative = 0x0100;
-constexpr int kFirstC2Level = 4;
-
 template <typename T>
 T Load(uint64_t base, int64_t offset) {
   return LoadAt<T>(base + offset);
@@ -22,72 +18,64 @@ T Load(const char* base, int64_t offset) {
 
 }  // namespace
 
-Result<Vm> Vm::Open(const VmStructs& s) {
-  Vm vm;
-  Fields field(s);
-  vm.const_method_ = field("Method", "_constMethod");
-  vm.access_flags_ = field("Method", "_access_flags");
-  vm.access_bytes_ = field.Size("AccessFlags");
-  vm.intrinsic_id_ = s.Offset("Method", "_intrinsic_id");
-  vm.constants_ = field("ConstMethod", "_constants");
-  vm.name_index_ = field("ConstMethod", "_name_index");
-  vm.signature_index_ = field("ConstMethod", "_signature_index");
-  vm.pool_holder_ = field("ConstantPool", "_pool_holder");
-  vm.pool_bytes_ = field.Size("ConstantPool");
-  vm.klass_name_ = field("Klass", "_name");
-  vm.symbol_length_ = field("Symbol", "_length");
-  vm.symbol_body_ = field("Symbol", "_body");
-  vm.blob_name_ = field("CodeBlob", "_name");
-  vm.comp_level_ = field("nmethod", "_comp_level");
-  const uint64_t level_bytes =
-      s.SizeOf("CompLevel");  // a type of its own from 21 on; an int before
-  vm.comp_level_bytes_ = level_bytes == 1 ? 1 : 4;
-  vm.heaps_.Open(field);
-  if (field.missing() != nullptr) {
-    return Fail("this JVM does not say where its {} is", field.missing());
-  }
-  vm.marks_ = {s.Offset("JavaThread", "_cont_entry"), s.Offset("JavaThread", "_monitor_owner_id")};
-  if (vm.marks_.identity < 0) vm.marks_.continuation = -1;
+Vm::Vm(Fields& field)
+    : method_(field),
+      heaps_(field),
+      blob_name_(field("CodeBlob", "_name")),
+      level_(field),
+      marks_{field.Optional("JavaThread", "_cont_entry"),
+             field.Optional("JavaThread", "_monitor_owner_id")} {
+  if (marks_.identity < 0) marks_.continuation = -1;
+}
+
+Result<Vm> Vm::Open(const VmStructs& structs) {
+  Fields field(structs);
+  Vm vm(field);
+  if (auto found = field.Check(); !found) return std::unexpected(found.error());
   return vm;
 }
 
 bool Vm::Describe(uint64_t method, engine::MethodText* text) {
   const auto symbol = [&](uint64_t at) {
-    return std::string_view(reinterpret_cast<const char*>(at + symbol_body_),
-                            Load<uint16_t>(at, symbol_length_));
+    return std::string_view(reinterpret_cast<const char*>(at + method_.symbol_body),
+                            Load<uint16_t>(at, method_.symbol_length));
   };
   if (method == 0) return false;
-  const auto const_method = Load<uint64_t>(method, const_method_);
+  const auto const_method = Load<uint64_t>(method, method_.const_method);
   if (const_method == 0) return false;
-  const auto pool = Load<uint64_t>(const_method, constants_);
-  const auto holder = Load<uint64_t>(pool, pool_holder_);
+  const auto pool = Load<uint64_t>(const_method, method_.constants);
+  const auto holder = Load<uint64_t>(pool, method_.pool_holder);
   const auto pooled = [&](int64_t index_offset) {
     const auto index = Load<uint16_t>(const_method, index_offset);
-    return symbol(Load<uint64_t>(pool, pool_bytes_ + int64_t{index} * 8));
+    return symbol(Load<uint64_t>(pool, method_.pool_bytes + int64_t{index} * 8));
   };
-  text->class_name = symbol(Load<uint64_t>(holder, klass_name_));
-  text->name = pooled(name_index_);
-  text->signature = pooled(signature_index_);
-  const uint32_t flags = access_bytes_ == 2 ? Load<uint16_t>(method, access_flags_)
-                                            : Load<uint32_t>(method, access_flags_);
-  text->is_static = (flags & kAccStatic) != 0;
-  text->is_native = (flags & kAccNative) != 0;
-  text->is_intrinsic = intrinsic_id_ >= 0 && Load<uint16_t>(method, intrinsic_id_) != 0;
+  text->class_name = symbol(Load<uint64_t>(holder, method_.klass_name));
+  text->name = pooled(method_.name_index);
+  text->signature = pooled(method_.signature_index);
+  const uint32_t flags = method_.access_flags_bytes == 2
+                             ? Load<uint16_t>(method, method_.access_flags)
+                             : Load<uint32_t>(method, method_.access_flags);
+  text->is_static = (flags & MethodLayout::kAccStatic) != 0;
+  text->is_native = (flags & MethodLayout::kAccNative) != 0;
+  text->is_intrinsic =
+      method_.intrinsic_id >= 0 && Load<uint16_t>(method, method_.intrinsic_id) != 0;
   return true;
 }
 
 MethodType Vm::Classify(uint64_t return_address) {
-  const uint64_t blob = heaps_.BlobAround(return_address);
+  const MemoryReader memory(nullptr);
+  const uint64_t blob = heaps_.BlobAround(memory, return_address);
   if (blob == 0) return MethodType::kOther;
-  const char* name = Load<const char*>(blob, blob_name_);
-  if (std::strcmp(name, "nmethod") == 0) {
-    const int level =
-        comp_level_bytes_ == 1 ? Load<int8_t>(blob, comp_level_) : Load<int32_t>(blob, comp_level_);
-    return level >= kFirstC2Level ? MethodType::kRejitted : MethodType::kJitted;
+  switch (BlobKindOf(Load<const char*>(blob, blob_name_))) {
+    case BlobKind::kMethod:
+      return level_.IsC2(memory, blob) ? MethodType::kRejitted : MethodType::kJitted;
+    case BlobKind::kNativeMethod:
+      return MethodType::kNative;
+    case BlobKind::kInterpreter:
+      return MethodType::kInterpreted;
+    default:
+      return MethodType::kOther;
   }
-  if (std::strcmp(name, "native nmethod") == 0) return MethodType::kNative;
-  if (std::strcmp(name, "Interpreter") == 0) return MethodType::kInterpreted;
-  return MethodType::kOther;
 }
 
 uint64_t Vm::VirtualThreadId(uint64_t vm_thread) {

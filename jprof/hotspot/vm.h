@@ -1,6 +1,6 @@
-// What the probe's slow path reads out of the running HotSpot: a method's names, what kind of code
-// an address lies in, which virtual thread is mounted. Callable from a leaf probe: loads only, no
-// VM call, no lock; the memory it reads cannot go away while the method it belongs to is running.
+// What the probe's slow path reads from the running HotSpot: a method's names, the kind of code at
+// an address, the mounted virtual thread. Callable from a leaf probe: only loads, no VM call, no
+// lock. The memory stays mapped while the method that it belongs to is running.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include "common/result.h"
 #include "jprof/engine/method_table.h"
 #include "jprof/hotspot/code_cache.h"
+#include "jprof/hotspot/method_layout.h"
+#include "jprof/hotspot/nmethod_layout.h"
 #include "jprof/hotspot/vm_structs.h"
 
 namespace jprof::hotspot {
@@ -36,12 +38,12 @@ class Vm : public engine::MethodSource {
   static uint8_t* Flag(const VmStructs& structs, const char* name);
 
  private:
-  int64_t const_method_, access_flags_, access_bytes_;
-  int64_t constants_, name_index_, signature_index_, pool_holder_, klass_name_, symbol_length_,
-      symbol_body_, pool_bytes_;
-  int64_t intrinsic_id_;  // -1: not told
-  int64_t blob_name_, comp_level_, comp_level_bytes_;
+  explicit Vm(Fields& field);
+
+  MethodLayout method_;
   CodeHeaps heaps_;
+  int64_t blob_name_;
+  CompilerLevel level_;
   ThreadMarks marks_;
 };
 

@@ -10,16 +10,12 @@ T At(const char* base, uint64_t offset) {
   return *reinterpret_cast<const T*>(base + offset);
 }
 
-// The value of an exported variable of libjvm.so, which the JVM itself has already loaded.
+// The value of an exported variable of libjvm.so, which the JVM itself has already loaded. Some
+// launchers open it with RTLD_LOCAL: then it is found only by `library`.
 template <typename T>
-bool Exported(const char* name, T* value) {
+bool Exported(void* library, const char* name, T* value) {
   void* symbol = dlsym(RTLD_DEFAULT, name);
-  if (symbol == nullptr) {
-    // The launcher opens libjvm.so with RTLD_LOCAL on some JDKs: ask for the loaded library by
-    // name.
-    static void* library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr) symbol = dlsym(library, name);
-  }
+  if (symbol == nullptr && library != nullptr) symbol = dlsym(library, name);
   if (symbol == nullptr) return false;
   *value = *static_cast<T*>(symbol);
   return true;
@@ -28,25 +24,28 @@ bool Exported(const char* name, T* value) {
 }  // namespace
 
 std::optional<VmStructs> VmStructs::Load() {
-  VmStructs s;
-  const bool found = Exported("gHotSpotVMStructs", &s.fields_) &&
-                     Exported("gHotSpotVMStructEntryTypeNameOffset", &s.type_at_) &&
-                     Exported("gHotSpotVMStructEntryFieldNameOffset", &s.name_at_) &&
-                     Exported("gHotSpotVMStructEntryIsStaticOffset", &s.static_at_) &&
-                     Exported("gHotSpotVMStructEntryOffsetOffset", &s.offset_at_) &&
-                     Exported("gHotSpotVMStructEntryAddressOffset", &s.address_at_) &&
-                     Exported("gHotSpotVMStructEntryArrayStride", &s.stride_) &&
-                     Exported("gHotSpotVMTypes", &s.types_) &&
-                     Exported("gHotSpotVMTypeEntryTypeNameOffset", &s.type_name_at_) &&
-                     Exported("gHotSpotVMTypeEntrySizeOffset", &s.type_size_at_) &&
-                     Exported("gHotSpotVMTypeEntryArrayStride", &s.type_stride_);
-  if (!found || s.fields_ == nullptr || s.types_ == nullptr) return std::nullopt;
-  return s;
+  void* const library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+  Tables t;
+  const bool found = Exported(library, "gHotSpotVMStructs", &t.fields) &&
+                     Exported(library, "gHotSpotVMStructEntryTypeNameOffset", &t.type_at) &&
+                     Exported(library, "gHotSpotVMStructEntryFieldNameOffset", &t.name_at) &&
+                     Exported(library, "gHotSpotVMStructEntryIsStaticOffset", &t.static_at) &&
+                     Exported(library, "gHotSpotVMStructEntryOffsetOffset", &t.offset_at) &&
+                     Exported(library, "gHotSpotVMStructEntryAddressOffset", &t.address_at) &&
+                     Exported(library, "gHotSpotVMStructEntryArrayStride", &t.stride) &&
+                     Exported(library, "gHotSpotVMTypes", &t.types) &&
+                     Exported(library, "gHotSpotVMTypeEntryTypeNameOffset", &t.type_name_at) &&
+                     Exported(library, "gHotSpotVMTypeEntrySizeOffset", &t.type_size_at) &&
+                     Exported(library, "gHotSpotVMTypeEntryArrayStride", &t.type_stride);
+  if (!found || t.fields == nullptr || t.types == nullptr) return std::nullopt;
+  return VmStructs(t);
 }
 
 const VmStructs::Entry* VmStructs::Find(std::string_view type, std::string_view field) const {
-  for (const char* at = fields_; At<const char*>(at, type_at_) != nullptr; at += stride_) {
-    if (type == At<const char*>(at, type_at_) && field == At<const char*>(at, name_at_)) {
+  for (const char* at = tables_.fields; At<const char*>(at, tables_.type_at) != nullptr;
+       at += tables_.stride) {
+    if (type == At<const char*>(at, tables_.type_at) &&
+        field == At<const char*>(at, tables_.name_at)) {
       return reinterpret_cast<const Entry*>(at);
     }
   }
@@ -55,19 +54,21 @@ const VmStructs::Entry* VmStructs::Find(std::string_view type, std::string_view 
 
 int64_t VmStructs::Offset(std::string_view type, std::string_view field) const {
   const auto* entry = reinterpret_cast<const char*>(Find(type, field));
-  if (entry == nullptr || At<int32_t>(entry, static_at_) != 0) return -1;
-  return static_cast<int64_t>(At<uint64_t>(entry, offset_at_));
+  if (entry == nullptr || At<int32_t>(entry, tables_.static_at) != 0) return -1;
+  return static_cast<int64_t>(At<uint64_t>(entry, tables_.offset_at));
 }
 
 void* VmStructs::Static(std::string_view type, std::string_view field) const {
   const auto* entry = reinterpret_cast<const char*>(Find(type, field));
-  if (entry == nullptr || At<int32_t>(entry, static_at_) == 0) return nullptr;
-  return At<void*>(entry, address_at_);
+  if (entry == nullptr || At<int32_t>(entry, tables_.static_at) == 0) return nullptr;
+  return At<void*>(entry, tables_.address_at);
 }
 
 uint64_t VmStructs::SizeOf(std::string_view type) const {
-  for (const char* at = types_; At<const char*>(at, type_name_at_) != nullptr; at += type_stride_) {
-    if (type == At<const char*>(at, type_name_at_)) return At<uint64_t>(at, type_size_at_);
+  for (const char* at = tables_.types; At<const char*>(at, tables_.type_name_at) != nullptr;
+       at += tables_.type_stride) {
+    if (type == At<const char*>(at, tables_.type_name_at))
+      return At<uint64_t>(at, tables_.type_size_at);
   }
   return 0;
 }

@@ -10,8 +10,18 @@ namespace jprof::hotspot {
 
 class VmStructs {
  public:
+  // The two tables, and how an entry of each is laid out: offsets in it, and its size.
+  struct Tables {
+    const char* fields = nullptr;  // ends with an entry without type
+    uint64_t type_at = 0, name_at = 0, static_at = 0, offset_at = 0, address_at = 0, stride = 0;
+    const char* types = nullptr;  // ends with an entry without name
+    uint64_t type_name_at = 0, type_size_at = 0, type_stride = 0;
+  };
+
   // Finds the tables in the libjvm.so that this process runs. Empty: this is not HotSpot.
   static std::optional<VmStructs> Load();
+  // Those of another VM, for tests. They outlive the object.
+  explicit VmStructs(const Tables& tables) : tables_(tables) {}
 
   // Offset of a field; -1: this VM has no such field.
   int64_t Offset(std::string_view type, std::string_view field) const;
@@ -20,14 +30,13 @@ class VmStructs {
   // sizeof a VM type; 0: unknown.
   uint64_t SizeOf(std::string_view type) const;
 
+  const Tables& tables() const { return tables_; }
+
  private:
   struct Entry;
   const Entry* Find(std::string_view type, std::string_view field) const;
 
-  const char* fields_ = nullptr;  // array of entries, and how an entry is laid out
-  uint64_t type_at_ = 0, name_at_ = 0, static_at_ = 0, offset_at_ = 0, address_at_ = 0, stride_ = 0;
-  const char* types_ = nullptr;
-  uint64_t type_name_at_ = 0, type_size_at_ = 0, type_stride_ = 0;
+  Tables tables_;
 };
 
 }  // namespace jprof::hotspot

@@ -10,10 +10,10 @@ namespace {
 constexpr uint32_t kLongLength = 0xffffffff;
 
 // One entry: its bytes after the length. Empty: the end mark, or the section ends.
-ByteReader NextEntry(ByteReader& section) {
-  if (section.rest().size() < sizeof(uint32_t)) return {};
-  const uint64_t length = section.Fixed<uint32_t>();
-  return section.Part(length == kLongLength ? section.Fixed<uint64_t>() : length);
+FrameBytes NextEntry(FrameBytes& section) {
+  if (section.left() < sizeof(uint32_t)) return {};
+  const uint64_t length = section.Read<uint32_t>();
+  return section.Part(length == kLongLength ? section.Read<uint64_t>() : length);
 }
 
 // What the kernel leaves on the stack when it calls a signal's handler on AArch64: a siginfo of 128
@@ -39,14 +39,14 @@ FrameState InitialState(const Machine& machine) {
 }
 
 // The letters of an augmentation string that begins with z (LSB Core 10.6.1.1.1).
-bool ReadAugmentation(std::string_view letters, ByteReader data, Cie& cie) {
+bool ReadAugmentation(std::string_view letters, FrameBytes data, Cie& cie) {
   for (const char letter : letters.substr(1)) {
     switch (letter) {
       case 'R':
-        cie.pointer_encoding = data.Fixed<uint8_t>();
+        cie.pointer_encoding = data.Read<uint8_t>();
         break;
       case 'P':
-        data.Pointer(data.Fixed<uint8_t>() & kFormatMask);
+        data.ReadPointer(data.Read<uint8_t>() & kFormatMask);
         break;
       case 'L':
         data.Skip(1);
@@ -64,17 +64,17 @@ bool ReadAugmentation(std::string_view letters, ByteReader data, Cie& cie) {
   return data.ok();
 }
 
-bool ReadCie(ByteReader in, const Machine& machine, Cie& cie) {
-  const auto version = in.Fixed<uint8_t>();
-  const std::string_view letters = in.Text();
-  cie.code_unit = in.Uleb();
-  cie.data_unit = static_cast<uint64_t>(in.Sleb());
-  const uint64_t return_address = version == 1 ? in.Fixed<uint8_t>() : in.Uleb();
+bool ReadCie(FrameBytes in, const Machine& machine, Cie& cie) {
+  const auto version = in.Read<uint8_t>();
+  const std::string_view letters = in.ReadText();
+  cie.code_unit = in.ReadUleb();
+  cie.data_unit = static_cast<uint64_t>(in.ReadSleb());
+  const uint64_t return_address = version == 1 ? in.Read<uint8_t>() : in.ReadUleb();
   cie.has_augmentation_data = letters.starts_with('z');
   if ((version != 1 && version != 3) || return_address != machine.return_address || !in.ok())
     return false;
   if (cie.has_augmentation_data) {
-    if (!ReadAugmentation(letters, in.Part(in.Uleb()), cie)) return false;
+    if (!ReadAugmentation(letters, in.Part(in.ReadUleb()), cie)) return false;
   } else if (!letters.empty()) {
     return false;
   }
@@ -87,13 +87,13 @@ bool ReadCie(ByteReader in, const Machine& machine, Cie& cie) {
 
 }  // namespace
 
-CallFrames::CallFrames(ByteReader eh_frame, CodeRange code, const Machine& machine)
+CallFrames::CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machine)
     : section_(eh_frame), code_(code), machine_(machine) {
-  ByteReader section = section_;
-  for (ByteReader entry = NextEntry(section); !entry.empty() && section.ok();
+  FrameBytes section = section_;
+  for (FrameBytes entry = NextEntry(section); !entry.empty() && section.ok();
        entry = NextEntry(section)) {
     const uint64_t here = entry.address();
-    const auto back = entry.Fixed<uint32_t>();  // 0: a CIE, read when a function wants it
+    const auto back = entry.Read<uint32_t>();  // 0: a CIE, read when a function wants it
     if (back != 0) AddFunction(entry, here - back);
   }
   const auto begins_before = [](const Function& a, const Function& b) {
@@ -109,12 +109,12 @@ CallFrames::CallFrames(ByteReader eh_frame, CodeRange code, const Machine& machi
   }
 }
 
-void CallFrames::AddFunction(ByteReader entry, uint64_t cie_address) {
+void CallFrames::AddFunction(FrameBytes entry, uint64_t cie_address) {
   const Cie* cie = CieAt(cie_address);
   if (cie == nullptr) return;
-  const uint64_t low = entry.Pointer(cie->pointer_encoding);
-  const uint64_t size = entry.Pointer(cie->pointer_encoding & kFormatMask);
-  if (cie->has_augmentation_data) entry.Skip(entry.Uleb());
+  const uint64_t low = entry.ReadPointer(cie->pointer_encoding);
+  const uint64_t size = entry.ReadPointer(cie->pointer_encoding & kFormatMask);
+  if (cie->has_augmentation_data) entry.Skip(entry.ReadUleb());
   const bool inside = low >= code_.low && low < code_.high && size != 0 && size <= code_.high - low;
   if (entry.ok() && inside) functions_.push_back({{low, low + size}, cie, entry});
 }
@@ -123,10 +123,10 @@ const Cie* CallFrames::CieAt(uint64_t address) {
   const auto [known, is_new] = cies_.try_emplace(address);
   Cie& cie = known->second;
   if (is_new) {
-    ByteReader section = section_;
+    FrameBytes section = section_;
     section.Skip(address - section_.address());
-    ByteReader entry = section.ok() ? NextEntry(section) : ByteReader();
-    const bool is_cie = entry.Fixed<uint32_t>() == 0 && entry.ok();
+    FrameBytes entry = section.ok() ? NextEntry(section) : FrameBytes();
+    const bool is_cie = entry.Read<uint32_t>() == 0 && entry.ok();
     if (!is_cie || !ReadCie(entry, machine_, cie)) cie.pointer_encoding = kOmitted;
   }
   return cie.pointer_encoding == kOmitted ? nullptr : &cie;

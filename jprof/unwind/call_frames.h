@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "jprof/unwind/byte_reader.h"
+#include "jprof/unwind/frame_bytes.h"
 #include "jprof/unwind/frame_rule.h"
 #include "jprof/unwind/machine.h"
 
@@ -43,11 +43,11 @@ class CallFrames {
   struct Function {
     CodeRange code;
     const Cie* cie;
-    ByteReader program;
+    FrameBytes program;
   };
 
   // Functions outside `code` are left out: the linker drops code, but not always what describes it.
-  CallFrames(ByteReader eh_frame, CodeRange code, const Machine& machine);
+  CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machine);
   CallFrames(const CallFrames&) = delete;
 
   // Sorted, none overlapping.
@@ -58,10 +58,10 @@ class CallFrames {
   void RowsOf(const Function& function, Rows& rows) const;
 
  private:
-  void AddFunction(ByteReader entry, uint64_t cie_address);
+  void AddFunction(FrameBytes entry, uint64_t cie_address);
   const Cie* CieAt(uint64_t address);
 
-  const ByteReader section_;
+  const FrameBytes section_;
   const CodeRange code_;
   const Machine& machine_;
   std::unordered_map<uint64_t, Cie>

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <string_view>
 
 namespace jprof::unwind {
 namespace {
@@ -66,37 +67,38 @@ struct Simple {
   bool ok;
 };
 
-Simple SimpleExpression(ByteReader in) {
-  const auto op = in.Fixed<uint8_t>();
-  Simple simple = {op - uint64_t{kBreg0}, static_cast<uint64_t>(in.Sleb()), false, false};
+Simple SimpleExpression(FrameBytes in) {
+  const auto op = in.Read<uint8_t>();
+  Simple simple = {op - uint64_t{kBreg0}, static_cast<uint64_t>(in.ReadSleb()), false, false};
   simple.load = !in.empty();
-  const bool tail = in.empty() || (in.Fixed<uint8_t>() == kDeref && in.empty());
+  const bool tail = in.empty() || (in.Read<uint8_t>() == kDeref && in.empty());
   simple.ok = op >= kBreg0 && op <= kBreg31 && tail && in.ok();
   return simple;
 }
 
 // What linkers write for .plt: sp + 8 + ((pc & 15) >= N) * 8, for the push before the jump. 0: it
 // is not that.
-uint8_t PltThreshold(std::span<const uint8_t> bytes) {
+uint8_t PltThreshold(std::string_view bytes) {
   constexpr std::array<uint8_t, 11> kPlt = {0x77, 8,    0x80,      0,    kLit15, 0x1a,
                                             0,    0x2a, kLit0 + 3, 0x24, 0x22};
   constexpr size_t kN = 6;
   if (bytes.size() != kPlt.size()) return 0;
   for (size_t i = 0; i < kPlt.size(); ++i) {
-    if (i != kN && bytes[i] != kPlt[i]) return 0;
+    if (i != kN && static_cast<uint8_t>(bytes[i]) != kPlt[i]) return 0;
   }
-  return bytes[kN] > kLit0 && bytes[kN] <= kLit15 ? bytes[kN] - kLit0 : 0;
+  const char literal = bytes[kN];
+  return literal > kLit0 && literal <= kLit15 ? static_cast<uint8_t>(literal - kLit0) : 0;
 }
 
 }  // namespace
 
-FrameProgram::FrameProgram(ByteReader instructions, const Cie& cie, const Machine& machine,
+FrameProgram::FrameProgram(FrameBytes instructions, const Cie& cie, const Machine& machine,
                            uint64_t start)
     : in_(instructions), cie_(cie), machine_(machine), address_(start), state_(cie.initial) {}
 
 bool FrameProgram::Run() {
   while (!in_.empty() && ok()) {
-    if (!Step(in_.Fixed<uint8_t>())) return ok();
+    if (!Step(in_.Read<uint8_t>())) return ok();
   }
   return false;
 }
@@ -107,7 +109,7 @@ bool FrameProgram::Step(uint8_t op) {
     case kAdvance:
       return Advance(operand);
     case kOffset:
-      Save(operand, From::kCfa, in_.Uleb() * cie_.data_unit);
+      Save(operand, From::kCfa, in_.ReadUleb() * cie_.data_unit);
       return true;
     case kRestore:
       Restore(operand);
@@ -118,7 +120,7 @@ bool FrameProgram::Step(uint8_t op) {
 }
 
 bool FrameProgram::Extended(uint8_t op) {
-  const auto sleb = [&] { return static_cast<uint64_t>(in_.Sleb()); };
+  const auto sleb = [&] { return static_cast<uint64_t>(in_.ReadSleb()); };
   // Named first: the order in which arguments are read is not given.
   uint64_t reg = 0;
   switch (op) {
@@ -127,47 +129,47 @@ bool FrameProgram::Extended(uint8_t op) {
     case kNegateReturnAddressStateWithPc:
       break;
     case kSetLoc: {
-      const uint64_t to = in_.Pointer(cie_.pointer_encoding);
+      const uint64_t to = in_.ReadPointer(cie_.pointer_encoding);
       ok_ = ok_ && to >= address_;
       address_ = to;
       return false;
     }
     case kAdvance1:
-      return Advance(in_.Fixed<uint8_t>());
+      return Advance(in_.Read<uint8_t>());
     case kAdvance2:
-      return Advance(in_.Fixed<uint16_t>());
+      return Advance(in_.Read<uint16_t>());
     case kAdvance4:
-      return Advance(in_.Fixed<uint32_t>());
+      return Advance(in_.Read<uint32_t>());
     case kOffsetExtended:
-      reg = in_.Uleb();
-      Save(reg, From::kCfa, in_.Uleb() * cie_.data_unit);
+      reg = in_.ReadUleb();
+      Save(reg, From::kCfa, in_.ReadUleb() * cie_.data_unit);
       break;
     case kOffsetExtendedSigned:
-      reg = in_.Uleb();
+      reg = in_.ReadUleb();
       Save(reg, From::kCfa, sleb() * cie_.data_unit);
       break;
     case kGnuNegativeOffsetExtended:
-      reg = in_.Uleb();
-      Save(reg, From::kCfa, -in_.Uleb() * cie_.data_unit);
+      reg = in_.ReadUleb();
+      Save(reg, From::kCfa, -in_.ReadUleb() * cie_.data_unit);
       break;
     case kRestoreExtended:
-      Restore(in_.Uleb());
+      Restore(in_.ReadUleb());
       break;
     case kUndefinedReg:
-      Save(in_.Uleb(), From::kUndefined, 0);
+      Save(in_.ReadUleb(), From::kUndefined, 0);
       break;
     case kSameValue:
-      Save(in_.Uleb(), From::kUnchanged, 0);
+      Save(in_.ReadUleb(), From::kUnchanged, 0);
       break;
     case kInRegister:
     case kValOffset:
-      reg = in_.Uleb();
-      in_.Uleb();
+      reg = in_.ReadUleb();
+      in_.ReadUleb();
       Save(reg, From::kUnknown, 0);
       break;
     case kValOffsetSigned:
-      reg = in_.Uleb();
-      in_.Sleb();
+      reg = in_.ReadUleb();
+      in_.ReadSleb();
       Save(reg, From::kUnknown, 0);
       break;
     case kRememberState:
@@ -181,36 +183,36 @@ bool FrameProgram::Extended(uint8_t op) {
       remembered_.pop_back();
       break;
     case kDefCfa:
-      reg = in_.Uleb();
-      DefineCfa(reg, in_.Uleb());
+      reg = in_.ReadUleb();
+      DefineCfa(reg, in_.ReadUleb());
       break;
     case kDefCfaSigned:
-      reg = in_.Uleb();
+      reg = in_.ReadUleb();
       DefineCfa(reg, sleb() * cie_.data_unit);
       break;
     case kDefCfaRegister:
-      DefineCfa(in_.Uleb(), state_.cfa_offset);
+      DefineCfa(in_.ReadUleb(), state_.cfa_offset);
       break;
     case kDefCfaOffset:
-      DefineCfa(state_.cfa_register, in_.Uleb());
+      DefineCfa(state_.cfa_register, in_.ReadUleb());
       break;
     case kDefCfaOffsetSigned:
       DefineCfa(state_.cfa_register, sleb() * cie_.data_unit);
       break;
     case kDefCfaExpression:
-      CfaExpression(in_.Part(in_.Uleb()));
+      CfaExpression(in_.Part(in_.ReadUleb()));
       break;
     case kExpression:
-      reg = in_.Uleb();
-      SaveByExpression(reg, in_.Part(in_.Uleb()));
+      reg = in_.ReadUleb();
+      SaveByExpression(reg, in_.Part(in_.ReadUleb()));
       break;
     case kValExpression:
-      reg = in_.Uleb();
-      in_.Skip(in_.Uleb());
+      reg = in_.ReadUleb();
+      in_.Skip(in_.ReadUleb());
       Save(reg, From::kUnknown, 0);
       break;
     case kGnuArgsSize:
-      in_.Uleb();
+      in_.ReadUleb();
       break;
     default:
       ok_ = false;
@@ -231,7 +233,7 @@ void FrameProgram::DefineCfa(uint64_t reg, uint64_t offset) {
   state_.has_expression = false;
 }
 
-void FrameProgram::CfaExpression(ByteReader expression) {
+void FrameProgram::CfaExpression(FrameBytes expression) {
   const Simple simple = SimpleExpression(expression);
   FrameRule& cfa = state_.cfa_expression = FrameRule();
   state_.has_expression = true;
@@ -256,7 +258,7 @@ void FrameProgram::Save(uint64_t reg, FrameRule::From from, uint64_t offset) {
       from == From::kUnknown ? 0 : static_cast<int32_t>(offset);
 }
 
-void FrameProgram::SaveByExpression(uint64_t reg, ByteReader expression) {
+void FrameProgram::SaveByExpression(uint64_t reg, FrameBytes expression) {
   const Simple simple = SimpleExpression(expression);
   From from = From::kUnknown;
   if (simple.ok && !simple.load && simple.reg == machine_.sp) from = From::kSp;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "jprof/unwind/byte_reader.h"
 #include "jprof/unwind/call_frames.h"
+#include "jprof/unwind/frame_bytes.h"
 #include "jprof/unwind/machine.h"
 
 namespace jprof::unwind {
@@ -13,7 +13,7 @@ namespace jprof::unwind {
 class FrameProgram {
  public:
   // `cie` outlives it. `start`: the address of the function's first instruction.
-  FrameProgram(ByteReader instructions, const Cie& cie, const Machine& machine, uint64_t start);
+  FrameProgram(FrameBytes instructions, const Cie& cie, const Machine& machine, uint64_t start);
 
   // Runs up to the next advance of the address. False: the program is over, the state holds to the
   // function's end.
@@ -30,12 +30,12 @@ class FrameProgram {
   bool Extended(uint8_t op);
   bool Advance(uint64_t units);
   void DefineCfa(uint64_t reg, uint64_t offset);
-  void CfaExpression(ByteReader expression);
+  void CfaExpression(FrameBytes expression);
   void Save(uint64_t reg, FrameRule::From from, uint64_t offset);
-  void SaveByExpression(uint64_t reg, ByteReader expression);
+  void SaveByExpression(uint64_t reg, FrameBytes expression);
   void Restore(uint64_t reg);
 
-  ByteReader in_;
+  FrameBytes in_;
   const Cie& cie_;
   const Machine& machine_;
   uint64_t address_;

@@ -36,11 +36,11 @@ std::span<const uint8_t> BytesFrom(uint64_t address, Segments segments, uint64_t
 }
 
 // LSB Core 10.6.2: version, three encodings, the address of .eh_frame.
-uint64_t EhFrameAddress(ByteReader index) {
-  const auto version = index.Fixed<uint8_t>();
-  const auto encoding = index.Fixed<uint8_t>();
+uint64_t EhFrameAddress(FrameBytes index) {
+  const auto version = index.Read<uint8_t>();
+  const auto encoding = index.Read<uint8_t>();
   index.Skip(2);
-  const uint64_t address = index.Pointer(encoding);
+  const uint64_t address = index.ReadPointer(encoding);
   return version == 1 && index.ok() ? address : 0;
 }
 

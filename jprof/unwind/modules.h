@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "jprof/unwind/byte_reader.h"
 #include "jprof/unwind/call_frames.h"
+#include "jprof/unwind/frame_bytes.h"
 
 namespace jprof::unwind {
 
@@ -18,7 +18,7 @@ struct Module {
   CodeRange span;                  // all segments, at run time
   std::vector<CodeRange> code;     // the executable ones
   std::span<const uint8_t> index;  // .eh_frame_hdr
-  ByteReader eh_frame;             // from .eh_frame to the end of its segment; empty: there is none
+  FrameBytes eh_frame;             // from .eh_frame to the end of its segment; empty: there is none
 };
 
 // How often modules came and went; unchanged: they are the same.

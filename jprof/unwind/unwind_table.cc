@@ -36,7 +36,7 @@ CodeRange Reachable(CodeRange code) {
 
 }  // namespace
 
-UnwindTable::UnwindTable(ByteReader eh_frame, CodeRange code, const Machine& machine) {
+UnwindTable::UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& machine) {
   const CallFrames frames(eh_frame, Reachable(code), machine);
   RuleSet rules(rules_);
   CallFrames::Rows rows;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "jprof/unwind/byte_reader.h"
 #include "jprof/unwind/call_frames.h"
+#include "jprof/unwind/frame_bytes.h"
 #include "jprof/unwind/frame_rule.h"
 #include "jprof/unwind/machine.h"
 
@@ -26,7 +26,7 @@ class UnwindTable {
   UnwindTable() = default;
   // Rows are distances from code.low. `eh_frame` may go on behind the section's end mark; its bytes
   // may be anything.
-  UnwindTable(ByteReader eh_frame, CodeRange code, const Machine& machine);
+  UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& machine);
 
   // nullptr: below the first row.
   const Row* Find(uint64_t pc) const;

@@ -396,15 +396,18 @@ class CommandLine(unittest.TestCase):
             (("scs", "--timer", "posx"), "--timer: there is no 'posx'; did you mean posix?"),
             (("scs", "--event", "IDLE", "--timer", "posix"),
              "--timer: nothing is sampled by CPU time"),
-            (("calltree", "--timer", "posix"), "--timer: only samples have one; add --sample N"),
-            (("calltree", "--force-rate"),
-             "--force-rate: only samples have a rate; add --sample N"),
+            (("calltree", "--timer", "posix"), "--timer needs --sample: only sampling has timers"),
+            (("calltree", "--force-rate"), "--force-rate needs --sample: only sampling has timers"),
         ]:
             self.refused(self.record(*words, "--", "java"), said)
+        self.refused(self.record("callflow", "--keep-intrinsics", "--", "java"),
+                     "jprof: --keep-intrinsics needs --focus")
+        self.refused(self.record("callflow", "--", "java", JPROFOPTS="keep_intrinsics"),
+                     "jprof: JPROFOPTS: KEEP_INTRINSICS needs FOCUS")
         result = self.record("calltree", "--sample", "100", "--timer", "posix", "--focus", "a.*",
                              "--", "java")
         self.assertIn("=CALLTREE,", result.stdout)
-        self.assertIn("SAMPLE=100,TIMER=posix]", result.stdout)
+        self.assertIn("SAMPLE=100,TIMER=posix,FOCUS=+a.*]", result.stdout)
 
     def test_jdk_tools_get_it_by_their_J_option(self):
         self.write("jdk/lib/jvm.cfg", "")

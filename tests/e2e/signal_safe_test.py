@@ -41,17 +41,21 @@ INDIRECT = [
     (r"^jprof::engine::MethodTable::Find\(",
      r"^jprof::(hotspot::Vm|agent::\(anonymous namespace\)::(NativeFunctions|Known))::Describe\("),
     (r"^jprof::engine::Session::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
-    (r"^jprof::engine::Session::SwitchStrand\(|^jprof::agent::Sampling::VirtualRow\(",
+    (r"^jprof::engine::Session::SwitchTimeline\(|^jprof::agent::VirtualRows::TimelineFor\(",
      r"^jprof::hotspot::Vm::VirtualThreadId\("),
     # SafeFetchN, the VM's own load that may fault: not in this library.
-    (r"^jprof::hotspot::(Foreign::Word|\(anonymous namespace\)::Walk::Go)\(", None),
+    (r"^jprof::hotspot::MemoryReader::Word\(", None),
+    (r"^jprof::hotspot::WalkState::EmitAt\(", r"^jprof::agent::ThreadNames::WordOf\("),
+    # MemorySource: the product has none.
+    (r"^jprof::hotspot::MemoryReader::(ReadSource|SourceBytes|SourceText|NextInSource|"
+     r"IsSourceCode)\(", None),
     # The filters of methods and of threads.
     (r"^jprof::engine::MethodTable::Find\(", FILTER + r"MethodFilter\(.*::_M_invoke\("),
     (r"^jprof::engine::Session::Name\(", FILTER + r"MakePlan\(.*::_M_invoke\("),
 ]
 
 START = {
-    "the signal handler": r"^jprof::agent::Sampling::OnSignal\(",
+    "the signal handler": r"^jprof::agent::SampleSignals::OnSignal\(",
     "the probes": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
 }
 

@@ -7,6 +7,18 @@
 #include "profile/jit_log.h"
 #include "profile/sample_log.h"
 
+namespace {
+
+using namespace jprof::profile;
+
+// The bytes that an event's views show.
+size_t ViewedBytes(const CodeMapped& map) { return map.path.size() + map.build_id.size(); }
+size_t ViewedBytes(const ThreadNamed& named) { return named.name.size(); }
+size_t ViewedBytes(const SampleTaken& sample) { return sample.chain.size_bytes(); }
+size_t ViewedBytes(const auto&) { return 0; }
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
@@ -26,9 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   size_t sum = 0;
   uint64_t last = 0;
   for (const auto& entry : log->entries()) {
-    sum += entry.text.size() + entry.build_id.size() + 8 * entry.chain.size();
-    if (entry.record.time < last) std::abort();  // records must be in order
-    last = entry.record.time;
+    sum += std::visit([](const auto& event) { return ViewedBytes(event); }, entry.event);
+    if (entry.time < last) std::abort();  // records must be in order
+    last = entry.time;
   }
   if (sum > bytes.size()) std::abort();
   return 0;

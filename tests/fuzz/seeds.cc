@@ -54,33 +54,16 @@ std::string BytesOf(const std::filesystem::path& path) {
 }
 
 void SaveSamples(const std::filesystem::path& path) {
-  using profile::SampleKind;
   profile::SampleWriter writer;
   if (!writer.Open(path, {.cpus = 2, .start_ns = 5})) std::exit(1);
   const uint64_t chain[] = {0x1000, 0x2000, 0xffffffff81000000};
-  writer.Add(
-      {{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 6}, "java", {}, {}});
-  writer.Add({{.kind = SampleKind::kMap,
-               .pid = 7,
-               .tid = 7,
-               .time = 7,
-               .address = 0x1000,
-               .length = 0x2000},
-              "/bin/true",
-              "id",
-              {}});
-  writer.Add(
-      {{.kind = SampleKind::kFork, .pid = 8, .tid = 8, .time = 8, .address = 7}, {}, {}, {}});
-  writer.Add({{.kind = SampleKind::kSample, .pid = 8, .tid = 8, .time = 10, .address = 0x1000},
-              {},
-              {},
-              chain});
-  writer.Add({{.kind = SampleKind::kSample, .kernel = 1, .time = 9, .address = 0xffffffff81000000},
-              {},
-              {},
-              {}});
-  writer.Add({{.kind = SampleKind::kLost, .time = 11, .address = 3}, {}, {}, {}});
-  writer.Add({{.kind = SampleKind::kExit, .pid = 8, .tid = 8, .time = 12}, {}, {}, {}});
+  writer.Add({6, 7, 7, 0, profile::ThreadNamed{"java", true}});
+  writer.Add({7, 7, 7, 0, profile::CodeMapped{0x1000, 0x2000, 0, 0, "/bin/true", "id"}});
+  writer.Add({8, 8, 8, 0, profile::ThreadForked{7}});
+  writer.Add({10, 8, 8, 0, profile::SampleTaken{0x1000, false, chain}});
+  writer.Add({9, 0, 0, 0, profile::SampleTaken{0xffffffff81000000, true}});
+  writer.Add({11, 0, 0, 0, profile::SamplesLost{3}});
+  writer.Add({12, 8, 8, 0, profile::ThreadExited{}});
   if (!writer.Close(20)) std::exit(1);
   const std::string bytes = BytesOf(path);
   std::ofstream(path, std::ios::binary) << '\0' << bytes;

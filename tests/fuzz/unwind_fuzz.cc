@@ -5,7 +5,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace jprof::unwind;
   if (size < 1) return 0;
-  const UnwindTable table(ByteReader({data + 1, size - 1}, 0x1000), {0, uint64_t{1} << 40},
+  const UnwindTable table(FrameBytes({data + 1, size - 1}, 0x1000), {0, uint64_t{1} << 40},
                           data[0] % 2 == 0 ? kX86 : kAArch64);
   const UnwindTable::Row* before = nullptr;
   for (const UnwindTable::Row& row : table.rows()) {

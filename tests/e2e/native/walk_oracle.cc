@@ -1,7 +1,8 @@
 // An agent that checks the stack walker where it is used: it interrupts every running Java thread
 // some thousand times a second, walks its stack, and compares with AsyncGetCallTrace; in JVMTI
 // callbacks it compares with GetStackTrace. Options: the file to write what was found into, the
-// signals a second. It also holds StackShapes' native method.
+// signals a second, and, if stacks are to be recorded for unit tests, the file to write them into.
+// It also holds StackShapes' native method.
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <pthread.h>
@@ -23,6 +24,9 @@
 
 #include "jprof/hotspot/stack_walker.h"
 #include "jprof/hotspot/vm.h"
+#if defined(__x86_64__)
+#include "tests/e2e/native/stack_recorder.h"
+#endif
 
 namespace {
 
@@ -86,8 +90,52 @@ std::vector<Thread*> threads;
 thread_local Thread* self __attribute__((tls_model("initial-exec")));
 Findings* findings;
 std::atomic<bool> stopped = false;
-std::string output;
+std::string output, recorded;
 int rate = 2000;
+
+// Stacks as recorded unit tests: one of each kind, of few frames.
+#if defined(__x86_64__)
+jprof::hotspot::StackRecorder* recorder;
+FILE* recording;
+
+void PrepareToRecord() {
+  if (recorder != nullptr) recorder->Prepare();
+}
+void Record(const Thread& thread, const void* context) {
+  if (recorder != nullptr) recorder->Walk(context, thread.stack, thread.vm_thread);
+}
+// What tells kinds of stacks apart: the letters of the frames, without repetitions.
+void KeepRecorded(const Thread& thread) {
+  static std::map<std::string, int> kinds;
+  constexpr uint32_t kMostFrames = 28;
+  if (recorder == nullptr || recorder->overflow()) return;
+  const StackWalk& walk = recorder->walk();
+  bool good = !walk.unknown && walk.depth == thread.plain.depth && walk.depth <= kMostFrames;
+  std::string kind;
+  for (uint32_t i = 0; good && i < walk.depth; ++i) {
+    const StackFrame &frame = recorder->frames()[i], &live = thread.plain_frames[i];
+    good = frame.method == live.method && frame.pc == live.pc && frame.bci == live.bci;
+    const char letter = jprof::Letter(frame.type);
+    if (kind.empty() || kind.back() != letter) kind += letter;
+  }
+  if (!good || kinds[kind]++ > 0) return;
+  recorder->Print(recording, kind.c_str());
+}
+void OpenRecorder(const jprof::hotspot::VmStructs& structs) {
+  if (recorded.empty() || (recording = fopen(recorded.c_str(), "w")) == nullptr) return;
+  recorder = new jprof::hotspot::StackRecorder(structs, *unwinder);
+  recorder->PrintVm(recording);
+}
+void CloseRecorder() {
+  if (recording != nullptr) fclose(recording);
+}
+#else
+void PrepareToRecord() {}
+void Record(const Thread&, const void*) {}
+void KeepRecorded(const Thread&) {}
+void OpenRecorder(const jprof::hotspot::VmStructs&) {}
+void CloseRecorder() {}
+#endif
 
 int64_t Now(clockid_t clock) {
   timespec time;
@@ -117,6 +165,7 @@ void OnSignal(int, siginfo_t*, void* context) {
     std::ranges::copy(thread->last.frames(), thread->frames);
     thread->plain =
         walker->WalkSignal(context, thread->stack, thread->vm_thread, thread->plain_frames, kRoom);
+    Record(*thread, context);
     thread->pc = jprof::unwind::OfSignal(context).pc;
     thread->trace = {thread->env, 0, thread->trace_frames};
     async_get_call_trace(&thread->trace, kRoom, context);
@@ -293,12 +342,14 @@ bool HasRun(Thread& thread) {
 
 void SampleOnce(Thread& thread) {
   if (!HasRun(thread)) return;
+  PrepareToRecord();
   thread.state.store(1);
   if (syscall(SYS_tgkill, getpid(), thread.tid, SIGUSR2) != 0) return;
   for (int i = 0; i < 20'000 && thread.state.load() != 3; ++i) usleep(5);
   int asked = 1;
   if (thread.state.compare_exchange_strong(asked, 0)) return;  // it did not get to it
   while (thread.state.load() == 2) usleep(5);
+  KeepRecorded(thread);
   Judge(thread);
 }
 
@@ -415,6 +466,7 @@ void JNICALL OnDeath(jvmtiEnv*, JNIEnv*) {
   stopped = true;
   std::lock_guard no_more(threads_lock);
   std::lock_guard guard(findings->lock);
+  CloseRecorder();
   FILE* file = fopen(output.c_str(), "w");
   if (file == nullptr) return;
   const Findings& f = *findings;
@@ -467,6 +519,7 @@ bool OpenWalker() {
   }
   walker = new jprof::hotspot::StackWalker(*opened);
   vm = new jprof::hotspot::Vm(*opened_vm);
+  OpenRecorder(*structs);
   return true;
 }
 
@@ -477,6 +530,8 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* java, char* options, void
   const size_t comma = text.find(',');
   output = text.substr(0, comma);
   if (comma != std::string::npos) rate = std::max(1, atoi(text.c_str() + comma + 1));
+  if (const size_t next = text.find(',', comma + 1); comma != next && next != std::string::npos)
+    recorded = text.substr(next + 1);
   findings = new Findings;
   void* libjvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
   async_get_call_trace = reinterpret_cast<AsyncGetCallTrace>(dlsym(libjvm, "AsyncGetCallTrace"));

@@ -295,7 +295,10 @@ TEST_F(ControlTest, StopRemovesTheSocketAndRunsNoHandlerAfterwards) {
   control_.Stop();
   Start();  // again
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
-  EXPECT_EQ(Problem(), "jprof ctl is listened to already");
+  EXPECT_EQ(Problem(), "no socket at " + control_.path() + ": Address already in use");
+  const auto twice = control_.Start(Handlers(), folder_);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message, "jprof ctl is listened to already");
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
 }
 
@@ -454,6 +457,8 @@ TEST_F(ControlTest, AnotherThatListensByThisNameIsLeftAlone) {
   EXPECT_TRUE(fs::exists(path));
 }
 
+Control* forked_control = nullptr;  // pthread_atfork passes no argument
+
 TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
   // The JVM is a child, so that it can be killed; the descriptors are its own.
   pid_t grandchild = 0;
@@ -462,6 +467,8 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
   std::string path;
   const pid_t jvm = Child([&] {
     if (!control_.Start(Handlers(), folder_)) _exit(1);
+    forked_control = &control_;
+    if (pthread_atfork(nullptr, nullptr, [] { forked_control->LeaveToParent(); }) != 0) _exit(1);
     Caller caller(control_.path());  // one is connected at the fork
     agent::Ask(control_.path(), "jprof 1 status\n");
     const pid_t child = fork();

@@ -63,6 +63,38 @@ TEST(Plan, OptionsReachTheSession) {
   EXPECT_TRUE(PlanOf("callflow,focus=app")->session.some_unprobed);
 }
 
+TEST(Plan, ModesDecideThePartsOfTheRecording) {
+  const struct {
+    std::string text;
+    Source source;
+    bool jit_log, sampling, vm_triggers, focus, hotspot_probe, jvmti_probe;
+  } cases[] = {
+      {"callflow", Source::kProbe, false, false, false, false, true, true},
+      {"trace,probe=hotspot", Source::kProbe, false, false, false, false, true, false},
+      {"callflow,probe=jvmti", Source::kProbe, false, false, false, false, false, true},
+      {"callflow,tprof,focus=app", Source::kProbe, true, false, false, true, true, true},
+      {"calltree", Source::kProbe, false, false, false, false, true, true},
+      {"calltree,sample", Source::kProbe, false, true, false, false, true, true},
+      {"scs", Source::kSamples, false, true, true, false, false, false},
+      {"scs=IDLE+CLASS_LOAD,tprof", Source::kSamples, false, true, true, false, false, false},
+      {"tprof", Source::kNone, true, false, false, false, false, false},
+      {"tprof,code,probe=hotspot", Source::kNone, true, false, false, false, false, false},
+  };
+  for (const auto& expected : cases) {
+    const auto plan = PlanOf(expected.text);
+    ASSERT_TRUE(plan) << expected.text << ": " << plan.error().message;
+    EXPECT_EQ(plan->source, expected.source) << expected.text;
+    EXPECT_EQ(plan->has_session(), expected.source != Source::kNone) << expected.text;
+    EXPECT_EQ(plan->jit_log, expected.jit_log) << expected.text;
+    EXPECT_EQ(plan->sampling, expected.sampling) << expected.text;
+    EXPECT_EQ(plan->vm_triggers, expected.vm_triggers) << expected.text;
+    EXPECT_EQ(plan->virtual_thread_names, expected.vm_triggers) << expected.text;
+    EXPECT_EQ(plan->focus, expected.focus) << expected.text;
+    EXPECT_EQ(plan->hotspot_probe, expected.hotspot_probe) << expected.text;
+    EXPECT_EQ(plan->jvmti_probe, expected.jvmti_probe) << expected.text;
+  }
+}
+
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   AgentOptions options;
   options.metrics = {"instructions"};

@@ -68,11 +68,12 @@ class EngineTest : public testing::Test {
   // Stack pointers fall as the stack grows.
   template <class R>
   void Enter(uint32_t method, uint64_t return_address = 1) {
-    engine::Enter<R>(Handle(method), 1'000'000 - 100 * ++depth_, return_address, continuation_, 0);
+    engine::Enter<R>(
+        {Handle(method), 1'000'000 - 100 * ++depth_, return_address, continuation_, 0});
   }
   template <class R>
   void Leave(uint32_t method) {
-    engine::Leave<R>(Handle(method), 1'000'000 - 100 * depth_--, 1, continuation_, 0);
+    engine::Leave<R>({Handle(method), 1'000'000 - 100 * depth_--, 1, continuation_, 0});
   }
 
   std::string NameOf(uint32_t id) const {
@@ -283,7 +284,7 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
   ListTree oracle;
   RunRandom<Training<TimeTree>>(oracle, 5, 9, 50'000, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
-  const auto* train = current_thread->train_end - (1 << 14);  // the run being written
+  const auto* train = current_thread->training.end - (1 << 14);  // the run being written
   EXPECT_NE(train->from, 0u);
   EXPECT_EQ(session_->writer().header()->train_records,
             (Sum().entries + Sum().exits + (1 << 14) - 1) / (1 << 14) * (1 << 14));
@@ -432,7 +433,7 @@ TEST_F(EngineTest, DeepStacksGrow) {
 TEST_F(EngineTest, AnExitWithoutAnEntryIsIgnoredAndCounted) {
   Start(Counting());
   Enter<CountTree>(1);
-  engine::Leave<CountTree>(Handle(2), 1, 1, 0, 0);
+  engine::Leave<CountTree>({Handle(2), 1, 1, 0, 0});
   Leave<CountTree>(1);
   EXPECT_EQ(current_thread->record->unmatched, 1u);
   EXPECT_EQ(Sum().exits, 1u);
@@ -452,10 +453,10 @@ TEST_F(EngineTest, FramesThatLostTheirExitsAreHealedByTheNextExitBelow) {
 
 TEST_F(EngineTest, FramesFarBelowTheStackPointerAreHealedOnEntry) {
   Start(Counting());
-  engine::Enter<CountTree>(Handle(1), 1'000'000, 1, 0, 0);
-  engine::Enter<CountTree>(Handle(2), 900'000, 1, 0, 0);
-  engine::Enter<CountTree>(Handle(3), 800'000, 1, 0, 0);
-  engine::Enter<CountTree>(Handle(4), 950'000, 1, 0, 0);  // 2 and 3 are gone
+  engine::Enter<CountTree>({Handle(1), 1'000'000, 1, 0, 0});
+  engine::Enter<CountTree>({Handle(2), 900'000, 1, 0, 0});
+  engine::Enter<CountTree>({Handle(3), 800'000, 1, 0, 0});
+  engine::Enter<CountTree>({Handle(4), 950'000, 1, 0, 0});  // 2 and 3 are gone
   EXPECT_EQ(current_thread->record->healed, 2u);
   const auto contexts = Contexts();
   EXPECT_TRUE(contexts.contains({1, 4}));
@@ -463,10 +464,10 @@ TEST_F(EngineTest, FramesFarBelowTheStackPointerAreHealedOnEntry) {
 
 TEST_F(EngineTest, ASmallerFrameInPlaceOfALargerOneIsNoLoss) {
   Start(Counting());
-  engine::Enter<CountTree>(Handle(1), 1'000'000, 1, 0, 0);
+  engine::Enter<CountTree>({Handle(1), 1'000'000, 1, 0, 0});
   for (int i = 0; i < 3; ++i) {  // 1 was replaced on the stack: its callees lie above its probe
-    engine::Enter<CountTree>(Handle(2), 1'000'200, 1, 0, 0);
-    engine::Leave<CountTree>(Handle(2), 1'000'200, 1, 0, 0);
+    engine::Enter<CountTree>({Handle(2), 1'000'200, 1, 0, 0});
+    engine::Leave<CountTree>({Handle(2), 1'000'200, 1, 0, 0});
   }
   EXPECT_EQ(current_thread->record->healed, 0u);
   EXPECT_EQ(Contexts().at({1, 2}).entries[0] + Contexts().at({1, 2}).entries[1], 3u);
@@ -717,9 +718,9 @@ TEST_F(EngineTest, ThreadsRecordSideBySide) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < kCalls; ++i) {
-        engine::Enter<TimeTree>(Handle(i % 40), 1000, 1, 0, 0);
+        engine::Enter<TimeTree>({Handle(i % 40), 1000, 1, 0, 0});
         if (i % 1000 == 0) session_->ForgetMethods();
-        engine::Leave<TimeTree>(Handle(i % 40), 1000, 1, 0, 0);
+        engine::Leave<TimeTree>({Handle(i % 40), 1000, 1, 0, 0});
       }
       session_->Detach();
     });
@@ -753,7 +754,7 @@ TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
     GTEST_SKIP() << "no perf events here";
   }
   const Node* nodes = session_->writer().nodes();
-  EXPECT_EQ(nodes[current_thread->top[-1].node->child[0].node].self, int64_t{kPages});
+  EXPECT_EQ(nodes[current_thread->cursor.top[-1].node->child[0].node].self, int64_t{kPages});
 }
 
 TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
@@ -769,8 +770,8 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
     GTEST_SKIP() << "no perf events here";
   // Of the run being written: the three metrics of each event in order, the same event in all of
   // them.
-  const auto* record = current_thread->train_end - (1 << 14);
-  for (; record + 3 <= current_thread->train_next; record += 3) {
+  const auto* record = current_thread->training.end - (1 << 14);
+  for (; record + 3 <= current_thread->training.next; record += 3) {
     for (int metric = 0; metric < 3; ++metric) {
       ASSERT_EQ(record[metric].event >> 1, metric);
       ASSERT_EQ(record[metric].to, record[0].to);

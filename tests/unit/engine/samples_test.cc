@@ -100,8 +100,8 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
     const uint32_t metric = i % kMetrics;
     const int64_t value = std::uniform_int_distribution(1, 1000)(random);
     const Path innermost_first(path.rbegin(), path.rend());
-    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), metric, value,
-           kMetrics);
+    AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, innermost_first), metric, value,
+                kMetrics);
     expected[path][metric] += value;
   }
   EXPECT_EQ(Tree(), expected);
@@ -112,15 +112,15 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
 TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   Start(16 << 20);
   const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
-  Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
-  Strand row;
+  AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
+  Timeline row;
   ASSERT_TRUE(session_.AddRow("worker", &row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
     const Path deep = {Word(MethodType::kJitted, 1 + i % 99),
                        Word(MethodType::kJitted, 3 + i / 99)};
-    Strand& strand = i % 2 == 0 ? row : thread_->strand;
-    Charge(*thread_, ContextOf(*thread_, strand, deep), 1, 1, kMetrics);
+    Timeline& timeline = i % 2 == 0 ? row : thread_->timeline;
+    AddToMetric(*thread_, ContextOf(*thread_, timeline, deep), 1, 1, kMetrics);
   }
   const Node* nodes = session_.writer().nodes();
   int64_t sums[2] = {};
@@ -152,7 +152,7 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
     for (uint32_t d = 0; d < 12; ++d) {
       innermost_first.push_back(Word(MethodType::kJitted, 1 + static_cast<uint32_t>(random()) % 5));
     }
-    Charge(*thread_, ContextOf(*thread_, thread_->strand, innermost_first), 0, 1, kMetrics);
+    AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, innermost_first), 0, 1, kMetrics);
     ++expected[profile::MethodOf(innermost_first.front())];
   }
   EXPECT_NE(session_.writer().header()->folded_ticks, 0u);
@@ -168,17 +168,17 @@ TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
   const auto take = [&](uint32_t i) {
     const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
                         Word(MethodType::kJitted, 1 + i / 999)};
-    Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
+    AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   };
   uint32_t i = 0;
   for (; i < 50'000 && folded == 0; ++i) {
-    ASSERT_TRUE(MayGoOn(*thread_, thread_->strand));
+    ASSERT_TRUE(MayGoOn(*thread_, thread_->timeline));
     take(i);
   }
   ASSERT_NE(folded, 0u);
-  EXPECT_FALSE(MayGoOn(*thread_, thread_->strand));
+  EXPECT_FALSE(MayGoOn(*thread_, thread_->timeline));
   take(i);  // from the root: the second tree begins
-  EXPECT_TRUE(MayGoOn(*thread_, thread_->strand));
+  EXPECT_TRUE(MayGoOn(*thread_, thread_->timeline));
 }
 
 TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
@@ -188,7 +188,7 @@ TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
     const Path stack = {Word(MethodType::kJitted, 1 + i % 999),
                         Word(MethodType::kJitted, 1 + i / 999),
                         Word(MethodType::kJitted, 5000 + i % 7)};
-    Charge(*thread_, ContextOf(*thread_, thread_->strand, stack), 0, 1, kMetrics);
+    AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
     ++sum;
   }
   int64_t kept = 0;
@@ -212,7 +212,7 @@ TEST_F(SamplesTest, ForgottenMethodsAreDescribedAgain) {
   Start(1 << 20);
   SampledMethod(*thread_, source_, 42);
   session_.ForgetMethods();
-  EXPECT_TRUE(session_.Heed(*thread_));
+  EXPECT_TRUE(session_.HandleAttention(*thread_));
   SampledMethod(*thread_, source_, 42);
   EXPECT_EQ(source_.described, 2);
 }

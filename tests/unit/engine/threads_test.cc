@@ -50,10 +50,7 @@ class Recorded {
   explicit Recorded(Session& session)
       : thread_([this, &session] {
           Thread* state = session.Attach();
-          state->sampling = &given_back_;
-          state->give_back_sampling = [](void* flag) {
-            *static_cast<std::atomic<bool>*>(flag) = true;
-          };
+          state->extension = &extension_;
           begun_.release();
           end_.acquire();
           session.Detach();
@@ -66,10 +63,14 @@ class Recorded {
     end_.release();
     thread_.join();
   }
-  bool given_back() const { return given_back_; }
+  bool given_back() const { return extension_.given_back; }
 
  private:
-  std::atomic<bool> given_back_ = false;
+  struct Extension final : ThreadExtension {
+    void GiveBack() override { given_back = true; }
+    std::atomic<bool> given_back = false;
+  };
+  Extension extension_;
   std::binary_semaphore begun_{0}, end_{0};
   std::thread thread_;
 };

@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "jprof/hotspot/focus.h"
-#include "jprof/hotspot/foreign.h"
+#include "jprof/hotspot/compile_focus.h"
 #include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/memory_reader.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
 #include "jprof/hotspot/vm_structs.h"
@@ -89,12 +89,13 @@ TEST(LibjvmTest, EveryOffsetThatTheProbeNeedsIsThere) {
   });
 }
 
-// What lands when memory is gone (Foreign); without it the kernel is asked, which leaves a gap.
+// What lands when memory is gone (MemoryReader); without it the kernel is asked, which leaves a
+// gap.
 TEST(LibjvmTest, HasTheFunctionThatSurvivesAFault) {
   InEach([]() -> std::string {
     const auto image = LibjvmImage::Open();
     if (!image) return image.error().message;
-    const Foreign::Fetch fetch = Foreign::FetchOf(*image);
+    const MemoryReader::Fetch fetch = MemoryReader::FetchOf(*image);
     if (fetch == nullptr) return "no SafeFetchN_impl";
     const intptr_t word = 4711;
     return fetch(&word, 1) == 4711 ? "good" : "it answers something else";
@@ -115,7 +116,7 @@ TEST(LibjvmTest, FocusFindsItsCallsAndTheByteThatFollowsTheFlag) {
     const auto image = LibjvmImage::Open();
     const auto structs = VmStructs::Load();
     const uint8_t* flag = Vm::Flag(*structs, "DTraceMethodProbes");
-    const auto focus = Focus::Find(*image, *structs);
+    const auto focus = CompileFocus::Find(*image, *structs);
     if (!focus) return focus.error().message;
     return *flag == 0 ? "good" : "the flag was left set";
   });
@@ -136,16 +137,16 @@ TEST(LibjvmTest, FocusIsInstalledAsAWhole) {
     profile::ControlHeader header;
     const auto everything = [](std::string_view, std::string_view) { return true; };
     const auto no_room =
-        (*Focus::Find(*image, *structs))
+        (*CompileFocus::Find(*image, *structs))
             ->Install({caller.begin + (1ull << 40), 0, 4096}, &*vm, everything, true, &header);
     if (no_room || CallsOf(caller, callee).size() != 1) return "installed where it cannot reach";
-    const auto installed =
-        (*Focus::Find(*image, *structs))->Install(*targets, &*vm, everything, false, &header);
+    const auto installed = (*CompileFocus::Find(*image, *structs))
+                               ->Install(*targets, &*vm, everything, false, &header);
     if (!installed) return installed.error().message;
     if (!CallsOf(caller, callee).empty()) return "a call was not redirected";
     if (CallsOf(parser, generator).empty())
       return "C2's parser was redirected without being asked to";
-    return Focus::Find(*image, *structs) ? "found a second time" : "good";
+    return CompileFocus::Find(*image, *structs) ? "found a second time" : "good";
   });
 }
 

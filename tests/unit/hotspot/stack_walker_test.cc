@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "jprof/hotspot/foreign.h"
 #include "jprof/hotspot/frame_code.h"
+#include "jprof/hotspot/memory_reader.h"
 #include "jprof/hotspot/nmethod.h"
 
 namespace jprof::hotspot {
@@ -28,7 +28,7 @@ void Write(std::vector<uint8_t>* bytes, uint32_t value, Coding coding) {
   bytes->push_back(static_cast<uint8_t>(rest + excluded));
 }
 
-Foreign by_kernel(nullptr);
+MemoryReader by_kernel(nullptr);
 
 bool Read(const std::vector<uint8_t>& bytes, uint32_t offset, Coding coding, Scope* scope) {
   return ReadScope(by_kernel, reinterpret_cast<uint64_t>(bytes.data()), bytes.size(), offset,
@@ -178,7 +178,8 @@ TEST(CallerInCompiled, NeverAFrame) { EXPECT_EQ(Place({0x90, 0xff, 0xe3}, 1, 3, 
 
 TEST(AfterCall, FormsOfCalls) {
   const auto after = [](std::vector<uint8_t> code, uint64_t* target) {
-    return AfterCall(code.data(), code.data() + code.size(), target);
+    const uint8_t* end = code.data() + code.size();
+    return AfterCall(code.data(), end, reinterpret_cast<uint64_t>(end), target);
   };
   uint64_t target;
   EXPECT_TRUE(after({0x90, 0xe8, 0, 0, 0, 0}, &target));

@@ -25,25 +25,14 @@ class SampleLogTest : public testing::Test {
     SampleWriter writer;
     ASSERT_TRUE(writer.Open(path_, {.cpus = 2, .start_ns = 5}));
     const uint64_t chain[] = {0x1000, 0x2000, 0x3000};
+    writer.Add({30, 7, 8, 1, SampleTaken{0x1000, true, chain}});
     writer.Add(
-        {{.kind = SampleKind::kSample, .cpu = 1, .pid = 7, .tid = 8, .time = 30, .address = 0x1000},
-         {},
-         {},
-         chain});
-    writer.Add({{.kind = SampleKind::kMap,
-                 .pid = 7,
-                 .tid = 7,
-                 .time = 10,
-                 .address = 0x1000,
-                 .length = 0x100,
-                 .offset = 0x40,
-                 .inode = 9},
-                "/lib/x.so",
-                std::string_view("\x01\x02\xff", 3),
-                {}});
-    writer.Add(
-        {{.kind = SampleKind::kComm, .exec = 1, .pid = 7, .tid = 7, .time = 20}, "java", {}, {}});
-    writer.Add({{.kind = SampleKind::kLost, .time = 40, .address = 3}, {}, {}, {}});
+        {10, 7, 7, 0,
+         CodeMapped{0x1000, 0x100, 0x40, 9, "/lib/x.so", std::string_view("\x01\x02\xff", 3)}});
+    writer.Add({20, 7, 7, 0, ThreadNamed{"java", true}});
+    writer.Add({25, 9, 9, 0, ThreadForked{7}});
+    writer.Add({35, 9, 9, 0, ThreadExited{}});
+    writer.Add({40, 0, 0, 0, SamplesLost{3}});
     if (end) {
       ASSERT_TRUE(writer.Close(50));
     }
@@ -61,16 +50,28 @@ TEST_F(SampleLogTest, ReadsBackWhatWasWrittenInOrderOfTime) {
   EXPECT_EQ(log->header().cpus, 2u);
   EXPECT_EQ(log->end_ns(), 50u);
   EXPECT_EQ(log->lost(), 3u);
-  ASSERT_EQ(log->entries().size(), 4u);
-  const SampleEntry& map = log->entries()[0];
-  EXPECT_EQ(map.text, "/lib/x.so");
+  ASSERT_EQ(log->entries().size(), 6u);
+  const auto& map = std::get<CodeMapped>(log->entries()[0].event);
+  EXPECT_EQ(map.path, "/lib/x.so");
   EXPECT_EQ(map.build_id, std::string_view("\x01\x02\xff", 3));
-  EXPECT_EQ(map.record.offset, 0x40u);
-  EXPECT_EQ(log->entries()[1].text, "java");
-  const SampleEntry& sample = log->entries()[2];
-  EXPECT_EQ(sample.record.tid, 8u);
+  EXPECT_EQ(map.start, 0x1000u);
+  EXPECT_EQ(map.length, 0x100u);
+  EXPECT_EQ(map.file_offset, 0x40u);
+  EXPECT_EQ(map.inode, 9u);
+  const auto& named = std::get<ThreadNamed>(log->entries()[1].event);
+  EXPECT_EQ(named.name, "java");
+  EXPECT_TRUE(named.by_exec);
+  EXPECT_EQ(std::get<ThreadForked>(log->entries()[2].event).parent_pid, 7u);
+  const SampleEntry& entry = log->entries()[3];
+  EXPECT_EQ(entry.tid, 8u);
+  EXPECT_EQ(entry.cpu, 1u);
+  const auto& sample = std::get<SampleTaken>(entry.event);
+  EXPECT_EQ(sample.address, 0x1000u);
+  EXPECT_TRUE(sample.kernel);
   ASSERT_EQ(sample.chain.size(), 3u);
   EXPECT_EQ(sample.chain[2], 0x3000u);
+  EXPECT_TRUE(std::holds_alternative<ThreadExited>(log->entries()[4].event));
+  EXPECT_EQ(std::get<SamplesLost>(log->entries()[5].event).count, 3u);
 }
 
 TEST_F(SampleLogTest, ARecordingThatWasCutOffReadsUpToThere) {
@@ -86,7 +87,7 @@ TEST_F(SampleLogTest, ARecordingThatWasCutOffReadsUpToThere) {
     EXPECT_GE(log->entries().size(), last);
     last = log->entries().size();
   }
-  EXPECT_EQ(last, 4u);
+  EXPECT_EQ(last, 6u);
 }
 
 TEST_F(SampleLogTest, HostileLengthsEndTheReading) {
@@ -118,7 +119,7 @@ TEST_F(SampleLogTest, WhatIsNoRecordingIsAnError) {
 TEST(SampleWriter, AFullDiskIsAnErrorOfClose) {
   SampleWriter writer;
   if (!writer.Open("/dev/full", {})) GTEST_SKIP() << "no /dev/full";
-  for (int i = 0; i < 10000; ++i) writer.Add({{.kind = SampleKind::kComm}, "a name", {}, {}});
+  for (int i = 0; i < 10000; ++i) writer.Add({.event = ThreadNamed{"a name"}});
   EXPECT_FALSE(writer.Close(1));
 }
 

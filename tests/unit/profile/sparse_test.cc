@@ -193,7 +193,7 @@ TEST_F(Sparse, ALogOfSamplesEndsWhereItIsEmpty) {
   const std::string path = (directory_ / kSamplesFile).string();
   SampleWriter writer;
   ASSERT_TRUE(writer.Open(path, {.cpus = 1}));
-  writer.Add({{.kind = SampleKind::kComm, .pid = 7, .tid = 7}, "java", {}, {}});
+  writer.Add({.pid = 7, .tid = 7, .event = ThreadNamed{"java"}});
   ASSERT_TRUE(writer.Close(9));
   fs::resize_file(path, fs::file_size(path) - sizeof(SampleFileRecord));  // not ended
   Lengthen(kSamplesFile);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ptm/sampler.h"
+#include "ptm/cpu_sampler.h"
 
 namespace jprof::ptm {
 namespace {

@@ -119,7 +119,7 @@ inline Printed Print(const std::string& report, const std::filesystem::path& dir
   Output out(file);
   for (const Report& one : Reports()) {
     if (one.name != report) continue;
-    printed.result = one.print(source, options, out);
+    printed.result = PrintReport(one, source, options, out);
     if (printed.result) printed.result = out.Finish();
   }
   std::fclose(file);

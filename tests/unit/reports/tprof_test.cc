@@ -11,7 +11,6 @@ namespace jprof::reports {
 namespace {
 
 namespace fs = std::filesystem;
-using profile::SampleKind;
 
 // One process with a thread each for jitted code, which changes its owner at time 500, and for code
 // that has no module.
@@ -39,19 +38,14 @@ class TprofTest : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   static void Comm(profile::SampleWriter& writer, uint32_t pid, uint32_t tid, const char* name) {
-    writer.Add({{.kind = SampleKind::kComm, .pid = pid, .tid = tid}, name, {}, {}});
+    writer.Add({.pid = pid, .tid = tid, .event = profile::ThreadNamed{name}});
   }
   static void Sample(profile::SampleWriter& writer, uint64_t time, uint32_t tid, uint64_t address,
                      bool kernel = false) {
-    writer.Add({{.kind = SampleKind::kSample,
-                 .kernel = kernel,
-                 .pid = tid == 0 ? 0u : 16u,
-                 .tid = tid,
-                 .time = time,
-                 .address = address},
-                {},
-                {},
-                {}});
+    writer.Add({.time = time,
+                .pid = tid == 0 ? 0u : 16u,
+                .tid = tid,
+                .event = profile::SampleTaken{address, kernel}});
   }
 
   std::string Print(const TprofOptions& options) {

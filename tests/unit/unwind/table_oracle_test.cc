@@ -47,7 +47,7 @@ class ElfFile {
     gelf_getehdr(elf_, &header);
     return header.e_machine == EM_AARCH64 ? kAArch64 : kX86;
   }
-  ByteReader EhFrame() const {
+  FrameBytes EhFrame() const {
     size_t names = 0;
     elf_getshdrstrndx(elf_, &names);
     GElf_Shdr header;

@@ -48,7 +48,7 @@ class EhFrame {
     AddEntry(body);
     return *this;
   }
-  UnwindTable Compile() const { return {ByteReader(bytes_, 0), {kCode, kCodeEnd}, machine_}; }
+  UnwindTable Compile() const { return {FrameBytes(bytes_, 0), {kCode, kCodeEnd}, machine_}; }
 
  private:
   void AddEntry(const Bytes& body) {
@@ -246,7 +246,7 @@ TEST(UnwindTable, DamagedBytes) {
     address = module.eh_frame.address();
   });
   ASSERT_FALSE(original.empty());
-  ASSERT_GT(UnwindTable(ByteReader(original, address), code, kThisMachine).rows().size(), 50u);
+  ASSERT_GT(UnwindTable(FrameBytes(original, address), code, kThisMachine).rows().size(), 50u);
   std::mt19937 random(1);
   for (int round = 0; round < 4000; ++round) {
     Bytes bytes = original;
@@ -254,23 +254,23 @@ TEST(UnwindTable, DamagedBytes) {
     for (size_t i = 0; i <= random() % 32 && !bytes.empty(); ++i) {
       bytes[random() % std::min<size_t>(bytes.size(), 1024)] = static_cast<uint8_t>(random());
     }
-    const UnwindTable table(ByteReader(bytes, address), code, round % 2 == 0 ? kX86 : kAArch64);
+    const UnwindTable table(FrameBytes(bytes, address), code, round % 2 == 0 ? kX86 : kAArch64);
     CheckOrder(table);
     if (HasFatalFailure()) FAIL() << "round " << round;
   }
 }
 
-TEST(ByteReader, Numbers) {
+TEST(FrameBytes, PointersAreRelativeToTheirOwnAddress) {
   const Bytes bytes = {0xe5, 0x8e, 0x26, 0x9b, 0xf1, 0x59, 0x7f,
                        'a',  'b',  0,    0xfc, 0xff, 0xff, 0xff};
-  ByteReader in(bytes, 0x100);
-  EXPECT_EQ(in.Uleb(), 624485u);
-  EXPECT_EQ(in.Sleb(), -624485);
-  EXPECT_EQ(in.Sleb(), -1);
-  EXPECT_EQ(in.Text(), "ab");
-  EXPECT_EQ(in.Pointer(kSdata4 | kPcRelative), 0x100u + 10 - 4);
+  FrameBytes in(bytes, 0x100);
+  EXPECT_EQ(in.ReadUleb(), 624485u);
+  EXPECT_EQ(in.ReadSleb(), -624485);
+  EXPECT_EQ(in.ReadSleb(), -1);
+  EXPECT_EQ(in.ReadText(), "ab");
+  EXPECT_EQ(in.ReadPointer(kSdata4 | kPcRelative), 0x100u + 10 - 4);
   EXPECT_TRUE(in.ok() && in.empty());
-  EXPECT_EQ(in.Fixed<uint32_t>(), 0u);
+  EXPECT_EQ(in.Read<uint32_t>(), 0u);
   EXPECT_FALSE(in.ok());
 }
 

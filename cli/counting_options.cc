@@ -1,0 +1,24 @@
+#include "cli/counting_options.h"
+
+#include "cli/count_output.h"
+#include "record/thread_counting.h"
+
+namespace jprof::cli {
+
+void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
+                        const char* out_help) {
+  sub.add_option("-e,--events", options.events,
+                 "What to count: A,B (8 at most), see `jprof events`; repeatable")
+      ->allow_extra_args(false);
+  sub.add_flag("--hurry", options.hurry,
+               "Read the counts at real-time priority: less is lost on a machine that is "
+               "overloaded");
+  sub.add_option("--format", options.format, format_help);
+  sub.add_option("-o,--output", options.out, out_help);
+}
+
+Result<ptm::CheckedMetrics> CountedMetrics(const CountingOptions& options) {
+  return record::ChooseMetrics(SplitAll(options.events));
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,26 @@
+// The options that `jprof stat` and `jprof ptt` share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "ptm/names/event_name.h"
+
+namespace jprof::cli {
+
+struct CountingOptions {
+  std::vector<std::string> events;  // lists of names
+  bool hurry = false;
+  std::string format = "text", out;
+};
+
+// `options` outlives `sub`. The texts: what --format and -o do.
+void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
+                        const char* out_help);
+
+// The metrics in --events, checked, or the default ones.
+Result<ptm::CheckedMetrics> CountedMetrics(const CountingOptions& options);
+
+}  // namespace jprof::cli

@@ -1,0 +1,77 @@
+// The arithmetic of the triggers IDLE and WALL: how much unsampled time each thread has
+// accumulated, and which threads are signalled in a tick. Pure: no clock, no thread, no signal.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace jprof::agent {
+
+// One tick of a trigger, as all threads see it.
+struct IdleTick {
+  int64_t period_ns = 1;        // of the trigger
+  int64_t passed_ns = 0;        // since the tick before: a multiple of the period
+  bool counts_running = false;  // WALL: CPU time counts like idle time
+  uint32_t run = 0;             // changes whenever sampling starts anew
+};
+
+// The unsampled time of one thread for one trigger. Valid in zeroed memory.
+// Owner: the background thread.
+class IdleAccount {
+ public:
+  // Adds a tick; `cpu_ns`: the CPU time that the thread has used so far. For IDLE the CPU time of
+  // the tick is subtracted. Ticks come early and late, so the balance may be negative for a while.
+  // Returns how many samples the thread should be asked for: 0 if less than a period is unsampled,
+  // or if the thread ran for more than half of the tick.
+  int64_t Add(const IdleTick& tick, uint64_t cpu_ns) {
+    const int64_t used_ns = static_cast<int64_t>(cpu_ns - cpu_ns_);
+    cpu_ns_ = cpu_ns;
+    int64_t ran_ns = tick.counts_running ? 0 : used_ns;
+    if (std::exchange(run_, tick.run) != tick.run) {  // the time before this run does not count
+      ran_ns = std::min(ran_ns, tick.passed_ns);
+      unsampled_ns_ = 0;
+    }
+    unsampled_ns_ += tick.passed_ns - ran_ns;
+    if (ran_ns > tick.passed_ns / 2) return 0;
+    return std::max(int64_t{0}, unsampled_ns_) / tick.period_ns;
+  }
+
+  // The thread was asked for `samples` samples.
+  void Subtract(const IdleTick& tick, int64_t samples) {
+    unsampled_ns_ -= samples * tick.period_ns;
+  }
+
+ private:
+  uint64_t cpu_ns_ = 0;  // CPU time at the last tick
+  int64_t unsampled_ns_ = 0;
+  uint32_t run_ = 0;
+};
+
+// Limits how many threads are signalled in a tick; the next tick goes on where the last one
+// stopped.
+class Rotation {
+ public:
+  explicit Rotation(uint32_t limit) : limit_(limit) {}
+
+  // Advances to the next thread. False: not in this tick.
+  bool Next() { return place_++ >= first_ && signalled_ < limit_; }
+  // The present thread was signalled.
+  void Signalled() {
+    ++signalled_;
+    last_ = place_;
+  }
+  // All threads have been visited.
+  void EndTick() {
+    first_ = signalled_ == limit_ && last_ < place_ ? last_ : 0;
+    place_ = signalled_ = 0;
+  }
+
+ private:
+  const uint32_t limit_;
+  uint32_t first_ = 0;             // the place at which the tick begins
+  uint32_t place_ = 0, last_ = 0;  // of the present and of the last signalled thread, from 1
+  uint32_t signalled_ = 0;
+};
+
+}  // namespace jprof::agent

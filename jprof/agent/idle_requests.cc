@@ -1,0 +1,30 @@
+#include "jprof/agent/idle_requests.h"
+
+#include "jprof/agent/sample_signals.h"
+#include "jprof/agent/sampled_thread.h"
+
+namespace jprof::agent {
+
+// 1. Each sampled thread's account gets the time of this tick, less its CPU time for IDLE.
+// 2. The threads that have a period or more of unsampled time and look idle are signalled, from
+//    where the last tick stopped, until the limit is reached.
+// 3. The requested ticks are kept beside the signal, because signals that arrive together become
+//    one.
+void IdleRequests::Request(size_t trigger, const IdleTick& tick) {
+  session_.ForEachThread([&](engine::Thread& thread) {
+    SampledThread* sampled = SampledThreadOf(thread);
+    if (sampled == nullptr || (thread.attention & engine::kNotRecorded) != 0) return;
+    const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
+    if (!cpu_ns) return;  // the thread has ended
+    IdleAccount& account = sampled->idle[trigger];
+    const int64_t due = account.Add(tick, static_cast<uint64_t>(*cpu_ns));
+    if (!rotation_.Next() || due == 0) return;
+    account.Subtract(tick, due);
+    sampled->requested[trigger] += static_cast<uint32_t>(due);
+    RequestSample(thread.record->tid);
+    rotation_.Signalled();
+  });
+  rotation_.EndTick();
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,117 @@
+#include "jprof/agent/jit_lines.h"
+
+#include <jvmticmlr.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+
+namespace jprof::agent {
+namespace {
+
+using profile::JitCode;
+using profile::JitLine;
+
+// Source lines by bytecode index. For one event only: the VM reuses the ids of methods when classes
+// are unloaded, and lines change with redefinition.
+class SourceLines {
+ public:
+  explicit SourceLines(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+
+  // 0: not known. Index -1 is the entry of a method, before its first bytecode.
+  uint32_t At(jmethodID method, jlocation bytecode) {
+    if (bytecode == -1) bytecode = 0;
+    if (method == nullptr || bytecode < 0) return 0;
+    const Table& table = TableOf(method);
+    const auto after = std::ranges::upper_bound(table, bytecode, {}, &Line::first);
+    return after == table.begin() ? 0 : std::prev(after)->second;
+  }
+
+ private:
+  using Line = std::pair<jlocation, uint32_t>;
+  using Table = std::vector<Line>;
+
+  const Table& TableOf(jmethodID method) {
+    const auto [entry, is_new] = tables_.try_emplace(method);
+    jint count = 0;
+    jvmtiLineNumberEntry* lines = nullptr;
+    if (is_new && jvmti_->GetLineNumberTable(method, &count, &lines) == JVMTI_ERROR_NONE) {
+      for (jint i = 0; i < count; ++i) {
+        entry->second.emplace_back(lines[i].start_location,
+                                   static_cast<uint32_t>(lines[i].line_number));
+      }
+      std::ranges::sort(entry->second);
+      jvmti_->Deallocate(reinterpret_cast<unsigned char*>(lines));
+    }
+    return entry->second;
+  }
+
+  jvmtiEnv* jvmti_;
+  std::unordered_map<jmethodID, Table> tables_;
+};
+
+// HotSpot describes a place in code by the address behind it (a call's is its return address), so
+// each description is valid from the previous one's address up to its own.
+class LineRanges {
+ public:
+  LineRanges(uint64_t begin, uint32_t length) : begin_(begin), length_(length) {}
+
+  // In ascending order of address.
+  void Add(const void* address, uint32_t line, uint32_t own_line) {
+    const uint64_t offset = reinterpret_cast<uint64_t>(address) - begin_;
+    if (offset <= end_ || offset > length_) return;
+    if (lines_.empty() || lines_.back().line != line || lines_.back().own_line != own_line) {
+      lines_.push_back({end_, line, own_line});
+    }
+    end_ = static_cast<uint32_t>(offset);
+  }
+
+  // What follows the last description (exception and deoptimization stubs) has no line.
+  std::vector<JitLine> Take() {
+    if (!lines_.empty() && end_ < length_) lines_.push_back({end_, 0, 0});
+    return std::move(lines_);
+  }
+
+ private:
+  uint64_t begin_;
+  uint32_t length_;
+  uint32_t end_ = 0;
+  std::vector<JitLine> lines_;
+};
+
+// HotSpot's record of the inlined methods at each place, innermost first. Null: there is none.
+const jvmtiCompiledMethodLoadInlineRecord* InlineRecord(const void* compile_info) {
+  auto* header = static_cast<const jvmtiCompiledMethodLoadRecordHeader*>(compile_info);
+  for (; header != nullptr; header = header->next) {
+    if (header->kind == JVMTI_CMLR_INLINE_INFO &&
+        header->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1) {
+      return reinterpret_cast<const jvmtiCompiledMethodLoadInlineRecord*>(header);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<JitLine> LinesOf(jvmtiEnv* jvmti, jmethodID method, const JitCode& code,
+                             std::span<const jvmtiAddrLocationMap> map, const void* compile_info) {
+  SourceLines source(jvmti);
+  LineRanges ranges(code.address, code.length);
+  if (const auto* inlined = InlineRecord(compile_info); inlined != nullptr && inlined->numpcs > 0) {
+    for (const PCStackInfo& place : std::span(inlined->pcinfo, inlined->numpcs)) {
+      if (place.numstackframes < 1) continue;
+      const jint last = place.numstackframes - 1;
+      ranges.Add(place.pc, source.At(place.methods[0], place.bcis[0]),
+                 source.At(place.methods[last], place.bcis[last]));
+    }
+  } else {
+    for (const jvmtiAddrLocationMap& place : map) {
+      const uint32_t line = source.At(method, place.location);
+      ranges.Add(place.start_address, line, line);
+    }
+  }
+  return ranges.Take();
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,78 @@
+// JVMTI environments: strings with owners, capabilities, and events, those above JDK 17 included,
+// which the headers of JDK 17 do not declare.
+#pragma once
+
+#include <jvmti.h>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace jprof::agent {
+
+// A new environment of this JVM; null: it has no JVMTI 11.
+jvmtiEnv* NewJvmtiEnv(JavaVM* java);
+
+// Requests can_support_virtual_threads. False: this JVM has no virtual threads (before JDK 21).
+bool AddVirtualThreadSupport(jvmtiEnv* jvmti);
+
+// False: the VM refuses the event.
+bool EnableEvent(jvmtiEnv* jvmti, jvmtiEvent event);
+
+// A string that JVMTI allocates, freed with its owner; empty if JVMTI returns none.
+class JvmtiString {
+ public:
+  explicit JvmtiString(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
+  JvmtiString(const JvmtiString&) = delete;
+  JvmtiString& operator=(const JvmtiString&) = delete;
+  ~JvmtiString() {
+    if (text_ != nullptr) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_));
+  }
+  // The argument of a JVMTI function that returns a string.
+  char** out() { return &text_; }
+  const char* c_str() const { return text_; }  // null: none
+  std::string_view view() const { return text_ != nullptr ? text_ : std::string_view(); }
+
+ private:
+  jvmtiEnv* jvmti_;
+  char* text_ = nullptr;
+};
+
+// Empty: the VM does not know it. In OnLoad, too.
+std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
+// In the live phase; empty: unknown.
+std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
+// Strips L and ; of the signature of a class.
+std::string_view InternalName(std::string_view signature);
+
+// The events that the agent handles in one environment: the parts add theirs, Install sets all at
+// once. One callback per event.
+class JvmtiEvents {
+ public:
+  using VirtualThreadCallback = void(JNICALL*)(jvmtiEnv*, JNIEnv*, jthread);
+
+  // Calls `callback` at every `event` once the events are installed.
+  template <typename Callback>
+  void Add(jvmtiEvent event, Callback jvmtiEventCallbacks::*slot,
+           std::type_identity_t<Callback> callback) {
+    AddDisabled(slot, callback);
+    enabled_.push_back(event);
+  }
+  // The same from EnableEvent on.
+  template <typename Callback>
+  void AddDisabled(Callback jvmtiEventCallbacks::*slot, std::type_identity_t<Callback> callback) {
+    callbacks_.*slot = callback;
+  }
+  // Virtual threads that begin and end: JDK 21 and later, after AddVirtualThreadSupport.
+  void AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCallback end);
+
+  void Install(jvmtiEnv* jvmti) const;
+
+ private:
+  jvmtiEventCallbacks callbacks_ = {};
+  VirtualThreadCallback virtual_start_ = nullptr, virtual_end_ = nullptr;
+  std::vector<jvmtiEvent> enabled_;
+};
+
+}  // namespace jprof::agent

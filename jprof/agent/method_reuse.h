@@ -1,0 +1,44 @@
+// Makes the threads forget VM methods whose memory the VM may use for other methods. Methods are
+// freed by a collection that unloads classes and by redefinition; their addresses come back with
+// classes that are prepared later. So the caches are emptied when a class is prepared after either.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "jprof/agent/jvmti_env.h"
+#include "jprof/engine/session.h"
+
+namespace jprof::agent {
+
+// Callbacks reach it as TheAgent().method_reuse, on Java threads and the VM's own. Lives as long as
+// the process.
+class MethodReuse {
+ public:
+  explicit MethodReuse(engine::Session& session) : session_(session) {}
+
+  // In Agent_OnLoad: requests the capability, adds the events and hooks the redefinition of
+  // classes, which has no event: all agents call it through one function table.
+  void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti);
+  // After a failed start of the agent: the table is as before.
+  void Unhook(jvmtiEnv* jvmti);
+
+ private:
+  static void JNICALL OnCollection(jvmtiEnv* jvmti);
+  static void JNICALL OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass prepared);
+  static jvmtiError JNICALL OnRedefine(jvmtiEnv* jvmti, jint count,
+                                       const jvmtiClassDefinition* classes);
+  static jvmtiError JNICALL OnRetransform(jvmtiEnv* jvmti, jint count, const jclass* classes);
+  template <typename F>
+  jvmtiError Forgetting(F redefine);
+
+  engine::Session& session_;
+  std::atomic<uint64_t> epoch_ = 0;            // collections and redefinitions so far
+  std::atomic<uint64_t> forgotten_epoch_ = 0;  // at the last ForgetMethods
+  decltype(jvmtiInterface_1::RedefineClasses) redefine_ = nullptr;
+  decltype(jvmtiInterface_1::RetransformClasses) retransform_ = nullptr;
+};
+
+}  // namespace jprof::agent

@@ -1,0 +1,120 @@
+#include "jprof/agent/sample_signals.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/errno_text.h"
+#include "jprof/agent/agent.h"
+#include "jprof/unwind/unwinder.h"
+#include "ptm/tsc.h"
+
+namespace jprof::agent {
+namespace {
+
+Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
+                        struct sigaction* before) {
+  struct sigaction action = {};
+  sigaction(number, nullptr, before);
+  if ((before->sa_flags & SA_SIGINFO) != 0 ||
+      (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)) {
+    return Fail("something else in this process uses signal {} already: only one profiler can",
+                number);
+  }
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigfillset(&action.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP})
+    sigdelset(&action.sa_mask, fault);
+  if (sigaction(number, &action, nullptr) != 0)
+    return Fail("cannot handle signal {}: {}", number, ErrnoText());
+  return {};
+}
+
+}  // namespace
+
+void RequestSample(uint32_t tid) {
+  const pid_t pid = getpid();
+  siginfo_t info = {};
+  info.si_code = SI_QUEUE;
+  info.si_pid = pid;
+  info.si_uid = getuid();
+  syscall(SYS_rt_tgsigqueueinfo, pid, tid, kRequestSignal, &info);
+}
+
+Result<void> SampleSignals::Install() {
+  for (; installed_ < std::size(kSignals); ++installed_) {
+    auto set = SetHandler(kSignals[installed_], OnSignal, &before_[installed_]);
+    if (set) continue;
+    Restore();
+    return set;
+  }
+  return {};
+}
+
+void SampleSignals::Restore() {
+  while (installed_ > 0) {
+    --installed_;
+    sigaction(kSignals[installed_], &before_[installed_], nullptr);
+  }
+}
+
+void SampleSignals::OnSignal(int number, siginfo_t* info, void* context) {
+  const int saved = errno;
+  TheAgent().sampling->signals().Handle(number, *info, context);
+  errno = saved;
+}
+
+void SampleSignals::Handle(int number, const siginfo_t& info, const void* context) {
+  engine::Thread* thread = engine::current_thread;
+  SampledThread* sampled = CurrentSampledThread();
+  if (sampled == nullptr) return;
+  const SampleGate::Pass pass(gate_, sampled->passage);
+  const int64_t begin = ptm::ReadTsc();
+  if (number != kRequestSignal) {
+    TakeExpired(*thread, *sampled, info, context, pass.allowed());
+  } else if (info.si_code == SI_QUEUE && pass.allowed()) {
+    TakeRequested(*thread, *sampled, context);
+  }
+  if (!pass.allowed()) return;
+  thread->record->sampling_ticks += static_cast<uint64_t>(ptm::ReadTsc() - begin);
+}
+
+void SampleSignals::TakeRequested(engine::Thread& thread, SampledThread& sampled,
+                                  const void* context) {
+  for (size_t trigger = 0; trigger < recorder_.trigger_count(); ++trigger) {
+    if (const uint32_t ticks = sampled.requested[trigger].exchange(0))
+      recorder_.TakeStack(thread, trigger, ticks, context, nullptr);
+  }
+}
+
+void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
+                                const siginfo_t& info, const void* context, bool allowed) {
+  for (size_t i = 0; i < timers_.count(); ++i) {
+    const int64_t periods = sampled.timers[i].Take(info);
+    if (periods == 0 || !allowed) continue;
+    if (recorder_.charges_current()) {
+      recorder_.ChargeCurrent(thread, timers_.trigger(i), periods, unwind::OfSignal(context).pc);
+    } else {
+      TakeTimed(thread, sampled, i, periods, context);
+    }
+  }
+}
+
+// If a walk takes longer than the period, the next signal is pending when the handler returns, and
+// the program would make no progress. So after a walk the program runs for as long as the walk
+// took; the periods that end meanwhile are added to the next sample.
+void SampleSignals::TakeTimed(engine::Thread& thread, SampledThread& sampled, size_t timer,
+                              int64_t periods, const void* context) {
+  sampled.deferred[timer] += periods;
+  const int64_t begin = ptm::ReadTsc();
+  if (begin < sampled.defer_until) return;
+  recorder_.TakeStack(thread, timers_.trigger(timer), std::exchange(sampled.deferred[timer], 0),
+                      context, &sampled.timers[timer]);
+  const int64_t end = ptm::ReadTsc();
+  sampled.defer_until = end + (end - begin);
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,96 @@
+#include "jprof/agent/sample_timers.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+
+#include "common/errno_text.h"
+#include "jprof/agent/sample_signals.h"
+#include "jprof/agent/say.h"
+#include "ptm/cpu_sampler.h"
+#include "ptm/tsc.h"
+
+namespace jprof::agent {
+namespace {
+
+bool HasTimer(const Trigger& trigger) {
+  return trigger.kind == TriggerKind::kTime || trigger.kind == TriggerKind::kEvent;
+}
+
+Result<ptm::ThreadTimerSettings> SettingOf(const Trigger& trigger, const AgentOptions& options) {
+  const bool with_kernel = !options.java_only && options.mode != Mode::kCalltree;
+  ptm::ThreadTimerSettings setting = {ptm::CpuClock(), trigger.every, kTimerSignal, with_kernel,
+                                      options.timer};
+  if (trigger.kind == TriggerKind::kEvent) {
+    auto event = ptm::DecodeMetric(trigger.event);
+    if (!event) return std::unexpected(event.error());
+    setting.event = *std::move(event);
+  } else if (options.timer == ptm::TimerSource::kPerf) {
+    if (const auto possible = ptm::CheckThreadTimer(setting); !possible)
+      return WrongUse("TIMER=PERF: {}; or use TIMER=POSIX", possible.error().message);
+  }
+  return setting;
+}
+
+}  // namespace
+
+Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(
+    const AgentOptions& options) {
+  std::vector<ptm::ThreadTimerSettings> settings;
+  for (const Trigger& trigger : options.triggers) {
+    if (!HasTimer(trigger)) continue;
+    auto setting = SettingOf(trigger, options);
+    if (!setting) return std::unexpected(setting.error());
+    settings.push_back(*std::move(setting));
+  }
+  return settings;
+}
+
+std::vector<uint32_t> SampleTimers::TriggersOf(const AgentOptions& options) {
+  std::vector<uint32_t> places;
+  for (uint32_t i = 0; i < options.triggers.size(); ++i) {
+    if (HasTimer(options.triggers[i])) places.push_back(i);
+  }
+  return places;
+}
+
+int SampleTimers::Open(SampledThread& sampled) {
+  const uint64_t random = static_cast<uint64_t>(ptm::ReadTsc()) * 0x9e3779b97f4a7c15ull >> 20;
+  int failed = 0;
+  for (size_t i = 0; i < settings_.size(); ++i) {
+    const int error = sampled.timers[i].Open(settings_[i], random);
+    if (error == 0) continue;
+    failed = error;
+    if (!failure_reported_.exchange(true)) {
+      Say(fmt::format("cannot sample by {}: {}", settings_[i].event.name, ErrnoText(error)));
+    }
+  }
+  return failed;
+}
+
+void SampleTimers::Close(SampledThread& sampled) {
+  std::lock_guard guard(sampled.timers_lock);
+  sampled.ended = true;
+  for (ptm::ThreadTimer& timer : sampled.timers) timer.Close();
+}
+
+void SampleTimers::Follow(const SampleGate& gate, SampledThread& sampled) {
+  std::lock_guard guard(sampled.timers_lock);
+  if (sampled.ended) return;
+  for (ptm::ThreadTimer& timer : sampled.timers) {
+    if (gate.open()) {
+      timer.Start();
+    } else {
+      timer.Stop();
+    }
+  }
+}
+
+void SampleTimers::FollowAll(const SampleGate& gate, engine::Session& session) {
+  session.ForEachThread([&](engine::Thread& thread) {
+    if (SampledThread* sampled = SampledThreadOf(thread)) Follow(gate, *sampled);
+  });
+}
+
+}  // namespace jprof::agent

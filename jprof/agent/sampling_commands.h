@@ -1,0 +1,15 @@
+// What `jprof ctl` can do with sampling: start, stop, reset, flush, status.
+#pragma once
+
+#include <string>
+
+#include "jprof/agent/control.h"
+#include "jprof/agent/sampling.h"
+
+namespace jprof::agent {
+
+// `out`: the profile's directory, for status. All arguments outlive the handlers.
+Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampling,
+                                   engine::Session& session, const std::string& out);
+
+}  // namespace jprof::agent

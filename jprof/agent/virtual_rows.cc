@@ -1,0 +1,41 @@
+#include "jprof/agent/virtual_rows.h"
+
+namespace jprof::agent {
+
+uint64_t VirtualRows::CurrentId() const {
+  const engine::Thread* thread = engine::current_thread;
+  if (thread == nullptr || thread->vm_thread == 0) return 0;
+  return session_.source().VirtualThreadId(thread->vm_thread);
+}
+
+void VirtualRows::Started(std::string_view name) { names_.Started(CurrentId(), name); }
+
+void VirtualRows::Ended() {
+  if (const uint64_t id = CurrentId(); id != 0) names_.Ended(id);
+}
+
+engine::Timeline& VirtualRows::TimelineFor(engine::Thread& thread) {
+  const char* name = names_.Of(session_.source().VirtualThreadId(thread.vm_thread));
+  SampledThread& sampled = *SampledThreadOf(thread);
+  size_t at = 0;
+  while (at + 1 < kMostVirtualRows && sampled.virtual_rows[at].used &&
+         sampled.virtual_rows[at].name != name) {
+    ++at;
+  }
+  VirtualRow& row = sampled.virtual_rows[at];
+  if (!row.used) {
+    row.used = true;
+    row.name = at + 1 < kMostVirtualRows ? name : nullptr;
+    if (!session_.AddRow(row.name != nullptr ? row.name : "virtual threads", &row.timeline))
+      row.timeline.record = nullptr;
+  }
+  return row.timeline.record != nullptr ? row.timeline : thread.timeline;
+}
+
+void VirtualRows::End(SampledThread& sampled) {
+  for (const VirtualRow& row : sampled.virtual_rows) {
+    if (row.timeline.record != nullptr) row.timeline.record->state = profile::kThreadEnded;
+  }
+}
+
+}  // namespace jprof::agent

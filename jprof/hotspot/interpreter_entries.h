@@ -1,0 +1,40 @@
+// The method entries of the interpreter: code in which the frame of the entered method is not
+// complete yet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "jprof/hotspot/fields.h"
+#include "jprof/hotspot/memory_reader.h"
+
+namespace jprof::hotspot {
+
+// Found when first needed, because the interpreter is generated after agents are loaded, and by any
+// thread: two at once write the same values. Callable in a signal handler once constructed.
+class InterpreterEntries {
+ public:
+  explicit InterpreterEntries(Fields& field);
+  // All of the interpreter's code: [begin, end). Zeroes: there is none yet.
+  struct Range {
+    uint64_t begin, end;
+  };
+  Range Code(const MemoryReader& memory) const;
+  // Null: pc is in no method entry. Else the address from which on fp is the frame's; 0: none.
+  const uint64_t* FrameFrom(const MemoryReader& memory, uint64_t pc);
+
+ private:
+  struct Entry {
+    uint64_t begin, end, frame_from;
+  };
+  static constexpr int kMost = 128;
+
+  void Find(const MemoryReader& memory);
+
+  uint64_t queue_;  // address of AbstractInterpreter::_code
+  int64_t buffer_, limit_, first_, end_, codelet_size_, codelet_name_, codelet_bytes_;
+  Entry entries_[kMost] = {};
+  std::atomic<int> count_ = -1;
+};
+
+}  // namespace jprof::hotspot

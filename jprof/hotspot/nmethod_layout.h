@@ -1,0 +1,90 @@
+// Where HotSpot keeps what jprof reads of a compiled method (an nmethod).
+//
+// Up to JDK 22 all of it lies in the code cache, in one block; from 23 on the debug information and
+// the metadata lie in the C heap. Callable in a signal handler once constructed.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "jprof/hotspot/code_cache.h"
+#include "jprof/hotspot/fields.h"
+#include "jprof/hotspot/memory_reader.h"
+
+namespace jprof::hotspot {
+
+// Which compiler made an nmethod.
+class CompilerLevel {
+ public:
+  static constexpr int kFirstOfC2 = 4;
+
+  explicit CompilerLevel(Fields& field);
+  // `header`: of the nmethod.
+  bool IsC2(const MemoryReader& memory, uint64_t header) const;
+
+ private:
+  int64_t level_;
+  bool is_byte_;
+};
+
+// Where the scopes of a compiled method are.
+struct DebugInformation {
+  uint64_t pcs = 0, pc_count = 0;
+  uint64_t scopes = 0, scopes_size = 0;
+  uint64_t metadata = 0, metadata_count = 0;
+};
+
+class NmethodLayout {
+ public:
+  explicit NmethodLayout(Fields& field);
+
+  uint64_t MethodOf(const MemoryReader& memory, const CodeBlob& nmethod) const {
+    return memory.At<uint64_t>(nmethod.header + method_);
+  }
+  bool IsC2(const MemoryReader& memory, const CodeBlob& nmethod) const {
+    return level_.IsC2(memory, nmethod.header);
+  }
+  // Every compilation has its own. `header`: anywhere in the code cache, maybe of no nmethod.
+  int32_t CompileId(const MemoryReader& memory, uint64_t header) const {
+    return memory.At<int32_t>(header + compile_id_);
+  }
+  // False: what is there makes no sense.
+  bool DebugOf(const MemoryReader& memory, const CodeBlob& nmethod, DebugInformation* debug) const;
+  // Whether pc is what a deoptimised frame's return address was changed to; and the pc it had, 0:
+  // none.
+  bool IsDeoptHandler(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc) const;
+  uint64_t DeoptimisedPc(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc,
+                         uint64_t sp) const;
+
+ private:
+  struct Ranges {
+    uint64_t pcs, pcs_end, scopes, scopes_end, metadata, metadata_end;
+  };
+  // Up to JDK 22.
+  struct InCodeCache {
+    explicit InCodeCache(Fields& field);
+    bool Find(const MemoryReader& memory, const CodeBlob& nmethod, int64_t pcs, Ranges* out) const;
+    bool IsDeoptHandler(const MemoryReader& memory, uint64_t header, uint64_t pc) const;
+
+    int64_t scopes, dependencies, metadata;
+    int64_t deopt, deopt_mh;  // deopt_mh -1: none
+  };
+  // From JDK 23 on.
+  struct InHeap {
+    explicit InHeap(Fields& field);
+    bool Find(const MemoryReader& memory, const CodeBlob& nmethod, int64_t pcs, Ranges* out) const;
+    bool IsDeoptHandler(const MemoryReader& memory, uint64_t header, uint64_t pc) const;
+
+    int64_t immutable, immutable_size, scopes;
+    int64_t mutable_data, mutable_size, relocation_size;  // of the CodeBlob
+    int64_t deopt, deopt_mh;                              // deopt_mh -1: none
+  };
+  using Place = std::variant<InCodeCache, InHeap>;
+  static Place PlaceIn(Fields& field);
+
+  int64_t method_, pcs_, original_pc_, compile_id_;
+  CompilerLevel level_;
+  Place place_;
+};
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,15 @@
+// A whole walk, from frame to frame (WalkState has its parts).
+#pragma once
+
+#include "jprof/hotspot/walk_state.h"
+
+namespace jprof::hotspot {
+
+// From interrupted registers outwards.
+StackWalk WalkFrom(const WalkTask& task, const unwind::Registers& registers,
+                   const InterpreterRegisters& interpreter);
+
+// Java frames only, from the thread's last one.
+StackWalk WalkJavaFrames(const WalkTask& task);
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,121 @@
+#include "jprof/hotspot/walk_compiled.h"
+
+#include <algorithm>
+
+namespace jprof::hotspot {
+namespace {
+
+constexpr int kMostPushed = 6;  // words
+
+void NoteCode(WalkState& walk, uint64_t header, int32_t id) {
+  if (walk.last != nullptr) walk.last->IsOf({header, id});
+}
+
+// Adds the frames from `first` on to the facts.
+void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
+  const int32_t id = walk.layout.nmethod.CompileId(walk.memory, blob.header);
+  NoteCode(walk, blob.header, id);
+  const uint64_t pc = walk.at.pc;
+  if (walk.facts == nullptr || walk.layout.nmethod.IsDeoptHandler(walk.memory, blob, pc) ||
+      walk.IsContinuationEnd(blob)) {
+    return;
+  }
+  walk.facts->Add(
+      pc, {static_cast<uint32_t>(pc - blob.header), id, static_cast<uint32_t>(blob.frame_words)},
+      {walk.FrameOf(first), walk.NextFrame()});
+}
+
+// The scope at the frame's pc. A return address has an entry of its own. Any other instruction
+// belongs to the next entry, as in the VM.
+uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& debug) {
+  const unwind::Registers& at = walk.at;
+  const bool may_be =
+      !walk.is_top && walk.OnStack(at.sp, static_cast<uint64_t>(blob.frame_words) * 8);
+  const uint64_t original =
+      may_be ? walk.layout.nmethod.DeoptimisedPc(walk.memory, blob, at.pc, at.sp) : 0;
+  if (original != 0 && walk.last != nullptr) walk.last->Spoil();  // it is stored in the frame
+  const auto offset = static_cast<int64_t>((original != 0 ? original : at.pc) - blob.begin);
+  return FindScope(walk.memory, debug.pcs, debug.pc_count, offset + (walk.is_top ? 1 : 0));
+}
+
+// Frames of a compiled method: inlined methods first.
+void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
+  const StackLayout& layout = walk.layout;
+  MemoryReader& memory = walk.memory;
+  const MethodType own =
+      layout.nmethod.IsC2(memory, blob) ? MethodType::kRejitted : MethodType::kJitted;
+  DebugInformation debug;
+  Scope scope;
+  uint32_t at = layout.nmethod.DebugOf(memory, blob, &debug) ? ScopeAt(walk, blob, debug) : 0;
+  bool any = false;
+  while (at != 0 && ReadScope(memory, debug.scopes, debug.scopes_size, at, layout.coding, &scope)) {
+    if (scope.method == 0 || scope.method > debug.metadata_count) break;
+    const auto inlined = memory.Get<uint64_t>(debug.metadata + (uint64_t{scope.method} - 1) * 8);
+    if (!layout.IsMethod(inlined, memory)) break;
+    walk.Emit(scope.sender == 0 ? own : MethodType::kInlined, inlined, std::max(scope.bci, 0));
+    any = scope.sender == 0;
+    at = scope.sender;
+  }
+  if (!any) walk.Emit(own, method, -1);
+}
+
+// String.indexOf pushes the sp it began with, maybe above room for a short string, whose words may
+// hold stale return addresses. 0: that is not what was pushed last.
+int32_t PushedBeforeSavedSp(const WalkState& walk) {
+  const uint64_t sp = walk.at.sp;
+  const uint64_t words = walk.OnStack(sp) ? (walk.Word(sp) - sp) / 8 : 0;
+  return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;
+}
+
+// `first`: of the method's frames, the innermost.
+WalkStep ToCaller(WalkState& walk, const CodeBlob& blob, uint32_t first) {
+  const auto words = static_cast<int32_t>(blob.frame_words);
+  Caller caller;
+  const int32_t saved = walk.is_top ? PushedBeforeSavedSp(walk) : 0;
+  if (saved != 0 && walk.At(Standing(words + saved), &caller) && walk.MayReturnTo(caller.pc)) {
+    return walk.To(caller);
+  }
+  if (walk.At(walk.is_top ? walk.PlaceIn(blob) : Standing(words), &caller) &&
+      walk.MayReturnTo(caller.pc)) {
+    if (!walk.is_top) Remember(walk, blob, first);
+    return walk.To(caller);
+  }
+  // Intrinsics push a few words, and so does C1 before it calls some of its stubs.
+  for (int32_t pushed = 1; walk.is_top && pushed <= kMostPushed; ++pushed) {
+    if (!walk.At(Standing(words + pushed), &caller) || !walk.MayReturnTo(caller.pc)) continue;
+    return walk.To(caller);
+  }
+  return WalkStep::kLost;
+}
+
+}  // namespace
+
+WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob) {
+  const uint64_t method = walk.layout.nmethod.MethodOf(walk.memory, blob);
+  if (blob.frame_words < 0 || !walk.layout.IsMethod(method, walk.memory)) return WalkStep::kLost;
+  if (walk.result.is_virtual && walk.IsContinuationEnd(blob)) return WalkStep::kDone;
+  const uint32_t first = walk.result.depth;
+  if (blob.kind == BlobKind::kNativeMethod) {
+    walk.Emit(MethodType::kNative, method, -1);
+  } else {
+    EmitScopes(walk, blob, method);
+  }
+  return ToCaller(walk, blob, first);
+}
+
+bool StepByFacts(WalkState& walk) {
+  ReturnFacts::Code code;
+  const uint32_t count = walk.facts->Find(walk.at.pc, &code, {walk.NextFrame(), walk.Room()});
+  if (count == 0) return false;
+  const uint64_t header = walk.at.pc - code.header_distance;
+  if (walk.layout.nmethod.CompileId(walk.memory, header) != code.compile_id) return false;
+  Caller caller;
+  if (!walk.At(Standing(static_cast<int32_t>(code.frame_words)), &caller)) return false;
+  if (!walk.facts->Has(caller.pc) && !walk.MayReturnTo(caller.pc)) return false;
+  walk.result.depth += count;
+  NoteCode(walk, header, code.compile_id);
+  walk.To(caller);
+  return true;
+}
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,13 @@
+// The frame of a compiled method or of a native method's wrapper, and its caller.
+#pragma once
+
+#include "jprof/hotspot/walk_state.h"
+
+namespace jprof::hotspot {
+
+WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob);
+
+// The same by what was found at this return address before (ReturnFacts). False: nothing was.
+bool StepByFacts(WalkState& walk);
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,150 @@
+// One stack walk: the frame that it has come to, what it reads, and what it has found. The steps
+// from a frame to its caller, by kind of frame, are in the other walk_*.h; walk.h chooses.
+//
+// Callable in a signal handler of the walked thread, as stack_walker.h says. What is on the stack
+// is read only after OnStack; everything else through `memory`.
+#pragma once
+
+#include <cstdint>
+
+#include "jprof/hotspot/frame_code.h"
+#include "jprof/hotspot/last_stack.h"
+#include "jprof/hotspot/memory_reader.h"
+#include "jprof/hotspot/return_facts.h"
+#include "jprof/hotspot/stack_frame.h"
+#include "jprof/hotspot/stack_layout.h"
+#include "jprof/unwind/unwinder.h"
+
+namespace jprof::hotspot {
+
+// What a walk goes by, and where its frames go.
+struct WalkTask {
+  const StackLayout& layout;
+  const unwind::Unwinder& unwinder;
+  MemoryReader memory;
+  unwind::StackBounds stack;
+  uint64_t vm_thread;  // 0: native frames only
+  StackFrame* out;
+  uint32_t room;
+  ReturnFacts* facts = nullptr;  // null: nothing is remembered
+  FrameNames* names = nullptr;   // with facts
+  LastStack* last = nullptr;     // with names
+};
+
+// Of a step from a frame to its caller.
+enum class WalkStep {
+  kCaller,  // the registers are the caller's
+  kDone,    // there is no caller that the walk wants
+  kLost,    // the frame makes no sense
+};
+
+// A caller's registers.
+struct Caller {
+  uint64_t pc, sp, fp;
+};
+
+class WalkState {
+ public:
+  explicit WalkState(const WalkTask& task)
+      : layout(task.layout),
+        unwinder(task.unwinder),
+        stack(task.stack),
+        thread(task.vm_thread),
+        facts(task.facts),
+        names(task.names),
+        last(task.last),
+        memory(task.memory),
+        out_(task.out),
+        room_(task.room) {}
+  WalkState(const WalkState&) = delete;
+
+  // --- Reading.
+
+  bool IsCode(uint64_t pc) const { return thread != 0 && layout.cache.Holds(memory, pc); }
+  // Cached: asked twice in a row for most frames, before and after the step to them.
+  const CodeBlob& BlobAt(uint64_t pc) {
+    if (pc != blob_pc_) blob_ = layout.cache.BlobAt(memory, blob_pc_ = pc);
+    return blob_;
+  }
+  // A word of the stack, which the result depends on.
+  uint64_t Word(uint64_t address) const {
+    const auto value = memory.At<uint64_t>(address);
+    if (last != nullptr) last->log().Add(address, value);
+    return value;
+  }
+  // In the part of the stack that the frame and its callers occupy.
+  bool OnStack(uint64_t address, uint64_t bytes = 8) const {
+    return address % 8 == 0 && address >= at.sp && stack.Holds(address, bytes);
+  }
+  // False: the caller's place is not on the stack.
+  bool At(const CallerPlace& place, Caller* caller) const;
+  // Whether generated code may return there. `target`: what was called, as far as the call says.
+  bool MayReturnTo(uint64_t pc, uint64_t* target = nullptr);
+  // Whether the instruction before `pc` is a call; none is looked for before `begin`.
+  bool FollowsCall(uint64_t begin, uint64_t pc, uint64_t* target) const;
+  // The bytes around the frame's pc: so many before and after, within the blob.
+  struct CodeAround {
+    const uint8_t *begin, *at, *end;
+  };
+  CodeAround CodeAt(const CodeBlob& blob, uint64_t pc, uint64_t before, uint64_t after) const;
+  // By the instructions around the pc of a frame that was interrupted in `blob`.
+  CallerPlace PlaceIn(const CodeBlob& blob) const;
+  // The method at the end of every continuation (enterSpecial), below which is the carrier.
+  bool IsContinuationEnd(const CodeBlob& blob) const {
+    return layout.continuation_return != 0 &&
+           blob.Holds(memory.At<uint64_t>(layout.continuation_return));
+  }
+  bool IsCallStub(uint64_t pc) const { return pc == memory.At<uint64_t>(layout.call_stub_return); }
+
+  // --- Moving.
+
+  WalkStep To(const Caller& caller) {
+    at = unwind::Registers{.pc = caller.pc, .sp = caller.sp, .fp = caller.fp};
+    return WalkStep::kCaller;
+  }
+  // To the Java frame that the thread left for native code or the VM, if it is further up: what the
+  // VM itself goes by.
+  bool ToAnchor();
+  // Notes the entry of the virtual thread that is walked, and returns it; 0: none.
+  uint64_t NoteContinuation();
+
+  // --- Results.
+
+  void Emit(MethodType type, uint64_t method, int32_t bci) { EmitAt(at.pc, type, method, bci); }
+  void EmitAt(uint64_t pc, MethodType type, uint64_t method, int32_t bci);
+  void EmitStub(const char* name) {
+    if (!java_only) Emit(MethodType::kOther, reinterpret_cast<uint64_t>(name), -1);
+  }
+  // Where the next frame goes, for those who write it themselves, and how many fit.
+  StackFrame* NextFrame() const { return out_ + result.depth; }
+  StackFrame* FrameOf(uint32_t i) const { return out_ + i; }
+  uint32_t Room() const { return room_ - result.depth; }
+  void TakeRoomOf(LastStack& of) { room_ = of.room(); }
+
+  const StackLayout& layout;
+  const unwind::Unwinder& unwinder;
+  const unwind::StackBounds stack;
+  const uint64_t thread;
+  ReturnFacts* const facts;
+  FrameNames* const names;
+  LastStack* const last;
+  MemoryReader memory;
+
+  unwind::Registers at;              // of the frame that the walk has come to
+  InterpreterRegisters interpreter;  // of the innermost frame; else zeroes
+  uint64_t anchor = 0;  // address of the anchor that holds for the native code walked now; 0: none,
+                        // or used
+  bool is_top = true;   // interrupted: pc is not a return address
+  bool java_only = false;
+  StackWalk result;
+
+ private:
+  bool MakeRoom();
+
+  StackFrame* const out_;
+  uint32_t room_;
+  CodeBlob blob_;
+  uint64_t blob_pc_ = 0;
+};
+
+}  // namespace jprof::hotspot

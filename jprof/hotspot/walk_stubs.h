@@ -1,0 +1,13 @@
+// Frames of the VM's stubs, among them the two ways from native code into Java: the call stub, and
+// upcalls of the foreign function interface.
+#pragma once
+
+#include "jprof/hotspot/walk_state.h"
+
+namespace jprof::hotspot {
+
+WalkStep StepStub(WalkState& walk, const CodeBlob& blob);
+WalkStep StepCallStub(WalkState& walk);
+WalkStep StepUpcall(WalkState& walk, const CodeBlob& blob);
+
+}  // namespace jprof::hotspot

@@ -1,0 +1,165 @@
+#include "options/filter.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace jprof::agent {
+namespace {
+
+constexpr std::string_view kApplication = "app";
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = static_cast<char>(c | 0x20);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool IsPlain(char c) {
+  if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
+  return std::string_view("/._~$:@=<>-").contains(c);
+}
+
+bool IsPlus(char c, Names names) { return c == '+' || (c == ',' && names == Names::kMethods); }
+
+// Where the item that begins at `begin` (behind its sign) ends: at the next sign that begins an
+// item.
+size_t ItemEnd(std::string_view value, size_t begin, Names names) {
+  for (size_t i = begin; i < value.size(); ++i) {
+    if (IsPlus(value[i], names)) return i;
+    if (value[i] == '-' && (names == Names::kMethods || (i > begin && value[i - 1] == '*')))
+      return i;
+  }
+  return value.size();
+}
+
+Result<FilterItem> ParseItem(std::string_view text, bool include) {
+  if (text.empty()) return WrongUse("there is nothing after a + or -");
+  const bool prefix = text.back() == '*';
+  if (prefix) text.remove_suffix(1);
+  if (text.contains('*')) {
+    return WrongUse("a * is only understood at the end, not in '{}*' (%2A is a literal *)",
+                    text.substr(0, text.find('*')));
+  }
+  auto decoded = Decode(text);
+  if (!decoded) return std::unexpected(decoded.error());
+  return FilterItem{include, prefix, *std::move(decoded)};
+}
+
+// The answer of the last item that `matches`; without one, the opposite of what the first item
+// does.
+template <typename Matches>
+bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
+  for (const FilterItem& item : std::views::reverse(items)) {
+    if (matches(item)) return item.include;
+  }
+  return items.empty() || !items.front().include;
+}
+
+// Whether `text` begins with the pattern (dots taken as slashes), or is it.
+template <typename Text>
+bool Fits(const FilterItem& item, size_t length, Text text) {
+  if (item.prefix ? length < item.text.size() : length != item.text.size()) return false;
+  const auto slash = [](char c) { return c == '.' ? '/' : c; };
+  for (size_t i = 0; i < item.text.size(); ++i) {
+    if (slash(item.text[i]) != slash(text(i))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Filter::AcceptsThread(std::string_view name) const {
+  return Accepts(items, [name](const FilterItem& item) {
+    return item.prefix ? name.starts_with(item.text) : name == item.text;
+  });
+}
+
+// Without allocation: it may run inside a probe, the first time a method is met.
+bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name,
+                           bool of_application) const {
+  const auto full = [=](size_t i) {
+    if (i < class_name.size()) return class_name[i];
+    return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];
+  };
+  const auto class_only = [=](size_t i) { return class_name[i]; };
+  return Accepts(items, [&](const FilterItem& item) {
+    return (of_application && !item.prefix && item.text == kApplication) ||
+           Fits(item, class_name.size(), class_only) ||
+           Fits(item, class_name.size() + 1 + method_name.size(), full);
+  });
+}
+
+Result<std::string> Decode(std::string_view value) {
+  std::string decoded;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i] != '%') {
+      decoded += value[i];
+      continue;
+    }
+    const int high = i + 2 < value.size() ? HexDigit(value[i + 1]) : -1;
+    const int low = i + 2 < value.size() ? HexDigit(value[i + 2]) : -1;
+    if (high < 0 || low < 0 || high + low == 0) {
+      return WrongUse("'{}' is not an escape; write %25 for a percent sign", value.substr(i, 3));
+    }
+    decoded += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return decoded;
+}
+
+std::string Encode(std::string_view value, std::string_view also) {
+  std::string encoded;
+  for (const char c : value) {
+    if (IsPlain(c) && !also.contains(c)) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+Result<std::vector<std::string>> ParseList(std::string_view value) {
+  std::vector<std::string> items;
+  for (const auto part : std::views::split(value, '+')) {
+    auto item = Decode(std::string_view(part));
+    if (!item) return std::unexpected(item.error());
+    if (item->empty()) return WrongUse("there is an empty name in '{}'", value);
+    items.push_back(*std::move(item));
+  }
+  if (items.empty()) return WrongUse("there is an empty name in '{}'", value);
+  return items;
+}
+
+Result<Filter> ParseFilter(std::string_view value, Names names) {
+  Filter filter;
+  size_t at = 0;
+  while (at < value.size()) {
+    bool include = true;
+    if (IsPlus(value[at], names)) ++at;
+    if (at < value.size() && value[at] == '-') {
+      include = false;
+      ++at;
+    }
+    const size_t end = ItemEnd(value, at, names);
+    auto item = ParseItem(value.substr(at, end - at), include);
+    if (!item) return std::unexpected(item.error());
+    filter.items.push_back(*std::move(item));
+    at = end;
+  }
+  return filter;
+}
+
+std::string ToString(const Filter& filter) {
+  std::string text;
+  for (const FilterItem& item : filter.items) {
+    if (!text.empty() && !item.include)
+      text += '+';  // so that a - begins an item whatever stands before it
+    text += item.include ? "+" : "-";
+    text += Encode(item.text, "-");
+    if (item.prefix) text += '*';
+  }
+  return text;
+}
+
+}  // namespace jprof::agent

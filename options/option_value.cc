@@ -1,0 +1,213 @@
+// The values of options: from text (Set) and to text (ValueOf), one function for each type.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/nearest.h"
+#include "options/option_table.h"
+#include "ptm/sampling_rate.h"
+
+namespace jprof::agent {
+namespace {
+
+using Done = Result<void>;
+using Text = std::optional<std::string>;
+
+const AgentOptions kDefaults;
+
+template <typename T>
+Done Store(Result<T> value, T& into) {
+  if (!value) return std::unexpected(value.error());
+  into = *std::move(value);
+  return {};
+}
+
+Done ParseNumber(std::string_view value, uint64_t most, uint64_t& into) {
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (problem != std::errc() || end != value.data() + value.size() || number == 0 ||
+      number > most) {
+    return WrongUse("'{}' is not a whole number from 1 to {}", value, most);
+  }
+  into = number;
+  return {};
+}
+
+// Bytes, or with K, M, G in units of 1024.
+std::optional<uint64_t> ParseSize(std::string_view value) {
+  constexpr std::string_view kUnits = "KMG";
+  uint64_t number = 0;
+  const char* const last = value.data() + value.size();
+  const auto [end, problem] = std::from_chars(value.data(), last, number);
+  if (problem != std::errc()) return std::nullopt;
+  const std::string_view rest(end, static_cast<size_t>(last - end));
+  if (rest.empty()) return number;
+  const size_t unit = kUnits.find(static_cast<char>(rest[0] & ~0x20));
+  if (rest.size() != 1 || unit == std::string_view::npos) return std::nullopt;
+  const int shift = 10 * static_cast<int>(unit + 1);
+  if (number >> (64 - shift) != 0) return std::nullopt;
+  return number << shift;
+}
+
+std::string SizeText(uint64_t bytes) {
+  constexpr std::string_view kUnits = "GMK";
+  for (size_t i = 0; i < kUnits.size(); ++i) {
+    const uint64_t unit = uint64_t{1} << (10 * (kUnits.size() - i));
+    if (bytes % unit == 0) return fmt::format("{}{}", bytes / unit, kUnits[i]);
+  }
+  return fmt::format("{}", bytes);
+}
+
+struct Setter {
+  AgentOptions& options;
+  std::string_view value;
+  Interface interface;
+
+  Done operator()(const ModeWord& target) const {
+    options.mode = target.mode;
+    return value.empty() ? Done() : Store(ParseTriggers(value), options.triggers);
+  }
+  Done operator()(const Flag& target) const {
+    options.*target.member = target.value;
+    return {};
+  }
+  Done operator()(const Path& target) const {
+    if (interface == Interface::kAgentString) return Store(Decode(value), options.*target.member);
+    options.*target.member = value;
+    return {};
+  }
+  Done operator()(const List& target) const {
+    auto items = ParseList(value);
+    if (!items) return std::unexpected(items.error());
+    if (items->size() > target.most)
+      return WrongUse("{} are named; {} at most", items->size(), target.most);
+    for (auto it = items->begin(); it != items->end(); ++it) {
+      if (std::find(items->begin(), it, *it) != it) return WrongUse("'{}' is named twice", *it);
+    }
+    options.*target.member = *std::move(items);
+    return {};
+  }
+  Done operator()(const Patterns& target) const {
+    return Store(ParseFilter(value, target.names), options.*target.member);
+  }
+  Done operator()(const Size& target) const {
+    const auto size = ParseSize(value);
+    if (!size || *size < target.least || *size > target.most) {
+      return WrongUse("'{}' is not a size from {} to {} (bytes, or with K, M or G)", value,
+                      SizeText(target.least), SizeText(target.most));
+    }
+    options.*target.member = *size;
+    return {};
+  }
+  Done operator()(const Number& target) const {
+    return ParseNumber(value, target.most, options.*target.member);
+  }
+  Done operator()(const Rate& target) const {
+    if (target.sample) options.triggers = {Trigger{}};
+    if (target.sample && value.empty()) return {};
+    return ParseNumber(value, ptm::kMostRate, options.rate);
+  }
+  template <typename E>
+  Done operator()(const Choice<E>& target) const {
+    for (size_t i = 0; i < target.words.size(); ++i) {
+      if (EditDistance(value, target.words[i]) != 0) continue;
+      options.*target.member = static_cast<E>(i);
+      return {};
+    }
+    const auto nearest = Nearest(value, target.words);
+    return WrongUse("there is no '{}'; {}", value,
+                    nearest ? fmt::format("did you mean {}?", *nearest)
+                            : fmt::format("choose one of {}", fmt::join(target.words, ", ")));
+  }
+};
+
+struct Getter {
+  const AgentOptions& options;
+
+  Text operator()(const ModeWord& target) const {
+    if (options.mode != target.mode) return std::nullopt;
+    return target.mode == Mode::kScs ? ToString(options.triggers) : "";
+  }
+  Text operator()(const Flag& target) const {
+    const bool given =
+        options.*target.member == target.value && kDefaults.*target.member != target.value;
+    return given ? Text("") : std::nullopt;
+  }
+  Text operator()(const Path& target) const { return IfAny(Encode(options.*target.member)); }
+  Text operator()(const List& target) const {
+    std::vector<std::string> encoded;
+    for (const std::string& item : options.*target.member) encoded.push_back(Encode(item));
+    return IfAny(fmt::format("{}", fmt::join(encoded, "+")));
+  }
+  Text operator()(const Patterns& target) const { return IfAny(ToString(options.*target.member)); }
+  Text operator()(const Size& target) const {
+    const uint64_t size = options.*target.member;
+    return size != kDefaults.*target.member ? Text(SizeText(size)) : std::nullopt;
+  }
+  Text operator()(const Number& target) const {
+    return IfOther(options.*target.member, kDefaults.*target.member);
+  }
+  // A tree with samples has its rate as the value of SAMPLE.
+  Text operator()(const Rate& target) const {
+    const bool sampled_tree = options.mode == Mode::kCalltree && !options.triggers.empty();
+    if (target.sample != sampled_tree) return std::nullopt;
+    return IfOther(options.rate, target.sample ? 0 : kDefaults.rate);
+  }
+  template <typename E>
+  Text operator()(const Choice<E>& target) const {
+    const E chosen = options.*target.member;
+    if (chosen == kDefaults.*target.member) return std::nullopt;
+    return std::string(target.words[static_cast<size_t>(chosen)]);
+  }
+
+  static Text IfAny(std::string text) {
+    return text.empty() ? std::nullopt : Text(std::move(text));
+  }
+  static Text IfOther(uint64_t number, uint64_t than) {
+    return number != than ? Text(fmt::format("{}", number)) : std::nullopt;
+  }
+};
+
+// The default and the bounds, for help.
+struct Bounds {
+  std::string operator()(const List& target) const {
+    return fmt::format("; {} at most", target.most);
+  }
+  std::string operator()(const Size& target) const {
+    return fmt::format(" (default {}; {} to {})", SizeText(kDefaults.*target.member),
+                       SizeText(target.least), SizeText(target.most));
+  }
+  std::string operator()(const Number& target) const {
+    return fmt::format(" (1 to {})", target.most);
+  }
+  std::string operator()(const Rate&) const {
+    return fmt::format(" (default {}; up to {})", kDefaults.rate, ptm::kMostRate);
+  }
+  template <typename E>
+  std::string operator()(const Choice<E>& target) const {
+    return fmt::format(" (default {})",
+                       target.words[static_cast<size_t>(kDefaults.*target.member)]);
+  }
+  std::string operator()(const auto&) const { return ""; }
+};
+
+}  // namespace
+
+Checked Set(const Option& option, std::string_view value, Interface interface,
+            AgentOptions& options) {
+  const Done done = std::visit(Setter{options, value, interface}, option.target);
+  if (!done)
+    return std::unexpected(OptionError{.option = &option, .problem = done.error().message});
+  return {};
+}
+
+std::optional<std::string> ValueOf(const Option& option, const AgentOptions& options) {
+  return std::visit(Getter{options}, option.target);
+}
+
+std::string HelpOf(const Option& option) {
+  return std::string(option.help) + std::visit(Bounds(), option.target);
+}
+
+}  // namespace jprof::agent

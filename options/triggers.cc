@@ -1,0 +1,183 @@
+#include "options/triggers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <ranges>
+
+#include "common/nearest.h"
+#include "ptm/sampling_rate.h"
+
+namespace jprof::agent {
+namespace {
+
+struct KnownTrigger {
+  TriggerKind kind;
+  std::string_view name;
+  std::string_view unit;         // of a weighted metric; empty: only counted
+  uint64_t every;                // if no number is given
+  std::string_view period_unit;  // of `every`
+  std::string_view help;
+};
+constexpr KnownTrigger kTriggers[] = {
+    {TriggerKind::kTime, "TIME", "", 0, "ns",
+     "CPU time of each thread (the default; see the rate)"},
+    {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
+     "an object about every N allocated bytes; estimates bytes"},
+    {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
+     "each N-th allocated object (slow: the VM tells of all)"},
+    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "each N-th call of Object.wait"},
+    {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events",
+     "its end, with the time waited"},
+    {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
+     "each N-th monitor that another thread held"},
+    {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
+     "its being entered at last, with the time waited"},
+    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "each N-th class loaded"},
+    {TriggerKind::kIdle, "IDLE", "", 10, "ms",
+     "the stack of each thread that does not run, every N ms"},
+    {TriggerKind::kWall, "WALL", "", 10, "ms",
+     "the stack of each thread, running or not, every N ms"},
+};
+
+const KnownTrigger& Known(TriggerKind kind) {
+  return *std::ranges::find(kTriggers, kind, &KnownTrigger::kind);
+}
+
+const KnownTrigger* Find(std::string_view name) {
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  const auto known = std::ranges::find_if(kTriggers, [&](const KnownTrigger& t) {
+    return std::ranges::equal(t.name, name, {}, upper, upper);
+  });
+  return known == std::end(kTriggers) ? nullptr : known;
+}
+
+std::unexpected<Error> UnknownEvent(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const KnownTrigger& t : kTriggers) names.push_back(t.name);
+  const auto nearest = Nearest(name, names);
+  return WrongUse("there is no event '{}'; {}", name,
+                  nearest ? fmt::format("did you mean {}?", *nearest)
+                          : fmt::format("choose from {}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+bool IsTriggerName(std::string_view name) {
+  return name.starts_with(ptm::kEncodedPrefix) || Find(name) != nullptr;
+}
+
+Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number) {
+  const auto [end, problem] =
+      std::from_chars(number.data(), number.data() + number.size(), trigger.every);
+  if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
+      trigger.every > uint64_t{1} << 40) {
+    return WrongUse("'{}' is no number of 1 or more: {}=N", number, name);
+  }
+  if (!IsClock(trigger) || trigger.every >= ptm::kShortestClockPeriod) return {};
+  return WrongUse("{}={}: a timer's period is at least {} ns ({} samples a second)",
+                  trigger.kind == TriggerKind::kTime ? "TIME" : MetricsOf(trigger).front().name,
+                  number, ptm::kShortestClockPeriod, ptm::kMostRate);
+}
+
+Result<Trigger> ParseTrigger(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  Trigger trigger = {.kind = TriggerKind::kEvent, .event = std::string(name)};
+  if (!name.starts_with(ptm::kEncodedPrefix)) {
+    const KnownTrigger* known = Find(name);
+    if (known == nullptr) return UnknownEvent(name);
+    trigger = {.kind = known->kind, .every = known->every};
+  }
+  if (equals != std::string_view::npos) {
+    if (const auto set = SetPeriod(trigger, name, text.substr(equals + 1)); !set)
+      return std::unexpected(set.error());
+  } else if (trigger.kind == TriggerKind::kEvent) {
+    return WrongUse("an event needs a period: EVENT=N");
+  }
+  return trigger;
+}
+
+Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text) {
+  const auto same = [&](const Trigger& t) {
+    return t.kind == trigger.kind && t.event == trigger.event;
+  };
+  if (std::ranges::any_of(triggers, same)) return WrongUse("'{}' is named twice", text);
+  triggers.push_back(std::move(trigger));
+  if (MetricsOf(triggers).size() > kMostMetrics)
+    return WrongUse("these events make more than {} metrics", kMostMetrics);
+  return {};
+}
+
+Result<std::vector<Trigger>> ParseTriggers(std::string_view text) {
+  std::vector<Trigger> triggers;
+  for (const auto part : std::views::split(text, '+')) {
+    auto trigger = ParseTrigger(std::string_view(part));
+    if (!trigger) return std::unexpected(trigger.error());
+    const auto added = AddTrigger(triggers, *std::move(trigger), std::string_view(part));
+    if (!added) return std::unexpected(added.error());
+  }
+  return triggers;
+}
+
+std::string ToString(std::span<const Trigger> triggers) {
+  std::string text;
+  for (const Trigger& t : triggers) {
+    if (!text.empty()) text += '+';
+    text += t.kind == TriggerKind::kEvent ? t.event : std::string(Known(t.kind).name);
+    if (t.every != 0) text += fmt::format("={}", t.asked != 0 ? t.asked : t.every);
+  }
+  return text;
+}
+
+bool IsClock(const Trigger& trigger) {
+  if (trigger.kind != TriggerKind::kEvent) return trigger.kind == TriggerKind::kTime;
+  const auto event = ptm::DecodeMetric(trigger.event);
+  return event && ptm::CountsTime(*event);
+}
+
+std::string TriggerHelp() {
+  std::string text;
+  for (const KnownTrigger& t : kTriggers) {
+    const std::string name =
+        t.every != 0 ? fmt::format("{}[={}]", t.name, t.every) : std::string(t.name);
+    text += fmt::format("  {:<30} {}\n", name, t.help);
+  }
+  return text;
+}
+
+std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
+  const auto samples = [](std::string name, const profile::Period& period) {
+    return profile::Metric{.name = std::move(name),
+                           .unit = "samples",
+                           .kind = profile::Metric::Kind::kSamples,
+                           .period = period};
+  };
+  if (trigger.kind == TriggerKind::kTime)
+    return {samples("samples", {trigger.every, trigger.asked, "ns"})};
+  if (trigger.kind == TriggerKind::kEvent) {
+    size_t at = 0;  // the name is what follows the sixth colon
+    for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
+    return {samples(trigger.event.substr(at), {trigger.every, trigger.asked, "events"})};
+  }
+  const KnownTrigger& known = Known(trigger.kind);
+  const bool elapsed = known.period_unit == "ms";
+  const profile::Period period = {.value = elapsed ? trigger.every * 1'000'000 : trigger.every,
+                                  .unit = elapsed ? "ns" : std::string(known.period_unit)};
+  const std::string name(known.name);
+  if (known.unit.empty()) return {samples(name, period)};
+  return {{.name = name,
+           .unit = std::string(known.unit),
+           .kind = profile::Metric::Kind::kWeighted,
+           .period = period},
+          samples(name + ".samples", period)};
+}
+
+std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers) {
+  std::vector<profile::Metric> all;
+  for (const Trigger& trigger : triggers)
+    std::ranges::move(MetricsOf(trigger), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace jprof::agent

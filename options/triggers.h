@@ -1,0 +1,66 @@
+// What makes a sample be taken (SCS=event[=N]+...), and the metrics of the profile that come of it.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "profile/meta.h"
+#include "ptm/event_spec.h"
+
+namespace jprof::agent {
+
+inline constexpr size_t kMostMetrics = 8;  // of a profile
+
+enum class TriggerKind : uint8_t {
+  kTime,            // CPU time of the thread
+  kEvent,           // a perf event of the thread
+  kAllocatedBytes,  // the rest: see kTriggers in the source
+  kAllocations,
+  kMonitorWait,
+  kMonitorWaited,
+  kMonitorContendedEnter,
+  kMonitorContendedEntered,
+  kClassLoad,
+  kIdle,
+  kWall,
+};
+
+struct Trigger {
+  TriggerKind kind = TriggerKind::kTime;
+  // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle,
+  // kWall).
+  uint64_t every = 0;
+  std::string event;   // kEvent: as EncodeMetric of ptm/event_spec.h writes it
+  uint64_t asked = 0;  // clocks: what `every` was before it was made longer; 0: it was not
+  bool operator==(const Trigger&) const = default;
+};
+
+// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (kWrongUse): an unknown or repeated event, a
+// number out of bounds, too many metrics. The message does not name the option.
+Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
+// One of these.
+Result<Trigger> ParseTrigger(std::string_view text);
+// Whether `name` is an event of the JVM, in any case, or an encoded perf event.
+bool IsTriggerName(std::string_view name);
+// Errors name the event `name`.
+Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number);
+// `text`: the trigger as written, for errors.
+Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text);
+std::string ToString(std::span<const Trigger> triggers);
+// Whether it is a timer: `every` is ns of a thread's CPU time.
+bool IsClock(const Trigger& trigger);
+// The events by name, each with a line of help: for --help.
+std::string TriggerHelp();
+
+// What a sample of the trigger adds to the profile: one metric, or a weighted one and the number of
+// its samples.
+std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
+std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
+
+}  // namespace jprof::agent

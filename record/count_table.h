@@ -1,0 +1,45 @@
+// What was counted, thread by thread. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptm/names/event_name.h"
+
+namespace jprof::record {
+
+inline constexpr double kNotCounted = -1;
+
+struct CountRow {
+  uint32_t pid = 0, tid = 0;
+  std::string name;
+  uint64_t threads = 1;  // summed up in this row
+  bool ended = false;
+  std::vector<double> counts;  // in the order of the table's metrics; time in ns; or kNotCounted
+};
+
+struct CountTable {
+  std::string command;  // what was counted, for the user
+  double seconds = 0;
+  std::vector<ptm::CheckedMetric> metrics;
+  std::vector<CountRow> rows;  // in descending order of time
+  CountRow total;              // of all rows, and more where threads were not distinguished
+  std::vector<double> lost;    // counts of unknown threads; empty: none
+  bool by_name = false;        // a row is the sum of all threads of one name
+  std::vector<std::string> notes;
+};
+
+// Merges the rows of the same name; rows are then in the order of their names.
+void SumByName(CountTable& table);
+
+// Sorts by time where the table has it, else by the first metric; equal rows by thread id.
+void SortByTime(CountTable& table);
+
+// The index of the first metric whose plain name is one of `names`: "perf::cycles:u" is CYCLES.
+std::optional<size_t> FindMetric(const CountTable& table,
+                                 const std::vector<std::string_view>& names);
+
+}  // namespace jprof::record

@@ -1,0 +1,186 @@
+#include "record/foreign_jit.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "common/procfs.h"
+#include "profile/reader_text.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostLines = 20;  // any user can have any number of files refused
+
+std::string ReadAt(int folder, const char* name) {
+  const Fd file(openat(folder, name, O_RDONLY | O_CLOEXEC));
+  std::string text(4096, '\0');
+  const ssize_t got = read(file.get(), text.data(), text.size());
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return text;
+}
+
+Fd OpenProcess(uint32_t pid) {
+  return Fd(open(procfs::Directory(pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+// 0: the process has ended.
+uint64_t StartOf(int process) {
+  return procfs::ParseStartTime(ReadAt(process, "stat")).value_or(0);
+}
+
+// The pid of the process in its own container.
+uint32_t NumberInside(int process, uint32_t pid) {
+  const uint32_t own = procfs::ParseStatus(ReadAt(process, "status")).own_pid;
+  return own != 0 ? own : pid;
+}
+
+// Not opened yet, so that nothing happens to a device or a FIFO.
+int FindWithoutLinks(int root, const fs::path& path) {
+  open_how how = {};
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(
+      syscall(SYS_openat2, root, path.relative_path().c_str(), &how, sizeof(how)));
+}
+
+Result<void> Check(const struct stat& status, uid_t user, uint64_t room) {
+  if (S_ISLNK(status.st_mode)) return Fail("it is a symbolic link");
+  if (!S_ISREG(status.st_mode)) return Fail("it is not a regular file");
+  if (status.st_nlink > 1) return Fail("it has {} names (hard links)", status.st_nlink);
+  if (status.st_uid != user && status.st_uid != 0)
+    return Fail("it belongs to user {}, its process to user {}", status.st_uid, user);
+  if (static_cast<uint64_t>(status.st_size) > room)
+    return Fail("it is {} bytes long; {} bytes are left of the {} that a recording may copy",
+                status.st_size, room, ForeignJit::kMostBytes);
+  return {};
+}
+
+// Copies the length that was checked: the process may still be writing.
+Result<void> CopyBytes(int from, int to, uint64_t left) {
+  std::array<char, 1 << 16> block;
+  while (left > 0) {
+    const ssize_t got = read(from, block.data(), std::min<uint64_t>(left, block.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Fail("it cannot be read: {}", ErrnoText());
+    if (got == 0) break;
+    for (ssize_t put = 0; put < got;) {
+      const ssize_t written = write(to, block.data() + put, static_cast<size_t>(got - put));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return Fail("the copy cannot be written: {}", ErrnoText());
+      put += written;
+    }
+    left -= static_cast<uint64_t>(got);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
+                         const std::string& name, uint64_t& room) {
+  const Fd found(FindWithoutLinks(root, path));
+  if (!found && errno == ENOENT) return false;
+  if (!found && errno == ELOOP) return Fail("a symbolic link is on its path");
+  struct stat status;
+  if (!found || fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
+  if (auto good = Check(status, user, room); !good) return std::unexpected(good.error());
+  const Fd from(open(procfs::DescriptorPath(found.get()).c_str(),
+                     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!from) return Fail("it cannot be read: {}", ErrnoText());
+  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!to) return Fail("the copy {} cannot be made: {}", name, ErrnoText());
+  room -= static_cast<uint64_t>(status.st_size);
+  auto copied = CopyBytes(from.get(), to.get(), static_cast<uint64_t>(status.st_size));
+  if (copied) return true;
+  unlinkat(out, name.c_str(), 0);
+  return std::unexpected(copied.error());
+}
+
+// A process that has ended already counts as this user's.
+ForeignJit::Process& ForeignJit::Look(uint32_t pid) {
+  const auto [entry, added] = processes_.try_emplace(pid, Process{.user = geteuid()});
+  Process& process = entry->second;
+  const Fd folder = OpenProcess(pid);
+  struct stat status;
+  if (folder && fstat(folder.get(), &status) == 0) {
+    process.user = status.st_uid;
+    process.started = StartOf(folder.get());
+  }
+  return process;
+}
+
+void ForeignJit::Sampled(uint32_t pid) {
+  if (pid == 0) return;  // an idle CPU
+  const auto known = processes_.find(pid);
+  if (known != processes_.end() && known->second.sampled) return;
+  Look(pid).sampled = true;
+}
+
+// Reads nothing about the child until it is sampled: most children never are.
+void ForeignJit::Forked(uint32_t parent, uint32_t child) {
+  if (parent == child) return;  // a thread
+  const auto known = processes_.find(parent);
+  const uid_t user = known != processes_.end() ? known->second.user : Look(parent).user;
+  processes_[child] = {.user = user};
+}
+
+void ForeignJit::Executed(uint32_t pid) { Look(pid); }
+
+void ForeignJit::Mapped(uint32_t pid, std::string_view path, uint64_t inode) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("jit-") || !name.ends_with(".dump")) return;
+  Look(pid);
+  dumps_.emplace(std::pair(inode, std::string(path)), pid);
+}
+
+std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
+  const Fd folder(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::vector<std::string> lines;
+  uint64_t room = kMostBytes;
+  size_t refused = 0;
+  const auto copy = [&](uint32_t pid, const Process& process, const fs::path& path,
+                        const std::string& name) {
+    const Fd alive = OpenProcess(pid);
+    struct stat status;
+    const bool same = process.started != 0 && StartOf(alive.get()) == process.started &&
+                      fstat(alive.get(), &status) == 0;
+    const Fd its_root(same ? openat(alive.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
+    const Fd our_root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    fs::path inside = path;
+    if (inside.empty())
+      inside = fmt::format("/tmp/perf-{}.map", its_root ? NumberInside(alive.get(), pid) : pid);
+    const auto copied = CopyTrusted(its_root ? its_root.get() : our_root.get(), inside,
+                                    same ? status.st_uid : process.user, folder.get(), name, room);
+    if (copied || ++refused > kMostLines) return;
+    lines.push_back(fmt::format("{} of process {} is not copied: {}",
+                                profile::CleanText(inside.string()), pid, copied.error().message));
+  };
+  for (const auto& [pid, process] : processes_) {
+    if (process.sampled) copy(pid, process, {}, fmt::format("perf-{}.map", pid));
+  }
+  std::map<uint32_t, int> dumps_of;
+  for (const auto& [dump, pid] : dumps_) {
+    const int number = ++dumps_of[pid];
+    const std::string suffix = number == 1 ? "" : fmt::format("-{}", number);
+    copy(pid, processes_.at(pid), dump.second, fmt::format("jit-{}{}.dump", pid, suffix));
+  }
+  if (refused > kMostLines)
+    lines.push_back(
+        fmt::format("{} more files of jitted code are not copied", refused - kMostLines));
+  return lines;
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,61 @@
+// Copies into a recording the files that JIT compilers other than the JVM's write for profilers:
+// perf maps (/tmp/perf-PID.map) and the jitdumps (jit-*.dump) that a process maps.
+//
+// These files belong to the users of the sampled processes, and jprof may be root. So a file is
+// copied only if
+// - no symbolic link is on its path,
+// - it is a regular file with one name,
+// - it belongs to the user of its process or to root,
+// - all files together stay below a limit.
+// The path is resolved in the root directory of the process, if that process is still the one that
+// was sampled.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::record {
+
+class ForeignJit {
+ public:
+  static constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of one recording
+
+  void Sampled(uint32_t pid);
+  void Forked(uint32_t parent, uint32_t child);
+  void Executed(uint32_t pid);
+  void Mapped(uint32_t pid, std::string_view path, uint64_t inode);
+
+  // Copies into the directory `out`; the names are perf-PID.map and jit-PID.dump, with the PIDs of
+  // the recording. Returns a line for each file that was not copied.
+  std::vector<std::string> CopyTo(const std::filesystem::path& out) const;
+
+ private:
+  struct Process {
+    uint64_t started = 0;  // in clock ticks after boot; 0: it had ended when it was first seen
+    uid_t user = 0;
+    bool sampled = false;
+  };
+
+  Process& Look(uint32_t pid);
+
+  std::map<uint32_t, Process> processes_;
+  std::map<std::pair<uint64_t, std::string>, uint32_t>
+      dumps_;  // inode and path: the process that mapped it
+};
+
+// Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
+// `room`: the bytes that all further copies may have. Returns false if there is no such file.
+// Error: why the file is not copied.
+Result<bool> CopyTrusted(int root, const std::filesystem::path& path, uid_t user, int out,
+                         const std::string& name, uint64_t& room);
+
+}  // namespace jprof::record

@@ -1,0 +1,30 @@
+#include "record/installation.h"
+
+#include <cstdlib>
+
+#include "common/procfs.h"
+
+namespace jprof::record {
+
+namespace fs = std::filesystem;
+
+fs::path InstallationRoot() {
+  std::error_code failed;
+  return fs::read_symlink(procfs::Directory(procfs::kSelf) + "/exe", failed)
+      .parent_path()
+      .parent_path();
+}
+
+Result<fs::path> FindAgent(const std::string& option) {
+  const char* variable = std::getenv("JPROF_AGENT");
+  const std::string given = option.empty() && variable != nullptr ? variable : option;
+  const fs::path agent =
+      given.empty() ? InstallationRoot() / "lib" / "libjprof.so" : fs::path(given);
+  std::error_code failed;
+  if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
+  return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),
+                  given.empty() ? "install jprof whole, or name the library with --agent"
+                                : "see --agent and JPROF_AGENT");
+}
+
+}  // namespace jprof::record

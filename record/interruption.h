@@ -1,0 +1,28 @@
+// SIGINT and SIGTERM as a state that a loop polls. While an Interruption lives, they do not end
+// this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in the
+// programs that are started.
+#pragma once
+
+#include <signal.h>
+
+#include "record/launcher.h"
+
+namespace jprof::record {
+
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  static int Number();  // of the last signal; 0: none arrived
+  // Passes the last signal on if only this process received it (a terminal sends it to the program,
+  // too), and forgets it.
+  static void PassTo(const HeldProgram& program);
+
+ private:
+  struct sigaction before_int_ = {}, before_term_ = {};
+};
+
+}  // namespace jprof::record

@@ -1,0 +1,222 @@
+#include "record/launcher.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "common/errno_text.h"
+
+namespace jprof::record {
+namespace {
+
+constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// The treatment of signals that this process was started with and the program inherits. Ignored
+// signals stay ignored by themselves (nohup), except for SIGCHLD: if this process ignored it, the
+// kernel would discard the program's status.
+struct SignalsBefore {
+  sigset_t mask;
+  sighandler_t child;
+};
+
+SignalsBefore BlockSignals(const sigset_t& set) {
+  SignalsBefore before;
+  before.child = signal(SIGCHLD, SIG_DFL);
+  sigprocmask(SIG_BLOCK, &set, &before.mask);
+  return before;
+}
+
+// The signals that Wait() receives.
+sigset_t AwaitedSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int number : kPassedOn) sigaddset(&set, number);
+  return set;
+}
+
+// In the new process, with all signals blocked: resets the handlers, which are this program's.
+void DropHandlers() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    signal(number, SIG_DFL);
+  }
+}
+
+// In the new process: executes the program, or writes the errno to `report`.
+[[noreturn]] void Become(const Launch& launch, const SignalsBefore& signals, int report) {
+  if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : launch.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  if (signals.child == SIG_IGN) signal(SIGCHLD, SIG_IGN);
+  sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
+  execvp(launch.program.c_str(), arguments.data());
+  const int reason = errno;
+  (void)!write(report, &reason, sizeof(reason));
+  _exit(127);
+}
+
+// The number of bytes read, below 0: an error.
+ssize_t ReadUninterrupted(int fd, void* buffer, size_t size) {
+  ssize_t got;
+  do {
+    got = read(fd, buffer, size);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// The errno of a failed start; 0: the program runs. The pipe closes when it is executed.
+int StartFailure(const Fd& report) {
+  int reason = 0;
+  return ReadUninterrupted(report.get(), &reason, sizeof(reason)) == sizeof(reason) ? reason : 0;
+}
+
+struct Pipe {
+  Fd read, write;
+};
+
+Result<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", ErrnoText());
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+// Not a pipe: writing to a program that a signal has ended must not end this one (MSG_NOSIGNAL).
+Result<Pipe> MakeSocketPair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return Fail("cannot make a pair of sockets: {}", ErrnoText());
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+std::unexpected<Error> CannotStart(const std::string& program, int error) {
+  return WrongUse("cannot start {}: {}", program, ErrnoText(error));
+}
+
+Outcome OutcomeOf(int status) {
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.status = WEXITSTATUS(status)};
+}
+
+Outcome Wait(pid_t program, const sigset_t& signals) {
+  for (;;) {
+    siginfo_t info;
+    const int number = sigwaitinfo(&signals, &info);
+    if (number > 0 && number != SIGCHLD) {
+      if (info.si_code != SI_KERNEL) kill(program, number);
+      continue;
+    }
+    int status = 0;
+    if (waitpid(program, &status, WNOHANG) != program) continue;
+    return OutcomeOf(status);
+  }
+}
+
+// In the new process: waits for the byte that releases it, then becomes the program.
+[[noreturn]] void AwaitRelease(const Launch& launch, const SignalsBefore& before, Pipe& go,
+                               const Fd& report) {
+  DropHandlers();
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
+  go.write.Reset();  // so that the read ends when the parent does
+  char byte;
+  if (ReadUninterrupted(go.read.get(), &byte, 1) != 1) _exit(127);
+  Become(launch, before, report.get());
+}
+
+}  // namespace
+
+Result<Outcome> Run(const Launch& launch) {
+  auto report = MakePipe();
+  if (!report) return std::unexpected(report.error());
+  const sigset_t signals = AwaitedSignals();
+  const SignalsBefore before = BlockSignals(signals);
+  const pid_t program = fork();
+  if (program == 0) Become(launch, before, report->write.get());
+  int reason = program < 0 ? errno : 0;
+  report->write.Reset();
+  if (program > 0) reason = StartFailure(report->read);
+  std::optional<Outcome> outcome;
+  if (reason == 0) outcome = Wait(program, signals);
+  if (program > 0 && reason != 0) waitpid(program, nullptr, 0);
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
+  if (!outcome) return CannotStart(launch.program.string(), reason);
+  return *outcome;
+}
+
+HeldProgram::HeldProgram(std::string name, int pid, Fd go, Fd report)
+    : name_(std::move(name)), pid_(pid), go_(std::move(go)), report_(std::move(report)) {}
+
+HeldProgram::HeldProgram(HeldProgram&& other) noexcept
+    : name_(std::move(other.name_)),
+      pid_(std::exchange(other.pid_, 0)),
+      go_(std::move(other.go_)),
+      report_(std::move(other.report_)),
+      reaped_(other.reaped_) {}
+
+HeldProgram::~HeldProgram() {
+  if (!go_) return;  // released, or moved from
+  go_.Reset();       // the program's read ends without a byte: it exits
+  if (!reaped_) waitpid(pid_, nullptr, 0);
+}
+
+Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
+  auto go = MakeSocketPair();
+  if (!go) return std::unexpected(go.error());
+  auto report = MakePipe();
+  if (!report) return std::unexpected(report.error());
+  sigset_t all;
+  sigfillset(&all);
+  const SignalsBefore before = BlockSignals(all);
+  const pid_t program = fork();
+  const int error = errno;
+  if (program == 0) AwaitRelease(launch, before, *go, report->write);
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
+  if (program < 0) return Fail("cannot start {}: {}", launch.program.string(), ErrnoText(error));
+  return HeldProgram(launch.program.string(), program, std::move(go->write),
+                     std::move(report->read));
+}
+
+// Succeeds for a program that a signal has ended meanwhile: Ended() has its outcome.
+Result<void> HeldProgram::Release() {
+  const char byte = 1;
+  (void)!send(go_.get(), &byte, 1, MSG_NOSIGNAL);
+  go_.Reset();
+  const int reason = StartFailure(report_);
+  report_.Reset();
+  if (reason == 0) return {};
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  reaped_ = true;
+  return CannotStart(name_, reason);
+}
+
+std::optional<Outcome> HeldProgram::Ended() {
+  int status = 0;
+  if (reaped_ || waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  reaped_ = true;
+  return OutcomeOf(status);
+}
+
+void HeldProgram::AwaitEnd(int milliseconds) const {
+  const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  pollfd end = {process.get(), POLLIN, 0};
+  poll(&end, 1, milliseconds);  // without pidfds in the kernel: a plain pause
+}
+
+void HeldProgram::Signal(int number) const {
+  if (!reaped_ && pid_ > 0) kill(pid_, number);
+}
+
+}  // namespace jprof::record

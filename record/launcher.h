@@ -1,0 +1,55 @@
+// Runs a program in the foreground as if jprof were not there:
+// - the same standard streams,
+// - the same environment, except for what Launch changes,
+// - the same signals,
+// - its exit status is returned.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/fd.h"
+#include "common/result.h"
+#include "record/java_command.h"
+
+namespace jprof::record {
+
+struct Outcome {
+  int status = 0;  // the program's exit status; 0 if a signal ended it
+  int signal = 0;  // that ended it; 0: it exited
+
+  // As a shell reports it: 128 + signal.
+  int ExitCode() const { return signal != 0 ? 128 + signal : status; }
+};
+
+// Starts the program and waits for its end. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to this
+// process do not end it and are passed on, except for those of the terminal, which sends them to
+// the program itself. Wrong use: the program could not be started.
+Result<Outcome> Run(const Launch& launch);
+
+// A program that has been forked and waits to be executed, so that it can be attached to first.
+// Streams, environment and status are as for Run; the caller handles signals to this process. The
+// destructor ends a program that was not released, without executing it.
+class HeldProgram {
+ public:
+  static Result<HeldProgram> Start(const Launch& launch);
+  HeldProgram(HeldProgram&& other) noexcept;
+  ~HeldProgram();
+
+  int pid() const { return pid_; }
+  Result<void> Release();                 // wrong use: it could not be executed
+  std::optional<Outcome> Ended();         // does not wait
+  void AwaitEnd(int milliseconds) const;  // returns early for a signal to this process
+  void Signal(int number) const;
+
+ private:
+  HeldProgram(std::string name, int pid, Fd go, Fd report);
+
+  std::string name_;
+  int pid_;
+  Fd go_;      // a byte releases the program; none: it was released
+  Fd report_;  // the program reports here why it could not be executed
+  bool reaped_ = false;
+};
+
+}  // namespace jprof::record

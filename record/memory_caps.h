@@ -1,0 +1,31 @@
+// How much of the machine's memory a recording may use. The pages of a profile are in memory until
+// the kernel writes them to disk; a profile on tmpfs stays in memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "options/agent_options.h"
+
+namespace jprof::record {
+
+struct Memory {
+  uint64_t available = 0;    // bytes; 0: not known, nothing is checked
+  bool holds_files = false;  // the profile's file system is tmpfs or ramfs
+};
+
+// `place`: of the profile; the file system is that of its nearest parent that exists.
+Memory ReadMemory(const std::filesystem::path& place);
+
+// Keeps the caps of `options` within a third of the available memory.
+// - The call tree's cap is lowered if it is the default; `notes` then has a line about it.
+// - Any other cap above the limit is wrong use; the error names the option.
+// - The trace's cap counts once, although each thread has one.
+// - `forced`: nothing is checked.
+Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, bool forced,
+                         std::vector<std::string>& notes);
+
+}  // namespace jprof::record

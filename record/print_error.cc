@@ -1,0 +1,15 @@
+#include "record/print_error.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "profile/reader_text.h"
+
+namespace jprof::record {
+
+void PrintError(std::string_view message) {
+  fmt::print(stderr, "jprof: {}\n", profile::CleanText(message));
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,11 @@
+// The one way in which the command reports something besides its results.
+#pragma once
+
+#include <string_view>
+
+namespace jprof::record {
+
+// Prints "jprof: MESSAGE" as one line on stderr, without control characters.
+void PrintError(std::string_view message);
+
+}  // namespace jprof::record

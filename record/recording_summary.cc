@@ -1,0 +1,136 @@
+#include "record/recording_summary.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "calibrate/train/table_store.h"
+#include "common/nearest.h"
+#include "profile/reader.h"
+#include "profile/reader_text.h"
+#include "reports/losses.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The filter as typed, and the nearest name that it could have matched.
+template <typename Names>
+std::string NothingMatched(std::string_view option, const agent::Filter& filter,
+                           const Names& names) {
+  const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
+  if (item == filter.items.end()) return fmt::format("{} excludes all there was", option);
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  const auto nearest = Nearest(item->text, choices);
+  return fmt::format("{} {}{}{}", option, item->text, item->prefix ? "*" : "",
+                     nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+}
+
+// The names that a method filter can match: classes and their methods.
+std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
+  std::set<std::string, std::less<>> names;
+  const profile::Methods methods = reader.ReadMethods();
+  for (uint32_t id = 2; id < methods.size(); ++id) {
+    const profile::MethodName method = methods[id];
+    names.emplace(profile::CleanText(method.class_name));
+    names.emplace(profile::CleanText(fmt::format("{}.{}", method.class_name, method.name)));
+  }
+  return names;
+}
+
+// Compares names: a thread may have been recorded before it had its name and was filtered out.
+bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
+  return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
+    return filter.AcceptsThread(thread.name);
+  });
+}
+
+std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::AgentOptions& options) {
+  std::vector<std::string> empty;
+  if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
+    std::set<std::string, std::less<>> names;
+    for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
+    empty.push_back("everything: no thread matched " +
+                    NothingMatched("--threads", options.threads, names));
+  } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
+    empty.push_back("everything: no method matched " +
+                    NothingMatched("--methods", options.methods, Filterable(reader)));
+  } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
+    empty.push_back("everything: no method matched " +
+                    NothingMatched("--focus", options.focus, Filterable(reader)));
+  }
+  return empty;
+}
+
+std::vector<std::string> Lost(const profile::Reader& reader) {
+  std::vector<std::string> lost;
+  for (const reports::Loss& loss : reports::Losses(reader)) {
+    if (loss.count != 0) lost.push_back(fmt::format("{} {}", loss.count, loss.says));
+  }
+  std::ranges::copy(reader.damages().Lines(), std::back_inserter(lost));
+  return lost;
+}
+
+// Copies the calibration table that fits this run into the profile. Returns why not; empty: copied.
+std::string KeepTable(const profile::Reader& reader, const fs::path& profile) {
+  const auto stored = calibrate::FindTable(reader.meta().fingerprint);
+  if (!stored) return stored.error().message;
+  std::error_code failed;
+  fs::copy_file(stored->path, profile / profile::kCalibrationFile,
+                fs::copy_options::overwrite_existing, failed);
+  return failed ? fmt::format("the calibration table could not be copied: {}", failed.message())
+                : "";
+}
+
+std::string Next(const profile::Reader& reader, const agent::AgentOptions& options,
+                 const fs::path& profile) {
+  const std::string_view name = options.mode == agent::Mode::kTrace ? "log-gen"
+                                : options.mode == agent::Mode::kScs ? "scs"
+                                                                    : "log-rt";
+  const std::string report = fmt::format("jprof report {} {}", name, Shown(profile));
+  if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
+  const std::string uncalibrated = KeepTable(reader, profile);
+  return uncalibrated.empty() ? report
+                              : fmt::format("jprof calibrate, then {} ({})", report, uncalibrated);
+}
+
+}  // namespace
+
+std::string Shown(const fs::path& path) {
+  std::error_code failed;
+  const fs::path relative = path.lexically_relative(fs::current_path(failed));
+  const bool below = !failed && !relative.empty() && *relative.begin() != "..";
+  const std::string text = below ? relative.string() : path.string();
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
+  auto reader = profile::Reader::Open(profile.string());
+  if (!reader) {
+    fmt::print(stderr, "jprof: the profile cannot be read: {}\n", reader.error().message);
+    return true;
+  }
+  const auto empty = EmptyFilters(*reader, options);
+  const auto lost = empty.empty() ? Lost(*reader) : empty;
+  const std::string& probe = reader->meta().probe.kind;
+  fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", Shown(profile),
+             reader->threads().size(), reader->RecordedMethods(),
+             probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
+  fmt::print(stderr, "jprof: lost:    {}{}\n",
+             lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
+             reader->header().finished ? "" : " (the program did not end in order)");
+  if (const std::string folded = reports::FoldedText(reader->header()); !folded.empty()) {
+    fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
+  }
+  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));
+  return empty.empty();
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,38 @@
+// Counts the threads of a process tree, of the machine or of a command, table after table:
+// `jprof ptt`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "ptm/names/event_name.h"
+#include "record/count_table.h"
+#include "record/java_command.h"
+
+namespace jprof::record {
+
+struct WatchPlan {
+  std::optional<Launch> launch;  // run this and count it
+  uint32_t pid = 0;              // else: this process and its descendants; 0: the machine
+  double interval = 0;           // seconds of a table; 0: one table at the end
+  uint64_t count = 0;            // tables; 0: until the end
+  bool hurry = false;            // read the counts at real-time priority
+  ptm::CheckedMetrics metrics;
+  std::string target;  // what is counted, for the user
+};
+
+// Puts dispatches first, whether or not they were asked for.
+void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics);
+
+using PrintTable = std::function<Result<void>(const CountTable&)>;
+
+// Counts until the tables are printed and the command has ended, or else the process has ended or
+// SIGINT or SIGTERM arrives. Prints the notes of the metrics once counting has started. Returns the
+// exit status of the command, 0 without one.
+Result<int> WatchThreads(const WatchPlan& plan, const PrintTable& print);
+
+}  // namespace jprof::record

@@ -1,0 +1,140 @@
+#include "record/tprof_plan.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "common/procfs.h"
+#include "ptm/names/event_name.h"
+#include "record/installation.h"
+#include "record/interrupt_cost.h"
+#include "record/profile_place.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All of this user's processes: what can be sampled where the whole machine cannot.
+std::vector<uint32_t> OwnProcesses() {
+  std::vector<uint32_t> pids = procfs::Processes();
+  std::erase_if(pids, [](uint32_t pid) {
+    return procfs::Owner(pid) != geteuid() || pid == static_cast<uint32_t>(getpid());
+  });
+  return pids;
+}
+
+Result<void> CheckPids(const std::vector<uint32_t>& pids) {
+  for (const uint32_t pid : pids) {
+    const auto owner = procfs::Owner(pid);
+    if (!owner) return WrongUse("there is no process {}", pid);
+    if (geteuid() != 0 && *owner != geteuid()) {
+      return WrongUse(
+          "process {} belongs to another user: only root, or one with CAP_PERFMON, can sample it",
+          pid);
+    }
+  }
+  return {};
+}
+
+bool IsJava(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  return name == "java" || name == "javac";
+}
+
+std::string AgentText(const TprofRequest& request, const fs::path& out) {
+  return fmt::format("tprof,out={}{}{}", (out / "jvm.jprof").string(), request.code ? ",code" : "",
+                     request.children ? ",children" : "");
+}
+
+// With the agent if the program is a JVM, or with --children.
+Result<Launch> LaunchOf(const TprofRequest& request, const std::vector<std::string>& command,
+                        const fs::path& out, std::vector<std::string>& notes) {
+  const auto program = FindProgram(command.front());
+  if (!program) return std::unexpected(program.error());
+  const Launch plain = {*program, command, std::nullopt};
+  if (!IsJava(command.front()) && !request.children) return plain;
+  const auto agent = FindAgent(request.agent);
+  if (!agent) {
+    notes.push_back("jitted code will have no names: " + agent.error().message);
+    return plain;
+  }
+  const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
+  return WithAgent(command, *agent, AgentText(request, out), request.children,
+                   tool_options != nullptr ? tool_options : "");
+}
+
+std::string TargetText(const TprofRequest& request, const std::vector<std::string>& command) {
+  if (!command.empty()) return fmt::format("{}", fmt::join(command, " "));
+  if (request.pids.empty()) return "the whole machine";
+  return fmt::format("process {}", fmt::join(request.pids, ", "));
+}
+
+// Where this user may not sample the whole machine: the user's own processes instead.
+Result<void> LimitToPermission(TprofPlan& plan) {
+  const ptm::Permission permission = ptm::SamplingPermission();
+  if (!plan.whole_machine || permission.whole_machine) return {};
+  plan.notes.push_back("only this user's processes are sampled: " + permission.advice);
+  plan.whole_machine = false;
+  if (plan.launch) return {};
+  plan.sampling.pids = OwnProcesses();
+  if (!plan.sampling.pids.empty()) return {};
+  return WrongUse("this user may not sample the whole machine and has no other process: {}",
+                  permission.advice);
+}
+
+}  // namespace
+
+Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::string>& command) {
+  if (request.all && !request.pids.empty()) return WrongUse("-a and -p exclude each other");
+  if (!request.pids.empty() && !command.empty())
+    return WrongUse("give either -p or a command, not both");
+  if (request.rate != 0 && request.period != 0)
+    return WrongUse("--rate and --period exclude each other");
+  if (request.event.empty() && request.period != 0)
+    return WrongUse("--period needs an --event to count");
+  return {};
+}
+
+Result<ptm::CpuSamplerOptions> SamplingOf(const TprofRequest& request) {
+  ptm::CpuSamplerOptions sampling = {.chains = request.chains, .pids = request.pids};
+  if (request.rate != 0) sampling.rate = request.rate;
+  if (request.event.empty()) return sampling;
+  auto event = ptm::CheckEvent(request.event);
+  if (!event) return std::unexpected(event.error());
+  sampling.event = event->spec;
+  if (request.period != 0) {
+    sampling.rate = 0;
+    sampling.period = request.period;
+  }
+  return sampling;
+}
+
+Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::string>& command) {
+  if (auto good = CheckRequest(request, command); !good) return std::unexpected(good.error());
+  if (auto known = CheckPids(request.pids); !known) return std::unexpected(known.error());
+  auto sampling = SamplingOf(request);
+  if (!sampling) return std::unexpected(sampling.error());
+  TprofPlan plan = {.sampling = *std::move(sampling),
+                    .whole_machine = request.all || (command.empty() && request.pids.empty()),
+                    .delay = request.delay,
+                    .duration = request.duration,
+                    .command = TargetText(request, command)};
+  const std::string name = command.empty() ? "machine" : ProfileName(command);
+  const auto place =
+      PreparePlace(request.out.empty() ? FreePlace(name + "-tprof").string() : request.out, false);
+  if (!place) return std::unexpected(place.error());
+  plan.out = *place;
+  if (!command.empty()) {
+    auto launch = LaunchOf(request, command, plan.out, plan.notes);
+    if (!launch) return std::unexpected(launch.error());
+    plan.launch = *std::move(launch);
+  }
+  if (auto limited = LimitToPermission(plan); !limited) return std::unexpected(limited.error());
+  if (auto limited = LimitSampler(plan.sampling, request.force_rate, plan.notes); !limited)
+    return std::unexpected(limited.error());
+  return plan;
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,181 @@
+#include "record/tprof_record.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/monotonic.h"
+#include "common/procfs.h"
+#include "profile/recording_meta.h"
+#include "record/interruption.h"
+#include "record/launcher.h"
+#include "record/recording_files.h"
+#include "record/sample_recorder.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDrainMilliseconds = 200;
+constexpr int kEndMilliseconds = 5000;  // that a program has to end after SIGTERM
+constexpr double kNanos = 1e9;
+
+uint64_t MonotonicNow() { return static_cast<uint64_t>(MonotonicNanos()); }
+
+uint64_t RealNow() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// A sampled thread takes one descriptor on each CPU. Only for this process: the program has been
+// forked already.
+void AllowManyFiles() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Waits; a signal ends it early.
+void Pause(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  timespec left = {whole, static_cast<long>((seconds - static_cast<double>(whole)) * kNanos)};
+  while (Interruption::Number() == 0 && nanosleep(&left, &left) != 0) {
+  }
+}
+
+// The steps of RecordTprof, in their order.
+class Recording {
+ public:
+  explicit Recording(const TprofPlan& plan)
+      : plan_(plan), sampling_(plan.sampling), notes_(plan.notes) {}
+
+  Result<void> HoldProgram() {
+    if (!plan_.launch) return {};
+    auto held = HeldProgram::Start(*plan_.launch);
+    if (!held) return std::unexpected(held.error());
+    program_.emplace(*std::move(held));
+    if (plan_.whole_machine) return {};
+    sampling_.pids = {static_cast<uint32_t>(program_->pid())};
+    sampling_.on_exec = plan_.delay == 0;
+    return {};
+  }
+
+  Result<void> OpenSampler() {
+    AllowManyFiles();
+    auto sampler = ptm::CpuSampler::Open(sampling_);
+    if (!sampler) return std::unexpected(sampler.error());
+    sampler_.emplace(*std::move(sampler));
+    if (!sampler_->note().empty()) notes_.push_back(sampler_->note());
+    return {};
+  }
+
+  // A directory that cannot be filled is removed again.
+  Result<void> CreateFiles() {
+    std::error_code failed;
+    if (!fs::create_directories(plan_.out, failed))
+      return Fail("cannot make {}: {}", plan_.out.string(), failed.message());
+    auto written = WriteFiles();
+    if (!written) fs::remove_all(plan_.out, failed);
+    return written;
+  }
+
+  Result<void> Start() {
+    if (plan_.delay > 0) {
+      if (auto released = Release(); !released) return released;
+    }
+    Pause(plan_.delay);
+    if (!sampling_.on_exec) AddRunning();
+    return plan_.delay == 0 ? Release() : Result<void>();
+  }
+
+  // Until the program, the duration or a signal ends it.
+  void Watch() {
+    const uint64_t end = plan_.duration > 0
+                             ? MonotonicNow() + static_cast<uint64_t>(plan_.duration * kNanos)
+                             : ~uint64_t{0};
+    while (Interruption::Number() == 0 && !outcome_) {
+      const uint64_t now = MonotonicNow();
+      if (now >= end) break;
+      Drain(static_cast<int>(std::min<uint64_t>((end - now) / 1'000'000 + 1, kDrainMilliseconds)));
+      if (program_) outcome_ = program_->Ended();
+    }
+  }
+
+  Result<int> Finish() {
+    sampler_->Stop();
+    const uint64_t end = MonotonicNow();
+    Drain(0);
+    std::ranges::move(recorder_.foreign_jit().CopyTo(plan_.out), std::back_inserter(notes_));
+    if (Interruption::Number() != 0) EndProgram();
+    if (auto closed = writer_.Close(end); !closed) return std::unexpected(closed.error());
+    if (auto written = WriteRecordingMeta(plan_, notes_); !written)
+      return std::unexpected(written.error());
+    return outcome_ && Interruption::Number() == 0 ? outcome_->ExitCode() : 0;
+  }
+
+ private:
+  Result<void> WriteFiles() {
+    const uint64_t start = MonotonicNow();
+    if (auto written = WriteRecordingMeta(plan_, notes_); !written) return written;
+    if (auto kept = KeepKernelSymbols(procfs::kKernelSymbols, plan_.out); !kept) return kept;
+    return writer_.Open((plan_.out / profile::kSamplesFile).string(),
+                        {.cpus = sampler_->cpus(),
+                         .start_unix_ns = RealNow(),
+                         .start_ns = start + static_cast<uint64_t>(plan_.delay * kNanos)});
+  }
+
+  // Starts sampling first, so that no mapping is missed in between.
+  void AddRunning() {
+    sampler_->Start();
+    for (const uint32_t pid : sampling_.pids.empty() ? procfs::Processes() : sampling_.pids)
+      recorder_.AddExisting(pid);
+  }
+
+  Result<void> Release() { return program_ ? program_->Release() : Result<void>(); }
+
+  void Drain(int milliseconds) {
+    sampler_->Drain(milliseconds,
+                    [this](const ptm::SampleRecord& record) { recorder_.Add(record); });
+  }
+
+  // A terminal sends the program the signal itself; kill does not.
+  void EndProgram() {
+    if (!program_ || outcome_) return;
+    program_->Signal(SIGTERM);
+    constexpr int kStep = 100;
+    for (int waited = 0; waited < kEndMilliseconds && !outcome_; waited += kStep) {
+      usleep(kStep * 1000);
+      outcome_ = program_->Ended();
+    }
+  }
+
+  const TprofPlan& plan_;
+  ptm::CpuSamplerOptions sampling_;
+  std::vector<std::string> notes_;
+  std::optional<HeldProgram> program_;
+  std::optional<Outcome> outcome_;  // of the program, once it has ended
+  std::optional<ptm::CpuSampler> sampler_;
+  profile::SampleWriter writer_;
+  SampleRecorder recorder_{writer_};
+};
+
+}  // namespace
+
+Result<int> RecordTprof(const TprofPlan& plan) {
+  const Interruption guard;
+  Recording recording(plan);
+  for (const auto step : {&Recording::HoldProgram, &Recording::OpenSampler, &Recording::CreateFiles,
+                          &Recording::Start}) {
+    if (auto done = (recording.*step)(); !done) return std::unexpected(done.error());
+  }
+  recording.Watch();
+  return recording.Finish();
+}
+
+}  // namespace jprof::record

@@ -1,0 +1,30 @@
+#include "reports/columns.h"
+
+#include <fmt/format.h>
+
+#include "profile/reader_text.h"
+#include "reports/output.h"
+
+namespace jprof::reports {
+
+std::string TextOf(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kMissing:
+      return "-";
+    case Value::Kind::kUnsigned:
+      return fmt::format_int(value.integer).str();
+    case Value::Kind::kSigned:
+      return fmt::format_int(static_cast<int64_t>(value.integer)).str();
+    case Value::Kind::kNumber:
+      return std::string(Tenths(value.number).text());
+    case Value::Kind::kFixed:
+      return fmt::format("{:.{}f}", value.number, value.digits);
+    case Value::Kind::kBool:
+      return value.integer != 0 ? "yes" : "no";
+    case Value::Kind::kText:
+      break;
+  }
+  return profile::CleanText(value.text);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,98 @@
+// A table that is printed row by row, whatever its format: which columns it has, and how a row's
+// values are computed. The writers (table_writer.h) see columns and values only. A column names the
+// views it is part of: what people read, CSV and JSON differ in columns and in their order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace jprof::reports {
+
+// Whom a format is for; bits of a set.
+enum View : unsigned { kPeople = 1, kCsv = 2, kJson = 4 };
+
+struct Value {
+  enum class Kind : uint8_t { kMissing, kUnsigned, kSigned, kNumber, kFixed, kBool, kText };
+
+  static Value Missing() { return {}; }  // "-", an empty field, null
+  static Value Integer(uint64_t value) { return {.kind = Kind::kUnsigned, .integer = value}; }
+  static Value Signed(int64_t value) {
+    return {.kind = Kind::kSigned, .integer = static_cast<uint64_t>(value)};
+  }
+  static Value Number(double value) { return {.kind = Kind::kNumber, .number = value}; }
+  static Value Fixed(double value, uint8_t digits) {
+    return {.kind = Kind::kFixed, .digits = digits, .number = value};
+  }
+  static Value Bool(bool value) { return {.kind = Kind::kBool, .integer = value ? 1u : 0u}; }
+  // The text lives until the row is written.
+  static Value Text(std::string_view text) { return {.kind = Kind::kText, .text = text}; }
+
+  Kind kind = Kind::kMissing;
+  uint8_t digits = 0;
+  uint64_t integer = 0;
+  double number = 0;
+  std::string_view text = {};
+};
+
+// As people read it: any bytes are cleaned, "-" stands for what is missing.
+std::string TextOf(const Value& value);
+
+struct Column {
+  enum class Shape : uint8_t {
+    kOne,     // one value
+    kList,    // JSON: an array of `cells` values
+    kObject,  // JSON: an object of `cells` values, named `members`
+  };
+
+  std::string name;  // heading, or key
+  int width = 0;     // text: right-aligned in so many characters; 0: not aligned
+  Shape shape = Shape::kOne;
+  size_t cells = 1;
+  std::vector<std::string> members = {};
+};
+
+template <typename Row>
+class Columns {
+ public:
+  using Getter = std::function<Value(const Row&, size_t cell)>;
+
+  explicit Columns(View view) : view_(view) {}
+
+  // Nothing, unless the column is part of this table's view.
+  template <typename Get>
+  void Add(unsigned views, Column column, Get get) {
+    if ((views & view_) == 0) return;
+    column.cells = column.shape == Column::Shape::kObject ? column.members.size() : column.cells;
+    if constexpr (std::is_invocable_v<Get, const Row&, size_t>) {
+      getters_.push_back(std::move(get));
+    } else {
+      getters_.push_back([get](const Row& row, size_t) { return get(row); });
+    }
+    columns_.push_back(std::move(column));
+  }
+
+  std::span<Column> columns() { return columns_; }
+
+  // The row's values, column by column. Valid until the next call.
+  std::span<const Value> Of(const Row& row) {
+    values_.clear();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      for (size_t cell = 0; cell < columns_[i].cells; ++cell)
+        values_.push_back(getters_[i](row, cell));
+    }
+    return values_;
+  }
+
+ private:
+  View view_;
+  std::vector<Column> columns_;
+  std::vector<Getter> getters_;
+  std::vector<Value> values_;
+};
+
+}  // namespace jprof::reports

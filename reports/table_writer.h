@@ -1,0 +1,49 @@
+// Writes a table in one format as its rows come; nothing is collected. Order of calls: Begin,
+// then Row for each row, End. Where rows are grouped by thread (Layout::groups), BeginGroup and
+// EndGroup stand around a group's rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "reports/columns.h"
+#include "reports/json_writer.h"
+#include "reports/output.h"
+
+namespace jprof::reports {
+
+// What stands before or after the rows: in text as lines, in JSON as members of the document.
+// Other formats have neither. Empty: nothing.
+struct Section {
+  std::function<void(Output&)> text;
+  std::function<void(JsonWriter&)> json;
+};
+
+struct Layout {
+  Section head = {}, tail = {};
+  std::string_view rows = "rows";  // JSON: the key of the array of rows, or of groups
+  bool lines = true;               // JSON: each row begins on a line of its own
+  bool end_line = false;           // JSON: so does the end of the array
+  bool heading = true;             // CSV: the first line has the names of the columns
+  int gap = 1;                     // text: blanks between columns
+};
+
+class TableWriter {
+ public:
+  explicit TableWriter(Output& out) : out_(out) {}
+  virtual ~TableWriter() = default;
+
+  virtual void Begin(std::span<const Column> columns) = 0;
+  virtual void BeginGroup(uint32_t /*tid*/, std::string_view /*name*/) {}
+  // `values`: of all columns, in their order.
+  virtual void Row(std::span<const Value> values) = 0;
+  virtual void EndGroup() {}
+  virtual void End() {}
+
+ protected:
+  Output& out_;
+};
+
+}  // namespace jprof::reports

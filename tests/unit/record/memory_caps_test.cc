@@ -1,0 +1,73 @@
+#include "record/memory_caps.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::record {
+namespace {
+
+constexpr uint64_t kMega = 1 << 20, kGiga = 1 << 30;
+
+TEST(LimitMemory, LeavesWhatFits) {
+  agent::AgentOptions options;
+  std::vector<std::string> notes;
+  ASSERT_TRUE(LimitMemory(options, {1536 * kMega, true}, false, notes));
+  EXPECT_EQ(options.tree_memory, 512 * kMega);
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(LimitMemory, LowersTheDefault) {
+  agent::AgentOptions options;
+  std::vector<std::string> notes;
+  ASSERT_TRUE(LimitMemory(options, {900 * kMega, false}, false, notes));
+  EXPECT_EQ(options.tree_memory, 300 * kMega);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0],
+            "--tree-memory 300M instead of 512M: 512M is more than a third of the 900M of memory "
+            "that are available");
+}
+
+TEST(LimitMemory, RefusesWhatWasAskedFor) {
+  agent::AgentOptions options;
+  options.tree_memory = 4 * kGiga;
+  std::vector<std::string> notes;
+  const auto refused = LimitMemory(options, {8 * kGiga, false}, false, notes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
+  EXPECT_EQ(refused.error().message,
+            "--tree-memory 4096M: 4096M is more than a third of the 8192M of memory that are "
+            "available; ask for 2730M or less, or add --force");
+  EXPECT_TRUE(LimitMemory(options, {8 * kGiga, false}, true, notes));
+  EXPECT_EQ(options.tree_memory, 4 * kGiga);
+  EXPECT_TRUE(LimitMemory(options, {0, false}, false, notes));  // not known
+}
+
+TEST(LimitMemory, ATraceHasItsOwnCap) {
+  agent::AgentOptions options;
+  options.mode = agent::Mode::kTrace;
+  options.tree_memory = 100 * kGiga;
+  options.trace_memory = 400 * kMega;
+  std::vector<std::string> notes;
+  EXPECT_TRUE(LimitMemory(options, {1200 * kMega, true}, false, notes));
+  const auto refused = LimitMemory(options, {1199 * kMega, true}, false, notes);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("--trace-memory 400M: "));
+}
+
+TEST(LimitMemory, ATraceWithoutCapIsNotKeptInMemory) {
+  agent::AgentOptions options;
+  options.mode = agent::Mode::kTrace;
+  options.trace_mode = agent::TraceMode::kContinuous;
+  std::vector<std::string> notes;
+  EXPECT_FALSE(LimitMemory(options, {24 * kGiga, true}, false, notes));
+  EXPECT_TRUE(LimitMemory(options, {24 * kGiga, true}, true, notes));
+  EXPECT_TRUE(LimitMemory(options, {24 * kGiga, false}, false, notes));
+}
+
+TEST(ReadMemory, TellsTheFileSystem) {
+  EXPECT_TRUE(ReadMemory("/dev/shm/jprof-not-there/x").holds_files);
+  EXPECT_FALSE(ReadMemory("/proc/self").holds_files);
+  EXPECT_GT(ReadMemory(".").available, 0u);
+}
+
+}  // namespace
+}  // namespace jprof::record

@@ -1,0 +1,97 @@
+#include "record/profile_place.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "profile/files.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProfilePlaceTest : public testing::Test {
+ protected:
+  ProfilePlaceTest() : before_(fs::current_path()) {
+    std::string made = (fs::temp_directory_path() / "jprof-place-XXXXXX").string();
+    folder_ = mkdtemp(made.data());
+    fs::current_path(folder_);
+  }
+  ~ProfilePlaceTest() override {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+
+  static void MakeProfile(const fs::path& place) {
+    fs::create_directory(place);
+    std::ofstream(place / profile::kControlFile, std::ios::binary)
+        .write(profile::kMagic, sizeof profile::kMagic);
+    std::ofstream(place / profile::kMetaFile) << "{}";
+  }
+  static void ExpectRefused(const char* place, bool force, const char* words) {
+    const auto prepared = PreparePlace(place, force);
+    ASSERT_FALSE(prepared);
+    EXPECT_EQ(prepared.error().kind, Error::Kind::kWrongUse);
+    EXPECT_NE(prepared.error().message.find(words), std::string::npos) << prepared.error().message;
+    EXPECT_TRUE(fs::exists(fs::symlink_status(place)));
+  }
+
+  fs::path before_, folder_;
+};
+
+TEST_F(ProfilePlaceTest, AFreeNameIsNumberedFromTwo) {
+  EXPECT_EQ(FreePlace("app"), "app.jprof");
+  fs::create_directory("app.jprof");
+  fs::create_symlink("nowhere", "app-2.jprof");
+  EXPECT_EQ(FreePlace("app"), "app-3.jprof");
+}
+
+TEST_F(ProfilePlaceTest, APlaceIsPreparedAndNotCreated) {
+  fs::create_directory("empty");
+  for (const char* place : {"new", "new/", "./new", "empty"}) {
+    const auto prepared = PreparePlace(place, false);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    EXPECT_EQ(*prepared, folder_ / (std::string(place) == "empty" ? "empty" : "new"));
+    EXPECT_FALSE(fs::exists(*prepared));
+  }
+}
+
+TEST_F(ProfilePlaceTest, AProfileIsReplacedByForceOnly) {
+  MakeProfile("old");
+  ExpectRefused("old", false, "is a profile already");
+  ASSERT_TRUE(PreparePlace("old", true));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(ProfilePlaceTest, TheUsersFilesAreKept) {
+  fs::create_directory("other");
+  std::ofstream("other/file") << "x";
+  ExpectRefused("other", true, "is not a profile");
+  MakeProfile("mixed");
+  std::ofstream("mixed/notes.txt") << "x";
+  ExpectRefused("mixed", true, "holds notes.txt");
+  MakeProfile("real");
+  fs::create_directory_symlink("real", "link");
+  ExpectRefused("link", true, "is a symbolic link");
+  EXPECT_TRUE(IsProfile("real"));
+}
+
+TEST_F(ProfilePlaceTest, AParentThatIsMissingIsWrongUse) {
+  EXPECT_FALSE(PreparePlace("no/such/place", false));
+}
+
+TEST_F(ProfilePlaceTest, ProfilesOfChildrenAreFoundOldestFirst) {
+  for (const char* place : {"p", "p.12", "p.7", "p.x", "p.7b", "q.7"}) MakeProfile(place);
+  fs::create_directory("p.99");
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(fs::path("p.12") / profile::kMetaFile, now - std::chrono::seconds(3));
+  fs::last_write_time(fs::path("p") / profile::kMetaFile, now - std::chrono::seconds(2));
+  fs::last_write_time(fs::path("p.7") / profile::kMetaFile, now - std::chrono::seconds(1));
+  EXPECT_EQ(ProfilesAt(folder_ / "p"),
+            (std::vector<fs::path>{folder_ / "p.12", folder_ / "p", folder_ / "p.7"}));
+}
+
+}  // namespace
+}  // namespace jprof::record
