@@ -1,4 +1,4 @@
-// The reading half of jit_log.h.
+// Parses the file described in jit_log.h.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,8 +18,8 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
-// What reading takes: the file, and for each record of some 100 bytes or more an event and a code
-// of 150 each.
+// Memory for reading: the file, and for each record of about 100 bytes or more an event and a code
+// of 150 bytes each.
 constexpr uint64_t kMemoryPerLogByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
@@ -30,8 +30,7 @@ bool SameCode(const JitCode& a, const JitCode& b) {
          a.signature == b.signature;
 }
 
-// When what stood at an address was last seen to end: pieces of the address space that do not
-// overlap.
+// The time at which the previous code at an address ended, as address ranges that do not overlap.
 class Ends {
  public:
   // `time` is not below any before.
@@ -68,7 +67,7 @@ class Ends {
   std::map<uint64_t, Piece> pieces_;  // by their begin
 };
 
-// Threads begin, are named and end; a tid comes back with another thread.
+// Threads begin, get names and end; the kernel reuses the tid for another thread.
 class Threads {
  public:
   void Add(uint32_t tid, uint16_t event, uint64_t time, std::string_view name) {
@@ -99,7 +98,7 @@ class Threads {
   std::unordered_map<uint32_t, uint64_t> ended_;
 };
 
-// `count` elements as they lie in a record, which is aligned to 8 bytes.
+// Copies `count` elements out of a record, which is aligned to 8 bytes.
 template <typename T>
 std::span<const T> ReadArray(ByteCursor& record, uint64_t count) {
   const std::string_view bytes = record.ReadBytes(count * sizeof(T));
@@ -128,7 +127,7 @@ bool ReadCode(ByteCursor record, JitEvent* event) {
          code.type != '\0' && std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
 }
 
-// Goes through the records of a file.
+// Parses the records of a file.
 class Parser {
  public:
   explicit Parser(JitLog& log) : log_(log) {}
@@ -188,7 +187,7 @@ class Parser {
       case JitKind::kEnd:
         return Finish(record);
     }
-    return true;  // of a kind that is not known yet
+    return true;  // an unknown kind
   }
 
   bool Finish(ByteCursor record) {

@@ -14,7 +14,7 @@ MethodName Methods::operator[](MethodId id) const {
 }
 
 Methods Reader::ReadMethods() {
-  // A live profile has gained methods since it was opened: take the newest count.
+  // A live profile may have gained methods since it was opened: use the current count.
   ControlHeader now;
   uint64_t bytes = header_.methods_bytes;
   if (OpenFile(kControlFile).ReadAt(0, &now, sizeof(now)) == sizeof(now)) {
@@ -39,7 +39,7 @@ Methods Reader::ReadMethods() {
         uint64_t{record.class_length} + record.name_length + record.signature_length;
     const bool fits = record.bytes >= sizeof(record) + strings && record.bytes % 8 == 0 &&
                       record.bytes <= rest.left();
-    // Ids are dense from 1, so none can exceed the number of the smallest records that fit the
+    // Ids are dense from 1, so an id cannot exceed the number of smallest records that fit in the
     // file.
     if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
       damages_.Add("methods: a bad record: names after it are missing",

@@ -13,12 +13,12 @@ namespace {
 
 using Visit = std::function<bool(const TraceEvent&)>;
 
-// Turns blocks into events and keeps, per thread, where its last block ended.
+// Decodes blocks into events and keeps, per thread, where its last block ended.
 class Decoder {
  public:
   Decoder(Reader& reader, const Visit& visit) : reader_(reader), visit_(visit) {}
 
-  // `block` is kTraceBlockBytes or, of a file cut off, less. False: the visitor has enough.
+  // `block` has kTraceBlockBytes, or less in a truncated file. False: the visitor returned false.
   bool Block(const std::string& block) {
     ByteCursor bytes(block);
     const auto header = bytes.Read<TraceBlock>();
@@ -32,7 +32,7 @@ class Decoder {
     return Events(header, bytes.Part(std::min<size_t>(header.bytes, bytes.left())));
   }
 
-  // The newest block of each thread that was seen.
+  // The newest block of each thread so far.
   const std::map<uint32_t, uint64_t>& sequences() const { return sequences_; }
 
  private:
@@ -75,7 +75,7 @@ struct Place {
   uint64_t offset;
 };
 
-// The blocks of `trace`, one thread after another, each in its order.
+// The blocks of `trace`, one thread after another, each in its own order.
 bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const uint64_t there = (file.size() + kTraceBlockBytes - 1) / kTraceBlockBytes;
   const uint64_t count = std::min(reader.header().trace_blocks, there);
@@ -86,9 +86,9 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
     TraceBlock header;
     const uint64_t offset = i * kTraceBlockBytes;
     if (file.ReadAt(offset, &header, sizeof(header)) != sizeof(header)) break;
-    if (header.sequence == 0 && header.bytes == 0) continue;  // not begun
+    if (header.sequence == 0 && header.bytes == 0) continue;  // unused
     const auto seen = decoder.sequences().find(header.thread);
-    // What the continuous writer has compressed already may still stand here.
+    // Blocks that the continuous writer has already compressed may still be here.
     if (seen != decoder.sequences().end() && header.sequence <= seen->second) continue;
     places.push_back({header.thread, header.sequence, offset});
   }
@@ -104,7 +104,7 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   return true;
 }
 
-// The blocks of `trace.zst`: frames one after another, each of whole blocks.
+// The blocks of `trace.zst`: consecutive frames, each of whole blocks.
 bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);

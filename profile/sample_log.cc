@@ -17,13 +17,13 @@ namespace {
 constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestBuildId = 32;
 constexpr size_t kLongestChain = 4096;
-// What reading takes: the file, its aligned copy, and an entry of some 100 bytes for 64 of the file
-// or more.
+// Memory for reading: the file, its aligned copy, and an entry of about 100 bytes for every 64
+// bytes of the file or more.
 constexpr uint64_t kMemoryPerByte = 4;
 
 size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Where a record's chain begins: behind text and build id, padded.
+// Offset of a record's chain: after text and build id, padded.
 size_t ChainOffset(const SampleFileRecord& record) {
   return Padded(sizeof(record) + record.text + record.build_id);
 }

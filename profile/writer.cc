@@ -73,8 +73,8 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 }
 
 bool Writer::Grow(MappedFile& file, size_t bytes) {
-  // Once full is full: asking the file system again at every event would cost more than the
-  // program.
+  // Do not retry: a request to the file system at every event would cost more than the program
+  // itself.
   if (__atomic_load_n(&header_->disk_full, __ATOMIC_RELAXED)) return bytes <= file.size();
   if (file.Ensure(bytes)) return true;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
@@ -105,7 +105,8 @@ uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
   };
   uint64_t first;
   if (!Take(&header_->node_count, count, has_room, &first)) return 0;
-  // One fault per chunk instead of one per page; older kernels say EINVAL and fault page by page.
+  // One page fault per chunk instead of one per page. Older kernels return EINVAL and fault page by
+  // page.
   constexpr size_t kPage = 4096;
   const size_t begin = first * sizeof(Node) / kPage * kPage;
   const size_t bytes = (first + count) * sizeof(Node) - begin;
