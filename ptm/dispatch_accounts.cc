@@ -7,7 +7,7 @@
 namespace jprof::ptm {
 namespace {
 
-constexpr uint32_t kDead = ~0u;  // what the kernel calls a thread that is being taken down
+constexpr uint32_t kDead = ~0u;  // the kernel's id for a thread that is being removed
 
 }  // namespace
 
@@ -34,7 +34,7 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A thread that is known and lives was seen in /proc first.
+// A known live thread was read from /proc before.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
   if (known != by_tid_.end() && threads_[known->second].ended != 0) by_tid_.erase(known);
@@ -79,17 +79,18 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   Charge(cpu, record.counted, 1, told);
   cpu.running = kNobody;
   cpu.has_lost = false;
-  // The kernel reads `time` first and `enabled` later. What interrupts it in between (a hypervisor
-  // that takes the CPU away) makes this sample's difference too small, so the largest one counts.
-  // It shrinks by what two clocks drift apart: an adjusted CLOCK_MONOTONIC, by less than 0.1%.
+  // The kernel reads `time` first and `enabled` later. An interruption in between (a hypervisor
+  // that takes the CPU away) makes the difference of this sample too small, so the largest one is
+  // used. It decreases by the drift between the clocks: an adjusted CLOCK_MONOTONIC drifts by less
+  // than 0.1%.
   const uint64_t offset = record.time - record.counted.enabled;
   cpu.offset = std::max(offset, cpu.offset - std::min(cpu.offset, elapsed / 1000));
 }
 
-// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). More
-// dispatches than that are of others, which went before it unseen: a single one is the idle task's,
-// more (or what lost records hid) are nobody's. (Less: a reading's number may be newer than its
-// time.)
+// Attributes the counts since the last sample to `who`, which has left the CPU `left` times (0 or
+// 1). Additional dispatches belong to threads that ran unseen before: a single one belongs to the
+// idle task; more than one (or those hidden by lost records) belong to no known thread. (Fewer: the
+// count of a reading may be newer than its time.)
 void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
   const uint64_t dispatches = std::max(now.values[0] - cpu.last.values[0], left);
   const bool alone = dispatches == left && who != kNobody && !cpu.has_lost;

@@ -50,7 +50,7 @@ std::optional<std::string> Unescape(std::string_view text) {
   return out;
 }
 
-// Cuts `rest` at its first ':' and reads what stands before as hex.
+// Cuts `rest` at its first ':' and parses the part before it as hex.
 template <typename T>
 bool NextField(std::string_view& rest, T& value) {
   const size_t colon = rest.find(':');

@@ -35,12 +35,12 @@ int64_t Median(std::vector<int64_t> values) {
 }
 
 struct Readings {
-  std::vector<int64_t> late;  // with an expiration between them
+  std::vector<int64_t> late;  // with an expiration in between
   int64_t plain = 0;
 };
 
-// An expiration falls between a reading and the next, or just beside: then it is in the distance
-// before. On a busy machine it takes longer until there are enough, up to four times.
+// An expiration falls between two readings, or just next to a reading: then it is in the previous
+// interval. A busy machine needs more time for enough of them, up to four times as much.
 Readings Spin(int64_t ticks) {
   Readings readings;
   std::array<int64_t, 1024> some = {};

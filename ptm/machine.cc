@@ -38,7 +38,7 @@ bool HasWord(const std::string& text, const std::string& word) {
   return (" " + text + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// AArch64 has a generic timer of one rate by architecture, and no flags line.
+// AArch64's generic timer has a constant rate by architecture; there is no flags line.
 bool HasInvariantTsc(const std::string& flags) {
 #if defined(__aarch64__)
   return flags.empty();
@@ -53,7 +53,7 @@ void ReadCapabilities(const std::string& proc, Machine& machine) {
   machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
 }
 
-// kernel.perf_event_paranoid answers EACCES, a seccomp filter usually EPERM.
+// kernel.perf_event_paranoid causes EACCES, a seccomp filter usually EPERM.
 std::string NotPermitted(int error, const Machine& machine) {
   if (error == EPERM || machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
     return "the system forbids it (a container's or sandbox's rule against perf_event_open); allow "

@@ -83,7 +83,7 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
                   machine.pmu.empty() ? WhyNoPmu(machine) : "PAPI does not offer it on this CPU");
 }
 
-// What moves in any loop; a count of 0 there means that the counter does not work.
+// Events that increase in any loop; a count of 0 means that the counter does not work.
 constexpr std::string_view kAlwaysMove[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC",
                                             "PAPI_BR_INS",  "perf::INSTRUCTIONS",
                                             "perf::CYCLES", "perf::BRANCH-INSTRUCTIONS"};
@@ -115,7 +115,7 @@ bool Opens(std::string_view name) {
          (!AlwaysMoves(event->spec) || Moves(group.slot(0)));
 }
 
-// What to count instead of a hardware event that cannot be.
+// The alternatives to a hardware event that cannot be counted.
 std::string Instead() {
   std::vector<std::string> work = {"time"};
   for (const char* name : {"PAPI_TOT_CYC", "page-faults"}) {

@@ -7,7 +7,7 @@
 namespace jprof::ptm::papi {
 namespace {
 
-// 0, or PAPI's error. Debian's PAPI starts without a PMU but then offers no preset.
+// Returns 0 or PAPI's error. Debian's PAPI starts without a PMU but then offers no preset.
 int Start() {
   static const int result = PAPI_library_init(PAPI_VER_CURRENT);
   return result == PAPI_VER_CURRENT ? 0 : (result < 0 ? result : PAPI_EINVAL);

@@ -58,7 +58,7 @@ Encoded EncodeAt(const std::string& name, int privilege_levels) {
   return encoded;
 }
 
-// The name without modifiers: what stands before the first ':' that is not the '::' after the PMU.
+// The name without modifiers: the part before the first ':' that is not the '::' after the PMU.
 std::string WithoutModifiers(const std::string& name) {
   const size_t pmu = name.find("::");
   return name.substr(0, name.find(':', pmu == std::string::npos ? 0 : pmu + 2));
@@ -109,7 +109,7 @@ std::vector<std::string> Modifiers(const std::string& name) {
   return modifiers;
 }
 
-// libpfm4 has no words for what the kernel keeps.
+// libpfm4 has no descriptions for the kernel's software events.
 std::string_view SoftwareWords(uint64_t config) {
   switch (config) {
     case PERF_COUNT_SW_CPU_CLOCK:
@@ -131,7 +131,7 @@ std::string_view SoftwareWords(uint64_t config) {
   }
 }
 
-// The event's words and, of the unit masks named behind it, theirs.
+// The description of the event and of the unit masks in the name.
 std::string Description(const std::string& name) {
   if (!Start()) return "";
   const std::string event_name = WithoutModifiers(name);
