@@ -11,7 +11,7 @@ namespace jprof::a2n {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
-constexpr size_t kMostCodes = size_t{1} << 22;  // a short line becomes a far larger JittedCode
+constexpr size_t kMostCodes = size_t{1} << 22;  // a short line becomes a much larger JittedCode
 
 // "7f0012345600 1a0 name of it", with or without 0x.
 bool ParseMapLine(std::string_view line, JittedCode& code) {
@@ -57,7 +57,7 @@ class JitDump {
     if (!cursor_.ok() || magic != kMagic) return Fail("it is no jitdump");
     const auto version = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
     cursor_.Skip(12);  // machine, padding, pid
-    cursor_.Skip(8);   // when it was begun
+    cursor_.Skip(8);   // time of creation
     const auto flags = cursor_.Read<uint64_t>();
     if (!cursor_.ok() || size < 40) return Fail("its header is cut short");
     if (version != 1) return Fail("its version is {}, only 1 is known", version);
@@ -126,7 +126,7 @@ class JitDump {
     if (!record.ok() || length > ~uint64_t{0} - to) return false;
     const auto place = place_.find(index);
     if (place == place_.end() || code_[place->second].start != from)
-      return true;  // of code that we never saw
+      return true;  // of code that is not in the file
     if (moved_bytes_ + code_[place->second].code.size() > kMostBytes) return false;
     JittedCode code = code_[place->second];
     moved_bytes_ += code.code.size() + code.lines.size() * 8 + code.name.size();
@@ -138,7 +138,7 @@ class JitDump {
     return true;
   }
 
-  // Stands before the load it belongs to.
+  // Precedes the load record that it belongs to.
   bool Lines(ByteCursor& record) {
     next_lines_.clear();
     next_file_.clear();
@@ -150,7 +150,7 @@ class JitDump {
       record.Skip(4);  // discriminator
       const std::string_view file = record.ReadText();
       if (!record.ok()) break;
-      if (next_file_.empty() && file != "\xff") next_file_ = file;  // 0xff: as the line before
+      if (next_file_.empty() && file != "\xff") next_file_ = file;  // 0xff: the same file as before
       next_lines_.emplace_back(address, line);
     }
     return record.ok();
@@ -160,7 +160,7 @@ class JitDump {
   std::string& damage_;
   bool timed_ = true;
   uint64_t records_ = 0;
-  size_t moved_bytes_ = 0;  // copied for moves, which are short to write
+  size_t moved_bytes_ = 0;  // copied for moves, whose records are short
   std::vector<JittedCode> code_;
   std::unordered_map<uint64_t, size_t> place_;  // in code_, by the file's index
   uint64_t next_lines_of_ = 0;

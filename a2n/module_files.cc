@@ -24,7 +24,7 @@ bool IsAnonymous(std::string_view path) {
          path.starts_with("/SYSV");
 }
 
-// Where it may be read, best first.
+// A path at which the file may be readable, best first.
 struct Candidate {
   std::string path;
   bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades
@@ -35,12 +35,11 @@ std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   std::string path = file.path;
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
-  const bool by_name =
-      !deleted || !file.build_id.empty();  // a build id that is known is compared in any case
+  const bool by_name = !deleted || !file.build_id.empty();  // a known build id is always compared
   std::vector<Candidate> candidates;
   if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
   candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
-  // The pid may belong to another process by now: only what has the right inode is believed.
+  // The pid may belong to another process by now: only a file with the right inode is accepted.
   const std::string process = procfs::Directory(file.pid);
   if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
   candidates.push_back(
@@ -113,7 +112,7 @@ Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
   return by_identity_[identity] = images_.back().get();
 }
 
-// A file with the inode that was mapped, else one that has its name now. A build id that is known
+// Prefers a file with the mapped inode, else accepts one that has the name now. A known build id
 // decides.
 Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   std::string reason, other_build;
@@ -148,7 +147,7 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);
 }
 
-// Every process has the same one; ours is written to memory that has a descriptor.
+// All processes have the same vdso; jprof's own is copied to memory that has a descriptor.
 Result<Image*> ModuleFiles::FindVdso() {
   auto maps = ReadMaps(procfs::kSelf);
   if (!maps) return std::unexpected(maps.error());
