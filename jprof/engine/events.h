@@ -1,14 +1,12 @@
-// What happens at a method entry and at a method exit: the hot path of the profiler. See
-// docs/ARCHITECTURE.md.
+// Handles method entries and exits: the hot path of the profiler. See docs/ARCHITECTURE.md.
 //
-// The fast path decides everything before it changes anything: if one condition does not hold (a
-// thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
-// a tail call to the general version in events.cc, which does the whole event the obvious way. One
-// event in `bracket_period` goes through a copy of this path between two fenced clock reads, which
-// measure its cost (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
-// about 30 instructions and, with time, one clock read.
-//
-// Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
+// - The fast path decides everything before it changes anything. If a condition does not hold
+//   (first event of a thread, a dispatch, a new context, a newly compiled method, a full stack), it
+//   leaves by a tail call to the general version in events.cc, which performs the whole event.
+// - One event in `bracket_period` is timed: it goes through a copy of this path between two fenced
+//   clock reads, which measure its cost. (Cache misses of a large tree vary a lot.)
+// - No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
+// - Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +16,11 @@
 
 namespace jprof::engine {
 
-// Of the cost of an event. Raise it when that changes: calibration tables that were trained with
-// another version do not apply.
+// The version of an event's cost. Increment it when the cost changes: calibration tables that were
+// trained with another version do not apply.
 inline constexpr int kHandlerVersion = 2;
 
-// One event as the probe saw it.
+// One event as seen by the probe.
 struct Event {
   uint64_t method;          // the VM's handle
   uint64_t sp;              // stack pointer at the probe; kNoStack: not known
@@ -32,27 +30,26 @@ struct Event {
 };
 inline constexpr uint64_t kNoStack = 0;
 
-// The general version, complete by itself: a thread seen first, a new context, anything. `now` is
-// the early clock read (0 without a clock).
+// The general version of an event, for all cases. `now` is the early clock read (0 without a
+// clock).
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
-// The handler itself was dispatched: only what was on CPU is its own.
+// A dispatch occurred inside the handler: only its on-CPU time is overhead.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// Around an event whose turn it is to be bracketed. Before: draws the next one. After: what passed
-// between the two fenced reads is the handler's own, and a sample of the events that are not
-// bracketed.
+// Before and after a timed event. BeforeSample draws the next one. AfterSample treats the time
+// between the two fenced reads as overhead, and as a sample of the events that are not timed.
 void BeforeSample(Thread* thread);
 void AfterSample(Thread* thread, int64_t now, int64_t inside);
 
 namespace internal {
 
-// The ways out of the fast path. They take the event as words: the handlers leave by a tail call,
-// with each word still in the register in which it came. An Event would be stored on the stack, in
-// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
+// The exits from the fast path. They take the event as separate words: the handlers leave by a tail
+// call, with each word still in its argument register. An Event would be stored on the stack at
+// each event, which once cost 1.5 ns (docs/HOT_PATH.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
@@ -72,7 +69,7 @@ template <WayOut kWay>
   return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
 }
 
-// Two stores: what calibration learns from must cost next to nothing itself.
+// Two stores: recording for calibration must itself cost almost nothing.
 [[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
                                          EventKind event, uint32_t metric = 0) {
   *thread->training.next++ = {static_cast<uint32_t>(delta),
@@ -90,7 +87,7 @@ template <WayOut kWay>
 }
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
-// `word` as in a node; room for it has been seen to.
+// `word` as in a node. Requires that the block has space.
 [[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
                                          int64_t delta) {
   const uint64_t head = uint64_t{IndexOf(profile::MethodOf(word))} << 5 |
@@ -109,8 +106,8 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
-// Whether one event in `bracket_period` is bracketed. Counters are exact and read late every time;
-// a trace has no walk.
+// Whether one event in `bracket_period` is timed. Counters are exact and read late at every event;
+// a trace has no tree update.
 template <class Recording>
 inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;
 
@@ -122,7 +119,7 @@ inline void ReadCounters(Thread* thread) {
   }
 }
 
-// What was counted since the last event goes to `node`.
+// Attributes the counts since the last event to `node`.
 template <class Recording>
 inline void ChargeCounters(Thread* thread, profile::Node* node) {
   if constexpr (kCounts<Recording>) {
@@ -141,7 +138,7 @@ inline void ChargeCounters(Thread* thread, profile::Node* node) {
   }
 }
 
-// What was counted since the last event, for calibration.
+// The counts since the last event, for calibration.
 template <class Recording>
 inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
   if constexpr (kCounts<Recording> && Recording::kTrain) {
@@ -153,7 +150,7 @@ inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind 
   }
 }
 
-// The end of an event: what follows belongs to the program again.
+// The end of an event: from here on time belongs to the program.
 template <class Recording>
 inline void ReadLate(Thread* thread, int64_t now) {
   if constexpr (kCounts<Recording>) {
@@ -182,7 +179,7 @@ inline bool TrainIsFull(const Thread* thread) {
   return thread->training.end - thread->training.next < kRecords;
 }
 
-// The early part of every event: false = not for the fast path. Counters are read as soon as there
+// The early part of every event. False: not for the fast path. Counters are read as soon as there
 // is a thread to read them into, also for the general version.
 template <class Recording>
 [[gnu::always_inline]] inline bool Begin(Thread* thread, const Event& event) {
@@ -206,7 +203,7 @@ template <class Recording>
   return 0;
 }
 
-// Whether a method is one of the three children in the parent's own cache line, and which node.
+// Whether a method is one of the three children in the parent's own cache line, and its node.
 [[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, profile::MethodId method,
                                              uint32_t* node) {
   if (parent.child[0].key == IndexOf(method)) {
@@ -300,7 +297,7 @@ template <class Recording>
   return 0;
 }
 
-// The same, bracketed: a copy of the code that it measures, so that it costs the same.
+// The timed version: a copy of the code that it measures, so that both cost the same.
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
                                               uint64_t continuation, uint64_t vm_thread,
@@ -327,8 +324,7 @@ template <class Recording>
 
 }  // namespace internal
 
-// Whether it is known that the calling thread does not record this method: then there is nothing to
-// do.
+// Whether the calling thread is known not to record this method, so that the event can be skipped.
 [[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
   const Thread* thread = current_thread;
   if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation)
@@ -338,7 +334,7 @@ template <class Recording>
   return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
 }
 
-// A method was entered. Inlined into the probe.
+// Handles a method entry. Inlined into the probe.
 template <class Recording>
 [[gnu::always_inline]] inline int Enter(const Event& event) {
   Thread* thread = current_thread;
@@ -352,7 +348,7 @@ template <class Recording>
   return internal::EnterFast<Recording>(thread, event, now);
 }
 
-// A method is left. Inlined into the probe.
+// Handles a method exit. Inlined into the probe.
 template <class Recording>
 [[gnu::always_inline]] inline int Leave(const Event& event) {
   Thread* thread = current_thread;

@@ -16,7 +16,7 @@ profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t k
 Path::Path(Thread& thread, Timeline& timeline, uint32_t from)
     : thread_(thread), foreign_(&timeline != &thread.timeline ? &timeline : nullptr) {
   if (foreign_ != nullptr) std::swap(thread.timeline, timeline);
-  if (from == 0) FoldIfDue(thread);  // what begins elsewhere goes on in the tree that it is in
+  if (from == 0) FoldIfDue(thread);  // a path from another node stays in that node's tree
   node_ = thread.nodes + (from != 0 ? from : thread.timeline.record->root);
 }
 
