@@ -1,4 +1,4 @@
-// What a stack walk finds.
+// The result of a stack walk.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,20 @@ struct StackFrame {
                          // outside it, for as long as they stay (LastStack)
 };
 
-// How a walk ended.
+// The result of a walk besides its frames.
 struct StackWalk {
-  uint32_t depth = 0;       // frames found, innermost first
-  uint32_t kept = 0;        // so many of the outermost are unchanged since the last walk
-  bool truncated = false;   // there were more frames than room
-  bool unknown = false;     // it ended at something that makes no sense: outer frames are missing
+  uint32_t depth = 0;       // number of frames, innermost first
+  uint32_t kept = 0;        // number of outermost frames unchanged since the last walk
+  bool truncated = false;   // there were more frames than space
+  bool unknown = false;     // it ended at something invalid: outer frames are missing
   bool is_virtual = false;  // these are a virtual thread's frames; its carrier's are left out
   bool in_heap = false;     // a virtual thread's outer frames are not on the stack: it parked, and
                             // they are brought back when they are returned to. They are missing
 };
 
-// Gives a frame its word, callable in a signal handler. The answer must follow from the type and
-// the method alone and hold as long as the method does: walks of all threads remember it.
+// Resolves the method reference of a frame. Callable in a signal handler. The result must depend
+// only on the type and the method, and must hold as long as the method exists: walks of all threads
+// cache it.
 class FrameNames {
  public:
   virtual uint32_t WordOf(const StackFrame& frame) = 0;

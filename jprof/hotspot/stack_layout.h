@@ -1,5 +1,5 @@
-// Where HotSpot keeps what a stack walk reads, found once by VmStructs; and the check that a value
-// is a Method*. Callable in a signal handler once constructed.
+// The layout of the VM structures that a stack walk reads, looked up once in VmStructs; and the
+// check that a value is a Method*. Callable in a signal handler once constructed.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace jprof::hotspot {
 
-// A lock-free cache of what was checked completely before, by a hash of it. A new entry may replace
-// an old one.
+// A lock-free cache, by hash, of values that were completely checked before. A new entry may
+// replace an old one.
 class KnownGood {
  public:
   static uint64_t Mark(uint64_t a, uint64_t b) {

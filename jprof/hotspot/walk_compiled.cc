@@ -25,8 +25,8 @@ void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
       {walk.FrameOf(first), walk.NextFrame()});
 }
 
-// The scope at the frame's pc. A return address has an entry of its own. Any other instruction
-// belongs to the next entry, as in the VM.
+// The scope at the frame's pc. A return address has its own entry. Any other instruction belongs to
+// the next entry, as in the VM.
 uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& debug) {
   const unwind::Registers& at = walk.at;
   const bool may_be =
@@ -38,7 +38,7 @@ uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& 
   return FindScope(walk.memory, debug.pcs, debug.pc_count, offset + (walk.is_top ? 1 : 0));
 }
 
-// Frames of a compiled method: inlined methods first.
+// Emits the frames of a compiled method, inlined methods first.
 void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   const StackLayout& layout = walk.layout;
   MemoryReader& memory = walk.memory;
@@ -59,15 +59,15 @@ void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   if (!any) walk.Emit(own, method, -1);
 }
 
-// String.indexOf pushes the sp it began with, maybe above room for a short string, whose words may
-// hold stale return addresses. 0: that is not what was pushed last.
+// String.indexOf pushes its initial sp, possibly above space for a short string, which may contain
+// stale return addresses. 0: the last word that was pushed is something else.
 int32_t PushedBeforeSavedSp(const WalkState& walk) {
   const uint64_t sp = walk.at.sp;
   const uint64_t words = walk.OnStack(sp) ? (walk.Word(sp) - sp) / 8 : 0;
   return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;
 }
 
-// `first`: of the method's frames, the innermost.
+// `first`: the index of the method's innermost frame.
 WalkStep ToCaller(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const auto words = static_cast<int32_t>(blob.frame_words);
   Caller caller;
