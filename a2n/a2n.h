@@ -42,8 +42,8 @@ struct JittedCode {
   std::string name;           // in printable form: "pkg/Class.method(sig)ret", or a stub's name
   char type = 'J';            // of the method, as in reports: J, R, I (interpreter), O (stub)
   std::vector<uint8_t> code;  // its instructions; may be empty
-  std::vector<std::pair<uint32_t, uint32_t>>
-      lines;           // (offset in code, source line), sorted; may be empty
+  // (offset in code, source line), sorted; may be empty
+  std::vector<std::pair<uint32_t, uint32_t>> lines;
   std::string source;  // the source file of these lines; empty: unknown
 };
 

@@ -19,8 +19,8 @@ class AddressSpaces {
   struct Found {
     const Span* mapping = nullptr;
     const Span* code = nullptr;
-    bool near_code =
-        false;  // the address lies between jitted code of this life, whether or not any holds it
+    // The address is in the range of this life's jitted code, whether or not any contains it.
+    bool near_code = false;
   };
 
   void Fork(Pid parent, Pid child, Nanos when);

@@ -27,8 +27,8 @@ bool IsAnonymous(std::string_view path) {
 // A path at which the file may be readable, best first.
 struct Candidate {
   std::string path;
-  bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades
-                 // make it
+  // Accepted even with another inode, which overlay file systems and upgrades cause.
+  bool by_name;
 };
 
 std::vector<Candidate> CandidatesFor(const ModuleFile& file) {

@@ -14,8 +14,8 @@ constexpr uint32_t kNoScope = ~uint32_t{0};
 constexpr int kDeepest = 200;         // nesting of DIEs; deeper is damage
 constexpr int kLongestOrigin = 16;    // references from a DIE to the one that names it
 constexpr int kMostRanges = 1 << 16;  // of one DIE
-constexpr int kMostDies =
-    1 << 25;  // of one unit; damaged links could lead to the same ones again and again
+// Of one unit; damaged links could form a cycle.
+constexpr int kMostDies = 1 << 25;
 
 // Calls visit(start, end) for each range of code of the DIE. Code that the linker removed is at 0.
 template <typename Visit>
@@ -111,8 +111,8 @@ struct SourceLines::Unit {
   int dies = 0;
   std::vector<Scope> scopes;
   IntervalMap owners;  // of code, each owned by a scope
-  std::unordered_map<Dwarf_Off, std::string>
-      prefixes;  // "space::Class::" of functions that have no linkage name
+  // "space::Class::" of functions without a linkage name.
+  std::unordered_map<Dwarf_Off, std::string> prefixes;
   std::unordered_map<uint32_t, std::string> names;  // of scopes, on demand
 
   void Walk(Dwarf_Die* die, uint32_t parent, const std::string& prefix, int depth);

@@ -23,10 +23,11 @@ class SourceLines {
   ~SourceLines();
 
   struct Found {
-    std::vector<Frame> frames;  // innermost first; empty: nothing is known of this address. The
-                                // outermost may have no name
-    bool partial_name = false;  // the outermost's lacks what the symbol table's has: parameters,
-                                // what it is local to
+    // Innermost first; empty: nothing is known about this address. The outermost may have no name.
+    std::vector<Frame> frames;
+    // The name of the outermost is less complete than the symbol table's: it lacks the parameters
+    // or the enclosing scope.
+    bool partial_name = false;
   };
   Found FramesAt(uint64_t address);
 

@@ -44,8 +44,8 @@ class SpanIndex {
     std::vector<uint64_t> edges;
     std::vector<uint32_t> heads;  // node i's list: items [heads[i], heads[i + 1])
     std::vector<uint32_t> items;  // indices in spans_
-    std::vector<Nanos>
-        latest_until;  // of the items of the node up to this one: when to stop looking back
+    // The latest `until` of the node's items up to this one: where a backward search may stop.
+    std::vector<Nanos> latest_until;
   };
   void Build(Block& block) const;
   template <typename Visit>

@@ -12,7 +12,6 @@
 // - A hardware event that does not fit into the group of the others gets its own group, and the
 //   kernel multiplexes them. Its count is then scaled by time enabled / time counting, and Status
 //   reports so.
-// is scaled by time enabled / time counting, and Status says so.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -140,8 +139,7 @@ class EventGroup {
   std::optional<CounterReading> Reading(int i) const;
 
   struct EventStatus {
-    double running =
-        1;  // part of the time the event was on a counter; below 1 = the value is scaled
+    double running = 1;  // part of the time on a counter; below 1 = the value is scaled
     bool user_only = false;
     bool by_call = false;  // no user-space read
     uint32_t failed_reads = 0;

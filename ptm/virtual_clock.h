@@ -38,8 +38,8 @@ class VirtualClock {
 
   struct Redispatched {
     int64_t now;  // ReadTsc() with no dispatch after it
-    int64_t
-        elapsed;  // on-CPU ticks between `last` and `now`; may be slightly negative (two clocks)
+    // On-CPU ticks between `last` and `now`; may be slightly negative (two clocks).
+    int64_t elapsed;
     uint32_t dispatches;  // number of times it was scheduled in since
   };
   // `last`: the ReadTsc() value up to which time has been attributed; no dispatch occurred between

@@ -329,7 +329,7 @@ CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
 
 bool Session::GrowBuckets(Thread& thread) {
   const uint32_t old_count = BucketCount(thread);
-  // Below a load factor of 1/4 a full bucket is clustering: growing does not pay.
+  // Below a load factor of 1/4 a full bucket is clustering: growing would not help.
   if (old_count >= kMostBuckets || thread.method_count < old_count) return false;
   auto* buckets = static_cast<MethodBucket*>(Map(old_count * 2 * sizeof(MethodBucket)));
   if (buckets == nullptr) return false;

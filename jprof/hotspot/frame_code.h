@@ -30,9 +30,10 @@ inline constexpr bool kCallPushes = true;
 // The contents of the interpreter's registers at the point of interruption. 0: unknown.
 struct InterpreterRegisters {
   uint64_t bcp = 0;  // in a bytecode
-  uint64_t entry_sp = 0, entry_return = 0,
-           entry_method = 0;                // before a frame stands: the caller's sp, ...
-  uint64_t leave_sp = 0, leave_return = 0;  // after it went
+  // Before the frame is complete: the caller's sp, ...
+  uint64_t entry_sp = 0, entry_return = 0, entry_method = 0;
+  // After the frame was removed.
+  uint64_t leave_sp = 0, leave_return = 0;
 };
 // `ucontext`: third argument of the signal handler.
 InterpreterRegisters InterpreterRegistersOf(const void* ucontext);

@@ -27,10 +27,11 @@ Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
 // How methods are recorded.
 struct Probing {
-  bool train = false;    // also write what calibration learns from (time and counters; others have
-                         // nothing to learn)
-  bool focused = false;  // a CompileFocus decides what is compiled with probes, inlining stays on,
-                         // and most interpreted methods are not recorded
+  // Also write the records for calibration. Applies to kinds with time or counters.
+  bool train = false;
+  // A CompileFocus decides what is compiled with probes, inlining stays on, and most interpreted
+  // methods are not recorded.
+  bool focused = false;
 };
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.

@@ -52,10 +52,10 @@ class StackLayout {
   mutable InterpreterEntries entries;
   Coding coding;
   int64_t thread_anchor, anchor_sp, anchor_pc, anchor_fp;
-  int64_t continuation_entry;    // of a thread; -1: this VM has no virtual threads
-  uint64_t continuation_return;  // where the address in enterSpecial is kept that all continuations
-                                 // return to; 0: none
-  uint64_t call_stub_return;     // where the address behind the call stub's call is kept
+  int64_t continuation_entry;  // of a thread; -1: this VM has no virtual threads
+  // The location of the address in enterSpecial to which all continuations return; 0: none.
+  uint64_t continuation_return;
+  uint64_t call_stub_return;  // the location of the return address of the call stub's call
   int64_t wrapper_anchor;
   int64_t upcall_frame_data;  // offset in an UpcallStub; -1: none
   int64_t thread_os, os_id, thread_stack_base, thread_stack_size, thread_bytes;

@@ -133,9 +133,9 @@ class WalkState {
 
   unwind::Registers at;              // of the current frame
   InterpreterRegisters interpreter;  // of the innermost frame; else zeroes
-  uint64_t anchor = 0;  // address of the anchor that holds for the native code walked now; 0: none,
-                        // or used
-  bool is_top = true;   // interrupted: pc is not a return address
+  // The anchor that applies to the current native code: its address. 0: none, or already used.
+  uint64_t anchor = 0;
+  bool is_top = true;  // interrupted: pc is not a return address
   bool java_only = false;
   StackWalk result;
 

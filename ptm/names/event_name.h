@@ -23,8 +23,8 @@ namespace jprof::ptm {
 struct NamedEvent {
   EventSpec spec;
   std::string native;  // the event that it resolves to, in libpfm4's full spelling
-  std::string
-      note;  // what the user should know: counted otherwise than the name promises; else empty
+  // For the user, if the event differs from what the name suggests; else empty.
+  std::string note;
 };
 
 bool IsBuiltInMetric(std::string_view name);

@@ -11,8 +11,8 @@
 namespace jprof::ptm::papi {
 
 struct Preset {
-  std::vector<std::string>
-      natives;  // more than one: the preset is a formula over them; none: not on this CPU
+  // More than one: the preset is a formula over them. None: not available on this CPU.
+  std::vector<std::string> natives;
 };
 
 // `name` is in upper case. Error: PAPI does not have it, or cannot start.
