@@ -49,7 +49,7 @@ namespace internal {
 
 // The exits from the fast path. They take the event as separate words: the handlers leave by a tail
 // call, with each word still in its argument register. An Event would be stored on the stack at
-// each event, which once cost 1.5 ns (docs/HOT_PATH.md).
+// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {

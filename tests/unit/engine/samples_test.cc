@@ -1,4 +1,4 @@
-// Samples in the tree, against a map from paths to numbers.
+// Samples in the tree, compared with a map from paths to numbers.
 #include "jprof/engine/samples.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Numbers : public MethodSource {  // the method's name is its number
   int described = 0;
 };
 
-using Path = std::vector<uint32_t>;  // words, outermost first
+using Path = std::vector<uint32_t>;  // method references, outermost first
 
 class SamplesTest : public testing::Test {
  protected:
@@ -62,7 +62,7 @@ class SamplesTest : public testing::Test {
     return PackMethod(type, SampledMethod(*thread_, source_, key));
   }
 
-  // What the tree holds, by path; only nodes with a value.
+  // The content of the tree, by path; only nodes with a value.
   std::map<Path, std::array<int64_t, kMetrics>> Tree() {
     std::map<Path, std::array<int64_t, kMetrics>> all;
     const Node* nodes = session_.writer().nodes();
@@ -108,7 +108,7 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
   EXPECT_EQ(thread_->record->overflow, 0u);
 }
 
-// A reader wants every node above its parent: also where the row was made after nodes of others.
+// A reader requires every node after its parent, also if the row was made after nodes of others.
 TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   Start(16 << 20);
   const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
@@ -161,7 +161,7 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   EXPECT_EQ(kept, expected);
 }
 
-// Else a thread whose outer frames never change would go on in its first tree for ever.
+// Otherwise a thread whose outer frames never change would never leave its first tree.
 TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
   Start(1 << 20);
   const uint64_t& folded = session_.writer().header()->folded_ticks;

@@ -1,5 +1,5 @@
-// The pure parts of a stack walk: numbers and scopes of debug information from bytes, and what
-// machine code says about frames. The walks themselves are tested in running JVMs:
+// The pure parts of a stack walk: numbers and scopes of debug information from bytes, and the frame
+// state derived from machine code. Whole walks are tested in running JVMs:
 // tests/e2e/stack_walk_test.py.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 namespace jprof::hotspot {
 namespace {
 
-// The slow, obvious writer: digits of base 64, the last one below 192 (191 where no byte may be 0).
+// The slow, obvious writer: digits of base 64, the last one below 192 (191 if no byte may be 0).
 void Write(std::vector<uint8_t>* bytes, uint32_t value, Coding coding) {
   const uint32_t excluded = coding == Coding::kNoZeros ? 1 : 0, low = 192 - excluded;
   uint64_t rest = value;
@@ -99,7 +99,7 @@ TEST_P(BothCodings, ChainOfInlinedScopes) {
   EXPECT_EQ(read.bci, 700);
   EXPECT_FALSE(Read(bytes, 0, GetParam(), &read));
   EXPECT_FALSE(Read(bytes, static_cast<uint32_t>(bytes.size()), GetParam(), &read));
-  const uint32_t loop = scope(5000, 1, 1);  // a sender that comes after would be a loop
+  const uint32_t loop = scope(5000, 1, 1);  // a sender at a higher offset could form a loop
   EXPECT_FALSE(Read(bytes, loop, GetParam(), &read));
 }
 
@@ -137,7 +137,7 @@ TEST(PcDesc, FirstAtOrAfter) {
 
 constexpr CallerPlace kNoFrame = {0, -1, 1}, kPushed = {1, 0, 2};
 
-// Where the caller is at each given offset.
+// The location of the caller at the given offset.
 CallerPlace Place(const std::vector<uint8_t>& code, uint32_t pc, int64_t complete, int32_t words) {
   return CallerInCompiled(code.data(), static_cast<uint32_t>(code.size()), pc, complete, words);
 }

@@ -172,7 +172,7 @@ class JitLogTest : public testing::Test {
     return log ? *log : JitLog{};
   }
 
-  // A little of everything.
+  // Contains every kind of record.
   void WriteSmallLog(JitLogWriter& writer, bool end = true) {
     ASSERT_TRUE(writer.Open(fd_));
     test_time = 1001;
@@ -301,7 +301,7 @@ TEST_F(JitLogTest, SeveralThreadsWriteWholeRecords) {
   EXPECT_EQ(log.code.size(), 2000u);
 }
 
-// A limit on the size of files stands for a disk that is full: a write is cut short, then refused.
+// A limit on the size of files simulates a full disk: a write is truncated, later ones are refused.
 TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
@@ -319,9 +319,9 @@ TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(live.damages, std::vector<std::string>{});
-  EXPECT_EQ(live.code.size(), 6u);  // 64 bytes of header, 152 a record
+  EXPECT_EQ(live.code.size(), 6u);  // 64 bytes of header, 152 per record
   const JitLog log = Read();
-  EXPECT_FALSE(log.ended);  // 1000 - 64 - 6 * 152 = 24: no room for the last record, either
+  EXPECT_FALSE(log.ended);  // 1000 - 64 - 6 * 152 = 24: no space for the end record either
   EXPECT_EQ(Bytes().size(), 64u + 6 * 152);
 }
 
@@ -388,7 +388,7 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
   }
 }
 
-// One record after the header, with what `change` makes of it.
+// One record after the header, modified by `change`.
 template <typename F>
 Result<JitLog> WithRecord(F change) {
   JitHeader header;

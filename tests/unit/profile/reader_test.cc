@@ -149,9 +149,9 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   profile_.AddThread("main", 1);                         // node 1
   profile_.AddNode(PackMethod(kJitted, a), 5);           // 2: a parent after it
-  profile_.AddNode(PackMethod(kJitted, a), 2);           // 3: below a bad one
-  profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: good
-  profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, no context
+  profile_.AddNode(PackMethod(kJitted, a), 2);           // 3: below an invalid one
+  profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: valid
+  profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, not a context
   profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
   profile_.AddNode(0, 0);                                // 7: never used
   profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
@@ -210,7 +210,7 @@ TEST_F(ReaderTest, MissingMetaIsADamage) {
   EXPECT_EQ(reader.meta().metrics.size(), 1u);
 }
 
-// A profile still being written: methods that came after the reader opened it have names.
+// A live profile: methods that were added after the reader opened it have names.
 TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
   profile_.AddMethod("A", "a", "()V");
   profile_.header.finished = 0;
@@ -280,7 +280,7 @@ TEST_F(TraceTest, EveryEventOfEveryThreadInOrder) {
   EXPECT_EQ(damages_, "");
 }
 
-// A wrapping writer reuses blocks: what stands first in the file may be the newest.
+// A wrapping writer reuses blocks: the first block in the file may be the newest.
 TEST_F(TraceTest, BlocksAreTakenBySequence) {
   Record();
   std::string& trace = profile_.trace;
@@ -300,8 +300,8 @@ TEST_F(TraceTest, GapsAreCounted) {
   EXPECT_NE(damages_.find("trace: cut off"), std::string::npos);
 }
 
-// The continuous writer: frames of one or more blocks; what it had not compressed yet still stands
-// in `trace`.
+// The continuous writer: frames of one or more blocks; blocks that it has not compressed yet are
+// still in `trace`.
 TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   Record();
   std::string compressed;
@@ -313,7 +313,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
     compressed += frame;
   };
   add_frame(0, 1);
-  add_frame(1, 3);  // cut below: zstd needs the whole of it
+  add_frame(1, 3);  // truncated below: zstd needs the whole frame
   std::ofstream(directory_ / kCompressedTraceFile) << compressed;
   EXPECT_EQ(Read(0), expected_[0]);
   EXPECT_EQ(Read(1), expected_[1]);
@@ -322,7 +322,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   fs::remove(directory_ / kTraceFile);
   std::ofstream(directory_ / kCompressedTraceFile)
       << compressed.substr(0, compressed.size() - 1000);
-  size_t left = 0;  // the first frame's block, of whichever thread
+  size_t left = 0;  // the first frame's block, of either thread
   for (const uint32_t thread : {0, 1}) {
     const std::vector<Event> events = Read(thread);
     EXPECT_TRUE(std::equal(events.begin(), events.end(), expected_[thread].begin()));
@@ -348,7 +348,7 @@ TEST(CleanText, MakesNamesFitToPrint) {
   EXPECT_EQ(CleanText("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");  // the JVM's surrogate pair
   EXPECT_EQ(CleanText("\xed\xa0\xbd"), "\xef\xbf\xbd");                  // half of one
   EXPECT_EQ(CleanText("\xff\xc3"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(CleanText("\xc0\x80"), "?");  // NUL as the JVM writes it
+  EXPECT_EQ(CleanText("\xc0\x80"), "?");  // NUL in the JVM's encoding
 }
 
 }  // namespace

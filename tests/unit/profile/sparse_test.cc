@@ -1,5 +1,5 @@
-// Files that are longer than memory and have a few blocks on disk: reading them costs what these
-// blocks cost.
+// Files that are longer than memory but have few blocks on disk: the cost of reading depends only
+// on these blocks.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -47,7 +47,7 @@ class Sparse : public testing::Test {
     ASSERT_TRUE(file.good());
   }
 
-  // The header says that everything is there and more.
+  // The header claims that everything exists, and more.
   void Claim(const std::function<void(ControlHeader&)>& change) {
     change(made_.header);
     Put(kControlFile, 0, &made_.header, sizeof(made_.header));
@@ -63,8 +63,8 @@ class Sparse : public testing::Test {
   const fs::path directory_;
 };
 
-// In a process that may take 256 MiB more than it has now, and 20 s of CPU time: it says nothing
-// and ends well.
+// Runs `read` in a process limited to 256 MiB more than it has now, and to 20 s of CPU time. It
+// must print nothing and exit normally.
 void InLittleMemory(const std::function<void()>& read) {
 #ifdef JPROF_SANITIZED  // these reserve address space by the terabyte
   read();
@@ -104,7 +104,7 @@ TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
     Reader reader = Open();
     const auto tree = reader.ReadTree();
     ASSERT_TRUE(tree);
-    EXPECT_EQ(tree->size(), 3u);  // the last one among them
+    EXPECT_EQ(tree->size(), 3u);  // including the last one
   });
 }
 
@@ -167,7 +167,7 @@ TEST_F(Sparse, ATracesHolesAreNotRead) {
 }
 
 TEST_F(Sparse, ACompressedTraceEndsAtAHole) {
-  const uint32_t skippable[] = {0x184D2A50, 0xffff'fff0};  // a frame of 4 GiB that says nothing
+  const uint32_t skippable[] = {0x184D2A50, 0xffff'fff0};  // an empty frame of 4 GiB
   std::ofstream(directory_ / kCompressedTraceFile)
       .write(reinterpret_cast<const char*>(skippable), sizeof(skippable));
   Lengthen(kCompressedTraceFile);
@@ -222,7 +222,7 @@ TEST_F(Sparse, ALogOfJittedCodeEndsWhereItIsEmpty) {
   });
 }
 
-// A stub that is written down with its unused rest.
+// A stub that is recorded with its unused remainder.
 TEST_F(Sparse, SomeZerosInsideAFileAreReadAsTheyAre) {
   const std::string text = "{" + std::string(900'000, '\0') + "}";
   std::ofstream(directory_ / kCalibrationFile, std::ios::binary) << text;

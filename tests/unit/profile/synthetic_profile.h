@@ -1,6 +1,6 @@
-// Makes profiles without a JVM: events in, a profile directory out, by the obvious list-and-map
-// way. For tests of the reader and the reports, and the seeds of their fuzzer. Writes exactly what
-// layout.h says.
+// Makes profiles without a JVM: takes events, writes a profile directory, by the obvious
+// list-and-map implementation. For tests of the reader and the reports, and the seeds of their
+// fuzzer. Writes exactly the layout of layout.h.
 #pragma once
 
 #include <cstring>
@@ -54,7 +54,7 @@ class SyntheticProfile {
     return threads.size() - 1;
   }
 
-  // An entry `delta` after the thread's last event; the time goes to what was running.
+  // An entry `delta` after the thread's last event; the time is attributed to the running method.
   void Enter(size_t thread, MethodId method, MethodType type, int64_t delta,
              int64_t extra_delta = 0) {
     Strand& strand = strands_[thread];
@@ -78,7 +78,7 @@ class SyntheticProfile {
 
   Node& Current(size_t thread) { return nodes[strands_[thread].stack.back()]; }
 
-  // The record that is not there: AddNode is also the way to damaged ones.
+  // Adds any record: also for damaged profiles.
   uint32_t AddNode(uint32_t word, uint32_t parent) {
     Node node;
     node.word = word;
@@ -88,7 +88,7 @@ class SyntheticProfile {
     return static_cast<uint32_t>(nodes.size() - 1);
   }
 
-  // Files grow in pieces: `slack` bytes that nobody used yet follow in each.
+  // Files grow in steps: each gets `slack` unused bytes at its end.
   void Write(const std::filesystem::path& directory, size_t slack = 0) {
     std::filesystem::create_directories(directory);
     FlushTraces();
@@ -140,8 +140,8 @@ class SyntheticProfile {
     const auto [known, is_new] = children_.try_emplace({parent, IndexOf(MethodOf(word))}, 0);
     if (is_new) known->second = AddNode(word, parent);
     const uint32_t child = known->second;
-    if (nodes[child].word !=
-        word) {  // the method was compiled: what it had moves to a former record
+    if (nodes[child].word != word) {
+      // The method was compiled: its values move to a superseded record.
       const uint32_t former = AddNode(nodes[child].word, child);
       nodes[former] = nodes[child];
       nodes[former].parent = child;

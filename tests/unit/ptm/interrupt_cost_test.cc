@@ -12,7 +12,7 @@ namespace {
 TEST(InterruptCost, IsTheMedianLessAPlainReading) {
   std::vector<int64_t> ticks(99, 60'030);                 // 30 us at 2 GHz
   for (size_t i = 0; i < 20; ++i) ticks[i] = 20'000'000;  // the thread lost its processor
-  for (size_t i = 20; i < 40; ++i) ticks[i] = 40;         // the expiration was beside
+  for (size_t i = 20; i < 40; ++i) ticks[i] = 40;         // the expiration was next to the interval
   EXPECT_EQ(InterruptNanos(ticks, 30, 2).value(), 30'000u);
 }
 

@@ -18,7 +18,7 @@ TEST(SamplingRate, IsLoweredWhereThePeriodIsBelowFiveInterrupts) {
             "sampling at 6,000/s instead of 10,000/s: an interrupt costs 33 us here");
 }
 
-// Whatever is asked for and whatever it costs: the period is five interrupts or what was asked for.
+// For any request and any cost, the period is at least five interrupts or the requested one.
 TEST(SamplingRate, NeverIsAPeriodTooShort) {
   for (uint64_t cost = kLeastInterruptNs; cost <= kMostInterruptNs; cost += 997) {
     for (const uint64_t rate :
@@ -58,7 +58,7 @@ TEST(SamplingRate, ConcernsClocksAlone) {
   EXPECT_TRUE(CountsTime(CpuClock()));
   EXPECT_TRUE(CountsTime(TaskClock()));
   EXPECT_FALSE(CountsTime({"page-faults", 1, 2, 0, 0, 0}));
-  EXPECT_FALSE(CountsTime({"cycles", 0, 0, 0, 0, 0}));  // the same number, of another kind
+  EXPECT_FALSE(CountsTime({"cycles", 0, 0, 0, 0, 0}));  // the same number, of another type
 }
 
 }  // namespace
