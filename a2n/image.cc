@@ -42,7 +42,7 @@ uint64_t PageDown(uint64_t offset) { return offset & ~uint64_t{4095}; }
 
 std::string DwflError() {
   const char* message = dwfl_errmsg(-1);
-  return message == nullptr ? "elfutils does not say why" : message;
+  return message == nullptr ? "elfutils reports no reason" : message;
 }
 
 // "+": a debug file must match the CRC; "": beside the file; ".debug": below it.

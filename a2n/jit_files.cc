@@ -54,13 +54,13 @@ class JitDump {
   Result<void> ReadHeader() {
     const auto magic = cursor_.Read<uint32_t>();
     if (magic == kMagicSwapped) return Fail("it was written on a machine of the other byte order");
-    if (!cursor_.ok() || magic != kMagic) return Fail("it is no jitdump");
+    if (!cursor_.ok() || magic != kMagic) return Fail("it is not a jitdump");
     const auto version = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
     cursor_.Skip(12);  // machine, padding, pid
     cursor_.Skip(8);   // time of creation
     const auto flags = cursor_.Read<uint64_t>();
     if (!cursor_.ok() || size < 40) return Fail("its header is cut short");
-    if (version != 1) return Fail("its version is {}, only 1 is known", version);
+    if (version != 1) return Fail("its version is {}, only 1 is supported", version);
     cursor_.Skip(size - 40);
     if (!cursor_.ok()) return Fail("its header is cut short");
     timed_ = (flags & kArchTimestamps) == 0;
@@ -68,7 +68,7 @@ class JitDump {
   }
 
   bool Damaged(std::string_view what) {
-    damage_ = fmt::format("record {} {}; what comes before it is used", records_, what);
+    damage_ = fmt::format("record {} {}; the records before it are used", records_, what);
     return false;
   }
 
@@ -86,9 +86,9 @@ class JitDump {
     if (id == kCodeMove) good = Move(record, timed_ ? time : kAlways);
     if (id == kDebugInfo) good = Lines(record);
     if (id == kCodeClose) return false;
-    if (code_.size() == kMostCodes) return Damaged("is one too many");
+    if (code_.size() == kMostCodes) return Damaged("exceeds the limit");
     return good ||
-           Damaged("says more than it holds");  // unknown kinds are passed over, as the format asks
+           Damaged("exceeds its size");  // unknown kinds are passed over, as the format asks
   }
 
   bool Load(ByteCursor& record, Nanos time) {
@@ -172,7 +172,7 @@ Result<std::string> ReadWhole(const std::string& path, std::string& damage) {
   bool cut = false;
   auto text = ReadSmallFile(path, kMostBytes, &cut);
   if (!text) return Fail("{}: {}", path, text.error().message);
-  if (cut) damage = fmt::format("{} is longer than 1 GiB; the rest is left out", path);
+  if (cut) damage = fmt::format("{} is longer than 1 GiB; the remainder is left out", path);
   return text;
 }
 
@@ -197,7 +197,7 @@ std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage)
     at = end + 1;
   }
   if (bad > 0)
-    damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad,
+    damage = fmt::format("{} of {} lines are not 'START LENGTH name', the first is line {}", bad,
                          line, first_bad);
   return codes;
 }
@@ -211,7 +211,7 @@ Result<std::vector<JittedCode>> ReadPerfMap(const std::string& path, std::string
   auto text = ReadWhole(path, found);
   if (!text) return std::unexpected(text.error());
   auto codes = ParsePerfMap(*text, found);
-  if (codes.empty() && !found.empty()) return Fail("{} is no perf map: {}", path, found);
+  if (codes.empty() && !found.empty()) return Fail("{} is not a perf map: {}", path, found);
   if (damage != nullptr && !found.empty()) *damage = path + ": " + found;
   return codes;
 }

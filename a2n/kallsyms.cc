@@ -77,7 +77,7 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
         "do "
         "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
   }
-  if (starts.empty()) return Fail("there is no symbol in it");
+  if (starts.empty()) return Fail("it contains no symbols");
   // Of several names at one address, the first global one. A function ends where any other symbol
   // begins.
   std::ranges::stable_sort(starts, [](const Start& a, const Start& b) {

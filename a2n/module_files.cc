@@ -138,12 +138,12 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   }
   if (!other_build.empty()) {
     return Fail(
-        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or put the "
-        "old one back",
+        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or restore "
+        "the old file",
         other_build, file.build_id);
   }
   if (file.path.ends_with(kDeleted))
-    return Fail("it was deleted, and the process that has it is gone or not ours");
+    return Fail("it was deleted, and its process has ended or belongs to another user");
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);
 }
 
@@ -160,7 +160,7 @@ Result<Image*> ModuleFiles::FindVdso() {
       return Fail("it could not be copied");
     return Load(std::move(fd), kVdso);
   }
-  return Fail("this process has none");
+  return Fail("this process has no vdso");
 }
 
 }  // namespace jprof::a2n

@@ -125,7 +125,8 @@ void Resolver::Jitted(Pid pid, JittedCode code) {
 Result<void> Resolver::MapsOf(Pid pid, Nanos when) {
   auto maps = ReadMaps(pid);
   if (!maps)
-    return Fail("{}; is process {} still there, and is it yours?", maps.error().message, pid);
+    return Fail("{}; check that process {} still runs and belongs to this user",
+                maps.error().message, pid);
   if (const std::string root = RootOf(pid); !root.empty()) state_->roots[pid] = root;
   for (Mapping& mapping : *maps) Map(pid, when, std::move(mapping));
   return {};

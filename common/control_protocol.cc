@@ -71,8 +71,9 @@ Result<Command> ParseRequest(std::string_view line) {
   if (TakeWord(line) != "jprof") return WrongUse("this is not a command of jprof");
   const std::string_view version = TakeWord(line);
   if (version != std::to_string(kVersion)) {
-    return WrongUse("the agent speaks version {} of the protocol, not '{}'; use its own jprof",
-                    kVersion, OneLine(version));
+    return WrongUse(
+        "the agent speaks version {} of the protocol, not '{}'; use the jprof of that version",
+        kVersion, OneLine(version));
   }
   return CommandOf(line);
 }

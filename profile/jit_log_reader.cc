@@ -148,8 +148,8 @@ class Parser {
     }
     if (!rest.empty()) {
       damages_.Add(
-          log_.ended ? "jitlog: bytes behind its end" : "jitlog: cut off or damaged",
-          fmt::format("{} of {} bytes are read", bytes.size() - rest.left(), bytes.size()));
+          log_.ended ? "jitlog: bytes after its end" : "jitlog: cut off or damaged",
+          fmt::format("{} of {} bytes were read", bytes.size() - rest.left(), bytes.size()));
     }
     log_.code = JitIntervals(events_);
     log_.threads = threads_.Take();
@@ -199,7 +199,7 @@ class Parser {
       damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
     if (end.loads != counts_.loads || end.unloads != counts_.unloads ||
         end.stubs != counts_.stubs || end.threads != counts_.threads) {
-      damages_.Add("jitlog: there are not as many records as its end says");
+      damages_.Add("jitlog: the number of records differs from its end record");
     }
     return true;
   }
@@ -255,8 +255,8 @@ Result<JitLog> ParseJitLog(std::string bytes) {
   log.header = cursor.Read<JitHeader>();
   if (!cursor.ok() || std::memcmp(log.header.magic, kJitMagic, sizeof(kJitMagic)) != 0) {
     return Fail(
-        "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at "
-        "once; record again",
+        "the file '{}' does not begin with {}: it is not a log of jitted code, or was "
+        "truncated; record again",
         kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
   }
   if (log.header.version != kJitVersion) {
@@ -266,7 +266,7 @@ Result<JitLog> ParseJitLog(std::string bytes) {
   }
   if (log.header.header_bytes != sizeof(JitHeader)) {
     return Fail(
-        "the file '{}' is damaged: its header is not as long as version {} has it; record again",
+        "the file '{}' is damaged: its header does not have the length of version {}; record again",
         kJitLogFile, kJitVersion);
   }
   Parser(log).Run();
@@ -277,7 +277,7 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const ReaderFile file(folder.get(), kJitLogFile);
   if (!file.exists()) {
-    return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one",
+    return Fail("{}: has no log of jitted code ('{}'); record with the agent's option TPROF",
                 directory, kJitLogFile);
   }
   const uint64_t memory = ReadingMemory(),
@@ -290,10 +290,10 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   auto log = ParseJitLog(std::move(bytes));
   if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().kind});
   if (read == kLongestLog && file.size() > read) {
-    log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
+    log->damages.push_back("jitlog: longer than 4 GiB: the remainder is left out");
   } else if (read < file.size() && !log->ended) {
     log->damages.push_back(
-        fmt::format("jitlog: nothing from byte {} on, it is {} long", read, file.size()));
+        fmt::format("jitlog: not read from byte {} on, it has {} bytes", read, file.size()));
   }
   return log;
 }

@@ -94,7 +94,7 @@ void Reader::ReadThreads(const ReaderFile& control) {
                            : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
   if (count < header_.thread_count) {
     damages_.Add("control: cut off: thread records are missing",
-                 fmt::format("{} of {} are there", count, header_.thread_count));
+                 fmt::format("{} of {} exist", count, header_.thread_count));
   }
   threads_.reserve(count);
   ByteCursor records(bytes);

@@ -24,12 +24,12 @@ Methods Reader::ReadMethods() {
   const ReaderFile file = OpenFile(kMethodsFile);
   if (bytes > file.size()) {
     damages_.Add("methods: cut off: some names are missing",
-                 fmt::format("{} of {} bytes are there", file.size(), bytes));
+                 fmt::format("{} of {} bytes exist", file.size(), bytes));
   }
   methods.text_ = file.ReadAll(bytes);
   const std::string& text = methods.text_;
   if (text.size() < std::min(bytes, file.size())) {
-    damages_.Add("methods: empty behind its begin: names are missing",
+    damages_.Add("methods: empty after its beginning: names are missing",
                  fmt::format("from byte {} on", text.size()));
   }
   for (ByteCursor rest(text); rest.left() >= sizeof(MethodRecord);) {
@@ -42,7 +42,7 @@ Methods Reader::ReadMethods() {
     // Ids are dense from 1, so an id cannot exceed the number of smallest records that fit in the
     // file.
     if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
-      damages_.Add("methods: a bad record: names after it are missing",
+      damages_.Add("methods: an invalid record: names after it are missing",
                    fmt::format("at byte {}", at));
       break;
     }

@@ -25,7 +25,7 @@ class Decoder {
     if (!bytes.ok()) return true;
     if (header.sequence == 0 || header.thread >= reader_.threads().size()) {
       if (header.sequence != 0 || header.bytes != 0)
-        Damage("trace: a block of no known thread: left out");
+        Damage("trace: a block of an unknown thread is left out");
       return true;
     }
     if (header.bytes > bytes.left()) Damage("trace: a block is cut off");
@@ -47,7 +47,7 @@ class Decoder {
       const uint64_t head = events.ReadUleb();
       const uint64_t delta = events.ReadUleb();
       if (!events.ok() || head >> 5 > kMethodMask) {
-        Damage("trace: an event is damaged: the rest of its block is left out");
+        Damage("trace: an event is damaged: the remainder of its block is left out");
         break;
       }
       event.word = PackMethod(static_cast<MethodType>(head >> 1 & 15),
@@ -115,7 +115,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   for (uint64_t offset = 0;;) {
     ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
     if (file.NextData(offset) >= offset + in.size && in.size == input.size()) {
-      reader.damages().Add("trace.zst: a hole: what follows is missing",
+      reader.damages().Add("trace.zst: a hole: all later blocks are missing",
                            fmt::format("at byte {}", offset));
       break;
     }
@@ -130,7 +130,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       const size_t before = in.pos + out.pos;
       state = ZSTD_decompressStream(stream.get(), &out, &in);
       if (ZSTD_isError(state)) {
-        reader.damages().Add("trace.zst: damaged: what follows is missing",
+        reader.damages().Add("trace.zst: damaged: all later blocks are missing",
                              ZSTD_getErrorName(state));
         block.resize(out.pos);
         return block.empty() || decoder.Block(block);

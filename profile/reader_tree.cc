@@ -63,7 +63,7 @@ class TreeBuilder {
       return;
     }
     if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
-      damages_.Add("nodes: a node's parent is wrong: left out with what is below it",
+      damages_.Add("nodes: a node's parent is wrong: left out with its subtree",
                    fmt::format("node {}", index));
       return;
     }
@@ -123,7 +123,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
   const uint64_t count = std::min(header_.node_count, room);
   if (count < header_.node_count) {
     damages_.Add("nodes: cut off: call tree nodes are missing",
-                 fmt::format("{} of {} are there", count, header_.node_count));
+                 fmt::format("{} of {} exist", count, header_.node_count));
   }
   const size_t extra_count = meta_.metrics.size() > 1 ? meta_.metrics.size() - 1 : 0;
   const ReaderFile extra = OpenFile(kExtraFile);

@@ -107,7 +107,7 @@ bool Counts(const EventSpec& event, int& error) {
 }
 
 std::string NotCounted(const EventSpec& event, int error, const Machine& machine) {
-  return error != 0 ? Explain(event, error, machine) : "this PMU takes them and counts 0";
+  return error != 0 ? Explain(event, error, machine) : "this PMU accepts them but counts 0";
 }
 
 Capability HardwareCounters(const Machine& machine) {

@@ -307,7 +307,7 @@ std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
     return Fail("too many threads to sample at once: raise the limit of open files (ulimit -n)");
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) {
     return WrongUse(
-        "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
+        "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists the events",
         options.event.name);
   }
   return Fail("cannot sample with event '{}': {}", options.event.name, ErrnoText(error));
@@ -351,8 +351,8 @@ int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused
 std::unexpected<Error> NotCounted(const EventSpec& event, size_t place, int error) {
   if (error == EINVAL && place > 0) {
     return WrongUse(
-        "'{}' does not fit on this CPU's counters together with the {} before it; ask for fewer "
-        "(`jprof events --together A,B,C` says what fits)",
+        "'{}' does not fit on this CPU's counters together with the {} before it; specify fewer "
+        "(`jprof events --together A,B,C` shows what fits)",
         event.name, place == 1 ? "one" : fmt::format("{}", place));
   }
   return WrongUse("metric '{}' cannot be counted: {}", event.name,

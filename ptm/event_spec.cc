@@ -82,7 +82,7 @@ Result<EventSpec> DecodeMetric(std::string_view text) {
   const auto name = numbers ? Unescape(rest) : std::nullopt;
   if (!name || name->empty()) {
     return WrongUse(
-        "metric '{}': the agent takes time, dispatches and encoded events "
+        "metric '{}': the agent accepts time, dispatches and encoded events "
         "(raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, in hex); start the program with `jprof "
         "callflow "
         "--metrics NAME`, which encodes event names",

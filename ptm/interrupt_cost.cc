@@ -73,7 +73,7 @@ Result<uint64_t> InterruptNanos(std::span<const int64_t> ticks, int64_t plain,
   const int64_t late = Median({ticks.begin(), ticks.end()});
   const double ns = static_cast<double>(late - plain) / ticks_per_ns;
   if (!(ns >= kLeastInterruptNs && ns <= kMostInterruptNs))
-    return Fail("{:.1f} us is no figure to believe", ns / 1000);
+    return Fail("{:.1f} us is not plausible", ns / 1000);
   return static_cast<uint64_t>(std::lround(ns));
 }
 

@@ -96,7 +96,7 @@ Result<CompileFocus*> CompileFocus::Find(const LibjvmImage& image, const VmStruc
   }
   uint8_t* flag = Vm::Flag(structs, "DTraceMethodProbes");
   if (flag == nullptr || !found->FindProbesByte(flag, env_bytes)) {
-    return Fail("where the compilers keep DTraceMethodProbes is not where it was");
+    return Fail("the compilers' copy of DTraceMethodProbes was not found");
   }
   return found.release();
 }
@@ -126,11 +126,11 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
                                    bool keep_intrinsics, profile::ControlHeader* header) {
   const std::span calls(calls_, keep_intrinsics ? kCalls : kAlways);
   for (const Call& call : calls) {
-    if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
+    if (call.sites.empty()) return Fail("its C2 is not supported with kept intrinsics");
   }
   uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
   if (jump + kCalls * kJumpAlignment > targets.entry + targets.entry_bytes)
-    return Fail("no room for its jumps");
+    return Fail("no space for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (seen == MAP_FAILED) return Fail("no memory: {}", ErrnoText());

@@ -41,7 +41,7 @@ class Fields {
   // An error names the first lookup that failed.
   Result<void> Check() const {
     if (missing_ == nullptr) return {};
-    return Fail("this JVM does not say where its {} is", missing_);
+    return Fail("this JVM does not export {}", missing_);
   }
 
  private:

@@ -68,7 +68,7 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
   if (preset && preset->natives.size() == 1)
     return ResolveNative(name, preset->natives[0] + modifiers);
   if (preset && preset->natives.size() > 1) {
-    return WrongUse("metric '{}' is a formula over {} events on this CPU; ask for them instead: {}",
+    return WrongUse("metric '{}' is a formula over {} events on this CPU; use them instead: {}",
                     name, preset->natives.size(), Join(preset->natives, "+"));
   }
   if (!generic.empty()) {
@@ -151,7 +151,7 @@ Result<NamedEvent> CheckEvent(std::string_view name) {
   }
   if (AlwaysMoves(event->spec) && !Moves(group.slot(0))) {
     return WrongUse(
-        "metric '{}' cannot be counted: this machine's PMU takes it and counts 0 over a loop "
+        "metric '{}' cannot be counted: this machine's PMU accepts it but counts 0 over a loop "
         "(an emulator or a partial virtual PMU); {}",
         name, Instead());
   }

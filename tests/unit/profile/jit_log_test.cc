@@ -412,7 +412,7 @@ std::string DamageOf(void (*change)(JitCodeRecord&)) {
 
 TEST(JitLogDamage, HostileSizes) {
   const std::string left_out = "jitlog: a record that does not fit is left out: at byte 64";
-  const std::string cut = "jitlog: cut off or damaged: 64 of 112 bytes are read";
+  const std::string cut = "jitlog: cut off or damaged: 64 of 112 bytes were read";
   EXPECT_EQ(DamageOf([](JitCodeRecord&) {}), "1 read");
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 0; }), cut);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 8; }), cut);
@@ -451,7 +451,7 @@ TEST_F(JitLogTest, RecordsThatAreMissingAreNoticed) {
   const auto log = ParseJitLog(bytes);
   ASSERT_TRUE(log);
   EXPECT_EQ(log->damages,
-            std::vector<std::string>{"jitlog: there are not as many records as its end says"});
+            std::vector<std::string>{"jitlog: the number of records differs from its end record"});
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   EXPECT_EQ(tree.size(), 2u);
   EXPECT_EQ(
       Damages(reader),
-      "nodes: a node's parent is wrong: left out with what is below it (4 times), first: node 2\n");
+      "nodes: a node's parent is wrong: left out with its subtree (4 times), first: node 2\n");
 }
 
 TEST_F(ReaderTest, TreesOfNoThreadGetAName) {

@@ -217,7 +217,7 @@ TEST_F(Sparse, ALogOfJittedCodeEndsWhereItIsEmpty) {
   InLittleMemory([&] {
     const auto log = ReadJitLog(directory_.string());
     ASSERT_TRUE(log) << log.error().message;
-    EXPECT_EQ(log->damages.back().substr(0, 26), "jitlog: nothing from byte ")
+    EXPECT_EQ(log->damages.back().substr(0, 27), "jitlog: not read from byte ")
         << log->damages.back();
   });
 }

@@ -23,7 +23,7 @@ TEST(InterruptCost, RefusesWhatNoMachineHas) {
   EXPECT_EQ(of(500'000).value_or(0), 500'000u);
   EXPECT_FALSE(of(500'001));
   EXPECT_FALSE(of(-1));
-  EXPECT_EQ(of(500'500).error().message, "500.5 us is no figure to believe");
+  EXPECT_EQ(of(500'500).error().message, "500.5 us is not plausible");
 }
 
 TEST(InterruptCost, RefusesFewExpirations) {
