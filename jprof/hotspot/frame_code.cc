@@ -45,7 +45,7 @@ CallerPlace InPrologue(const uint8_t* code, const uint8_t* pc, const uint8_t* en
     if (at - code >= 4 && at[-4] == kPushRbp && at[-1] != kPushRbp) push = at - 4;
     if (push < code || *push != kPushRbp) continue;
     if (pc <= push) return {0, -1, 1};
-    return pc <= at ? CallerPlace{1, 0, 2} : Standing(words);
+    return pc <= at ? CallerPlace{1, 0, 2} : CallerOfCompleteFrame(words);
   }
   return {0, -1, 1};  // has no frame: a method handle intrinsic
 }
@@ -103,7 +103,7 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
   if (*pc == kPopRbp && (Returns(pc + 1, end) || JumpsOn(pc + 1, end))) return {1, 0, 2};
   if (offset > 0 && pc[-1] == kPopRbp && JumpsOn(pc, end)) return {0, -1, 1};
   if (complete < 0) return InPrologue(code, pc, end, words);
-  return Standing(words);
+  return CallerOfCompleteFrame(words);
 }
 
 bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {
@@ -219,7 +219,7 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
     if (!prologue && IsRet(i)) return {-1, -1, moves ? words : 0};
     moves = moves || MovesSp(i);
   }
-  return complete < 0 ? CallerPlace{-1, -1, 0} : Standing(words);
+  return complete < 0 ? CallerPlace{-1, -1, 0} : CallerOfCompleteFrame(words);
 }
 
 bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {

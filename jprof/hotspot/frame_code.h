@@ -45,7 +45,7 @@ struct CallerPlace {
   int32_t sp;
   bool operator==(const CallerPlace&) const = default;
 };
-constexpr CallerPlace Standing(int32_t frame_words) {
+constexpr CallerPlace CallerOfCompleteFrame(int32_t frame_words) {
   return {frame_words - 1, frame_words - 2, frame_words};
 }
 

@@ -72,17 +72,19 @@ WalkStep ToCaller(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const auto words = static_cast<int32_t>(blob.frame_words);
   Caller caller;
   const int32_t saved = walk.is_top ? PushedBeforeSavedSp(walk) : 0;
-  if (saved != 0 && walk.At(Standing(words + saved), &caller) && walk.MayReturnTo(caller.pc)) {
+  if (saved != 0 && walk.At(CallerOfCompleteFrame(words + saved), &caller) &&
+      walk.MayReturnTo(caller.pc)) {
     return walk.To(caller);
   }
-  if (walk.At(walk.is_top ? walk.PlaceIn(blob) : Standing(words), &caller) &&
+  if (walk.At(walk.is_top ? walk.PlaceIn(blob) : CallerOfCompleteFrame(words), &caller) &&
       walk.MayReturnTo(caller.pc)) {
     if (!walk.is_top) Remember(walk, blob, first);
     return walk.To(caller);
   }
   // Intrinsics push a few words, and so does C1 before it calls some of its stubs.
   for (int32_t pushed = 1; walk.is_top && pushed <= kMostPushed; ++pushed) {
-    if (!walk.At(Standing(words + pushed), &caller) || !walk.MayReturnTo(caller.pc)) continue;
+    if (!walk.At(CallerOfCompleteFrame(words + pushed), &caller) || !walk.MayReturnTo(caller.pc))
+      continue;
     return walk.To(caller);
   }
   return WalkStep::kLost;
@@ -110,7 +112,8 @@ bool StepByFacts(WalkState& walk) {
   const uint64_t header = walk.at.pc - code.header_distance;
   if (walk.layout.nmethod.CompileId(walk.memory, header) != code.compile_id) return false;
   Caller caller;
-  if (!walk.At(Standing(static_cast<int32_t>(code.frame_words)), &caller)) return false;
+  if (!walk.At(CallerOfCompleteFrame(static_cast<int32_t>(code.frame_words)), &caller))
+    return false;
   if (!walk.facts->Has(caller.pc) && !walk.MayReturnTo(caller.pc)) return false;
   walk.result.depth += count;
   NoteCode(walk, header, code.compile_id);

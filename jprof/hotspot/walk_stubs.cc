@@ -87,12 +87,13 @@ WalkStep ToCaller(WalkState& walk, const CodeBlob& blob) {
   const auto words = static_cast<int32_t>(blob.frame_words);
   if (words > 0 && !walk.is_top) {
     // A stub may have been entered other than by a call: by a poll or an exception.
-    if (walk.At(Standing(words), &caller) && IsJavaCode(walk, caller.pc)) return walk.To(caller);
+    if (walk.At(CallerOfCompleteFrame(words), &caller) && IsJavaCode(walk, caller.pc))
+      return walk.To(caller);
   } else if (words > 0) {
     CallerPlace place = walk.PlaceIn(blob);
     // No instruction that makes the frame was found, but pc is not at the beginning either.
     if (place == CallerPlace{0, -1, 1} && walk.at.pc > blob.begin + kMostPrologue) {
-      place = Standing(words);
+      place = CallerOfCompleteFrame(words);
     }
     if (walk.At(place, &caller) && walk.MayReturnTo(caller.pc)) return walk.To(caller);
   }

@@ -151,8 +151,8 @@ TEST(CallerInCompiled, FrameByPush) {
   EXPECT_EQ(Place(code, 0, 12, 6), kNoFrame);
   EXPECT_EQ(Place(code, 7, 12, 6), kNoFrame);
   EXPECT_EQ(Place(code, 8, 12, 6), kPushed);
-  EXPECT_EQ(Place(code, 12, 12, 6), Standing(6));
-  EXPECT_EQ(Place(code, 13, 12, 6), Standing(6));
+  EXPECT_EQ(Place(code, 12, 12, 6), CallerOfCompleteFrame(6));
+  EXPECT_EQ(Place(code, 13, 12, 6), CallerOfCompleteFrame(6));
   EXPECT_EQ(Place(code, 17, 12, 6), kPushed);
   for (const uint32_t gone : {18u, 22u, 28u}) EXPECT_EQ(Place(code, gone, 12, 6), kNoFrame) << gone;
 }
@@ -163,14 +163,14 @@ TEST(CallerInCompiled, FrameAtOnce) {
                                      0x89, 0xac, 0x24, 0x10, 0x01, 0, 0, 0x90};
   EXPECT_EQ(Place(code, 0, 15, 36), kNoFrame);
   EXPECT_EQ(Place(code, 7, 15, 36), (CallerPlace{35, -1, 36}));
-  EXPECT_EQ(Place(code, 15, 15, 36), Standing(36));
+  EXPECT_EQ(Place(code, 15, 15, 36), CallerOfCompleteFrame(36));
 }
 
 TEST(CallerInCompiled, PollAtReturnTakenSlowly) {
   // nop; lea r10, [rip+0]; mov [r15+0x300], r10; jmp
   const std::vector<uint8_t> code = {0x90, 0x4c, 0x8d, 0x15, 0, 0,    0, 0, 0x4d, 0x89,
                                      0x97, 0,    3,    0,    0, 0xe9, 0, 0, 0,    0};
-  EXPECT_EQ(Place(code, 0, 0, 6), Standing(6));
+  EXPECT_EQ(Place(code, 0, 0, 6), CallerOfCompleteFrame(6));
   for (const uint32_t gone : {1u, 8u, 15u}) EXPECT_EQ(Place(code, gone, 0, 6), kNoFrame) << gone;
 }
 
