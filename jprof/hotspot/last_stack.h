@@ -78,7 +78,7 @@ class LastStack {
   // Whether everything from `at` outwards is unchanged. The walk then ends: End.
   bool Joins(const unwind::Registers& at);
   // There is no space for further new frames besides those that might be kept: discards the latter.
-  void GiveUpRest();
+  void DiscardKept();
   // Adds the new frames to the kept ones. `again`: the next walk may reuse the result.
   void End(StackWalk* walk, bool again);
 
@@ -99,13 +99,13 @@ class LastStack {
 
   Place& Now() { return steps_.fresh()[fresh_ - 1]; }
   template <typename Load>
-  bool Stands(uint32_t step, Load load);
+  bool IsUnchanged(uint32_t step, Load load);
 
   bool known_ = false, in_heap_ = false;
   Setting setting_;
-  uint32_t standing_ = 0;  // number of outermost steps that are unchanged
-  uint32_t joined_ = 0;    // step; 0: none
-  uint32_t fresh_ = 0;     // steps
+  uint32_t unchanged_ = 0;  // number of outermost steps that are unchanged
+  uint32_t joined_ = 0;     // step; 0: none
+  uint32_t fresh_ = 0;      // steps
   bool full_ = false;
   unwind::ReadLog log_;
   OuterList<Place, kMostFrames> steps_;
@@ -114,7 +114,7 @@ class LastStack {
 };
 
 template <typename Load>
-bool LastStack::Stands(uint32_t step, Load load) {
+bool LastStack::IsUnchanged(uint32_t step, Load load) {
   const uint32_t outer = step > 1 ? steps_.FromEnd(step - 1).words : 0;
   for (uint32_t i = outer + 1; i <= steps_.FromEnd(step).words; ++i) {
     const unwind::ReadLog::Word& word = words_.FromEnd(i);
@@ -125,13 +125,14 @@ bool LastStack::Stands(uint32_t step, Load load) {
 
 template <typename Still, typename Load>
 void LastStack::Begin(const Setting& setting, uint64_t sp, Still still, Load load) {
-  if (!known_ || setting != setting_) GiveUpRest();
+  if (!known_ || setting != setting_) DiscardKept();
   setting_ = setting;
   joined_ = fresh_ = 0;
   full_ = false;
-  for (standing_ = 0; standing_ < steps_.size(); ++standing_) {
-    const Place& step = steps_.FromEnd(standing_ + 1);
-    if (step.sp < sp || step.spoiled || !Stands(standing_ + 1, load) || !still(step.code)) break;
+  for (unchanged_ = 0; unchanged_ < steps_.size(); ++unchanged_) {
+    const Place& step = steps_.FromEnd(unchanged_ + 1);
+    if (step.sp < sp || step.spoiled || !IsUnchanged(unchanged_ + 1, load) || !still(step.code))
+      break;
   }
   log_ = {words_.fresh(), 0, words_.room()};
 }
