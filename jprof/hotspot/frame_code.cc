@@ -78,7 +78,7 @@ bool PollsAtReturn(const uint8_t* begin, const uint8_t* at, const uint8_t* end) 
 }
 
 // A jump to the exception handler: jmp stub; or pop rdx (the return address); jmp rax or r10.
-bool JumpsOn(const uint8_t* at, const uint8_t* end) {
+bool JumpsToHandler(const uint8_t* at, const uint8_t* end) {
   return Bytes(at, end, {kJmp32}) || Bytes(at, end, {0x5a, 0xff, 0xe0}) ||
          Bytes(at, end, {0x5a, 0x41, 0xff, 0xe2});
 }
@@ -100,8 +100,8 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
   const uint8_t *pc = code + offset, *end = code + size;
   if (offset < complete) return InPrologue(code, pc, std::min(end, code + complete), words);
   if (Returns(pc, end) || PollsAtReturn(code, pc, end)) return {0, -1, 1};
-  if (*pc == kPopRbp && (Returns(pc + 1, end) || JumpsOn(pc + 1, end))) return {1, 0, 2};
-  if (offset > 0 && pc[-1] == kPopRbp && JumpsOn(pc, end)) return {0, -1, 1};
+  if (*pc == kPopRbp && (Returns(pc + 1, end) || JumpsToHandler(pc + 1, end))) return {1, 0, 2};
+  if (offset > 0 && pc[-1] == kPopRbp && JumpsToHandler(pc, end)) return {0, -1, 1};
   if (complete < 0) return InPrologue(code, pc, end, words);
   return CallerOfCompleteFrame(words);
 }

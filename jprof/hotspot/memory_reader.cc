@@ -32,7 +32,7 @@ bool MemoryReader::Word(uint64_t address, uint64_t* word) {
   if (source_ != nullptr) [[unlikely]]
     return ReadSource(address, sizeof *word, word);
   if (fetch_ == nullptr) {
-    if (address >> kPageBits != page_ && !AskKernel(address)) return false;
+    if (address >> kPageBits != page_ && !QueryKernel(address)) return false;
     *word = LoadAt<uint64_t>(address);
     return true;
   }
@@ -45,7 +45,7 @@ bool MemoryReader::Word(uint64_t address, uint64_t* word) {
   return true;
 }
 
-bool MemoryReader::AskKernel(uint64_t address) {
+bool MemoryReader::QueryKernel(uint64_t address) {
   if (!KernelCanRead(address)) return false;
   page_ = address >> kPageBits;
   return true;

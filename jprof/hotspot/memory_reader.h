@@ -108,7 +108,7 @@ class MemoryReader {
 
  private:
   bool Word(uint64_t address, uint64_t* word);
-  bool AskKernel(uint64_t address);
+  bool QueryKernel(uint64_t address);
   // Requires a source.
   bool ReadSource(uint64_t address, size_t bytes, void* out) const;
   const uint8_t* SourceBytes(uint64_t begin, uint64_t end) const;
