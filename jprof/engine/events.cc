@@ -55,7 +55,7 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
 
 // Attributes the time and dispatches since the last event to the current node.
 template <class Recording>
-Elapsed ChargeInterval(Thread& thread, int64_t* now) {
+Elapsed AttributeInterval(Thread& thread, int64_t* now) {
   Elapsed elapsed = {0, false};
   Node* const node = thread.cursor.top[-1].node;
   if constexpr (Recording::kClock) {
@@ -63,7 +63,7 @@ Elapsed ChargeInterval(Thread& thread, int64_t* now) {
     node->self += elapsed.ticks;
     thread.last = *now;
   }
-  internal::ChargeCounters<Recording>(&thread, node);
+  internal::AttributeCounters<Recording>(&thread, node);
   return elapsed;
 }
 
@@ -171,7 +171,7 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   if (MethodOf(word) == kIgnoredMethod) return;
 
-  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
+  const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   Heal(thread, event.sp);
   if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
     ++thread.timeline.record->dropped;
@@ -217,7 +217,7 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
-  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
+  const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   // The returning frame is the nearest one of this method; frames above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;

@@ -121,7 +121,7 @@ inline void ReadCounters(Thread* thread) {
 
 // Attributes the counts since the last event to `node`.
 template <class Recording>
-inline void ChargeCounters(Thread* thread, profile::Node* node) {
+inline void AttributeCounters(Thread* thread, profile::Node* node) {
   if constexpr (kCounts<Recording>) {
     const int count =
         Recording::kCounters != 0 ? Recording::kCounters : thread->counting.group.size();
@@ -250,7 +250,7 @@ template <class Recording>
       Train(thread, delta, parent->word, word, EventKind::kEntry);
     }
   }
-  ChargeCounters<Recording>(thread, parent);
+  AttributeCounters<Recording>(thread, parent);
   TrainCounters<Recording>(thread, parent->word, word, EventKind::kEntry);
   ++*count;
   *top = {event.method, event.sp, node};
@@ -288,7 +288,7 @@ template <class Recording>
       Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
     }
   }
-  ChargeCounters<Recording>(thread, node);
+  AttributeCounters<Recording>(thread, node);
   TrainCounters<Recording>(thread, node->word, frame[-1].node->word, EventKind::kExit);
   ++*count;
   thread->cursor.top = frame;
