@@ -65,7 +65,7 @@ void DispatchAccounts::Add(const SampleRecord& record) {
       return;
     case SampleRecord::Kind::kLost:
       cpu.has_lost = true;
-      cpu.running = kNobody;
+      cpu.running = kNoThread;
       return;
     default:
       return;
@@ -76,8 +76,8 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
   const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
   const uint64_t elapsed = record.counted.enabled - cpu.last.enabled;
-  Charge(cpu, record.counted, 1, told);
-  cpu.running = kNobody;
+  Attribute(cpu, record.counted, 1, told);
+  cpu.running = kNoThread;
   cpu.has_lost = false;
   // The kernel reads `time` first and `enabled` later. An interruption in between (a hypervisor
   // that takes the CPU away) makes the difference of this sample too small, so the largest one is
@@ -91,10 +91,10 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
 // 1). Additional dispatches belong to threads that ran unseen before: a single one belongs to the
 // idle task; more than one (or those hidden by lost records) belong to no known thread. (Fewer: the
 // count of a reading may be newer than its time.)
-void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
+void DispatchAccounts::Attribute(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
   const uint64_t dispatches = std::max(now.values[0] - cpu.last.values[0], left);
-  const bool alone = dispatches == left && who != kNobody && !cpu.has_lost;
-  const bool came = !alone && who != kNobody && cpu.running == who;
+  const bool alone = dispatches == left && who != kNoThread && !cpu.has_lost;
+  const bool came = !alone && who != kNoThread && cpu.running == who;
   const bool idled = came && dispatches == left + 1 && !cpu.has_lost;
   ThreadAccount& before = idled ? threads_[AccountOf(0, 0)] : lost_;
   ThreadAccount& counted = alone || idled ? threads_[who] : lost_;
@@ -116,7 +116,7 @@ void DispatchAccounts::AddReading(const SampleRecord& record) {
 }
 
 void DispatchAccounts::SettleReading(Cpu& cpu) {
-  Charge(cpu, cpu.reading, 0, cpu.running != kNobody ? cpu.running : AccountOf(0, 0));
+  Attribute(cpu, cpu.reading, 0, cpu.running != kNoThread ? cpu.running : AccountOf(0, 0));
   cpu.has_reading = false;
 }
 

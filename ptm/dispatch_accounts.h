@@ -55,17 +55,17 @@ class DispatchAccounts {
   struct Cpu {
     CountedValues last, reading;
     bool has_reading = false;
-    bool has_lost = false;     // records, since the last sample
-    uint64_t offset = 0;       // CLOCK_MONOTONIC of enabled 0
-    size_t running = kNobody;  // account of the thread that was dispatched since the last sample
-    uint64_t since = 0;        // enabled
+    bool has_lost = false;       // records, since the last sample
+    uint64_t offset = 0;         // CLOCK_MONOTONIC of enabled 0
+    size_t running = kNoThread;  // account of the thread that was dispatched since the last sample
+    uint64_t since = 0;          // enabled
   };
-  static constexpr size_t kNobody = ~size_t{0};
+  static constexpr size_t kNoThread = ~size_t{0};
 
   size_t AccountOf(uint32_t pid, uint32_t tid);
   void Fork(const SampleRecord& record);
   void Sample(Cpu& cpu, const SampleRecord& record);
-  void Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who);
+  void Attribute(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who);
   void SettleReading(Cpu& cpu);
 
   std::deque<ThreadAccount> threads_;
