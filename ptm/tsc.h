@@ -32,14 +32,14 @@ inline void Fence() {
 }
 
 // Enclose a piece of code: they measure its own time, including its cache misses, and nothing of
-// the code before or after it. With nothing in between they measure MeasureBracketTicks().
-inline int64_t BracketBegin() {
+// the code before or after it. With nothing in between they measure MeasureTimerOverhead().
+inline int64_t TimedCodeBegin() {
   Fence();
   const int64_t ticks = ReadTsc();
   Fence();
   return ticks;
 }
-inline int64_t BracketEnd() {
+inline int64_t TimedCodeEnd() {
   Fence();
   return ReadTsc();
 }

@@ -137,14 +137,14 @@ double MeasureReadTicks() {
   return best;
 }
 
-double MeasureBracketTicks() {
+double MeasureTimerOverhead() {
   constexpr int kPairs = 100;
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < 50; ++run) {
     int64_t sum = 0;
     for (int i = 0; i < kPairs; ++i) {
-      const int64_t begin = BracketBegin();
-      sum += BracketEnd() - begin;
+      const int64_t begin = TimedCodeBegin();
+      sum += TimedCodeEnd() - begin;
     }
     best = std::min(best, static_cast<double>(sum) / kPairs);
   }

@@ -78,7 +78,7 @@ double MeasureTicksPerSecond(int milliseconds);
 // The mean cost of one ReadTsc() in a series, in ticks; the timer overhead, which is what a timed
 // event around nothing measures; and the step of the TSC.
 double MeasureReadTicks();
-double MeasureBracketTicks();
+double MeasureTimerOverhead();
 int64_t MeasureGranularity();
 
 }  // namespace jprof::ptm

@@ -68,7 +68,7 @@ Elapsed AttributeInterval(Thread& thread, int64_t* now) {
 }
 
 // Draws the next event to be timed.
-void DrawBracket(Thread& thread) {
+void DrawTimedEvent(Thread& thread) {
   thread.random ^= thread.random << 13;
   thread.random ^= thread.random >> 7;
   thread.random ^= thread.random << 17;
@@ -86,8 +86,8 @@ void SubtractOverhead(Thread& thread, int64_t ticks) {
 // Ends an event with unusual work (`now`: its early read) by timing it: its duration is overhead,
 // and does not stand for other events. The same share of the timer overhead that sampling leaves in
 // every interval is left in this one.
-void Bracket(Thread& thread, int64_t now) {
-  const int64_t inside = ptm::BracketEnd() - now;
+void EndTimedEvent(Thread& thread, int64_t now) {
+  const int64_t inside = ptm::TimedCodeEnd() - now;
   thread.bracketed = 1;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
@@ -100,7 +100,7 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
   if constexpr (internal::kCounts<Recording>) {
     internal::ReadLate<Recording>(&thread, now);
   } else if constexpr (Recording::kClock) {
-    if (exact) Bracket(thread, now);
+    if (exact) EndTimedEvent(thread, now);
   }
 }
 
@@ -140,7 +140,7 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
-  Bracket(thread, *now);
+  EndTimedEvent(thread, *now);
 }
 
 // Global, because the VM calls the probes with only a thread and a method. Each thread reads it
@@ -251,12 +251,12 @@ void DispatchedInside(Thread* thread, int64_t now) {
   thread->last = now;
 }
 
-void BeforeSample(Thread* thread) {
-  DrawBracket(*thread);
+void BeforeTimedEvent(Thread* thread) {
+  DrawTimedEvent(*thread);
   thread->bracketed = 0;
 }
 
-void AfterSample(Thread* thread, int64_t now, int64_t inside) {
+void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside) {
   if (thread->bracketed != 0) return;
   if (__atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) {
     return DispatchedInside(thread, now);

@@ -40,10 +40,10 @@ void LeaveSlow(const Event& event, int64_t now);
 // A dispatch occurred inside the handler: only its on-CPU time is overhead.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// Before and after a timed event. BeforeSample draws the next one. AfterSample treats the time
-// between the two fenced reads as overhead, and as a sample of the events that are not timed.
-void BeforeSample(Thread* thread);
-void AfterSample(Thread* thread, int64_t now, int64_t inside);
+// Before and after a timed event. BeforeTimedEvent draws the next one. AfterTimedEvent treats the
+// time between the two fenced reads as overhead, and as a sample of the events that are not timed.
+void BeforeTimedEvent(Thread* thread);
+void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
 namespace internal {
 
@@ -299,26 +299,26 @@ template <class Recording>
 
 // The timed version: a copy of the code that it measures, so that both cost the same.
 template <class Recording>
-[[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                              uint64_t continuation, uint64_t vm_thread,
-                                              int64_t now) {
+[[gnu::noinline, gnu::cold]] int EnterTimed(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
   Thread* thread = current_thread;
-  BeforeSample(thread);
-  const int64_t begin = ptm::BracketBegin();
+  BeforeTimedEvent(thread);
+  const int64_t begin = ptm::TimedCodeBegin();
   EnterFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
-  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
 
 template <class Recording>
-[[gnu::noinline, gnu::cold]] int LeaveSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                              uint64_t continuation, uint64_t vm_thread,
-                                              int64_t now) {
+[[gnu::noinline, gnu::cold]] int LeaveTimed(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
   Thread* thread = current_thread;
-  BeforeSample(thread);
-  const int64_t begin = ptm::BracketBegin();
+  BeforeTimedEvent(thread);
+  const int64_t begin = ptm::TimedCodeBegin();
   LeaveFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
-  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
 
@@ -343,7 +343,7 @@ template <class Recording>
     return internal::By<internal::EnterCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::By<internal::EnterSampled<Recording>>(event, now);
+      return internal::By<internal::EnterTimed<Recording>>(event, now);
   }
   return internal::EnterFast<Recording>(thread, event, now);
 }
@@ -357,7 +357,7 @@ template <class Recording>
     return internal::By<internal::LeaveCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::By<internal::LeaveSampled<Recording>>(event, now);
+      return internal::By<internal::LeaveTimed<Recording>>(event, now);
   }
   return internal::LeaveFast<Recording>(thread, event, now);
 }

@@ -81,7 +81,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   clock_.ticks_per_second = ptm::MeasureTicksPerSecond(10);
   clock_.read_ticks = ptm::MeasureReadTicks();
   clock_.granularity = ptm::MeasureGranularity();
-  clock_.bracket_ticks = ptm::MeasureBracketTicks();
+  clock_.bracket_ticks = ptm::MeasureTimerOverhead();
   bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.bracket_ticks);
   bracket_rest_ = bracket_bias_ / options_.bracket_period;
   longest_walk_ =

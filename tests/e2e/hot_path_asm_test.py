@@ -5,7 +5,7 @@ Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
 A handler's fast path consists of all instructions that can be reached from its start without
 leaving its function. It may leave only by a jump to its slow path: its own part that the compiler
-split off as .cold, or EnterCold, LeaveCold, EnterSampled, LeaveSampled. The fast path contains no
+split off as .cold, or EnterCold, LeaveCold, EnterTimed, LeaveTimed. The fast path contains no
 call, no lock prefix, no division, and no other instruction that waits or serialises; it reads the
 clock once (counts: never), and it returns. The two most important recordings also pass no value
 through the stack, except saved registers: the slow path's operands stay in registers. With operands
@@ -17,7 +17,7 @@ import sys
 
 HANDLER = re.compile(
     r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
-SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterSampled|LeaveSampled)<")
+SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterTimed|LeaveTimed)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,
