@@ -33,7 +33,7 @@ struct VirtualRow {
 // Made in zeroed pages of its own; `frames` is not touched before a walk needs it.
 struct SampledThread final : engine::ThreadExtension {
   SampledThread() {}
-  void GiveBack() override {
+  void Release() override {
     this->~SampledThread();
     munmap(this, sizeof *this);
   }

@@ -46,9 +46,9 @@ void* Map(size_t bytes) {
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
 // Frees a thread's memory. Requires that no Session::Hold can reach it.
-void GiveBack(Thread& thread) {
+void FreeThread(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
-  if (ThreadExtension* extension = thread.extension) extension->GiveBack();
+  if (ThreadExtension* extension = thread.extension) extension->Release();
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
@@ -231,7 +231,7 @@ void Session::Detach() {
     }
     if (thread->link.is_linked()) threads_.erase(threads_.iterator_to(*thread));
   }
-  GiveBack(*thread);
+  FreeThread(*thread);
 }
 
 Session::Hold::Hold(Session& session) : session_(session) {
@@ -249,7 +249,7 @@ Session::Hold::~Hold() {
     for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone)
       session_.threads_.erase(session_.threads_.iterator_to(*thread));
   }
-  while (gone != nullptr) GiveBack(*std::exchange(gone, gone->next_gone));
+  while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
 }
 
 // The next live thread after `after` (null: the first); null: none up to the hold's last.

@@ -92,7 +92,7 @@ struct TrainingRun {
 class ThreadExtension {
  public:
   // Called once, when the thread's memory is freed.
-  virtual void GiveBack() = 0;
+  virtual void Release() = 0;
 
  protected:
   ~ThreadExtension() = default;

@@ -67,7 +67,7 @@ class Recorded {
 
  private:
   struct Extension final : ThreadExtension {
-    void GiveBack() override { given_back = true; }
+    void Release() override { given_back = true; }
     std::atomic<bool> given_back = false;
   };
   Extension extension_;
