@@ -20,7 +20,7 @@ Path::Path(Thread& thread, Timeline& timeline, uint32_t from)
   node_ = thread.nodes + (from != 0 ? from : thread.timeline.record->root);
 }
 
-bool MayGoOn(const Thread& thread, const Timeline& timeline) {
+bool MayReuseNodes(const Thread& thread, const Timeline& timeline) {
   const profile::ControlHeader& header = *thread.session->writer().header();
   return header.folded_ticks == 0 || timeline.folded || header.tree_full || header.disk_full;
 }

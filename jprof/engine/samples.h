@@ -58,7 +58,7 @@ class Path {
 
 // Whether a path may begin at a node that was found before. False if recursion must be folded from
 // now on and the timeline has not begun its second tree: the next path must then begin at the root.
-bool MayGoOn(const Thread& thread, const Timeline& timeline);
+bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
 // The context of a stack in the tree of `timeline`: the thread's own, or one of Session::AddRow.
 //

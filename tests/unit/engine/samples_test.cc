@@ -172,13 +172,13 @@ TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
   };
   uint32_t i = 0;
   for (; i < 50'000 && folded == 0; ++i) {
-    ASSERT_TRUE(MayGoOn(*thread_, thread_->timeline));
+    ASSERT_TRUE(MayReuseNodes(*thread_, thread_->timeline));
     take(i);
   }
   ASSERT_NE(folded, 0u);
-  EXPECT_FALSE(MayGoOn(*thread_, thread_->timeline));
+  EXPECT_FALSE(MayReuseNodes(*thread_, thread_->timeline));
   take(i);  // from the root: the second tree begins
-  EXPECT_TRUE(MayGoOn(*thread_, thread_->timeline));
+  EXPECT_TRUE(MayReuseNodes(*thread_, thread_->timeline));
 }
 
 TEST_F(SamplesTest, AFullTreeKeepsEverySample) {
