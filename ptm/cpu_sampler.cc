@@ -411,7 +411,7 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   return CpuSampler(std::move(state));
 }
 
-CpuSampler CpuSampler::Over(int descriptor, void* ring, size_t ring_pages) {
+CpuSampler CpuSampler::FromRing(int descriptor, void* ring, size_t ring_pages) {
   auto state = std::make_unique<State>();
   state->ring_pages = ring_pages;
   state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);

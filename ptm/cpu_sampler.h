@@ -72,7 +72,7 @@ class CpuSampler {
   static Result<CpuSampler> Open(const CpuSamplerOptions& options);
   // Uses a ring that is already mapped, after its page. The CpuSampler takes ownership of the
   // mapping and the descriptor.
-  static CpuSampler Over(int descriptor, void* ring, size_t ring_pages);
+  static CpuSampler FromRing(int descriptor, void* ring, size_t ring_pages);
   CpuSampler(CpuSampler&&) noexcept;
   CpuSampler& operator=(CpuSampler&&) noexcept;
   ~CpuSampler();

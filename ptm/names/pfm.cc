@@ -110,7 +110,7 @@ std::vector<std::string> Modifiers(const std::string& name) {
 }
 
 // libpfm4 has no descriptions for the kernel's software events.
-std::string_view SoftwareWords(uint64_t config) {
+std::string_view SoftwareDescription(uint64_t config) {
   switch (config) {
     case PERF_COUNT_SW_CPU_CLOCK:
       return "Time by the CPU's clock, ns";
@@ -142,8 +142,8 @@ std::string Description(const std::string& name) {
   std::string words = info.desc != nullptr ? info.desc : "";
   const Encoded encoded = Encode(event_name);
   if (encoded.answer == Answer::kFound && encoded.spec.type == PERF_TYPE_SOFTWARE &&
-      !SoftwareWords(encoded.spec.config).empty())
-    return std::string(SoftwareWords(encoded.spec.config));
+      !SoftwareDescription(encoded.spec.config).empty())
+    return std::string(SoftwareDescription(encoded.spec.config));
   ForEachAttribute(event, [&](const pfm_event_attr_info_t& attribute) {
     const bool named = (name + ":").find(fmt::format(":{}:", attribute.name), event_name.size()) !=
                        std::string::npos;

@@ -147,7 +147,7 @@ class MadeRing : public testing::Test {
 
   perf_event_mmap_page* page_ = static_cast<perf_event_mmap_page*>(mmap(
       nullptr, (1 + kPages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  CpuSampler sampler_ = CpuSampler::Over(eventfd(0, EFD_CLOEXEC), page_, kPages);
+  CpuSampler sampler_ = CpuSampler::FromRing(eventfd(0, EFD_CLOEXEC), page_, kPages);
   uint64_t seen_ = 0, lost_ = 0;
 };
 
