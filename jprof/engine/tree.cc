@@ -59,7 +59,7 @@ ChildBlock* BlockAt(Thread& thread, uint32_t index) {
   return reinterpret_cast<ChildBlock*>(thread.nodes + index);
 }
 
-// The child for `method`, or null. A child found in a block is swapped with a slot of the node.
+// The child for `key`, or null. A child found in a block is swapped with a slot of the node.
 Node* Find(Thread& thread, Node* parent, uint32_t key) {
   for (const ChildSlot& slot : parent->child) {
     if (slot.key == key) return thread.nodes + slot.node;
