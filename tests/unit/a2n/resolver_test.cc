@@ -64,7 +64,7 @@ TEST(TimelineTest, AddressesAreReusedOverTime) {
   EXPECT_EQ(At(resolver, 0x5000, 150), "NoModule NoSymbols");
 }
 
-TEST(TimelineTest, PlaceOfJittedCodeSaysAll) {
+TEST(TimelineTest, PlaceOfJittedCodeIsComplete) {
   Resolver resolver;
   JittedCode code = Code(0x1000, 8, 5, 9, "pkg/Class.method()V");
   code.code = {1, 2, 3, 4, 5, 6, 7, 8};

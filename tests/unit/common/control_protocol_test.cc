@@ -21,7 +21,7 @@ TEST(ControlProtocol, EveryCommandIsReadAsItWasWritten) {
   }
 }
 
-TEST(ControlProtocol, WrongLinesSayWhatIsWrong) {
+TEST(ControlProtocol, WrongLinesAreExplained) {
   EXPECT_EQ(Problem("jprof 1 strat"), "there is no command 'strat'; did you mean start?");
   EXPECT_EQ(Problem("jprof 1 explode"),
             "there is no command 'explode'; use start, stop, flush, reset or status");

@@ -266,7 +266,7 @@ TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
   EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
 }
 
-TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
+TEST_F(EngineTest, AThreadWithoutAReportedEndHasNoCpuTimeAfterItsStart) {
   Start(Counting());
   RunRandom<CountTree>(*std::make_unique<ListTree>(), 2, 2, 10, false);
   profile::ThreadRecord& record = *current_thread->record;
@@ -280,7 +280,7 @@ TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
   EXPECT_EQ(record.cpu_ns_end, record.cpu_ns_start);
 }
 
-TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
+TEST_F(EngineTest, TrainWritesOneEquivalentRecordPerEvent) {
   SessionOptions options;
   options.files.train = true;
   Start(std::move(options));
@@ -735,7 +735,7 @@ TEST_F(EngineTest, ThreadsRecordSideBySide) {
   EXPECT_EQ(session_->writer().header()->method_count, 1u + 40);
 }
 
-TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
+TEST_F(EngineTest, CountersAreAttributedToTheNodeThatRan) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer touches memory of its own: page faults are not exact";
 #endif

@@ -63,7 +63,7 @@ constexpr int kNoLimit = 77;  // exit status: the system does not enforce RLIMIT
   _exit(0);
 }
 
-TEST(MethodTableTest, ATableThatCannotGrowStillAnswers) {
+TEST(MethodTableTest, ATableThatCannotGrowStillResolves) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer does not live without memory";
 #endif

@@ -162,7 +162,7 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
 }
 
 // Otherwise a thread whose outer frames never change would never leave its first tree.
-TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
+TEST_F(SamplesTest, NoPathContinuesOnceRecursionIsToBeFolded) {
   Start(1 << 20);
   const uint64_t& folded = session_.writer().header()->folded_ticks;
   const auto take = [&](uint32_t i) {

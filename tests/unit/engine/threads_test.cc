@@ -124,7 +124,7 @@ TEST_F(ThreadsTest, OnlyTheLastHoldGivesBack) {
   EXPECT_TRUE(one.given_back());
 }
 
-TEST_F(ThreadsTest, WithoutAHoldItIsGivenBackAtOnce) {
+TEST_F(ThreadsTest, WithoutAHoldItIsFreedAtOnce) {
   Recorded one(session_);
   one.End();
   EXPECT_TRUE(one.given_back());

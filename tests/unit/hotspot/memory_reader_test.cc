@@ -83,7 +83,7 @@ class MemoryReaderTest : public testing::TestWithParam<MemoryReader::Fetch> {
 INSTANTIATE_TEST_SUITE_P(By, MemoryReaderTest, testing::Values(nullptr, TestFetch),
                          [](const auto& tested) { return tested.param ? "Fetch" : "Kernel"; });
 
-TEST_P(MemoryReaderTest, TellsMappedFromUnmapped) {
+TEST_P(MemoryReaderTest, DistinguishesMappedFromUnmapped) {
   MemoryReader memory(GetParam());
   mprotect(pages_ + kPage, kPage, PROT_NONE);
   errno = 77;
@@ -115,7 +115,7 @@ TEST_P(MemoryReaderTest, LoadsFieldsOfEverySize) {
 }
 
 // Any value in memory is returned, including the one that indicates a fault.
-TEST_F(MemoryReaderTest, EveryWordIsTold) {
+TEST_F(MemoryReaderTest, EveryValueIsReturned) {
   MemoryReader memory(TestFetch);
   for (const uint64_t value : {0x5afefe7c5afefe7cul, ~0x5afefe7c5afefe7cul, 0ul, ~0ul}) {
     *reinterpret_cast<uint64_t*>(pages_) = value;
@@ -126,7 +126,7 @@ TEST_F(MemoryReaderTest, EveryWordIsTold) {
 }
 
 // Another thread continuously unmaps and remaps the page: between any check and any load.
-TEST_F(MemoryReaderTest, MemoryThatGoesWhileItIsRead) {
+TEST_F(MemoryReaderTest, MemoryThatIsUnmappedWhileItIsRead) {
   *reinterpret_cast<uint64_t*>(pages_) = 4711;
   std::atomic<bool> stop = false;
   std::thread taker([&] {

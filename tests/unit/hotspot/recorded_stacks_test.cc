@@ -149,7 +149,7 @@ TEST(RecordedStacks, EveryReadMayFail) {
 }
 
 // Each word of the stack is replaced in turn: by 0, its neighbours, code addresses, methods.
-TEST(RecordedStacks, AnyWordMayLieOnTheStack) {
+TEST(RecordedStacks, AnyWordMayBeOnTheStack) {
   ForEachStack([](const RecordedVm& vm, const RecordedStack& stack) {
     RecordedMemory whole(stack);
     WalkWith(vm, stack, whole);

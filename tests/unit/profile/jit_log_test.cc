@@ -109,12 +109,12 @@ TEST(JitIntervals, UnloadOfNothingIsLeftOut) {
   EXPECT_EQ(TextOf({Unload(5, 100), Load(10, 100, 20, "a"), Unload(20, 101)}), "a 100+20 [0,-)\n");
 }
 
-TEST(JitIntervals, ToldTwiceIsOnce) {
+TEST(JitIntervals, DuplicatesAreDropped) {
   EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Load(20, 100, 20, "a"), Unload(30, 100)}),
             "a 100+20 [0,30)\n");
 }
 
-TEST(JitIntervals, ToldAgainSaysNothingNewWhereSomethingStands) {
+TEST(JitIntervals, RepeatedCodeIsDroppedWhereCodeIsKnown) {
   EXPECT_EQ(
       TextOf({Stub(1, 100, 20, "adapters(0xa)"), Again(Stub(2, 100, 20, "adapters")),
               Again(Stub(2, 90, 100, "around")), Again(Stub(2, 200, 20, "unknown till now"))}),
@@ -131,7 +131,7 @@ TEST(JitIntervals, TimesThatGoBackCountAsTheLatest) {
             "a 100+20 [0,50)\nb 100+20 [50,-)\n");
 }
 
-TEST(JitIntervals, NeverOverlapWhateverIsTold) {
+TEST(JitIntervals, NeverOverlapForAnyEvents) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<JitEvent> events;
@@ -244,7 +244,7 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
             std::vector(std::begin(kCode), std::end(kCode)));
 }
 
-TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsComeBack) {
+TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsAreReused) {
   JitLogWriter writer(TestNow);
   WriteSmallLog(writer);
   std::string text;
@@ -302,7 +302,7 @@ TEST_F(JitLogTest, SeveralThreadsWriteWholeRecords) {
 }
 
 // A limit on the size of files simulates a full disk: a write is truncated, later ones are refused.
-TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
+TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsReported) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
   rlimit before = {};
@@ -325,7 +325,7 @@ TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
   EXPECT_EQ(Bytes().size(), 64u + 6 * 152);
 }
 
-TEST_F(JitLogTest, TheEndSaysHowMuchIsLostIfThereIsRoomForIt) {
+TEST_F(JitLogTest, TheEndRecordReportsLossesIfItFits) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
   rlimit before = {};

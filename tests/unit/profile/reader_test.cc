@@ -77,7 +77,7 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(reader.meta().fingerprint.at("probe"), "hotspot");
 }
 
-TEST_F(ReaderTest, FormerRecordsKeepTheirTypeAndBelongToTheNode) {
+TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
   for (const MethodType type : {kInterpreted, kJitted}) {
@@ -332,7 +332,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   EXPECT_NE(damages_.find("trace.zst: its last frame is cut off"), std::string::npos);
 }
 
-TEST_F(TraceTest, NoTraceSaysHowToMakeOne) {
+TEST_F(TraceTest, WithoutATraceTheErrorStatesHowToRecordOne) {
   profile_.Write(directory_);
   Reader reader = Open();
   const auto done = ReadTrace(reader, [](const TraceEvent&) { return true; });

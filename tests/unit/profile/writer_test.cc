@@ -116,7 +116,7 @@ TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadGrowsTheFile) {
 }
 
 #ifdef MADV_POPULATE_WRITE
-TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadPopulatesItsOwn) {
+TEST_F(WriterTest, NodesAreAllocatedWhileAnotherThreadPopulatesItsOwn) {
   Open();
   Gate gate;
   std::atomic<std::thread::id> slow;
@@ -138,7 +138,7 @@ TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadPopulatesItsOwn) {
 }
 #endif
 
-TEST_F(WriterTest, WhoFindsNothingLeftSleepsUntilTheDiskHasAnswered) {
+TEST_F(WriterTest, AThreadWithoutSpaceSleepsUntilTheFileHasGrown) {
   Open();
   Gate gate;
   before_fallocate = [&] { return gate.Wait(), 0; };

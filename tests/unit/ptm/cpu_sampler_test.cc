@@ -53,7 +53,7 @@ TEST(CpuSampler, SamplesThisProcessAtTheRateAsked) {
   EXPECT_GT(last, nanos - 2'000'000'000);  // the same clock
 }
 
-TEST(CpuSampler, SaysWhatProcessesDo) {
+TEST(CpuSampler, ReportsProcessEvents) {
   auto sampler = CpuSampler::Open({.pids = {static_cast<uint32_t>(getpid())}});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();

@@ -52,7 +52,7 @@ TEST(DispatchAccounts, WhatACpuCountedIsOfTheThreadThatLeaves) {
   EXPECT_EQ(accounts.lost().nanos, 0u);
 }
 
-TEST(DispatchAccounts, AThreadThatIsTakenDownIsKnownByItsComing) {
+TEST(DispatchAccounts, ARemovedThreadIsIdentifiedByItsDispatch) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 0));
   accounts.Add(Comes(0, 20, 100));
@@ -114,7 +114,7 @@ void ExpectOnlyTheNewcomersTime(const DispatchAccounts& accounts, uint64_t lost_
 }
 
 // Some kernels do not report all their threads.
-TEST(DispatchAccounts, AnUnseenThreadsTimeIsNobodysAndTheNextOnesIsItsOwn) {
+TEST(DispatchAccounts, TheTimeOfAnUnseenThreadIsLostAndThatOfTheNextIsNot) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 1));
   accounts.Add(Comes(0, 20, 800));
@@ -122,7 +122,7 @@ TEST(DispatchAccounts, AnUnseenThreadsTimeIsNobodysAndTheNextOnesIsItsOwn) {
   ExpectOnlyTheNewcomersTime(accounts, 2);
 }
 
-TEST(DispatchAccounts, WhatLostRecordsHidIsNobodys) {
+TEST(DispatchAccounts, CountsHiddenByLostRecordsAreLost) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 1));
   accounts.Add({.kind = Kind::kLost, .cpu = 0, .lost = 9});

@@ -41,7 +41,7 @@ TEST(SamplingRate, ForcedIsAsAskedFor) {
   EXPECT_EQ(kMostRate, 20'000u);
 }
 
-TEST(SamplingRate, SaysWhenTheCostIsOnlyAssumed) {
+TEST(SamplingRate, ReportsWhenTheCostIsOnlyAssumed) {
   EXPECT_EQ(LimitRate(5'000, 0, false).reason, "");
   EXPECT_EQ(LimitRate(20'000, 0, false).reason,
             "sampling at 5,000/s instead of 20,000/s: an interrupt is assumed to cost 40 us here");

@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, TableOracle,
 
 class LoadedFunctions : public testing::TestWithParam<const char*> {};
 
-TEST_P(LoadedFunctions, BeginWhereSymbolsSay) {
+TEST_P(LoadedFunctions, BeginAtTheirSymbols) {
   void* library = dlopen(GetParam(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) GTEST_SKIP() << dlerror();
   Unwinder unwinder;
