@@ -50,33 +50,33 @@ class SyntheticProfile {
     std::strncpy(record.name, name.c_str(), sizeof(record.name) - 1);
     record.root = AddNode(PackMethod(MethodType::kThread, kRootMethod), 0);
     threads.push_back(record);
-    strands_.push_back({.stack = {record.root}});
+    timelines_.push_back({.stack = {record.root}});
     return threads.size() - 1;
   }
 
   // An entry `delta` after the thread's last event; the time is attributed to the running method.
   void Enter(size_t thread, MethodId method, MethodType type, int64_t delta,
              int64_t extra_delta = 0) {
-    Strand& strand = strands_[thread];
-    Charge(strand, delta, extra_delta);
+    Timeline& timeline = timelines_[thread];
+    Attribute(timeline, delta, extra_delta);
     Trace(thread, PackMethod(type, method), false, delta);
-    const uint32_t child = ChildOf(strand.stack.back(), PackMethod(type, method));
-    ++nodes[child].entries[static_cast<size_t>(strand.previous)];
-    strand.previous = EventKind::kEntry;
-    strand.stack.push_back(child);
+    const uint32_t child = ChildOf(timeline.stack.back(), PackMethod(type, method));
+    ++nodes[child].entries[static_cast<size_t>(timeline.previous)];
+    timeline.previous = EventKind::kEntry;
+    timeline.stack.push_back(child);
   }
 
   void Exit(size_t thread, int64_t delta, int64_t extra_delta = 0) {
-    Strand& strand = strands_[thread];
-    Charge(strand, delta, extra_delta);
-    Node& node = nodes[strand.stack.back()];
+    Timeline& timeline = timelines_[thread];
+    Attribute(timeline, delta, extra_delta);
+    Node& node = nodes[timeline.stack.back()];
     Trace(thread, node.word, true, delta);
-    ++node.exits[static_cast<size_t>(strand.previous)];
-    strand.previous = EventKind::kExit;
-    strand.stack.pop_back();
+    ++node.exits[static_cast<size_t>(timeline.previous)];
+    timeline.previous = EventKind::kExit;
+    timeline.stack.pop_back();
   }
 
-  Node& Current(size_t thread) { return nodes[strands_[thread].stack.back()]; }
+  Node& Current(size_t thread) { return nodes[timelines_[thread].stack.back()]; }
 
   // Adds any record: also for damaged profiles.
   uint32_t AddNode(uint32_t word, uint32_t parent) {
@@ -123,7 +123,7 @@ class SyntheticProfile {
 "jvm":{"name":"Test VM","version":"17"},"fingerprint":{"cpu":"c","probe":"hotspot","metrics":"time"}})";
 
  private:
-  struct Strand {
+  struct Timeline {
     std::vector<uint32_t> stack;
     EventKind previous = EventKind::kEntry;
     std::string events;  // of the block being filled
@@ -131,9 +131,9 @@ class SyntheticProfile {
     int64_t value = 0;
   };
 
-  void Charge(Strand& strand, int64_t delta, int64_t extra_delta) {
-    nodes[strand.stack.back()].self += delta;
-    extra[strand.stack.back()] += extra_delta;
+  void Attribute(Timeline& timeline, int64_t delta, int64_t extra_delta) {
+    nodes[timeline.stack.back()].self += delta;
+    extra[timeline.stack.back()] += extra_delta;
   }
 
   uint32_t ChildOf(uint32_t parent, uint32_t word) {
@@ -159,32 +159,32 @@ class SyntheticProfile {
 
   void Trace(size_t thread, uint32_t word, bool exit, int64_t delta) {
     if (!with_trace) return;
-    Strand& strand = strands_[thread];
+    Timeline& timeline = timelines_[thread];
     std::string event;
     Varint(event, uint64_t{IndexOf(MethodOf(word))} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
     Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
-    if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes)
+    if (sizeof(TraceBlock) + timeline.events.size() + event.size() > kTraceBlockBytes)
       FlushTrace(thread);
-    strand.events += event;
-    strand.value += delta;
-    ++strand.block.events;
+    timeline.events += event;
+    timeline.value += delta;
+    ++timeline.block.events;
     ++threads[thread].trace_events;
   }
 
   void FlushTrace(size_t thread) {
-    Strand& strand = strands_[thread];
-    if (strand.block.events == 0) return;
-    strand.block.thread = static_cast<uint32_t>(thread);
-    strand.block.bytes = static_cast<uint32_t>(strand.events.size());
-    ++strand.block.sequence;
+    Timeline& timeline = timelines_[thread];
+    if (timeline.block.events == 0) return;
+    timeline.block.thread = static_cast<uint32_t>(thread);
+    timeline.block.bytes = static_cast<uint32_t>(timeline.events.size());
+    ++timeline.block.sequence;
     const size_t start = trace.size();
-    trace.append(reinterpret_cast<const char*>(&strand.block), sizeof(TraceBlock))
-        .append(strand.events);
+    trace.append(reinterpret_cast<const char*>(&timeline.block), sizeof(TraceBlock))
+        .append(timeline.events);
     trace.resize(start + kTraceBlockBytes);
-    strand.events.clear();
-    strand.block.first_event += strand.block.events;
-    strand.block.first_value = strand.value;
-    strand.block.events = 0;
+    timeline.events.clear();
+    timeline.block.first_event += timeline.block.events;
+    timeline.block.first_value = timeline.value;
+    timeline.block.events = 0;
   }
   void FlushTraces() {
     for (size_t thread = 0; thread < threads.size(); ++thread) FlushTrace(thread);
@@ -198,7 +198,7 @@ class SyntheticProfile {
     std::ofstream(path, std::ios::binary) << bytes << std::string(slack, '\0');
   }
 
-  std::vector<Strand> strands_;
+  std::vector<Timeline> timelines_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> children_;
 };
 
