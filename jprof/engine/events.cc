@@ -74,7 +74,7 @@ void DrawTimedEvent(Thread& thread) {
   thread.random ^= thread.random << 17;
   // Uniform in [1, 2 * period - 1]: the mean is the period.
   const uint64_t span = uint64_t{2} * thread.session->options().bracket_period - 1;
-  thread.bracket_in = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
+  thread.until_timed = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
 // Excludes `ticks` of the handler from all intervals: they are overhead.
@@ -88,11 +88,11 @@ void SubtractOverhead(Thread& thread, int64_t ticks) {
 // every interval is left in this one.
 void EndTimedEvent(Thread& thread, int64_t now) {
   const int64_t inside = ptm::TimedCodeEnd() - now;
-  thread.bracketed = 1;
+  thread.timed_alone = 1;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  SubtractOverhead(thread, inside - thread.session->bracket_rest());
+  SubtractOverhead(thread, inside - thread.session->overhead_residue());
 }
 
 template <class Recording>
@@ -253,11 +253,11 @@ void DispatchedInside(Thread* thread, int64_t now) {
 
 void BeforeTimedEvent(Thread* thread) {
   DrawTimedEvent(*thread);
-  thread->bracketed = 0;
+  thread->timed_alone = 0;
 }
 
 void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside) {
-  if (thread->bracketed != 0) return;
+  if (thread->timed_alone != 0) return;
   if (__atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) {
     return DispatchedInside(thread, now);
   }

@@ -342,7 +342,7 @@ template <class Recording>
   if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
     return internal::By<internal::EnterCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
-    if (--thread->bracket_in == 0) [[unlikely]]
+    if (--thread->until_timed == 0) [[unlikely]]
       return internal::By<internal::EnterTimed<Recording>>(event, now);
   }
   return internal::EnterFast<Recording>(thread, event, now);
@@ -356,7 +356,7 @@ template <class Recording>
   if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
     return internal::By<internal::LeaveCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
-    if (--thread->bracket_in == 0) [[unlikely]]
+    if (--thread->until_timed == 0) [[unlikely]]
       return internal::By<internal::LeaveTimed<Recording>>(event, now);
   }
   return internal::LeaveFast<Recording>(thread, event, now);

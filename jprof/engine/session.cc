@@ -83,7 +83,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   clock_.granularity = ptm::MeasureGranularity();
   clock_.bracket_ticks = ptm::MeasureTimerOverhead();
   bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.bracket_ticks);
-  bracket_rest_ = bracket_bias_ / options_.bracket_period;
+  overhead_residue_ = bracket_bias_ / options_.bracket_period;
   longest_walk_ =
       std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: more is not the tree update
   profile::ControlHeader* header = writer_.header();
@@ -136,7 +136,7 @@ Thread* Session::Attach() {
   thread->nodes = writer_.nodes();
   thread->extra = writer_.extra();
   thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
-  thread->bracket_in = options_.bracket_period;
+  thread->until_timed = options_.bracket_period;
 
   Timeline& timeline = thread->timeline;
   timeline.frames = timeline.cursor.top = memory->frames;

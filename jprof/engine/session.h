@@ -116,7 +116,7 @@ class Session {
   // the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
   // The share of it that each of the period's intervals keeps.
-  int64_t bracket_rest() const { return bracket_rest_; }
+  int64_t overhead_residue() const { return overhead_residue_; }
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
 
@@ -140,7 +140,7 @@ class Session {
   pthread_key_t at_thread_exit_ = {};
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
-  int64_t bracket_rest_ = 0;
+  int64_t overhead_residue_ = 0;
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;

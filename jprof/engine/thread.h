@@ -108,8 +108,8 @@ struct alignas(64) Thread {
   // --- Second line.
   const uint32_t* page_lock = nullptr;
   uint32_t page_seen = 0;
-  uint32_t bracket_in = 1;  // events until the next timed one
-  uint32_t bracketed = 0;   // the current event was timed individually
+  uint32_t until_timed = 1;  // events until the next timed one
+  uint32_t timed_alone = 0;  // the current event was timed individually
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
   TrainingRun training;
