@@ -95,8 +95,8 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   if (!IsFull()) {
     slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
   }
-  if (slot.id == profile::kRootMethod) {  // no memory or disk space: the events are attributed to
-                                          // one shared name
+  // Without memory or disk space, the events are attributed to one shared name.
+  if (slot.id == profile::kRootMethod) {
     ++writer_->header()->name_failures;
     return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }
