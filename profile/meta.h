@@ -15,7 +15,7 @@ namespace jprof::profile {
 // The interval between two samples.
 struct Period {
   uint64_t value = 0;  // one sample every `value` of `unit`; 0: not taken by period
-  uint64_t asked = 0;  // the requested period, if `value` was made longer; else 0
+  uint64_t asked = 0;  // the period asked for, where `value` was made longer; 0: it was not
   std::string unit;    // ns (of CPU time; of elapsed time for IDLE and WALL), bytes, events
   bool operator==(const Period&) const = default;
 };
