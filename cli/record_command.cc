@@ -47,11 +47,11 @@ std::string Environment(const char* name) {
 // The options that the agent will have: ours, then JPROFOPTS, which it appends by itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
   agent::AgentOptions all = options;
-  agent::Checked done = agent::ApplyWords(Environment("JPROFOPTS"), all);
+  agent::Checked done = agent::ApplyOptions(Environment("JPROFOPTS"), all);
   if (done) done = agent::Check(all);
   if (!done)
     return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
-  agent::Settle(all);
+  agent::Finalize(all);
   return all;
 }
 
@@ -71,8 +71,8 @@ Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::Agent
       return WrongUse("--timer perf: {}; or use --timer posix", there.error().message);
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
-  typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
-  agent::Settle(typed);
+  typed.interrupt_ns = InterruptNanosFor(agent::RequestedRate(all), notes);
+  agent::Finalize(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;

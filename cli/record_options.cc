@@ -115,7 +115,7 @@ Result<Understood> Understand(const RecordOptions& typed) {
     return std::unexpected(added.error());
   if (const auto checked = agent::Check(understood.options); !checked)
     return AsTyped(checked.error());
-  agent::Settle(understood.options);
+  agent::Finalize(understood.options);
   return understood;
 }
 

@@ -116,8 +116,8 @@ class CommandLine(unittest.TestCase):
         for words, said in [
             (("--tree-memory", "12Q"), "--tree-memory: '12Q' is not a size"),
             (("--probe", "hotspt"), "--probe: there is no 'hotspt'; did you mean hotspot?"),
-            (("--methods", "a*b"), "--methods: a * is only understood at the end"),
-            (("--threads", "a+"), "--threads: there is nothing after a + or -"),
+            (("--methods", "a*b"), "--methods: a * is only allowed at the end"),
+            (("--threads", "a+"), "--threads: there is no pattern after a + or -"),
             (("--metrics", "PAPI_TOT_INZ"), "PAPI_TOT_INS"),
             (("--metrics", "a+b+c+d+e+f+g+h+i"), "8"),
             (("-o",), "--out"),
@@ -386,7 +386,7 @@ class CommandLine(unittest.TestCase):
                 self.refused(self.record(*words, *forced, "--", "java"), said)
         for words, said in [
             (("scs", "--timer", "posx"), "--timer: there is no 'posx'; did you mean posix?"),
-            (("scs", "--event", "IDLE", "--timer", "posix"), "--timer: nothing is sampled by CPU time"),
+            (("scs", "--event", "IDLE", "--timer", "posix"), "--timer: no trigger samples by CPU time"),
             (("calltree", "--timer", "posix"), "--timer needs --sample: only sampling has timers"),
             (("calltree", "--force-rate"), "--force-rate needs --sample: only sampling has timers"),
         ]:

@@ -42,14 +42,14 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
 TEST(AgentTriggers, NamesWhatIsWrong) {
   EXPECT_EQ(TriggerProblem("ALOCATED_BYTES"),
             "there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
-  EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is no number of 1 or more: IDLE=N");
-  EXPECT_EQ(TriggerProblem("IDLE=10x"), "'10x' is no number of 1 or more: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is not a number of at least 1: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE=10x"), "'10x' is not a number of at least 1: IDLE=N");
   EXPECT_EQ(TriggerProblem("IDLE+idle=3"), "'idle=3' is named twice");
   EXPECT_EQ(TriggerProblem("raw:1:2:0:0:0:X"), "an event needs a period: EVENT=N");
   EXPECT_EQ(
       TriggerProblem(
           "TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
-      "these events make more than 8 metrics");
+      "these events add up to more than 8 metrics");
   EXPECT_EQ(
       TriggerProblem("TIME+"),
       "there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "
