@@ -55,7 +55,9 @@ TEST(AgentOptions, Flags) {
   EXPECT_TRUE(Parse("scs,nostart,START").start);
 }
 
-TEST(AgentOptions, EmptyWordsAreSkipped) { EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree); }
+TEST(AgentOptions, EmptyOptionsAreSkipped) {
+  EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree);
+}
 
 TEST(AgentOptions, EnvironmentIsAppended) {
   const AgentOptions o = Parse("callflow,out=a", "out=b,VERBOSE");
@@ -95,7 +97,7 @@ TEST(AgentOptions, Choices) {
             "TRACE_MODE: there is no 'x'; choose one of normal, wrap, continuous");
 }
 
-TEST(AgentOptions, UnknownWordsNameTheNearest) {
+TEST(AgentOptions, UnknownOptionsNameTheNearest) {
   EXPECT_EQ(Problem("calflow"), "there is no option 'calflow'; did you mean CALLFLOW?");
   EXPECT_EQ(Problem("verbose,tree_mem=1G"),
             "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
@@ -121,7 +123,7 @@ TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
   EXPECT_EQ(Parse("calltree,sample=500").triggers.front().every, 2'000'000u);
 }
 
-TEST(AgentOptions, SamplingWordsNeedSampling) {
+TEST(AgentOptions, SamplingOptionsRequireSampling) {
   EXPECT_EQ(Problem("callflow,sample"), "SAMPLE needs CALLTREE or SCS: only these take samples");
   EXPECT_EQ(Problem("callflow,nostart"),
             "NOSTART needs SCS or SAMPLE: only sampling can be started and stopped");
@@ -159,7 +161,7 @@ TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
 
 // The cost that the launcher measured decides; the agent string that it passes parses to the same
 // options.
-TEST(AgentOptions, TheCostOfAnInterruptIsHandedOn) {
+TEST(AgentOptions, TheCostOfAnInterruptIsPassedOn) {
   const AgentOptions slow = Parse("scs=TIME+IDLE,scs_rate=10000,interrupt_ns=100000");
   EXPECT_EQ(slow.triggers.front().every, 500'000u);
   EXPECT_EQ(Parse("scs,scs_rate=10000,interrupt_ns=3000").triggers.front().every, 100'000u);
@@ -323,7 +325,7 @@ TEST(AgentOptions, ToStringRoundTrips) {
 }
 
 // HELP lists every option: each parses, or reports that it needs a value.
-TEST(AgentOptions, HelpNamesWordsThatExist) {
+TEST(AgentOptions, HelpNamesExistingOptions) {
   for (const char* name :
        {"CALLFLOW",  "CALLTREE",     "TRACE",          "CALLTRACE",   "GENERIC",
         "OUT=",      "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",

@@ -100,7 +100,7 @@ TEST_P(EachOption, HasAliasesInAnyCase) {
   }
 }
 
-TEST_P(EachOption, RefusesValuesInBothVocabularies) {
+TEST_P(EachOption, RefusesValuesInBothInterfaces) {
   const Option& option = GetParam();
   for (const std::string& value : std::visit(ValuesOf(), option.target).bad) {
     AgentOptions options;
@@ -114,7 +114,7 @@ TEST_P(EachOption, RefusesValuesInBothVocabularies) {
   }
 }
 
-TEST_P(EachOption, SaysWhetherItTakesAValue) {
+TEST_P(EachOption, ReportsWhetherItTakesAValue) {
   const Option& option = GetParam();
   AgentOptions options;
   const bool plain = ApplyOptions(option.name, options).has_value();
@@ -135,7 +135,7 @@ TEST_P(EachOption, IsInHelpAndInTheDocument) {
 INSTANTIATE_TEST_SUITE_P(Table, EachOption, testing::ValuesIn(OptionTable()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(OptionTable, HasEachWordAndFlagOnce) {
+TEST(OptionTable, HasEachNameAndFlagOnce) {
   std::set<std::string_view> names, flags;
   for (const Option& option : OptionTable()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
@@ -180,7 +180,7 @@ constexpr Conflict kConflicts[] = {
      "CLASSMETHODS: SCS samples whole stacks and does not support this option; remove it", nullptr},
 };
 
-TEST(OptionConflicts, AreToldInTheWordsOfTheInterface) {
+TEST(OptionConflicts, AreReportedWithTheNamesOfTheInterface) {
   for (const Conflict& conflict : kConflicts) {
     AgentOptions options;
     ASSERT_TRUE(ApplyOptions(conflict.text, options)) << conflict.text;
@@ -200,7 +200,7 @@ TEST(OptionConflicts, ACommandLineHasAPathVerbatimAndPatternsWithCommas) {
   EXPECT_EQ(ToString(options), "CALLFLOW,OUT=50%25%2Ca,THREADS=+a%2Cb,FOCUS=+a.*+-a.b.*");
 }
 
-TEST(OptionConflicts, SettlingTwiceIsSettlingOnce) {
+TEST(OptionConflicts, FinalizeIsIdempotent) {
   AgentOptions options;
   ASSERT_TRUE(ApplyOptions("SCS=TIME+IDLE,SCS_RATE=10000", options));
   Finalize(options);

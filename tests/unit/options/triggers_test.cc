@@ -22,7 +22,7 @@ TEST(AgentTriggers, ReadsNamesNumbersAndDefaults) {
   EXPECT_EQ(*ParseTriggers(ToString(*triggers)), expected);
 }
 
-TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
+TEST(AgentTriggers, MetricsDescribeASample) {
   const auto metrics = MetricsOf(
       *ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
   std::string text;
@@ -39,7 +39,7 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
             "a:b samples 7 events\n");
 }
 
-TEST(AgentTriggers, NamesWhatIsWrong) {
+TEST(AgentTriggers, ErrorsNameTheProblem) {
   EXPECT_EQ(TriggerProblem("ALOCATED_BYTES"),
             "there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
   EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is not a number of at least 1: IDLE=N");
