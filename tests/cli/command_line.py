@@ -178,7 +178,7 @@ class CommandLine(unittest.TestCase):
         self.make_profile("old.jprof")
         self.refused(
             self.record("callflow", "-o", "old.jprof", "--", "java"),
-            "is a profile already",
+            "is already a profile",
             "--force",
         )
         self.assertIn(
@@ -505,7 +505,7 @@ class CommandLine(unittest.TestCase):
         )
         result = self.record("callflow", "--children", "--", "true")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("started no JVM", result.stderr)
+        self.assertIn("did not start a JVM", result.stderr)
 
     def test_death_by_signal(self):
         result = self.record("callflow", "--children", "--", "sh", "-c", "kill -9 $$")

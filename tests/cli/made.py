@@ -76,4 +76,4 @@ def recording(directory, *records, end=True, **meta):
 def may_watch(jprof):
     """Whether this user may watch whole CPUs, as counting the threads of others needs."""
     done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True, text=True, timeout=60)
-    return "not told apart" not in done.stderr
+    return "not distinguished" not in done.stderr

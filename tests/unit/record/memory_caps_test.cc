@@ -22,8 +22,8 @@ TEST(LimitMemory, LowersTheDefault) {
   EXPECT_EQ(options.tree_memory, 300 * kMega);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0],
-            "--tree-memory 300M instead of 512M: 512M is more than a third of the 900M of memory "
-            "that are available");
+            "--tree-memory 300M instead of 512M: 512M is more than a third of the 900M of "
+            "available memory");
 }
 
 TEST(LimitMemory, RefusesWhatWasAskedFor) {
@@ -34,8 +34,8 @@ TEST(LimitMemory, RefusesWhatWasAskedFor) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
   EXPECT_EQ(refused.error().message,
-            "--tree-memory 4096M: 4096M is more than a third of the 8192M of memory that are "
-            "available; ask for 2730M or less, or add --force");
+            "--tree-memory 4096M: 4096M is more than a third of the 8192M of available "
+            "memory; use 2730M or less, or add --force");
   EXPECT_TRUE(LimitMemory(options, {8 * kGiga, false}, true, notes));
   EXPECT_EQ(options.tree_memory, 4 * kGiga);
   EXPECT_TRUE(LimitMemory(options, {0, false}, false, notes));  // not known

@@ -46,7 +46,7 @@ TEST(CheckRequest, OptionsThatExcludeEachOther) {
            {{.all = true, .pids = {1}}, "-a and -p"},
            {{.pids = {1}}, "either -p or a command"},
            {{.rate = 1, .period = 1, .event = "x"}, "--rate and --period"},
-           {{.period = 1}, "--period needs an --event"}}) {
+           {{.period = 1}, "--period requires --event"}}) {
     const auto checked = CheckRequest(request, command);
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().kind, Error::Kind::kWrongUse);
