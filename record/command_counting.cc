@@ -14,11 +14,11 @@
 namespace jprof::record {
 namespace {
 
-Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& meanwhile) {
+Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& while_waiting) {
   for (;;) {
     program.AwaitEnd(ThreadCounting::kDrainMilliseconds);
     Interruption::PassTo(program);
-    meanwhile();
+    while_waiting();
     if (const auto outcome = program.Ended()) return *outcome;
   }
 }

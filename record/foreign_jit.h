@@ -54,7 +54,7 @@ class ForeignJit {
 
 // Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
 // `bytes_left`: the number of bytes that may still be copied; it is updated. Returns false if there
-// is no such file. The error has the reason why the file is not copied.
+// is no such file. The error is the reason why the file is not copied.
 Result<bool> CopyTrusted(int root, const std::filesystem::path& path, uid_t user, int out,
                          const std::string& name, uint64_t& bytes_left);
 

@@ -23,8 +23,8 @@ Result<std::filesystem::path> FindProgram(const std::string& name);
 // Returns how to run `command` with the agent.
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
 //   JDK gets "-J-agentpath:...".
-// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent, behind
-//   `tool_options`, the variable's current value ("": unset).
+// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after
+//   `tool_options`, the current value of the variable ("": unset).
 // - Any other program without `children` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,

@@ -89,7 +89,8 @@ Result<void> Agent::OpenVm() {
 
 // Uses HotSpot's probe, or JVMTI's if the plan allows it.
 Result<void> Agent::OpenProbe() {
-  const Result<void> found = plan.hotspot_probe ? FindHotspotProbe() : Fail("asked for");
+  const Result<void> found =
+      plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
     probe_facts_ = {"hotspot", "", hotspot_probe->build_id};
     return {};

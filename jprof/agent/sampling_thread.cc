@@ -57,7 +57,8 @@ void SamplingThread::ReadKernelFunctions() {
 }
 
 void SamplingThread::RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns) {
-  if (options_.java_only || recorder_.attributes_to_current() || !schedule.RefreshIsDue(now_ns)) return;
+  if (options_.java_only || recorder_.attributes_to_current() || !schedule.RefreshIsDue(now_ns))
+    return;
   if (!recorder_.unwinder().Stale()) return;
   schedule.Refreshed(now_ns);
   (void)recorder_.unwinder().Refresh();

@@ -86,11 +86,11 @@ class ControlTest : public testing::Test {
   void TearDown() override { fs::remove_all(base_); }
 
   Control::Handlers Handlers() {
-    const auto say = [this](const char* what) {
+    const auto reply = [this](const char* what) {
       return [this, what]() -> Result<std::string> { return ++done_, what; };
     };
-    return {.start = say("started"),
-            .stop = say("stopped"),
+    return {.start = reply("started"),
+            .stop = reply("stopped"),
             .flush = [this]() -> Result<std::string> { return ++done_, Fail("the disk\nis full"); },
             .reset = nullptr,
             .status =
@@ -129,7 +129,7 @@ TEST_F(ControlTest, AnUnknownCommandNamesTheNearest) {
   Start();
   EXPECT_EQ(Ask("jprof 1 strat\n"), "error there is no command 'strat'; did you mean start?\n");
   EXPECT_EQ(Ask("jprof 1 status"
-                "\nmore that nobody reads"),
+                "\nignored text"),
             "ok mode=scs out=/a%20b\n");
   EXPECT_EQ(done_, 0);
 }
@@ -190,7 +190,7 @@ TEST_F(ControlTest, OnlyTheUserMayUseTheSocket) {
 }
 
 // The answer to a child process of another user, or the errno of its connect.
-std::string AskAsNobody(const std::string& path) {
+std::string AskAsOtherUser(const std::string& path) {
   int out[2];
   if (pipe2(out, O_CLOEXEC) != 0) return "(no pipe)";
   const pid_t child = fork();
@@ -217,9 +217,9 @@ TEST_F(ControlTest, AnotherUserCannotReachIt) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   Start();
   chmod(base_.c_str(), 0755);
-  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
+  EXPECT_EQ(AskAsOtherUser(control_.path()), "errno " + std::to_string(EACCES));
   chmod(folder_.c_str(), 0755);  // tests the mode of the socket
-  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
+  EXPECT_EQ(AskAsOtherUser(control_.path()), "errno " + std::to_string(EACCES));
   EXPECT_EQ(done_, 0);
 }
 
@@ -227,7 +227,7 @@ TEST_F(ControlTest, AnotherUserWhoReachesItIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   Start();
   for (const std::string& path : {base_, folder_, control_.path()}) chmod(path.c_str(), 0777);
-  EXPECT_EQ(AskAsNobody(control_.path()),
+  EXPECT_EQ(AskAsOtherUser(control_.path()),
             "error this JVM belongs to another user; only that user and root control it\n");
   EXPECT_EQ(done_, 0);
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");

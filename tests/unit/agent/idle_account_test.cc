@@ -18,7 +18,7 @@ TEST(IdleAccount, AnIdleThreadAccumulatesOneSamplePerPeriod) {
   IdleAccount account;
   EXPECT_EQ(account.Add(Tick(1), 0), 1);
   account.Subtract(Tick(1), 1);
-  EXPECT_EQ(account.Add(Tick(3), 0), 3) << "a late tick stands for several";
+  EXPECT_EQ(account.Add(Tick(3), 0), 3) << "a late tick counts several periods";
 }
 
 TEST(IdleAccount, WhatIsNotSubtractedAccumulates) {

@@ -64,7 +64,7 @@ TEST(SamplingOf, IsByTimeWithoutAnEvent) {
   EXPECT_EQ(SamplingOf({})->rate, 100u);
 }
 
-TEST(SamplingText, SaysHowOftenAndByWhat) {
+TEST(SamplingText, DescribesRateAndEvent) {
   EXPECT_EQ(SamplingText({}), "time, 100 samples/s on each CPU");
   const ptm::EventSpec event = {.name = "X"};
   EXPECT_EQ(SamplingText({.event = event, .rate = 7}), "event X, about 7 samples/s on each CPU");
