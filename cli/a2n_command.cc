@@ -1,4 +1,4 @@
-// `jprof a2n`: addresses to names, as addr2line does it, for files and for live processes.
+// `jprof a2n`: resolves addresses to names, like addr2line, for files and live processes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,14 +35,14 @@ struct A2nArguments {
   a2n::Options options;
 };
 
-Result<uint64_t> ParseAddress(std::string_view word) {
-  std::string_view digits = word;
+Result<uint64_t> ParseAddress(std::string_view text) {
+  std::string_view digits = text;
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   uint64_t address = 0;
   const char* end = digits.data() + digits.size();
   const auto [after, error] = std::from_chars(digits.data(), end, address, 16);
   if (error != std::errc() || after != end)
-    return WrongUse("'{}' is not an address: write it in hexadecimal, as 4f10 or 0x4f10", word);
+    return WrongUse("'{}' is not an address: write it in hexadecimal, as 4f10 or 0x4f10", text);
   return address;
 }
 
@@ -93,7 +93,7 @@ class AddressPrinter {
 
   std::vector<std::string> Complaints() const { return resolver_.Complaints(); }
 
-  // Resolves all addresses again, now that the files are read: the cost without reading.
+  // Resolves all addresses again, to measure the cost without reading files.
   void PrintTiming() {
     constexpr int kPasses = 5;
     const double opened = Seconds() - began_;
@@ -106,8 +106,8 @@ class AddressPrinter {
     const double each =
         (Seconds() - start) / kPasses / static_cast<double>(std::max<size_t>(addresses_.size(), 1));
     fmt::print(stderr,
-               "{} addresses, {} with a symbol, {:.3f} s in all; once files are read {:.2f} "
-               "million a second\n",
+               "{} addresses, {} with a symbol, {:.3f} s in total; {:.2f} million per second after "
+               "reading files\n",
                addresses_.size(), found / kPasses, opened, 1e-6 / each);
   }
 
@@ -179,28 +179,28 @@ class AddressPrinter {
   std::vector<uint64_t> addresses_;
 };
 
-std::string_view Trimmed(std::string_view word) {
+std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
-  word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
-  return word.substr(0, word.find_last_not_of(kBlanks) + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-// `text`: whole lines, each with an address or blank.
+// `text`: complete lines, each blank or with an address.
 Result<void> PrintLines(AddressPrinter& printer, std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view word = Trimmed(text.substr(0, end));
+    const std::string_view line = Trimmed(text.substr(0, end));
     text.remove_prefix(end + 1);
-    if (word.empty()) continue;
-    const auto address = ParseAddress(word);
+    if (line.empty()) continue;
+    const auto address = ParseAddress(line);
     if (!address) return std::unexpected(address.error());
     printer.Print(*address);
   }
   return {};
 }
 
-// Prints each line's names at once, so that another program can send an address through a pipe and
-// wait for the result.
+// Prints the names after each line, so that another program can write an address to a pipe and wait
+// for the result.
 Result<void> PrintInput(AddressPrinter& printer) {
   constexpr size_t kLongestLine = 4096;
   std::string text;
@@ -210,7 +210,7 @@ Result<void> PrintInput(AddressPrinter& printer) {
     if (got < 0 && errno == EINTR) continue;
     text.append(piece, got > 0 ? static_cast<size_t>(got) : 0);
     if (got <= 0 && !text.empty() && text.back() != '\n') text += '\n';
-    const size_t whole = text.rfind('\n') + 1;  // 0: not a line yet
+    const size_t whole = text.rfind('\n') + 1;  // 0: no complete line yet
     if (auto printed = PrintLines(printer, std::string_view(text).substr(0, whole)); !printed)
       return printed;
     text.erase(0, whole);
@@ -222,10 +222,10 @@ Result<void> PrintInput(AddressPrinter& printer) {
 
 Result<int> Run(const A2nArguments& arguments) {
   if (arguments.file.empty() == (arguments.pid == 0))
-    return WrongUse("a2n needs either -e FILE or -p PID");
+    return WrongUse("a2n requires either -e FILE or -p PID");
   std::vector<uint64_t> addresses;
-  for (const std::string& word : arguments.addresses) {
-    const auto address = ParseAddress(word);
+  for (const std::string& text : arguments.addresses) {
+    const auto address = ParseAddress(text);
     if (!address) return std::unexpected(address.error());
     addresses.push_back(*address);
   }
@@ -243,38 +243,38 @@ Result<int> Run(const A2nArguments& arguments) {
 
 }  // namespace
 
-Action A2nCommand(CLI::App& sub, const Words&) {
+Action A2nCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<A2nArguments>();
   sub.add_option("-e,--exe", arguments->file,
-                 "The file; addresses are as linked, as nm and objdump show them")
+                 "Resolve addresses of this file, as nm and objdump print them")
       ->type_name("FILE");
   sub.add_option("-p,--pid", arguments->pid,
-                 "A live process; addresses are its own (its perf map is read too)")
+                 "Resolve addresses of this running process (also reads its perf map)")
       ->type_name("PID");
   sub.add_flag("-f,--functions", arguments->functions,
                "Print the function on a line before file:line");
   sub.add_flag("-i,--inlines", arguments->inlined,
-               "Go on with the functions that it was inlined into");
-  sub.add_flag("--mangled", arguments->mangled, "Print C++ and Rust names as linkers see them");
-  sub.add_flag("-q,--quiet", arguments->quiet, "Do not say on stderr why names are missing");
-  sub.add_flag("--timing", arguments->timing, "Say on stderr how long it took");
+               "Also print the functions that it was inlined into");
+  sub.add_flag("--mangled", arguments->mangled, "Do not demangle C++ and Rust names");
+  sub.add_flag("-q,--quiet", arguments->quiet, "Do not report on stderr why names are missing");
+  sub.add_flag("--timing", arguments->timing, "Report the elapsed time on stderr");
   sub.add_option("--format", arguments->format,
-                 "text (default), or json: one object a line, always with functions")
+                 "text (default), or json: one object per line, always with functions")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));
   sub.add_option("--debug-folder", arguments->options.debug_folders,
-                 "Where debug files are (/usr/lib/debug)")
+                 "Directory of debug files (/usr/lib/debug)")
       ->type_name("DIR")
       ->allow_extra_args(false);
   sub.add_option("ADDR", arguments->addresses,
-                 "Hexadecimal; without any, they are read from standard input");
+                 "Addresses in hexadecimal; without any, they are read from standard input");
   sub.footer(
       "Examples:\n"
-      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address, with what is "
-      "inlined there\n"
-      "  jprof a2n -e ./server -f < addresses                       many, one a line\n"
-      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, JIT code "
-      "by its perf map\n"
+      "  jprof a2n -e /lib/x86_64-linux-gnu/libc.so.6 -f -i 26e50   one address with inlined "
+      "functions\n"
+      "  jprof a2n -e ./server -f < addresses                       many, one per line\n"
+      "  jprof a2n -p 4711 -f 7f3a5c0e1234                          in a running process, with JIT "
+      "code from its perf map\n"
       "  jprof a2n -p 4711 --format json 7f3a5c0e1234 | jq .        with module, symbol and "
       "offset");
   return [arguments] {

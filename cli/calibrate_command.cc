@@ -1,4 +1,4 @@
-// `jprof calibrate`: trains a calibration table for one JVM, stores and prints it.
+// `jprof calibrate`: trains, stores and prints a calibration table for one JVM.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ struct Options {
   bool quick = false, show = false;
 };
 
-// `wanted`: a java program or a JDK's folder; empty: JAVA_HOME, else PATH.
+// `wanted`: a java program or the folder of a JDK; empty: JAVA_HOME, else PATH.
 Result<fs::path> FindJava(const std::string& wanted) {
   const char* home = getenv("JAVA_HOME");
   std::error_code ignored;
@@ -59,7 +59,7 @@ Result<fs::path> FindBuilt(const fs::path& relative) {
       path.string());
 }
 
-// The metrics in the agent's words: it has no names of events.
+// The metrics in the agent's encoding, which does not use event names.
 Result<std::string> MetricsOf(const std::string& typed) {
   const auto metrics = ptm::MetricsForAgent(SplitMetrics(typed));
   if (!metrics) return std::unexpected(metrics.error());
@@ -67,7 +67,7 @@ Result<std::string> MetricsOf(const std::string& typed) {
   return fmt::format("{}", fmt::join(metrics->names, "+"));
 }
 
-// A directory for the trainers' profiles; removed at the end unless the user named it.
+// A directory for the trainers' profiles; removed at the end unless the user chose it.
 class WorkDirectory {
  public:
   explicit WorkDirectory(const std::string& wanted) : kept_(!wanted.empty()) {
@@ -85,7 +85,7 @@ class WorkDirectory {
     if (!kept_ && !path_.empty()) fs::remove_all(path_, ignored);
   }
   WorkDirectory(const WorkDirectory&) = delete;
-  const fs::path& path() const { return path_; }  // empty: it could not be made
+  const fs::path& path() const { return path_; }  // empty: it could not be created
 
  private:
   bool kept_;
@@ -155,7 +155,7 @@ Result<int> Calibrate(const Options& options) {
   const Interruption guard;  // a signal must not leave the working directory behind
   const WorkDirectory work(options.work);
   if (work.path().empty())
-    return Fail("cannot make a working directory: set TMPDIR, or give one with --work");
+    return Fail("cannot create a working directory: set TMPDIR, or name one with --work");
 
   const auto start = std::chrono::steady_clock::now();
   const auto interrupt = record::MeasureAndKeepInterruptNanos();
@@ -181,17 +181,15 @@ Result<int> Calibrate(const Options& options) {
   fmt::print("\n");
   for (const auto& check : trained->checks) {
     fmt::print(
-        "Check: ordinary programs of the second training, corrected with the first one's table, "
-        "are off by {:+.2f} {} "
-        "an event{};\n       from one program to another that differs by {:.2f}.\n",
+        "Check: with the table of the first training, the programs of the second one have an error "
+        "of {:+.2f} {} per event{};\n       it differs by {:.2f} between programs.\n",
         check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "",
         check.spread);
   }
   if (interrupt)
-    fmt::print("An interrupt of a timer costs {}\n", record::InterruptText(*interrupt));
+    fmt::print("A timer interrupt costs {}\n", record::InterruptText(*interrupt));
   else
-    fmt::print("What an interrupt of a timer costs was not measured: {}\n",
-               interrupt.error().message);
+    fmt::print("The cost of a timer interrupt was not measured: {}\n", interrupt.error().message);
   fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
   fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
   return 0;
@@ -222,11 +220,11 @@ Result<int> Show(const Options& options) {
       PrintMetric(metric, 1, metric.unit == "ns" ? "clock ticks" : metric.unit);
   }
   if (const auto interrupt = record::KnownInterruptNanos())
-    fmt::print("An interrupt of a timer costs {}\n", record::InterruptText(*interrupt));
+    fmt::print("A timer interrupt costs {}\n", record::InterruptText(*interrupt));
   return 0;
 }
 
-// An interrupted calibration ends with the status of the signal.
+// An interrupted calibration exits with the status of the signal.
 Result<int> Run(const Options& options) {
   if (options.show) return Show(options);
   auto done = Calibrate(options);
@@ -238,19 +236,19 @@ Result<int> Run(const Options& options) {
 
 }  // namespace
 
-Action CalibrateCommand(CLI::App& sub, const Words&) {
+Action CalibrateCommand(CLI::App& sub, const Command&) {
   const auto options = std::make_shared<Options>();
   sub.add_option("--java", options->java,
-                 "The java to train, or its JDK's folder (JAVA_HOME, else PATH)");
+                 "The java program to calibrate, or the folder of its JDK (JAVA_HOME, else PATH)");
   sub.add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
       ->capture_default_str();
   sub.add_option("--agent", options->agent, "libjprof.so (JPROF_AGENT, else beside this program)");
   sub.add_option("-o,--output", options->output,
-                 "Table file (default: by fingerprint in the data directory)");
+                 "Table file (default: named by fingerprint in the data directory)");
   sub.add_option("--work", options->work, "Keep the trainers' profiles and log here");
   sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
   sub.add_flag("--show", options->show,
-               "Print the tables there are (or --output's) instead of training");
+               "Print the existing tables (or --output's) instead of training");
   return [options] { return Run(*options); };
 }
 

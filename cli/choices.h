@@ -1,4 +1,4 @@
-// Options whose value is one of a few words.
+// Options whose value is one of a list of names.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace jprof::cli {
 
-// One of `choices` by name; its place. Error: names the nearest one.
-Result<size_t> Choose(const char* what, std::string_view word,
+// Returns the index of `name` in `choices`. The error names the nearest choice.
+Result<size_t> Choose(const char* what, std::string_view name,
                       const std::vector<std::string_view>& choices);
 
-// The format of --format, one of `offered`.
+// Returns the format that --format names, one of `offered`.
 Result<reports::Format> ChooseFormat(
-    std::string_view word, std::span<const reports::Format> offered = reports::kLineFormats);
+    std::string_view name, std::span<const reports::Format> offered = reports::kLineFormats);
 
 }  // namespace jprof::cli

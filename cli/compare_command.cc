@@ -1,4 +1,4 @@
-// `jprof compare`: flat against contextual in one profile, or two profiles with each other.
+// `jprof compare`: compares the flat and the contextual view of a profile, or two profiles.
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,16 +26,16 @@ enum class Format { kText, kJson, kHtml };
 
 struct CompareArguments {
   std::string a, b, out;
-  std::string format;  // empty: as --out's name says, or text
+  std::string format;  // empty: by the extension of --out, else text
   TableChoice table;
   reports::CompareOptions options;
 };
 
 Result<Format> FormatOf(const CompareArguments& arguments) {
-  std::string word = arguments.format;
+  std::string name = arguments.format;
   const std::string extension = fs::path(arguments.out).extension();
-  if (word.empty()) word = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
-  const Result<size_t> format = Choose("--format", word, {"text", "json", "html"});
+  if (name.empty()) name = extension == ".html" ? "html" : extension == ".json" ? "json" : "text";
+  const Result<size_t> format = Choose("--format", name, {"text", "json", "html"});
   if (!format) return std::unexpected(format.error());
   return static_cast<Format>(*format);
 }
@@ -78,12 +78,12 @@ Result<void> Print(const CompareArguments& arguments, Format format,
 Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
-  if (arguments.options.top == 0) return WrongUse("--top 0 would print nothing; 1 is the least");
+  if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
   Result<reports::Source> a = OpenSource(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
-      return WrongUse("--absolute is for two profiles: jprof compare A B --absolute");
+      return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
   Result<reports::Source> b = OpenSource(arguments.b, arguments.table);
@@ -93,28 +93,27 @@ Result<void> Run(CompareArguments arguments) {
 
 }  // namespace
 
-Action CompareCommand(CLI::App& sub, const Words&) {
+Action CompareCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<CompareArguments>();
   sub.footer(
       "Examples:\n"
-      "  jprof compare app.jprof                      who makes the hot methods hot, and what the "
+      "  jprof compare app.jprof                      which callers make methods hot, and what the "
       "flat profile hides\n"
-      "  jprof compare before.jprof after.jprof       what changed, and what is only noise\n"
-      "  jprof compare exact.jprof sampled.jprof      callflow against sampling of the same "
-      "program\n"
-      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for the browser");
+      "  jprof compare before.jprof after.jprof       differences, and which of them are noise\n"
+      "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
+      "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
   sub.add_option(
       "A", arguments->a,
-      "A profile by callflow, scs or calltree --sample; the newest *.jprof here if left out");
+      "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here");
   sub.add_option("B", arguments->b, "The profile to compare it with");
   sub.add_option("--format", arguments->format,
-                 "text (default), json or html; or as the name behind -o ends");
+                 "text (default), json or html; else by the extension of -o");
   sub.add_option("-o,--out", arguments->out, "Write to this file");
   sub.add_option("--metric", arguments->options.metric,
-                 "By this metric or event; NAME,NAME: A's and B's");
+                 "The metric or event to compare; NAME,NAME: A's and B's");
   sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
   sub.add_flag("--absolute", arguments->options.absolute,
-               "Compare values, not shares; both must be in one unit");
+               "Compare values, not shares; both must have the same unit");
   AddTableOptions(sub, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }

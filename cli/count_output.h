@@ -1,4 +1,4 @@
-// What `stat`, `ptt` and `cpi` share on the command line: lists of events, and where tables go.
+// The options that `stat`, `ptt` and `cpi` share: lists of events and the output file.
 #pragma once
 
 #include <cstdio>
@@ -12,12 +12,12 @@
 
 namespace jprof::cli {
 
-// The names in several A,B or A+B.
+// Splits several lists A,B or A+B into names.
 std::vector<std::string> SplitAll(const std::vector<std::string>& lists);
 
 class CountOutput {
  public:
-  // `path` empty: `otherwise`; "-": standard output. Error (exit code 2): cannot be written.
+  // `path`: "-" is standard output, empty is `otherwise`. Error (wrong use): it cannot be written.
   Result<void> Open(const std::string& path, std::FILE* otherwise);
   Result<void> Print(const CountTable& table, reports::Format format);
   std::FILE* file() const { return file_.get(); }

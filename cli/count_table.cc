@@ -9,7 +9,7 @@
 namespace jprof::cli {
 namespace {
 
-// One metric over another, where both are in the table.
+// The ratio of two metrics, if both are in the table.
 struct Ratio {
   const char* title;
   double scale;
@@ -52,10 +52,10 @@ std::vector<RatioColumn> RatiosOf(const CountTable& table) {
   return columns;
 }
 
-// A row as the columns' getters see it.
+// A row as the columns' getters use it.
 struct TableRow {
   const CountRow& row;
-  bool is_thread = true;  // or a sum: of no process and no thread
+  bool is_thread = true;  // else a sum, without process and thread ids
   std::string name = profile::CleanText(row.name);
 };
 using CountColumns = reports::Columns<TableRow>;
@@ -126,7 +126,7 @@ CountColumns CountColumnsOf(const CountTable& table, reports::View view) {
   return columns;
 }
 
-// Each column as wide as its widest value; the last one, the name, is not aligned.
+// Makes each column as wide as its widest value. The last one, the name, is not aligned.
 void SetWidths(CountColumns& columns, const std::vector<TableRow>& rows) {
   const std::span<reports::Column> heads = columns.columns();
   for (reports::Column& head : heads) head.width = static_cast<int>(head.name.size());
@@ -184,7 +184,7 @@ reports::Layout LayoutOf(const CountTable& table, bool first) {
 void PrintCounts(const CountTable& table, reports::Format format, bool first,
                  reports::Output& out) {
   const reports::View view = reports::EntryOf(format).view;
-  const CountRow lost = {.name = "(lost: of no known thread)", .counts = table.lost};
+  const CountRow lost = {.name = "(lost: unknown thread)", .counts = table.lost};
   std::vector<TableRow> rows;
   for (const CountRow& row : table.rows) rows.push_back({row});
   if (view == reports::kPeople) {

@@ -1,4 +1,4 @@
-// Prints a table of counts, for people and for programs.
+// Prints a table of counts as text, CSV or JSON.
 #pragma once
 
 #include "record/count_table.h"
@@ -10,7 +10,7 @@ namespace jprof::cli {
 using record::CountRow;
 using record::CountTable;
 
-// CSV: a header line where `first`, and the rows.
+// `first`: CSV begins with a header line.
 void PrintCounts(const CountTable& table, reports::Format format, bool first, reports::Output& out);
 
 }  // namespace jprof::cli

@@ -8,11 +8,10 @@ namespace jprof::cli {
 void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
                         const char* out_help) {
   sub.add_option("-e,--events", options.events,
-                 "What to count: A,B (8 at most), see `jprof events`; repeatable")
+                 "Events to count: A,B (at most 8), see `jprof events`; repeatable")
       ->allow_extra_args(false);
-  sub.add_flag("--hurry", options.hurry,
-               "Read the counts at real-time priority: less is lost on a machine that is "
-               "overloaded");
+  sub.add_flag("--hurry", options.real_time,
+               "Read the counts at real-time priority: fewer losses on an overloaded machine");
   sub.add_option("--format", options.format, format_help);
   sub.add_option("-o,--output", options.out, out_help);
 }

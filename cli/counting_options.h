@@ -12,15 +12,15 @@ namespace jprof::cli {
 
 struct CountingOptions {
   std::vector<std::string> events;  // lists of names
-  bool hurry = false;
+  bool real_time = false;
   std::string format = "text", out;
 };
 
-// `options` outlives `sub`. The texts: what --format and -o do.
+// `options` must outlive `sub`. The texts are the help of --format and -o.
 void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
                         const char* out_help);
 
-// The metrics in --events, checked, or the default ones.
+// Returns the checked metrics of --events, or the default ones.
 Result<ptm::CheckedMetrics> CountedMetrics(const CountingOptions& options);
 
 }  // namespace jprof::cli

@@ -20,11 +20,11 @@ namespace {
 using record::CpiFigures;
 
 constexpr char kCpiFooter[] = R"(Examples:
-  jprof cpi -- java -jar app.jar               of a command and what it starts
-  jprof cpi --interval 5                       of the whole machine over 5 s
-  jprof cpi --interval 1 --count 10 -p 1234    of a process, ten times
+  jprof cpi -- java -jar app.jar               a command and its descendants
+  jprof cpi --interval 5                       the whole machine during 5 s
+  jprof cpi --interval 1 --count 10 -p 1234    a process, ten times
 
-Counts are of user mode. Without hardware counters: exit status 2 and one line that says why.)";
+Counts user mode only. Without hardware counters: exit status 2 and one line with the reason.)";
 
 struct CpiArguments {
   uint32_t pid = 0;
@@ -82,11 +82,11 @@ void Print(const CpiFigures& figures, reports::Format format, bool first, std::F
   std::fflush(file);
 }
 
-Result<void> Check(const CpiArguments& arguments, const Words& command) {
+Result<void> Check(const CpiArguments& arguments, const Command& command) {
   if (!command.empty() && (arguments.pid != 0 || arguments.interval != 0))
-    return WrongUse("give either a command, or an --interval (with -p PID or of the machine)");
+    return WrongUse("give either a command, or an --interval (with -p PID or for the machine)");
   if (command.empty() && arguments.interval == 0)
-    return WrongUse("give a command behind --, or an --interval, e.g. jprof cpi --interval 5");
+    return WrongUse("give a command after --, or an --interval, e.g. jprof cpi --interval 5");
   return {};
 }
 
@@ -98,7 +98,7 @@ Result<record::CpiEvents> Events() {
   return record::CpiEvents{*metrics->metrics[0].event, *metrics->metrics[1].event};
 }
 
-Result<int> Cpi(const CpiArguments& arguments, const Words& command) {
+Result<int> Cpi(const CpiArguments& arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.format);
   if (!format) return std::unexpected(format.error());
   if (auto good = Check(arguments, command); !good) return std::unexpected(good.error());
@@ -122,16 +122,16 @@ Result<int> Cpi(const CpiArguments& arguments, const Words& command) {
 
 }  // namespace
 
-Action CpiCommand(CLI::App& sub, const Words& command) {
+Action CpiCommand(CLI::App& sub, const Command& command) {
   auto arguments = std::make_shared<CpiArguments>();
   sub.footer(kCpiFooter);
   CpiArguments& a = *arguments;
-  sub.add_option("-p,--pid", a.pid, "This process; default: the whole machine")
+  sub.add_option("-p,--pid", a.pid, "Count this process; default: the whole machine")
       ->check(CLI::PositiveNumber);
   sub.add_option("--interval", a.interval, "Seconds")->check(CLI::Range(0.01, 1e6));
-  sub.add_option("--count", a.count, "So many intervals (1)")->check(CLI::PositiveNumber);
+  sub.add_option("--count", a.count, "Number of intervals (1)")->check(CLI::PositiveNumber);
   sub.add_option("--format", a.format, "text (default), json or csv");
-  sub.add_option("-o,--output", a.out, "A file for the figures, - for standard output");
+  sub.add_option("-o,--output", a.out, "File for the figures; - is standard output");
   return [arguments, &command] { return Cpi(*arguments, command); };
 }
 

@@ -30,12 +30,12 @@ struct CtlArguments {
   double timeout = 5;
 };
 
-Result<pid_t> PidOf(const std::string& word) {
+Result<pid_t> PidOf(const std::string& text) {
   pid_t pid = 0;
-  const char* end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data(), end, pid);
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, pid);
   if (error == std::errc() && rest == end && pid > 0) return pid;
-  return WrongUse("'{}' is not the number of a process; `jprof ctl` lists those that listen", word);
+  return WrongUse("'{}' is not a process id; `jprof ctl` lists the JVMs that listen", text);
 }
 
 void PrintFacts(const std::string& answer) {
@@ -59,7 +59,7 @@ Result<int> Control(const CtlArguments& arguments) {
   return 0;
 }
 
-// One line for each JVM: what it records, or why it does not answer.
+// Prints one line per JVM: its recording, or why it does not answer.
 Result<int> List(const CtlArguments& arguments) {
   const std::vector<pid_t> pids = record::ListeningJvms();
   if (pids.empty()) fmt::print("no JVM of this user listens\n");
@@ -79,8 +79,9 @@ Result<int> Run(const CtlArguments& arguments) {
   if (arguments.command.empty()) {
     if (arguments.pid.empty() || arguments.pid == "list") return List(arguments);
     if (control::CommandOf(arguments.pid)) {
-      return WrongUse("{0} what? jprof ctl PID {0}; `jprof ctl` lists those that listen",
-                      arguments.pid);
+      return WrongUse(
+          "{0} requires a process: jprof ctl PID {0}; `jprof ctl` lists the JVMs that listen",
+          arguments.pid);
     }
   }
   return Control(arguments);
@@ -88,10 +89,11 @@ Result<int> Run(const CtlArguments& arguments) {
 
 }  // namespace
 
-Action CtlCommand(CLI::App& sub, const Words&) {
+Action CtlCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<CtlArguments>();
   sub.footer(kCtlFooter);
-  sub.add_option("pid", arguments->pid, "The JVM's process; without it: those that listen")
+  sub.add_option("pid", arguments->pid,
+                 "The JVM's process id; without it, lists the JVMs that listen")
       ->type_name("PID");
   sub.add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
       ->type_name("COMMAND");

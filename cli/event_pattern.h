@@ -1,4 +1,4 @@
-// How `jprof events` and `jprof metrics --events` search.
+// The search of `jprof events` and `jprof metrics --events`.
 #pragma once
 
 #include <fnmatch.h>
@@ -7,8 +7,7 @@
 
 namespace jprof::cli {
 
-// Whether the pattern, in which * and ? stand for anything, is a part of the text. Case does not
-// count.
+// Whether a part of the text matches the pattern, in which * and ? are wildcards. Ignores case.
 inline bool MatchesPattern(const std::string& text, const std::string& pattern) {
   return fnmatch(("*" + pattern + "*").c_str(), text.c_str(), FNM_CASEFOLD) == 0;
 }

@@ -1,4 +1,4 @@
-// `jprof events`: lists, searches and describes events, and says which can be counted together.
+// `jprof events`: lists, searches and describes events, and checks whether they fit together.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,14 +20,14 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr char kEventsFooter[] = R"(Examples:
-  jprof events                                 every name known here; "yes": it can be counted now
+  jprof events                                 all known names; "yes": can be counted here
   jprof events cache                           those with "cache" in their name or description
   jprof events --here                          only those that can be counted
-  jprof events PAPI_TOT_INS                    one of them: what it is, its other names, whether it works here
+  jprof events PAPI_TOT_INS                    one event: description, other names, and whether it can be counted here
   jprof events --together PAPI_TOT_INS,PAPI_TOT_CYC,PAPI_L1_DCM
                                                whether this CPU counts them at the same time (exit status 0 or 1)
 
-Whether an event can be counted is found by opening it. See docs/COUNTERS.md)";
+jprof opens an event to find out whether it can be counted. See docs/COUNTERS.md)";
 
 struct EventsArguments {
   std::string pattern, together, format = "text";
@@ -35,7 +35,7 @@ struct EventsArguments {
 };
 
 struct Listed {
-  std::string name, description, lack;  // lack empty: can be counted
+  std::string name, description, lack;  // lack: why it cannot be counted; empty: it can
 };
 
 std::vector<Listed> List(const EventsArguments& arguments) {
@@ -79,8 +79,9 @@ void PrintList(const std::vector<Listed>& listed, reports::Format format) {
 Result<int> Search(const EventsArguments& arguments, reports::Format format) {
   const std::vector<Listed> listed = List(arguments);
   if (listed.empty()) {
-    return WrongUse("no event has '{}' in its name or description{}; `jprof events` lists all",
-                    arguments.pattern, arguments.here ? " and can be counted here" : "");
+    return WrongUse(
+        "no event has '{}' in its name or description{}; `jprof events` lists all events",
+        arguments.pattern, arguments.here ? " and can be counted here" : "");
   }
   PrintList(listed, format);
   const auto lacks = [](const Listed& one) { return !one.lack.empty(); };
@@ -112,7 +113,7 @@ int Describe(const std::string& name, reports::Format format) {
   };
   line("name", name);
   line("is", description);
-  line("counts", built_in ? "kept by jprof itself" : event->native);
+  line("counts", built_in ? "counted by jprof itself" : event->native);
   line("also called", fmt::format("{}", fmt::join(others, ", ")));
   line("here", checked ? "yes" : "no: " + checked.error().message);
   if (checked && !checked->notes.empty()) line("note", checked->notes.front());
@@ -134,7 +135,8 @@ Result<int> Together(const std::string& list) {
   std::vector<std::string> names;
   for (const size_t i : apart) names.push_back(events[i].name);
   fmt::print(
-      "they do not fit on this CPU's counters together: {} must take turns with those before\n",
+      "they do not fit on this CPU's counters together: {} would be multiplexed with those "
+      "before\n",
       fmt::join(names, ", "));
   return 1;
 }
@@ -152,13 +154,14 @@ Result<int> Events(const EventsArguments& arguments) {
 
 }  // namespace
 
-Action EventsCommand(CLI::App& sub, const Words&) {
+Action EventsCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<EventsArguments>();
   sub.footer(kEventsFooter);
   sub.add_option("PATTERN", arguments->pattern,
-                 "A name: describes it; else lists what has this in name or description");
-  sub.add_flag("--here", arguments->here, "Only what can be counted on this machine");
-  sub.add_option("--together", arguments->together, "Whether A,B,C count at the same time");
+                 "A name to describe, or a text to search for in names and descriptions");
+  sub.add_flag("--here", arguments->here, "List only events that can be counted on this machine");
+  sub.add_option("--together", arguments->together,
+                 "Check whether A,B,C can be counted at the same time");
   sub.add_option("--format", arguments->format, "text (default) or json");
   return [arguments] { return Events(*arguments); };
 }

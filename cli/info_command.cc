@@ -1,4 +1,4 @@
-// `jprof info DIR`: what a profile is, in a screenful.
+// `jprof info DIR`: describes a profile on one screen.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,8 +22,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The files' bytes on disk (a live profile's are reserved in advance; a sparse file's length says
-// nothing).
+// The bytes of the files on disk. The length does not help: files of a live profile are
+// preallocated and sparse.
 uint64_t BytesOf(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code failed;
@@ -43,8 +43,8 @@ double Seconds(const profile::ControlHeader& header) {
          static_cast<double>(header.ticks_per_second);
 }
 
-// What the log of jitted code comes to; null: the profile has none, or none that can be read, which
-// is a damage.
+// A summary of the log of jitted code. Null: the profile has none, or it cannot be read, which is
+// reported as damage.
 ordered_json JittedCode(const std::string& directory, ordered_json& damages) {
   std::error_code failed;
   if (!std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed)) return nullptr;
@@ -91,7 +91,7 @@ ordered_json FoldedFrom(const profile::ControlHeader& header) {
   return seconds ? ordered_json(*seconds) : ordered_json(nullptr);
 }
 
-// Everything that is printed, in the order of print. Reads the tree: it counts calls and contexts.
+// All values, in the order of printing. Reads the tree to count calls and contexts.
 Result<ordered_json> Describe(profile::Reader& reader) {
   const auto read = reader.ReadTree();
   if (!read) return std::unexpected(read.error());
@@ -153,9 +153,9 @@ Result<ordered_json> Describe(profile::Reader& reader) {
                       {"threads", std::move(threads)}};
 }
 
-std::string Joined(const ordered_json& words, const char* between) {
+std::string Joined(const ordered_json& items, const char* between) {
   std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : between) + word.get<std::string>();
+  for (const auto& item : items) text += (text.empty() ? "" : between) + item.get<std::string>();
   return text;
 }
 
@@ -206,18 +206,18 @@ void PrintText(const ordered_json& info, const profile::Reader& reader) {
   line("run", fmt::format("pid {}, {}, {}", info["pid"].get<uint64_t>(), text("start"),
                           info["finished"].get<bool>()
                               ? fmt::format("{:.3f} s", info["seconds"].get<double>())
-                              : "it still runs or did not end in order"));
+                              : "it is still running or ended abnormally"));
   line("jvm", text("jvm"));
   const std::string note = info["probe"]["note"];
   line("probe", info["probe"]["kind"].get<std::string>() + (note.empty() ? "" : ": " + note));
   line("options", text("options"));
   line("metrics", MetricsText(info["metrics"]));
-  line("calibrated", info["calibrated"].get<bool>() ? "yes: the profile has its table" : "no");
+  line("calibrated", info["calibrated"].get<bool>() ? "yes: the profile has a table" : "no");
   for (const auto& [part, value] : info["fingerprint"].items()) line(("  " + part).c_str(), value);
   line("methods", fmt::format("{}", info["methods"].get<uint64_t>()));
   line("focus", FocusText(info["focus"]));
   for (const auto& name : info["focus"]["intrinsics"]) {
-    line("", fmt::format("calls may be missing: {}, an intrinsic", name.get<std::string>()));
+    line("", fmt::format("calls may be missing: {} is an intrinsic", name.get<std::string>()));
   }
   line("contexts", fmt::format("{}", info["contexts"].get<uint64_t>()));
   line("detail", reports::FoldedText(reader.header()));
@@ -237,8 +237,8 @@ void PrintText(const ordered_json& info, const profile::Reader& reader) {
   PrintThreads(info["threads"]);
 }
 
-// A directory that the agent made in mode tprof alone has meta.json and the log of jitted code, and
-// no calls.
+// With the option TPROF alone, the agent creates a directory with meta.json and the log of jitted
+// code, without calls.
 bool IsLogOnly(const std::string& directory) {
   std::error_code failed;
   return std::filesystem::exists(directory + "/" + profile::kJitLogFile, failed) &&
@@ -274,7 +274,7 @@ int InfoOfLogOnly(const std::string& directory, bool json) {
   PrintLine("run",
             fmt::format("pid {}, {}, {}", meta.pid, meta.start,
                         ended ? fmt::format("{:.3f} s", info["jitted"]["seconds"].get<double>())
-                              : "it still runs or did not end in order"));
+                              : "it is still running or ended abnormally"));
   PrintLine("jvm", meta.jvm.Title());
   PrintLine("options", meta.options.text);
   PrintLine("jitted code:", JittedText(info["jitted"]));
@@ -304,7 +304,7 @@ int Info(const std::string& directory, bool json) {
 
 }  // namespace
 
-Action InfoCommand(CLI::App& sub, const Words&) {
+Action InfoCommand(CLI::App& sub, const Command&) {
   struct Typed {
     std::string directory;
     std::string format = "text";

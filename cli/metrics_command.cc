@@ -1,4 +1,5 @@
-// `jprof metrics`: what this machine can measure and, for what it cannot, why and what to change.
+// `jprof metrics`: lists what this machine can measure; for the rest, the reason and what to
+// change.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -39,10 +40,10 @@ struct MetricsOptions {
 struct EventList {
   std::vector<std::string> open;
   size_t known = 0;        // names that match
-  std::string first_lack;  // why the first one that does not open does not
+  std::string first_lack;  // why the first name that cannot be opened fails
 };
 
-// Of the known names that match, those that open. Opening each is the only way to know.
+// The matching names that can be opened. There is no other way to test them.
 EventList ListEvents(const std::string& pattern) {
   EventList list;
   for (const std::string& name : ptm::KnownEvents()) {
@@ -99,7 +100,7 @@ ordered_json ToJson(const ptm::Capability& capability) {
           {"figures", figures}};
 }
 
-// PAPI as one more capability: its version, and how many of its presets really open.
+// PAPI as a capability: its version, and the number of presets that can be opened.
 ptm::Capability Papi() {
   const EventList presets = ListEvents("PAPI_");
   ptm::Capability papi{.name = "papi", .available = !presets.open.empty()};
@@ -138,9 +139,9 @@ void PrintText(const ptm::Machine& machine, const std::vector<ptm::Capability>& 
   fmt::print("Metrics on this machine ({}{})\n", Kernel(),
              machine.virtual_machine ? ", virtual machine" : "");
   for (const ptm::Capability& capability : capabilities) PrintCapability(capability);
-  fmt::print("An interrupt of a timer costs {}\n",
+  fmt::print("A timer interrupt costs {}\n",
              interrupt ? record::InterruptText(*interrupt)
-                       : "what `jprof calibrate`, or sampling at a high rate, will measure");
+                       : "unknown; `jprof calibrate`, or sampling at a high rate, measures it");
   fmt::print("Event names that can be counted here: jprof metrics --events\n");
 }
 
@@ -159,14 +160,14 @@ int PrintCapabilities(const MetricsOptions& options) {
 
 }  // namespace
 
-Action MetricsCommand(CLI::App& sub, const Words&) {
+Action MetricsCommand(CLI::App& sub, const Command&) {
   auto options = std::make_shared<MetricsOptions>();
   sub.footer(kMetricsFooter);
   sub.add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
   CLI::Option* events = sub.add_option("--events", options->pattern,
-                                       "List the event names that open, only those with PATTERN "
-                                       "in them (* and ? stand for anything)")
+                                       "List the event names that can be opened; with PATTERN (* "
+                                       "and ? are wildcards) only those that match")
                             ->expected(0, 1)
                             ->type_name("[PATTERN]");
   return [options, events] {

@@ -19,7 +19,7 @@ using record::IsProfile;
 
 namespace fs = std::filesystem;
 
-// A name that is not there gets the nearest *.jprof beside it as a suggestion.
+// Suggests the nearest *.jprof in the same folder for a name that does not exist.
 std::string DidYouMean(const fs::path& directory) {
   std::error_code error;
   std::vector<std::string> names;
@@ -43,7 +43,7 @@ void UseTable(reports::Source& source, calibrate::Table table, std::string from)
   source.table_from = profile::CleanText(from);
 }
 
-// --table FILE: it must fit, or --force.
+// Uses --table FILE, which must fit unless --force is given.
 Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
   Result<calibrate::StoredTable> stored = calibrate::LoadTable(choice.file);
   if (!stored) return std::unexpected(Error{stored.error().message, Error::Kind::kWrongUse});
@@ -51,8 +51,8 @@ Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
       calibrate::Differences(stored->table.fingerprint, source.reader.meta().fingerprint);
   if (!differences.empty() && !choice.force) {
     return WrongUse(
-        "{}: does not fit this profile: {}; train one that does (jprof calibrate) or use it "
-        "anyway: --force",
+        "{}: does not fit this profile: {}; make one that fits with jprof calibrate, or use "
+        "--force",
         choice.file, fmt::join(differences, "; "));
   }
   UseTable(
@@ -63,10 +63,11 @@ Result<void> UseNamedTable(reports::Source& source, const TableChoice& choice) {
   return {};
 }
 
-// The profile's own table, else the user's that fits; none is no error, the report says so.
+// Uses the profile's own table, else the user's table that fits. Without one the report states that
+// it is not calibrated.
 Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
   if (choice.uncalibrated) {
-    source.uncalibrated = "asked for by --uncalibrated";
+    source.uncalibrated = "requested by --uncalibrated";
     return {};
   }
   if (!choice.file.empty()) return UseNamedTable(source, choice);
@@ -111,7 +112,7 @@ Result<std::string> NewestProfile() {
   }
   if (newest.empty()) {
     return WrongUse(
-        "no profile (*.jprof) in the working directory; name one, or make one: jprof callflow -- "
+        "no profile (*.jprof) in the working directory; name one, or record one: jprof callflow -- "
         "java ...");
   }
   fmt::print(stderr, "jprof: using {}, the newest profile here\n", profile::CleanText(newest));

@@ -1,5 +1,4 @@
-// A profile named on the command line, opened with the calibration table that it is to be corrected
-// with.
+// Opens a profile named on the command line and its calibration table.
 #pragma once
 
 #include <string>
@@ -9,16 +8,16 @@
 
 namespace jprof::cli {
 
-// What the person said of calibration. Without a file: the profile's own table, else the user's
-// that fits, else none.
+// The options for calibration. Without a file: the profile's own table, else the user's table that
+// fits, else none.
 struct TableChoice {
   std::string file;           // --table
-  bool uncalibrated = false;  // leave the profiler's own cost in
+  bool uncalibrated = false;  // do not subtract the profiler's overhead
   bool force = false;         // use the file even if it was made for another machine or JVM
 };
 
-// `directory` empty: the newest profile in the working directory, which one is said on stderr.
-// Error: no profile (names the nearest), or a table that does not fit.
+// `directory` empty: the newest profile in the working directory; its name is printed on stderr.
+// Error: there is no profile (the message names the nearest), or the table does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);
 
 }  // namespace jprof::cli

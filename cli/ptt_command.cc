@@ -1,5 +1,4 @@
-// `jprof ptt`: the threads of a process tree or of the machine with their counts, live or at the
-// end.
+// `jprof ptt`: counts the threads of a process tree, the machine or a command, live or at the end.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,33 +33,34 @@ struct PttArguments {
   CountingOptions counting;
 };
 
-Result<void> Check(const PttArguments& arguments, const Words& command) {
+Result<void> Check(const PttArguments& arguments, const Command& command) {
   const int targets = (arguments.pid != 0) + arguments.all + !command.empty();
-  if (targets != 1)
-    return WrongUse("give one of: a process's number, --all, or a command behind --");
+  if (targets != 1) return WrongUse("give one of: a process id, --all, or a command after --");
   if (arguments.count != 0 && arguments.interval == 0)
-    return WrongUse("--count needs an --interval, e.g. --interval 1");
+    return WrongUse("--count requires --interval, e.g. --interval 1");
   if (arguments.pid != 0 && !procfs::Exists(arguments.pid))
     return WrongUse("there is no process {}", arguments.pid);
   const ptm::Permission permission = ptm::SamplingPermission();
   if (!permission.whole_machine) {
-    return WrongUse("threads of others cannot be counted: {}; `jprof stat` sums up a command",
-                    permission.advice);
+    return WrongUse(
+        "threads of other processes cannot be counted: {}; `jprof stat` counts a command as a "
+        "whole",
+        permission.advice);
   }
   return {};
 }
 
-std::string TargetText(const PttArguments& arguments, const Words& command) {
+std::string TargetText(const PttArguments& arguments, const Command& command) {
   if (arguments.all) return "the whole machine";
-  return command.empty() ? fmt::format("process {} and what it started", arguments.pid)
+  return command.empty() ? fmt::format("process {} and its descendants", arguments.pid)
                          : fmt::format("{}", fmt::join(command, " "));
 }
 
-Result<record::WatchPlan> PlanOf(const PttArguments& arguments, const Words& command) {
+Result<record::WatchPlan> PlanOf(const PttArguments& arguments, const Command& command) {
   record::WatchPlan plan = {.pid = arguments.pid,
                             .interval = arguments.interval,
                             .count = arguments.count,
-                            .hurry = arguments.counting.hurry,
+                            .real_time = arguments.counting.real_time,
                             .target = TargetText(arguments, command)};
   if (!command.empty()) {
     const auto program = record::FindProgram(command.front());
@@ -71,12 +71,11 @@ Result<record::WatchPlan> PlanOf(const PttArguments& arguments, const Words& com
   if (!metrics) return std::unexpected(metrics.error());
   plan.metrics = *std::move(metrics);
   record::PutDispatchesFirst(plan.metrics.metrics);
-  plan.metrics.notes.push_back(
-      "no INTR column: interrupts per thread have no source in this version");
+  plan.metrics.notes.push_back("no INTR column: this version cannot count interrupts per thread");
   return plan;
 }
 
-Result<int> Ptt(const PttArguments& arguments, const Words& command) {
+Result<int> Ptt(const PttArguments& arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.counting.format);
   if (!format) return std::unexpected(format.error());
   if (auto checked = Check(arguments, command); !checked) return std::unexpected(checked.error());
@@ -91,17 +90,18 @@ Result<int> Ptt(const PttArguments& arguments, const Words& command) {
 
 }  // namespace
 
-Action PttCommand(CLI::App& sub, const Words& command) {
+Action PttCommand(CLI::App& sub, const Command& command) {
   auto arguments = std::make_shared<PttArguments>();
   sub.footer(kPttFooter);
   PttArguments& a = *arguments;
-  sub.add_option("PID", a.pid, "This process and what it started")->check(CLI::PositiveNumber);
-  sub.add_flag("-a,--all", a.all, "The whole machine");
-  sub.add_option("--interval", a.interval, "A table every so many seconds; default: one at the end")
+  sub.add_option("PID", a.pid, "Count this process and its descendants")
+      ->check(CLI::PositiveNumber);
+  sub.add_flag("-a,--all", a.all, "Count the whole machine");
+  sub.add_option("--interval", a.interval, "Seconds between tables; default: one table at the end")
       ->check(CLI::Range(0.01, 1e6));
-  sub.add_option("--count", a.count, "So many tables")->check(CLI::PositiveNumber);
-  AddCountingOptions(sub, a.counting, "text (default), json (one line a table) or csv",
-                     "A file for the tables, - for standard output");
+  sub.add_option("--count", a.count, "Number of tables")->check(CLI::PositiveNumber);
+  AddCountingOptions(sub, a.counting, "text (default), json (one line per table) or csv",
+                     "File for the tables; - is standard output");
   return [arguments, &command] { return Ptt(*arguments, command); };
 }
 

@@ -1,5 +1,5 @@
-// `jprof callflow|calltree|trace`: checks everything first, runs the command with the agent, says
-// what came of it.
+// `jprof callflow|calltree|trace|scs`: checks the options, runs the command with the agent, and
+// prints a summary.
 #include <fmt/format.h>
 #include <string.h>
 
@@ -44,14 +44,14 @@ std::string Environment(const char* name) {
   return value ? value : "";
 }
 
-// The options that the agent will have: ours, then JPROFOPTS, which it appends by itself.
+// The options of the agent: the command line's, then JPROFOPTS, which the agent appends itself.
 Result<agent::AgentOptions> WithEnvironment(const agent::AgentOptions& options) {
   agent::AgentOptions all = options;
-  agent::Checked done = agent::ApplyWords(Environment("JPROFOPTS"), all);
+  agent::Checked done = agent::ApplyOptions(Environment("JPROFOPTS"), all);
   if (done) done = agent::Check(all);
   if (!done)
     return WrongUse("JPROFOPTS: {}", agent::Render(done.error(), agent::Interface::kAgentString));
-  agent::Settle(all);
+  agent::Finalize(all);
   return all;
 }
 
@@ -61,24 +61,25 @@ struct Plan {
   std::vector<std::string> notes;
 };
 
-// The cost of an interrupt, where the rate makes it matter, and the timer that was asked for.
+// Checks the requested timer, and limits the rate by the cost of an interrupt.
 Result<agent::AgentOptions> CheckTimers(agent::AgentOptions& typed, agent::AgentOptions all,
                                         std::vector<std::string>& notes) {
   if (all.timer == ptm::TimerSource::kPerf) {
     const ptm::ThreadTimerSettings wanted = {
         .event = ptm::CpuClock(), .period = 1'000'000'000, .source = all.timer};
-    if (const auto there = ptm::CheckThreadTimer(wanted); !there)
-      return WrongUse("--timer perf: {}; or use --timer posix", there.error().message);
+    if (const auto available = ptm::CheckThreadTimer(wanted); !available)
+      return WrongUse("--timer perf: {}; or use --timer posix", available.error().message);
   }
   if (all.force_rate || all.interrupt_ns != 0) return all;
-  typed.interrupt_ns = InterruptNanosFor(agent::AskedRate(all), notes);
-  agent::Settle(typed);
+  typed.interrupt_ns = InterruptNanosFor(agent::RequestedRate(all), notes);
+  agent::Finalize(typed);
   auto limited = WithEnvironment(typed);
   if (limited) std::ranges::copy(limited->lowered, std::back_inserter(notes));
   return limited;
 }
 
-// The caps that JPROFOPTS sets count, too; what is lowered is lowered where the user typed nothing.
+// Checks the memory limits, including those in JPROFOPTS. Lowers only a limit that the user did not
+// set.
 Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::AgentOptions all,
                                         bool forced, std::vector<std::string>& notes) {
   const auto limited = LimitMemory(all, ReadMemory(all.out), forced, notes);
@@ -87,34 +88,34 @@ Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::Agent
   return all;
 }
 
-// Everything that can be wrong is found here, before anything is started.
+// Checks everything before anything is started.
 Result<Plan> Prepare(const RecordOptions& typed, const std::vector<std::string>& command) {
   if (const auto program = FindProgram(command.front()); !program)
     return std::unexpected(program.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
-  auto understood = Understand(typed);
-  if (!understood) return std::unexpected(understood.error());
-  std::string& out = understood->options.out;
+  auto resolved = Resolve(typed);
+  if (!resolved) return std::unexpected(resolved.error());
+  std::string& out = resolved->options.out;
   if (out.empty()) out = FreePlace(ProfileName(command)).string();
-  auto options = WithEnvironment(understood->options);
+  auto options = WithEnvironment(resolved->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, understood->options.children,
+    return WithAgent(command, *library, text, resolved->options.children,
                      Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
-  options = CheckTimers(understood->options, *std::move(options), understood->notes);
+  options = CheckTimers(resolved->options, *std::move(options), resolved->notes);
   if (!options) return std::unexpected(options.error());
-  options = CheckMemory(understood->options, *std::move(options), typed.force, understood->notes);
+  options = CheckMemory(resolved->options, *std::move(options), typed.force, resolved->notes);
   if (!options) return std::unexpected(options.error());
   const auto place = PreparePlace(options->out, typed.force);
   if (!place) return std::unexpected(place.error());
-  options->out = understood->options.out = place->string();
-  auto launch = with_agent(agent::ToString(understood->options));
+  options->out = resolved->options.out = place->string();
+  auto launch = with_agent(agent::ToString(resolved->options));
   if (!launch) return std::unexpected(launch.error());
-  return Plan{*std::move(launch), *std::move(options), std::move(understood->notes)};
+  return Plan{*std::move(launch), *std::move(options), std::move(resolved->notes)};
 }
 
 bool AnyTable() {
@@ -125,24 +126,24 @@ bool AnyTable() {
   return false;
 }
 
-// What to exit with when no profile was made. A JVM that cannot start, or that the agent refuses,
-// exits with 1 before anything is made: then none of the program ran. Otherwise it ran unprofiled,
-// and its status is its own. A command that was to start JVMs and started none has no excuse but
-// its own failure.
-int NoProfile(const Plan& plan, const Outcome& outcome) {
+// Returns the exit status if there is no profile:
+// - 2 if the JVM did not start: it exited with 1 before the agent created anything;
+// - 2 if --children was given and the command succeeded without starting a JVM;
+// - else the status of the program, which ran unprofiled.
+int StatusWithoutProfile(const Plan& plan, const Outcome& outcome) {
   const bool direct = !plan.launch.java_tool_options.has_value();
   std::error_code ignored;
   if (direct && outcome.ExitCode() == 1 && !fs::exists(plan.options.out, ignored)) {
-    PrintError("no profile: the JVM did not start with the agent in it (its reason is above)");
+    PrintError("no profile: the JVM did not start with the agent (the reason is above)");
     return 2;
   }
   PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
-                    : "no profile: the command started no JVM with the agent in it");
+                    : "no profile: the command did not start a JVM with the agent");
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 
-int ConcludeAll(const Plan& plan, const Outcome& outcome,
-                const std::vector<fs::path>& profiles_before) {
+int PrintSummaries(const Plan& plan, const Outcome& outcome,
+                   const std::vector<fs::path>& profiles_before) {
   if (outcome.signal != 0) {
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
@@ -151,34 +152,35 @@ int ConcludeAll(const Plan& plan, const Outcome& outcome,
   std::erase_if(profiles, [&](const fs::path& profile) {
     return std::ranges::count(profiles_before, profile) != 0;
   });
-  if (profiles.empty()) return NoProfile(plan, outcome);
-  bool something = false;
-  for (const fs::path& profile : profiles) something |= record::PrintSummary(profile, plan.options);
+  if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
+  bool recorded = false;
+  for (const fs::path& profile : profiles) recorded |= record::PrintSummary(profile, plan.options);
   const int code = outcome.ExitCode();
-  return code == 0 && !something ? 2 : code;
+  return code == 0 && !recorded ? 2 : code;
 }
 
-Result<int> Record(const RecordOptions& typed, const Words& command) {
+Result<int> Record(const RecordOptions& typed, const Command& command) {
   const auto plan = Prepare(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   if (typed.options.mode == agent::Mode::kCallflow && !AnyTable()) {
     PrintError(
-        "not calibrated: times will hold the profiler's own cost; run `jprof calibrate` once");
+        "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once");
   }
   const auto before = ProfilesAt(plan->options.out);
   const auto outcome = Run(plan->launch);
   if (!outcome) return std::unexpected(outcome.error());
-  return ConcludeAll(*plan, *outcome, before);
+  return PrintSummaries(*plan, *outcome, before);
 }
 
-Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed, const Words& command) {
-  const auto strange = sub.remaining();
-  if (!strange.empty() && strange.front().starts_with('-'))
-    return WrongUse("{}", UnknownWord(sub, strange.front()));
-  if (!strange.empty() || command.empty()) {
+Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
+                           const Command& command) {
+  const auto extra = sub.remaining();
+  if (!extra.empty() && extra.front().starts_with('-'))
+    return WrongUse("{}", UnknownArgument(sub, extra.front()));
+  if (!extra.empty() || command.empty()) {
     return WrongUse("put -- before the command: jprof {} [options] -- {} ...", sub.get_name(),
-                    strange.empty() ? "java" : strange.front());
+                    extra.empty() ? "java" : extra.front());
   }
   return Record(typed, command);
 }
@@ -193,7 +195,7 @@ Examples:
 constexpr char kScsExamples[] = R"(
 Examples:
   jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
-  jprof scs --rate 5000 --duration 10 -- java ...      finer; a lower rate where interrupts are slow
+  jprof scs --rate 5000 --duration 10 -- java ...      finer; the rate is lowered if interrupts are slow
   jprof scs --timer posix --rate 100 -- java ...       without perf events
   jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
   jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
@@ -204,12 +206,12 @@ std::string ScsHelp() {
          agent::TriggerHelp() + kScsExamples;
 }
 
-// `help`: what the footer has behind the form of the command.
+// `help`: the end of the footer.
 Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
-                        const Words& command) {
-  sub.footer(fmt::format("The command stands behind --:  jprof {} [options] -- java -jar app.jar{}",
-                         sub.get_name(), help));
-  sub.prefix_command();  // CheckAndRecord reports the first unknown word
+                        const Command& command) {
+  sub.footer(
+      fmt::format("Usage:  jprof {} [options] -- java -jar app.jar{}", sub.get_name(), help));
+  sub.prefix_command();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<RecordOptions>();
   typed->options.mode = mode;
   AddOptions(sub, *typed);
@@ -218,19 +220,19 @@ Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub
 
 }  // namespace
 
-Action CallflowCommand(CLI::App& sub, const Words& command) {
+Action CallflowCommand(CLI::App& sub, const Command& command) {
   return RecordingCommand(agent::Mode::kCallflow, "", sub, command);
 }
 
-Action CalltreeCommand(CLI::App& sub, const Words& command) {
+Action CalltreeCommand(CLI::App& sub, const Command& command) {
   return RecordingCommand(agent::Mode::kCalltree, kCalltreeExamples, sub, command);
 }
 
-Action TraceCommand(CLI::App& sub, const Words& command) {
+Action TraceCommand(CLI::App& sub, const Command& command) {
   return RecordingCommand(agent::Mode::kTrace, "", sub, command);
 }
 
-Action ScsCommand(CLI::App& sub, const Words& command) {
+Action ScsCommand(CLI::App& sub, const Command& command) {
   return RecordingCommand(agent::Mode::kScs, ScsHelp(), sub, command);
 }
 

@@ -10,13 +10,14 @@
 namespace jprof::cli {
 namespace {
 
-constexpr uint64_t kUsualPeriod = 1'000'000;  // of an event of the processor or the kernel
+// The default period of an event of the processor or the kernel.
+constexpr uint64_t kDefaultPeriod = 1'000'000;
 
 void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed) {
   const std::string flag(option.flag), help = agent::HelpOf(option);
   const auto set = [&typed, &option](const std::string& value) {
     auto done = agent::Set(option, value, agent::Interface::kCommandLine, typed.options);
-    if (!done && !typed.wrong) typed.wrong = std::move(done.error());
+    if (!done && !typed.error) typed.error = std::move(done.error());
   };
   if (option.flag == "--event") {
     sub.add_option(flag, typed.events, help)
@@ -36,9 +37,9 @@ void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed) {
   }
 }
 
-// An event of the JVM, or one of the processor or the kernel by the name that PAPI or perf has for
-// it, which only this side knows.
-Result<agent::Trigger> SampledEvent(std::string_view typed, std::vector<std::string>& notes) {
+// Parses an event of the JVM, or an event of the processor or the kernel by its PAPI or perf name.
+// The agent cannot resolve these names.
+Result<agent::Trigger> ParseEvent(std::string_view typed, std::vector<std::string>& notes) {
   const size_t equals = typed.find('=');
   const std::string names[] = {std::string(typed.substr(0, equals))};
   if (agent::IsTriggerName(names[0])) return agent::ParseTrigger(typed);
@@ -46,38 +47,38 @@ Result<agent::Trigger> SampledEvent(std::string_view typed, std::vector<std::str
   if (!event) return WrongUse("{}; events of the JVM: jprof scs --help", event.error().message);
   std::ranges::move(event->notes, std::back_inserter(notes));
   agent::Trigger trigger = {
-      .kind = agent::TriggerKind::kEvent, .every = kUsualPeriod, .event = event->names.front()};
+      .kind = agent::TriggerKind::kEvent, .every = kDefaultPeriod, .event = event->names.front()};
   if (!agent::IsTriggerName(trigger.event)) return agent::ParseTrigger(typed);
   const auto period =
-      equals == typed.npos ? std::to_string(kUsualPeriod) : std::string(typed.substr(equals + 1));
+      equals == typed.npos ? std::to_string(kDefaultPeriod) : std::string(typed.substr(equals + 1));
   if (const auto set = agent::SetPeriod(trigger, names[0], period); !set)
     return std::unexpected(set.error());
   return trigger;
 }
 
-Result<void> AddEvents(const RecordOptions& typed, Understood& understood) {
+Result<void> AddEvents(const RecordOptions& typed, ResolvedOptions& resolved) {
   for (const std::string& list : typed.events) {
     for (const auto part : std::views::split(list, '+')) {
-      auto trigger = SampledEvent(std::string_view(part), understood.notes);
+      auto trigger = ParseEvent(std::string_view(part), resolved.notes);
       if (!trigger) return WrongUse("--event: {}", trigger.error().message);
-      const auto added = agent::AddTrigger(understood.options.triggers, *std::move(trigger),
-                                           std::string_view(part));
+      const auto added =
+          agent::AddTrigger(resolved.options.triggers, *std::move(trigger), std::string_view(part));
       if (!added) return WrongUse("--event: {}", added.error().message);
     }
   }
   return {};
 }
 
-Result<void> AddMetrics(const RecordOptions& typed, Understood& understood) {
+Result<void> AddMetrics(const RecordOptions& typed, ResolvedOptions& resolved) {
   if (typed.metrics.empty()) return {};
   auto metrics = ptm::MetricsForAgent(SplitMetrics(typed.metrics));
   if (!metrics) return std::unexpected(metrics.error());
-  understood.options.metrics = std::move(metrics->names);
-  std::ranges::move(metrics->notes, std::back_inserter(understood.notes));
+  resolved.options.metrics = std::move(metrics->names);
+  std::ranges::move(metrics->notes, std::back_inserter(resolved.notes));
   return {};
 }
 
-std::unexpected<Error> AsTyped(const agent::OptionError& error) {
+std::unexpected<Error> UsageError(const agent::OptionError& error) {
   return WrongUse("{}", agent::Render(error, agent::Interface::kCommandLine));
 }
 
@@ -99,24 +100,21 @@ void AddOptions(CLI::App& sub, RecordOptions& typed) {
     if (has && !option.flag.empty()) AddFlag(sub, option, typed);
   }
   sub.add_flag("--force", typed.force,
-               "replace the profile that is there; allow caps above a third of the available "
-               "memory");
+               "replace an existing profile; allow limits above a third of the available memory");
   sub.add_option("--agent", typed.agent,
                  "the agent library (default: JPROF_AGENT, or libjprof.so beside this program)")
       ->type_name("LIB");
 }
 
-Result<Understood> Understand(const RecordOptions& typed) {
-  if (typed.wrong) return AsTyped(*typed.wrong);
-  Understood understood = {.options = typed.options};
-  if (const auto added = AddEvents(typed, understood); !added)
-    return std::unexpected(added.error());
-  if (const auto added = AddMetrics(typed, understood); !added)
-    return std::unexpected(added.error());
-  if (const auto checked = agent::Check(understood.options); !checked)
-    return AsTyped(checked.error());
-  agent::Settle(understood.options);
-  return understood;
+Result<ResolvedOptions> Resolve(const RecordOptions& typed) {
+  if (typed.error) return UsageError(*typed.error);
+  ResolvedOptions resolved = {.options = typed.options};
+  if (const auto added = AddEvents(typed, resolved); !added) return std::unexpected(added.error());
+  if (const auto added = AddMetrics(typed, resolved); !added) return std::unexpected(added.error());
+  if (const auto checked = agent::Check(resolved.options); !checked)
+    return UsageError(checked.error());
+  agent::Finalize(resolved.options);
+  return resolved;
 }
 
 }  // namespace jprof::cli

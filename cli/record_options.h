@@ -1,4 +1,4 @@
-// From the command line of `jprof callflow|calltree|trace|scs` to the agent's options.
+// Converts the command line of `jprof callflow|calltree|trace|scs` to the agent's options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,26 +14,25 @@ namespace jprof::cli {
 
 struct RecordOptions {
   agent::AgentOptions options;              // the mode is set before the command line is parsed
-  std::vector<std::string> events;          // --event: NAME[=N] each, looked up by Understand
-  std::string metrics;                      // --metrics, likewise
+  std::vector<std::string> events;          // --event: NAME[=N]; Resolve looks the names up
+  std::string metrics;                      // --metrics; also looked up by Resolve
   std::string agent;                        // --agent; empty: not given
   bool force = false;                       // --force
-  std::optional<agent::OptionError> wrong;  // the first value that is not valid
+  std::optional<agent::OptionError> error;  // the first invalid value
 };
 
-// Declares the options that the mode has. `typed` outlives `sub`.
+// Declares the options of the mode. `typed` must outlive `sub`.
 void AddOptions(CLI::App& sub, RecordOptions& typed);
 
-// The names in A+B or A,B.
+// Splits A+B or A,B into names.
 std::vector<std::string> SplitMetrics(std::string_view text);
 
-// Looks up the names of metrics and events on this machine, then checks and settles the options.
-// `notes`: lines that the user should see about the metrics. Errors are kWrongUse and name the
-// flag.
-struct Understood {
+// Looks up the names of metrics and events on this machine, then checks and finalizes the options.
+// `notes`: messages for the user about the metrics. Errors are kWrongUse and name the flag.
+struct ResolvedOptions {
   agent::AgentOptions options;
   std::vector<std::string> notes;
 };
-Result<Understood> Understand(const RecordOptions& typed);
+Result<ResolvedOptions> Resolve(const RecordOptions& typed);
 
 }  // namespace jprof::cli

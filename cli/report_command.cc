@@ -1,4 +1,4 @@
-// jprof report: one report over one profile.
+// `jprof report`: prints a report of a profile.
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportArguments {
-  std::string report;  // empty: what suits the profile
+  std::string report;  // empty: the default for the profile
   std::string directory;
   std::string format = "text";
   std::string threads = "separate";
@@ -33,25 +33,25 @@ struct ReportArguments {
   reports::Options options;
 };
 
-Result<const reports::Report*> ChooseReport(std::string_view word) {
+Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
   for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
-  const Result<size_t> report = Choose("report", word, names);
+  const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
   return &reports::Reports()[*report];
 }
 
-// --sort; nothing said: what the report thinks best.
-Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
-  if (word.empty()) return std::nullopt;
-  if (word == "samples") word = "base";
-  const Result<size_t> sort = Choose("--sort", word, {"first", "base", "calls"});
+// The value of --sort; empty: none, which selects the report's default.
+Result<std::optional<reports::Sort>> ChooseSort(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  if (name == "samples") name = "base";
+  const Result<size_t> sort = Choose("--sort", name, {"first", "base", "calls"});
   if (!sort) return std::unexpected(sort.error());
   return static_cast<reports::Sort>(*sort);
 }
 
-// Words to options, and back an error that names the nearest choice.
-Result<void> Understand(ReportArguments& arguments) {
+// Converts the arguments to options. The error names the nearest choice.
+Result<void> ParseChoices(ReportArguments& arguments) {
   const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
@@ -64,7 +64,7 @@ Result<void> Understand(ReportArguments& arguments) {
   return {};
 }
 
-// A recording of `jprof tprof` is no profile: it has samples and no tree.
+// Prints a recording of `jprof tprof`, which has samples and no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
   const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kTreeFormats);
@@ -77,8 +77,8 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-// What text and JSON say in their heads; the other formats have none.
-void TellDetail(const reports::Source& source, reports::Format format) {
+// Prints the notes that text and JSON have in their heads; the other formats have no head.
+void PrintDetail(const reports::Source& source, reports::Format format) {
   if (format != reports::Format::kCsv && format != reports::Format::kCollapsed) return;
   const std::string folded = reports::FoldedText(source.reader.header());
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
@@ -91,18 +91,18 @@ Result<void> Run(ReportArguments arguments) {
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
   }
-  if (!arguments.report.empty()) {  // a wrong word is told before anything is opened
+  if (!arguments.report.empty()) {  // reports an unknown name before anything is opened
     if (const auto report = ChooseReport(arguments.report); !report)
       return std::unexpected(report.error());
   }
-  if (auto understood = Understand(arguments); !understood) return understood;
+  if (auto parsed = ParseChoices(arguments); !parsed) return parsed;
   Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";
   const auto report = ChooseReport(!arguments.report.empty() ? arguments.report
                                    : sampled                 ? "scs"
                                                              : "log-rt");
-  TellDetail(*source, arguments.options.format);
+  PrintDetail(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
   if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
     return printed;
@@ -111,45 +111,46 @@ Result<void> Run(ReportArguments arguments) {
 
 }  // namespace
 
-Action ReportCommand(CLI::App& sub, const Words&) {
+Action ReportCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<ReportArguments>();
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
     list += fmt::format("  {:<10}{}\n", report.name, report.help);
-  list += "  tprof     of a recording by jprof tprof: processes, threads, modules, symbols\n";
+  list += "  tprof     a recording of jprof tprof: processes, threads, modules, symbols\n";
   sub.footer(
       list +
       "\nExamples:\n"
       "  jprof report log-rt app.jprof                       the call tree\n"
-      "  jprof report log-rt --min-percent 1 --cumulative    only what costs 1 % or more, with "
-      "sums\n"
-      "  jprof report log-rt --raw app.jprof                 raw, removed, rest and error side by "
-      "side\n"
+      "  jprof report log-rt --min-percent 1 --cumulative    only rows of 1 % or more, with sums\n"
+      "  jprof report log-rt --raw app.jprof                 raw, subtracted and corrected values, "
+      "and errors\n"
       "  jprof report methods app.jprof | head -40           the hottest methods\n"
-      "  jprof report scs --format collapsed app.jprof       stacks, for flame-graph tools\n"
+      "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  sub.add_option("report", arguments->report, "Which report (log-rt; scs of a sampled profile)");
+  sub.add_option("report", arguments->report,
+                 "The report (default: log-rt, or scs for a sampled profile)");
   sub.add_option("profile", arguments->directory,
-                 "The profile's directory; the newest *.jprof here if left out");
+                 "The profile's directory; default: the newest *.jprof here");
   sub.add_option(
       "--format", arguments->format,
       "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
   sub.add_option("--threads", arguments->threads,
                  "separate (default) or merged: all threads as one tree");
-  sub.add_option("--sort", arguments->sort,
-                 "Siblings by first (call; default but for scs), base (or samples) or calls");
+  sub.add_option(
+      "--sort", arguments->sort,
+      "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
   sub.add_option("--min-percent", options.min_percent,
                  "Fold subtrees below this share of the whole into one row")
       ->check(CLI::Range(0.0, 100.0));
   sub.add_option("--depth", options.depth, "Fold levels beyond this one");
   sub.add_option("--metric", options.metric,
                  "Only this metric or event, with its number of samples");
-  sub.add_flag("--cumulative", options.cumulative, "Add each row's sum with all below it");
+  sub.add_flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
   sub.add_flag("--static-letters", options.static_letters,
-               "Lower case type letters for static methods");
+               "Print lower-case type letters for static methods");
   AddTableOptions(sub, arguments->table);
   return [arguments] { return StatusOf(Run(*arguments)); };
 }

@@ -3,8 +3,8 @@
 namespace jprof::cli {
 
 void AddTableOptions(CLI::App& command, TableChoice& choice) {
-  auto* uncalibrated =
-      command.add_flag("--uncalibrated", choice.uncalibrated, "Leave the profiler's own cost in");
+  auto* uncalibrated = command.add_flag("--uncalibrated", choice.uncalibrated,
+                                        "Do not subtract the profiler's overhead");
   command.add_option("--table", choice.file, "Correct with this calibration table")
       ->excludes(uncalibrated);
   command.add_flag("--force", choice.force,

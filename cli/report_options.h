@@ -1,4 +1,4 @@
-// What `report` and `compare` share on the command line: the choice of a calibration table.
+// The options that `report` and `compare` share: the choice of a calibration table.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace jprof::cli {
 
-// --uncalibrated, --table, --force. `choice` outlives the app.
+// Adds --uncalibrated, --table and --force. `choice` must outlive the app.
 void AddTableOptions(CLI::App& command, TableChoice& choice);
 
 }  // namespace jprof::cli

@@ -1,4 +1,4 @@
-// `jprof stat`: counts the events of a command, thread by thread.
+// `jprof stat`: counts the events of a command per thread.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,7 +32,7 @@ struct StatArguments {
   bool by_name = false;
 };
 
-Result<int> Stat(const StatArguments& arguments, const Words& command) {
+Result<int> Stat(const StatArguments& arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.counting.format);
   if (!format) return std::unexpected(format.error());
   if (command.empty()) return WrongUse("give a command: jprof stat -- java -jar app.jar");
@@ -42,14 +42,14 @@ Result<int> Stat(const StatArguments& arguments, const Words& command) {
   if (!metrics) return std::unexpected(metrics.error());
   const ptm::Permission permission = ptm::SamplingPermission();
   if (!permission.whole_machine)
-    metrics->notes.push_back("threads are not told apart: " + permission.advice);
+    metrics->notes.push_back("threads are not distinguished: " + permission.advice);
   CountOutput out;
   if (auto opened = out.Open(arguments.counting.out, stderr); !opened)
     return std::unexpected(opened.error());
 
   const record::Launch launch = {*program, command, std::nullopt};
   auto counts = permission.whole_machine
-                    ? record::CountThreads(launch, *metrics, arguments.counting.hurry)
+                    ? record::CountThreads(launch, *metrics, arguments.counting.real_time)
                     : record::CountSum(launch, *metrics);
   if (!counts) return std::unexpected(counts.error());
   std::ranges::move(counts->table.notes, std::back_inserter(metrics->notes));
@@ -67,12 +67,12 @@ Result<int> Stat(const StatArguments& arguments, const Words& command) {
 
 }  // namespace
 
-Action StatCommand(CLI::App& sub, const Words& command) {
+Action StatCommand(CLI::App& sub, const Command& command) {
   auto arguments = std::make_shared<StatArguments>();
   sub.footer(kStatFooter);
   AddCountingOptions(sub, arguments->counting, "text (default), json or csv",
-                     "A file for the table, - for standard output");
-  sub.add_flag("--by-name", arguments->by_name, "Sum up the threads of one name");
+                     "File for the table; - is standard output");
+  sub.add_flag("--by-name", arguments->by_name, "Sum up the threads with the same name");
   return [arguments, &command] { return Stat(*arguments, command); };
 }
 

@@ -1,4 +1,4 @@
-// `jprof tprof`: where the whole machine, some processes or a command spend their time.
+// `jprof tprof`: samples the time of the whole machine, processes or a command.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
   return print_status != 0 ? print_status : *status;
 }
 
-Result<int> Tprof(TprofArguments arguments, const Words& command) {
+Result<int> Tprof(TprofArguments arguments, const Command& command) {
   const auto format = ChooseFormat(arguments.format, reports::kTreeFormats);
   if (!format) return std::unexpected(format.error());
   arguments.report.format = *format;
@@ -57,29 +57,31 @@ Result<int> Tprof(TprofArguments arguments, const Words& command) {
 
 }  // namespace
 
-Action TprofCommand(CLI::App& sub, const Words& command) {
+Action TprofCommand(CLI::App& sub, const Command& command) {
   auto arguments = std::make_shared<TprofArguments>();
   sub.footer(
       "Examples:\n"
       "  jprof tprof --duration 10                      the whole machine for 10 s\n"
-      "  jprof tprof -- java -jar app.jar               this program, its jitted methods by name\n"
-      "  jprof tprof -a -- java -jar app.jar            everything else meanwhile, too\n"
+      "  jprof tprof -- java -jar app.jar               this program, with names of jitted "
+      "methods\n"
+      "  jprof tprof -a -- java -jar app.jar            this program and everything else\n"
       "  jprof tprof -p 1234 --duration 5 --clip 1      a running process, rows of 1 % and more\n"
-      "  jprof tprof --rate 1000 -- java -jar app.jar   finer; less where interrupts are slow\n"
+      "  jprof tprof --rate 1000 -- java -jar app.jar   finer; the rate is lowered if interrupts "
+      "are slow\n"
       "  jprof tprof --chains --format collapsed -- ./app > stacks   for flame-graph tools\n"
       "  jprof tprof --from app-tprof.jprof --annotate myMethod   instructions with ticks "
       "(recorded with --code)");
   TprofArguments& a = *arguments;
   record::TprofRequest& r = a.request;
-  sub.add_flag("-a,--all", r.all, "The whole machine (default without -p and command)");
-  sub.add_option("-p,--pid", r.pids, "These processes and what they start");
+  sub.add_flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
+  sub.add_option("-p,--pid", r.pids, "Sample these processes and their descendants");
   sub.add_option("--rate", r.rate, "Samples per second on each CPU, up to 20000 (100)")
       ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
   sub.add_flag("--force-rate", r.force_rate,
-               "This rate even where an interrupt takes more than a fifth of the time between two");
+               "Keep the rate even if interrupts take more than a fifth of the time");
   sub.add_option("--event", r.event, "Sample by this event instead of time (PAPI or perf name)");
-  sub.add_option("--period", r.period, "Sample every so many events")->check(CLI::PositiveNumber);
-  sub.add_option("--duration", r.duration, "Seconds; default until the command ends, or Ctrl-C")
+  sub.add_option("--period", r.period, "Events per sample")->check(CLI::PositiveNumber);
+  sub.add_option("--duration", r.duration, "Seconds; default: until the command ends, or Ctrl-C")
       ->check(CLI::PositiveNumber);
   sub.add_option("--delay", r.delay, "Seconds before sampling begins")
       ->check(CLI::NonNegativeNumber);
@@ -87,19 +89,20 @@ Action TprofCommand(CLI::App& sub, const Words& command) {
                "Record call chains (frame pointers), for --callers and --format collapsed");
   sub.add_flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
   sub.add_flag("--children", r.children,
-               "Name the jitted code of every JVM that the command starts");
+               "Record the names of jitted code in every JVM that the command starts");
   sub.add_option("-o,--output", r.out, "The recording's directory");
   sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else beside this program)");
   sub.add_option("--from", a.from, "Report this recording instead of making one");
   sub.add_option("--format", a.format,
                  "text (default), json, csv, or collapsed (for flame graphs)");
-  sub.add_option("--clip", a.report.clip, "Sum up rows below this share, percent")
+  sub.add_option("--clip", a.report.clip, "Sum up rows below this percentage")
       ->check(CLI::Range(0.0, 100.0));
-  sub.add_flag("--by-line", a.report.by_line, "Source lines below the symbols of Module_Symbol");
+  sub.add_flag("--by-line", a.report.by_line,
+               "Print source lines below the symbols of Module_Symbol");
   sub.add_option("--annotate", a.report.annotate,
-                 "Instructions with ticks of the symbols whose names contain this");
+                 "Print the instructions of symbols whose names contain this, with ticks");
   sub.add_option("--callers", a.report.callers,
-                 "Who called the symbols whose names contain this (recorded with --chains)")
+                 "Print the callers of symbols whose names contain this (recorded with --chains)")
       ->excludes("--annotate");
   return [arguments, &command] { return Tprof(*arguments, command); };
 }

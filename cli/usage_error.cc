@@ -39,17 +39,17 @@ std::vector<std::string> SubcommandNames(const CLI::App& app) {
 
 }  // namespace
 
-std::string UnknownWord(const CLI::App& app, std::string_view word) {
-  const bool is_option = word.starts_with("-");
-  word = word.substr(0, word.find('='));
+std::string UnknownArgument(const CLI::App& app, std::string_view argument) {
+  const bool is_option = argument.starts_with("-");
+  argument = argument.substr(0, argument.find('='));
   const auto names = is_option ? OptionNames(app) : SubcommandNames(app);
   const std::string path = FullName(app);
   const std::string what = is_option ? "option" : names.empty() ? "argument" : "command";
   const std::vector<std::string_view> choices(names.begin(), names.end());
-  const auto nearest = Nearest(word, choices);
-  return fmt::format("{} has no {} '{}'; {}", path, what, word,
+  const auto nearest = Nearest(argument, choices);
+  return fmt::format("{} has no {} '{}'; {}", path, what, argument,
                      nearest ? fmt::format("did you mean {}?", *nearest)
-                             : fmt::format("`{} --help` lists what it takes", path));
+                             : fmt::format("`{} --help` lists them", path));
 }
 
 Result<int> StatusOf(const Result<void>& done) {
@@ -68,7 +68,7 @@ int ReportParseError(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& inner = Innermost(app);
   const auto unknown = app.remaining(true);
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !unknown.empty()) {
-    PrintError(UnknownWord(inner, unknown.front()));
+    PrintError(UnknownArgument(inner, unknown.front()));
   } else {
     PrintError(fmt::format("{}; see `{} --help`", error.what(), FullName(inner)));
   }

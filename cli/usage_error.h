@@ -1,4 +1,4 @@
-// How the command reports errors, above all those in its arguments.
+// Reports errors of the command, in particular usage errors.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,11 +21,11 @@ Result<int> StatusOf(const Result<void>& done);
 // Prints an error, if there is one, and returns the exit status.
 int ExitStatusOf(const Result<int>& outcome);
 
-// Prints help or version if that was asked for and returns 0; else prints one line that names the
-// error and the nearest valid choice, and returns 2.
+// Prints help or version if requested and returns 0. Else prints one line with the error and the
+// nearest valid choice, and returns 2.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
-// The message about a word that is neither an option nor a subcommand of `app`.
-std::string UnknownWord(const CLI::App& app, std::string_view word);
+// The message about an argument that is neither an option nor a subcommand of `app`.
+std::string UnknownArgument(const CLI::App& app, std::string_view argument);
 
 }  // namespace jprof::cli

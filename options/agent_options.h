@@ -1,11 +1,11 @@
-// The options of the agent, and the way of one from the text to its effect:
-//   1. words of an agent string (ApplyWords), or flags of a command line (cli/record_options.h),
-//   set
-//      members of AgentOptions through the table of options/option_table.h;
-//   2. Check reports options that exclude or need each other;
-//   3. Settle fills in what follows from several options;
-//   4. ToString writes the string that the JVM passes to the agent, which parses to the same
-//   options.
+// The options of the agent. They are processed in these steps:
+// 1. An agent string (ApplyOptions) or the flags of a command line (cli/record_options.h) set
+//    members of AgentOptions through the table in options/option_table.h.
+// 2. Check reports options that exclude or require each other.
+// 3. Finalize sets the values that follow from several options.
+// 4. ToString writes the agent string that the command passes to the JVM. It parses to the same
+//    options.
+//
 // Pure: no JVM, no files.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 
-// The table has the word, the bounds and the help text of each member.
+// The option table has the name, the bounds and the help text of each member.
 struct AgentOptions {
   Mode mode = Mode::kCallflow;
   std::string out;                   // empty: jprof-PID.jprof in the working directory
@@ -45,12 +45,12 @@ struct AgentOptions {
   bool children = false;
   bool jit_log = false;
   bool jit_code = false;
-  std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; after Settle `every` is set
+  std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; `every` is set by Finalize
   uint64_t rate = 100;            // samples per second of CPU time, for TIME
   bool force_rate = false;
-  uint64_t interrupt_ns = 0;  // 0: not measured, the usual cost is assumed
+  uint64_t interrupt_ns = 0;  // 0: not measured, a typical cost is assumed
   ptm::TimerSource timer = ptm::TimerSource::kAny;
-  std::vector<std::string> lowered;  // one line for each timer whose period Settle lengthened
+  std::vector<std::string> lowered;  // one line per timer whose period Finalize increased
   bool object_info = false;
   bool java_only = false;
   uint64_t delay = 0;     // seconds
@@ -64,9 +64,9 @@ struct AgentOptions {
 
 struct Option;
 
-// What is wrong with the options. Each interface renders it in its own words.
+// An error in the options. Render formats it with the option names of an interface.
 struct OptionError {
-  const Option* option = nullptr;    // null: `problem` is complete (an unknown word)
+  const Option* option = nullptr;    // null: `problem` is the whole message (unknown option)
   std::vector<const Option*> needs;  // one of these is required with `option`
   std::string problem;
 };
@@ -77,26 +77,27 @@ enum class Interface { kAgentString, kCommandLine };
 // "KEEP_INTRINSICS needs FOCUS", or "--keep-intrinsics needs --focus".
 std::string Render(const OptionError& error, Interface interface);
 
-// Sets what the comma-separated words say; a later word replaces an earlier one.
-Checked ApplyWords(std::string_view words, AgentOptions& options);
+// Applies comma-separated options; a later option overrides an earlier one.
+Checked ApplyOptions(std::string_view text, AgentOptions& options);
 
-// Options that exclude each other, or that need another.
+// Reports options that exclude each other or lack an option that they require.
 Checked Check(const AgentOptions& options);
 
-// After Check: the triggers that the mode implies and the period of each; no timer is so fast that
-// its interrupts take the program's time. Idempotent, also after a change of interrupt_ns.
-void Settle(AgentOptions& options);
+// Call after Check. Adds the triggers that the mode implies, sets the period of each, and limits
+// the rates of timers so that interrupts take only a small share of the program's time. Idempotent;
+// may be called again after a change of interrupt_ns.
+void Finalize(AgentOptions& options);
 
-// The agent's options from its string and JPROFOPTS, which is appended: applied, checked, settled.
+// Parses, checks and finalizes the agent string with JPROFOPTS (`environment`) appended.
 Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment);
 
-// The highest rate of any timer as requested, in samples per second; 0: there is no timer.
-uint64_t AskedRate(const AgentOptions& options);
+// The highest requested rate of a timer, in samples per second; 0: there is no timer.
+uint64_t RequestedRate(const AgentOptions& options);
 
 // An agent string that parses to the same options.
 std::string ToString(const AgentOptions& options);
 
-// What HELP prints.
+// The text that HELP prints.
 std::string AgentHelp();
 
 }  // namespace jprof::agent

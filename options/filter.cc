@@ -21,8 +21,7 @@ bool IsPlain(char c) {
 
 bool IsPlus(char c, Names names) { return c == '+' || (c == ',' && names == Names::kMethods); }
 
-// Where the item that begins at `begin` (behind its sign) ends: at the next sign that begins an
-// item.
+// The end of the item that begins at `begin` (after its sign): the next sign that begins an item.
 size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   for (size_t i = begin; i < value.size(); ++i) {
     if (IsPlus(value[i], names)) return i;
@@ -33,11 +32,11 @@ size_t ItemEnd(std::string_view value, size_t begin, Names names) {
 }
 
 Result<FilterItem> ParseItem(std::string_view text, bool include) {
-  if (text.empty()) return WrongUse("there is nothing after a + or -");
+  if (text.empty()) return WrongUse("there is no pattern after a + or -");
   const bool prefix = text.back() == '*';
   if (prefix) text.remove_suffix(1);
   if (text.contains('*')) {
-    return WrongUse("a * is only understood at the end, not in '{}*' (%2A is a literal *)",
+    return WrongUse("a * is only allowed at the end, not in '{}*' (%2A is a literal *)",
                     text.substr(0, text.find('*')));
   }
   auto decoded = Decode(text);
@@ -45,8 +44,7 @@ Result<FilterItem> ParseItem(std::string_view text, bool include) {
   return FilterItem{include, prefix, *std::move(decoded)};
 }
 
-// The answer of the last item that `matches`; without one, the opposite of what the first item
-// does.
+// The decision of the last item that matches; if none does, the opposite of the first item's.
 template <typename Matches>
 bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   for (const FilterItem& item : std::views::reverse(items)) {
@@ -55,9 +53,9 @@ bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   return items.empty() || !items.front().include;
 }
 
-// Whether `text` begins with the pattern (dots taken as slashes), or is it.
+// Whether `text` equals the pattern, or begins with it if it is a prefix. Dots equal slashes.
 template <typename Text>
-bool Fits(const FilterItem& item, size_t length, Text text) {
+bool MatchesItem(const FilterItem& item, size_t length, Text text) {
   if (item.prefix ? length < item.text.size() : length != item.text.size()) return false;
   const auto slash = [](char c) { return c == '.' ? '/' : c; };
   for (size_t i = 0; i < item.text.size(); ++i) {
@@ -74,7 +72,7 @@ bool Filter::AcceptsThread(std::string_view name) const {
   });
 }
 
-// Without allocation: it may run inside a probe, the first time a method is met.
+// Does not allocate: a probe may call it at the first event of a method.
 bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name,
                            bool of_application) const {
   const auto full = [=](size_t i) {
@@ -84,8 +82,8 @@ bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_
   const auto class_only = [=](size_t i) { return class_name[i]; };
   return Accepts(items, [&](const FilterItem& item) {
     return (of_application && !item.prefix && item.text == kApplication) ||
-           Fits(item, class_name.size(), class_only) ||
-           Fits(item, class_name.size() + 1 + method_name.size(), full);
+           MatchesItem(item, class_name.size(), class_only) ||
+           MatchesItem(item, class_name.size() + 1 + method_name.size(), full);
   });
 }
 
@@ -153,8 +151,7 @@ Result<Filter> ParseFilter(std::string_view value, Names names) {
 std::string ToString(const Filter& filter) {
   std::string text;
   for (const FilterItem& item : filter.items) {
-    if (!text.empty() && !item.include)
-      text += '+';  // so that a - begins an item whatever stands before it
+    if (!text.empty() && !item.include) text += '+';  // after a +, a - always begins an item
     text += item.include ? "+" : "-";
     text += Encode(item.text, "-");
     if (item.prefix) text += '*';

@@ -1,6 +1,9 @@
-// The table of options: one row has everything that is known about an option. From it come the
-// parser and the printer of the agent string, the flags of `jprof callflow|calltree|trace|scs`,
-// HELP, and the table in docs/AGENT_OPTIONS.md. A new option is a member of AgentOptions and a row.
+// The option table: one row describes one option completely. These are derived from it:
+// - the parser and the printer of the agent string,
+// - the flags of `jprof callflow|calltree|trace|scs`,
+// - HELP and the table in docs/AGENT_OPTIONS.md.
+//
+// To add an option, add a member to AgentOptions and a row to the table.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +18,8 @@
 namespace jprof::agent {
 
 // What an option sets, by the type of its value.
-struct ModeWord {
-  Mode mode;  // kScs: may have a value, the events
+struct ModeOption {
+  Mode mode;  // kScs: may have a value, the list of events
 };
 struct Flag {
   bool AgentOptions::*member;
@@ -41,19 +44,20 @@ struct Number {
   uint64_t AgentOptions::*member;
   uint64_t most;  // the least is 1
 };
-// AgentOptions::rate: of kScs, or of the samples that it adds to kCalltree (value optional).
+// Sets AgentOptions::rate. `sample`: SAMPLE, which adds samples to kCalltree; its value is
+// optional. Else the rate of kScs.
 struct Rate {
   bool sample;
 };
 template <typename E>
 struct Choice {
   E AgentOptions::*member;
-  std::span<const std::string_view> words;  // in the order of the enumerators
+  std::span<const std::string_view> names;  // in the order of the enumerators
 };
-using Target = std::variant<ModeWord, Flag, Path, List, Patterns, Size, Number, Rate,
+using Target = std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Rate,
                             Choice<TraceMode>, Choice<ProbeChoice>, Choice<ptm::TimerSource>>;
 
-// A set of commands; kNoCommand for what only an agent string can say.
+// A set of commands. kNoCommand: the option is only available in an agent string.
 enum Commands : uint8_t {
   kNoCommand = 0,
   kCallflowCommand = 1,
@@ -68,12 +72,12 @@ enum Commands : uint8_t {
 Commands CommandOf(Mode mode);
 
 struct Option {
-  std::string_view word;
+  std::string_view name;
   std::string_view aliases;   // separated by blanks
   std::string_view flag;      // "-o,--out"; empty: none
-  std::string_view argument;  // how help names the value: "DIR"; "[=N]": the value is optional
+  std::string_view argument;  // the value in help: "DIR"; "[=N]": the value is optional
   Target target;
-  uint8_t commands;  // of Commands: those that have the flag
+  uint8_t commands;  // the set of Commands that have the flag
   std::string_view help;
 
   bool TakesValue() const { return !argument.empty(); }
@@ -82,18 +86,18 @@ struct Option {
 
 std::span<const Option> OptionTable();
 
-// By word or alias, in any case; null: there is none.
-const Option* FindOption(std::string_view word);
+// Finds an option by name or alias, ignoring case; null: there is none.
+const Option* FindOption(std::string_view name);
 
 // "FOCUS", or "--focus".
 std::string_view NameOf(const Option& option, Interface interface);
 
-// Sets the option. In an agent string %XX stands for a byte; a command line has a path verbatim.
+// Parses the value and sets the option. Escapes (%XX) in a path are replaced only in an agent
+// string.
 Checked Set(const Option& option, std::string_view value, Interface interface,
             AgentOptions& options);
 
-// The text of the value, as an agent string has it; "" for a flag; nothing if `options` has what
-// holds without the option.
+// The value as text for an agent string: "" for a flag, none if `options` has the option's default.
 std::optional<std::string> ValueOf(const Option& option, const AgentOptions& options);
 
 // The help text with the default and the bounds of the value.

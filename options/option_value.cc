@@ -1,4 +1,4 @@
-// The values of options: from text (Set) and to text (ValueOf), one function for each type.
+// Option values: Set parses them and ValueOf prints them, with one function per type.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct Setter {
   std::string_view value;
   Interface interface;
 
-  Done operator()(const ModeWord& target) const {
+  Done operator()(const ModeOption& target) const {
     options.mode = target.mode;
     return value.empty() ? Done() : Store(ParseTriggers(value), options.triggers);
   }
@@ -81,7 +81,7 @@ struct Setter {
     auto items = ParseList(value);
     if (!items) return std::unexpected(items.error());
     if (items->size() > target.most)
-      return WrongUse("{} are named; {} at most", items->size(), target.most);
+      return WrongUse("{} names; at most {} are allowed", items->size(), target.most);
     for (auto it = items->begin(); it != items->end(); ++it) {
       if (std::find(items->begin(), it, *it) != it) return WrongUse("'{}' is named twice", *it);
     }
@@ -110,22 +110,22 @@ struct Setter {
   }
   template <typename E>
   Done operator()(const Choice<E>& target) const {
-    for (size_t i = 0; i < target.words.size(); ++i) {
-      if (EditDistance(value, target.words[i]) != 0) continue;
+    for (size_t i = 0; i < target.names.size(); ++i) {
+      if (EditDistance(value, target.names[i]) != 0) continue;
       options.*target.member = static_cast<E>(i);
       return {};
     }
-    const auto nearest = Nearest(value, target.words);
+    const auto nearest = Nearest(value, target.names);
     return WrongUse("there is no '{}'; {}", value,
                     nearest ? fmt::format("did you mean {}?", *nearest)
-                            : fmt::format("choose one of {}", fmt::join(target.words, ", ")));
+                            : fmt::format("choose one of {}", fmt::join(target.names, ", ")));
   }
 };
 
 struct Getter {
   const AgentOptions& options;
 
-  Text operator()(const ModeWord& target) const {
+  Text operator()(const ModeOption& target) const {
     if (options.mode != target.mode) return std::nullopt;
     return target.mode == Mode::kScs ? ToString(options.triggers) : "";
   }
@@ -148,7 +148,7 @@ struct Getter {
   Text operator()(const Number& target) const {
     return IfOther(options.*target.member, kDefaults.*target.member);
   }
-  // A tree with samples has its rate as the value of SAMPLE.
+  // With SAMPLE, the rate is the value of SAMPLE.
   Text operator()(const Rate& target) const {
     const bool sampled_tree = options.mode == Mode::kCalltree && !options.triggers.empty();
     if (target.sample != sampled_tree) return std::nullopt;
@@ -158,7 +158,7 @@ struct Getter {
   Text operator()(const Choice<E>& target) const {
     const E chosen = options.*target.member;
     if (chosen == kDefaults.*target.member) return std::nullopt;
-    return std::string(target.words[static_cast<size_t>(chosen)]);
+    return std::string(target.names[static_cast<size_t>(chosen)]);
   }
 
   static Text IfAny(std::string text) {
@@ -169,10 +169,10 @@ struct Getter {
   }
 };
 
-// The default and the bounds, for help.
+// The default and the bounds of a value, for help.
 struct Bounds {
   std::string operator()(const List& target) const {
-    return fmt::format("; {} at most", target.most);
+    return fmt::format("; at most {}", target.most);
   }
   std::string operator()(const Size& target) const {
     return fmt::format(" (default {}; {} to {})", SizeText(kDefaults.*target.member),
@@ -187,7 +187,7 @@ struct Bounds {
   template <typename E>
   std::string operator()(const Choice<E>& target) const {
     return fmt::format(" (default {})",
-                       target.words[static_cast<size_t>(kDefaults.*target.member)]);
+                       target.names[static_cast<size_t>(kDefaults.*target.member)]);
   }
   std::string operator()(const auto&) const { return ""; }
 };

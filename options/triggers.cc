@@ -14,8 +14,8 @@ namespace {
 struct KnownTrigger {
   TriggerKind kind;
   std::string_view name;
-  std::string_view unit;         // of a weighted metric; empty: only counted
-  uint64_t every;                // if no number is given
+  std::string_view unit;         // of a weighted metric; empty: not weighted
+  uint64_t every;                // the default
   std::string_view period_unit;  // of `every`
   std::string_view help;
 };
@@ -25,19 +25,18 @@ constexpr KnownTrigger kTriggers[] = {
     {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
      "an object about every N allocated bytes; estimates bytes"},
     {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
-     "each N-th allocated object (slow: the VM tells of all)"},
-    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "each N-th call of Object.wait"},
+     "every N-th allocated object (slow: the VM reports all of them)"},
+    {TriggerKind::kMonitorWait, "MONITOR_WAIT", "", 1, "events", "every N-th call of Object.wait"},
     {TriggerKind::kMonitorWaited, "MONITOR_WAITED", "ns", 1, "events",
-     "its end, with the time waited"},
+     "every N-th end of Object.wait, with the time waited"},
     {TriggerKind::kMonitorContendedEnter, "MONITOR_CONTENDED_ENTER", "", 1, "events",
-     "each N-th monitor that another thread held"},
+     "every N-th attempt to enter a monitor that another thread holds"},
     {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
-     "its being entered at last, with the time waited"},
-    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "each N-th class loaded"},
-    {TriggerKind::kIdle, "IDLE", "", 10, "ms",
-     "the stack of each thread that does not run, every N ms"},
+     "every N-th entry of such a monitor, with the time waited"},
+    {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "every N-th loaded class"},
+    {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of every idle thread, every N ms"},
     {TriggerKind::kWall, "WALL", "", 10, "ms",
-     "the stack of each thread, running or not, every N ms"},
+     "the stack of every thread, running or idle, every N ms"},
 };
 
 const KnownTrigger& Known(TriggerKind kind) {
@@ -72,7 +71,7 @@ Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view
       std::from_chars(number.data(), number.data() + number.size(), trigger.every);
   if (problem != std::errc() || end != number.data() + number.size() || trigger.every == 0 ||
       trigger.every > uint64_t{1} << 40) {
-    return WrongUse("'{}' is no number of 1 or more: {}=N", number, name);
+    return WrongUse("'{}' is not a number of at least 1: {}=N", number, name);
   }
   if (!IsClock(trigger) || trigger.every >= ptm::kShortestClockPeriod) return {};
   return WrongUse("{}={}: a timer's period is at least {} ns ({} samples a second)",
@@ -105,7 +104,7 @@ Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::st
   if (std::ranges::any_of(triggers, same)) return WrongUse("'{}' is named twice", text);
   triggers.push_back(std::move(trigger));
   if (MetricsOf(triggers).size() > kMostMetrics)
-    return WrongUse("these events make more than {} metrics", kMostMetrics);
+    return WrongUse("these events add up to more than {} metrics", kMostMetrics);
   return {};
 }
 
@@ -125,7 +124,7 @@ std::string ToString(std::span<const Trigger> triggers) {
   for (const Trigger& t : triggers) {
     if (!text.empty()) text += '+';
     text += t.kind == TriggerKind::kEvent ? t.event : std::string(Known(t.kind).name);
-    if (t.every != 0) text += fmt::format("={}", t.asked != 0 ? t.asked : t.every);
+    if (t.every != 0) text += fmt::format("={}", t.requested != 0 ? t.requested : t.every);
   }
   return text;
 }
@@ -154,11 +153,11 @@ std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
                            .period = period};
   };
   if (trigger.kind == TriggerKind::kTime)
-    return {samples("samples", {trigger.every, trigger.asked, "ns"})};
+    return {samples("samples", {trigger.every, trigger.requested, "ns"})};
   if (trigger.kind == TriggerKind::kEvent) {
-    size_t at = 0;  // the name is what follows the sixth colon
+    size_t at = 0;  // the name begins after the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
-    return {samples(trigger.event.substr(at), {trigger.every, trigger.asked, "events"})};
+    return {samples(trigger.event.substr(at), {trigger.every, trigger.requested, "events"})};
   }
   const KnownTrigger& known = Known(trigger.kind);
   const bool elapsed = known.period_unit == "ms";

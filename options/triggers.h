@@ -1,5 +1,4 @@
-// What makes a sample be taken (SCS=event[=N]+...), and the metrics of the profile that come of it.
-// Pure.
+// Triggers of samples (SCS=event[=N]+...) and the metrics that they add to the profile. Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ inline constexpr size_t kMostMetrics = 8;  // of a profile
 enum class TriggerKind : uint8_t {
   kTime,            // CPU time of the thread
   kEvent,           // a perf event of the thread
-  kAllocatedBytes,  // the rest: see kTriggers in the source
+  kAllocatedBytes,  // this and all others: see kTriggers in the source
   kAllocations,
   kMonitorWait,
   kMonitorWaited,
@@ -33,33 +32,33 @@ enum class TriggerKind : uint8_t {
 
 struct Trigger {
   TriggerKind kind = TriggerKind::kTime;
-  // One sample each so many: ns of CPU time (kTime; 0: as the rate says), events, bytes, ms (kIdle,
-  // kWall).
+  // The period of sampling, in ns of CPU time (kTime; 0: determined by the rate), events, bytes, or
+  // ms (kIdle, kWall).
   uint64_t every = 0;
-  std::string event;   // kEvent: as EncodeMetric of ptm/event_spec.h writes it
-  uint64_t asked = 0;  // clocks: what `every` was before it was made longer; 0: it was not
+  std::string event;       // kEvent: as EncodeMetric of ptm/event_spec.h writes it
+  uint64_t requested = 0;  // timers: the requested period if `every` was increased; else 0
   bool operator==(const Trigger&) const = default;
 };
 
 // "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (kWrongUse): an unknown or repeated event, a
 // number out of bounds, too many metrics. The message does not name the option.
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
-// One of these.
+// Parses one of these.
 Result<Trigger> ParseTrigger(std::string_view text);
 // Whether `name` is an event of the JVM, in any case, or an encoded perf event.
 bool IsTriggerName(std::string_view name);
-// Errors name the event `name`.
+// Parses the period; errors name the event `name`.
 Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number);
-// `text`: the trigger as written, for errors.
+// Adds a trigger. `text`: the trigger as written, for errors.
 Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text);
 std::string ToString(std::span<const Trigger> triggers);
-// Whether it is a timer: `every` is ns of a thread's CPU time.
+// Whether the trigger is a timer, with `every` in ns of a thread's CPU time.
 bool IsClock(const Trigger& trigger);
-// The events by name, each with a line of help: for --help.
+// One line of help per event, for --help.
 std::string TriggerHelp();
 
-// What a sample of the trigger adds to the profile: one metric, or a weighted one and the number of
-// its samples.
+// The metrics that the trigger adds to the profile: one, or a weighted one and the number of its
+// samples.
 std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
 std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
 

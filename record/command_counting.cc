@@ -14,16 +14,16 @@
 namespace jprof::record {
 namespace {
 
-Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& meanwhile) {
+Outcome AwaitEnd(HeldProgram& program, const std::function<void()>& while_waiting) {
   for (;;) {
     program.AwaitEnd(ThreadCounting::kDrainMilliseconds);
     Interruption::PassTo(program);
-    meanwhile();
+    while_waiting();
     if (const auto outcome = program.Ended()) return *outcome;
   }
 }
 
-// Of the children that have ended.
+// For the children that have ended.
 double DispatchesOfChildren() {
   rusage usage = {};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -36,7 +36,7 @@ std::optional<double> CountOf(ptm::EventGroup& group, int event) {
   return reading ? ptm::ExactCount({}, *reading) : std::nullopt;
 }
 
-// Dispatches need no event: the kernel keeps them for every process.
+// Dispatches require no event: the kernel counts them for every process.
 std::vector<ptm::EventSpec> EventsOf(const ptm::CheckedMetrics& metrics) {
   std::vector<ptm::EventSpec> events;
   for (const ptm::CheckedMetric& metric : metrics.metrics) {
@@ -55,21 +55,21 @@ void AddSums(const ptm::CheckedMetrics& metrics, ptm::EventGroup& group, CountTa
     const auto count = CountOf(group, event);
     ++event;
     table.total.counts.push_back(count.value_or(kNotCounted));
-    if (!count) table.notes.push_back(NotAllTheTime(metric.name));
+    if (!count) table.notes.push_back(NotCountedText(metric.name));
   }
 }
 
 }  // namespace
 
 Result<CommandCounts> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics,
-                                   bool hurry) {
+                                   bool real_time) {
   const Interruption guard;
   auto counting = ThreadCounting::Start(metrics.metrics);
   if (!counting) return std::unexpected(counting.error());
   auto program = HeldProgram::Start(launch);
   if (!program) return std::unexpected(program.error());
   counting->AddFamily(static_cast<uint32_t>(program->pid()));
-  if (hurry) ThreadCounting::RaisePriority();
+  if (real_time) ThreadCounting::RaisePriority();
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   const Outcome outcome = AwaitEnd(*program, [&counting] { counting->Drain(); });
   counting->Sync();

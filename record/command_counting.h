@@ -13,11 +13,11 @@ struct CommandCounts {
   int exit_code = 0;  // the command's
 };
 
-// Thread by thread. `hurry`: reads the counts at real-time priority.
+// Counts every thread. `real_time`: reads the counts at real-time priority.
 Result<CommandCounts> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics,
-                                   bool hurry);
+                                   bool real_time);
 
-// One sum for the command and everything it starts: for users who may not sample whole CPUs.
+// Returns one sum for the command and its descendants, for users who may not sample whole CPUs.
 Result<CommandCounts> CountSum(const Launch& launch, const ptm::CheckedMetrics& metrics);
 
 }  // namespace jprof::record

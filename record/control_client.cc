@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The process that listens: the kernel keeps it, so a socket that another process made under this
-// name is detected.
+// The listening process as reported by the kernel, which detects a socket that another process
+// created under this name.
 pid_t PeerOf(const Fd& connection) {
   ucred peer = {};
   socklen_t size = sizeof peer;
@@ -33,8 +33,8 @@ pid_t PeerOf(const Fd& connection) {
   return peer.pid;
 }
 
-// None: nobody listens. Connects through the folder's descriptor, because a path in the root
-// directory of a process is too long for a socket's address.
+// None: no process listens. Connects through the folder's descriptor, because a path in the root
+// directory of a process may be too long for a socket's address.
 Fd Connect(const fs::path& path) {
   const Fd folder(open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -47,7 +47,7 @@ Fd Connect(const fs::path& path) {
   return connection;
 }
 
-// The folders that may have its socket, in its own root directory and in ours.
+// The folders that may have the socket of the process, in its root directory and in jprof's.
 std::vector<fs::path> FoldersFor(uint32_t pid, uid_t owner) {
   std::vector<fs::path> folders;
   const fs::path root = procfs::Directory(pid) + "/root";
@@ -95,7 +95,7 @@ std::vector<Fd> ConnectToAll() {
   return all;
 }
 
-// None: the process does not listen. Another process may have made a socket of its name.
+// None: the process does not listen. Another process may have created a socket of this name.
 Fd ConnectTo(pid_t pid, const procfs::Status& status) {
   const auto number = static_cast<uint32_t>(pid);
   const uint32_t own_pid = status.own_pid != 0 ? status.own_pid : number;
@@ -104,7 +104,7 @@ Fd ConnectTo(pid_t pid, const procfs::Status& status) {
     Fd connection = Connect(folder / name);
     if (connection && PeerOf(connection) == pid) return connection;
   }
-  for (Fd& connection : ConnectToAll()) {  // under another name
+  for (Fd& connection : ConnectToAll()) {  // the socket has another name
     if (PeerOf(connection) == pid) return std::move(connection);
   }
   return Fd();
@@ -129,19 +129,18 @@ std::optional<std::string> ReadLine(int fd, Clock::time_point until) {
 Result<std::string> Ask(const Fd& connection, control::Command command, double timeout) {
   const pid_t pid = PeerOf(connection);
   const std::string request = control::Request(command);
-  // If the agent refuses at once, sending fails, but there is an answer.
+  // If the agent refuses the connection, sending fails, but an answer can be read.
   (void)!send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL);
   const auto until = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
   const auto line = ReadLine(connection.get(), until);
   if (!line) {
-    return Fail(
-        "process {} did not answer within {} s: it may be stopped, or at work; see --timeout", pid,
-        timeout);
+    return Fail("process {} did not answer within {} s: it may be stopped or busy; see --timeout",
+                pid, timeout);
   }
   const std::string text = control::OneLine(*line);
   if (text.starts_with(control::kOk)) return text.substr(control::kOk.size());
   if (text.starts_with(control::kError)) return Fail("{}", text.substr(control::kError.size()));
-  return Fail("process {} ended, or dropped the connection, before it answered", pid);
+  return Fail("process {} ended or closed the connection before it answered", pid);
 }
 
 }  // namespace
@@ -149,15 +148,15 @@ Result<std::string> Ask(const Fd& connection, control::Command command, double t
 Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout) {
   const procfs::Status status = procfs::ReadStatus(static_cast<uint32_t>(pid));
   if (!status.user)
-    return WrongUse("there is no process {}; `jprof ctl` lists those that listen", pid);
+    return WrongUse("there is no process {}; `jprof ctl` lists the JVMs that listen", pid);
   if (geteuid() != 0 && *status.user != geteuid()) {
     return WrongUse("process {} belongs to another user: only that user and root control it", pid);
   }
   const Fd connection = ConnectTo(pid, status);
   if (!connection) {
     return WrongUse(
-        "process {} has no jprof in it that listens; start the program with `jprof scs -- java "
-        "...`, or see `jprof ctl` for those that do",
+        "process {} has no listening jprof agent; start the program with `jprof scs -- java ...`; "
+        "`jprof ctl` lists the JVMs that listen",
         pid);
   }
   return Ask(connection, command, timeout);

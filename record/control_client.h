@@ -1,4 +1,4 @@
-// The command's side of common/control_protocol.h: finds the socket of a JVM and sends a request.
+// The client side of common/control_protocol.h: finds the socket of a JVM and sends a request.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 namespace jprof::record {
 
 // The printable text of an "ok" answer.
-// - Wrong use: there is no such process, it belongs to another user, or has no agent that listens.
+// - Wrong use: there is no such process, it belongs to another user, or no agent in it listens.
 // - Failed: the agent reports an error or does not answer within `timeout` seconds.
 Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout);
 

@@ -1,4 +1,4 @@
-// What was counted, thread by thread. Pure.
+// The counts of every thread. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ inline constexpr double kNotCounted = -1;
 struct CountRow {
   uint32_t pid = 0, tid = 0;
   std::string name;
-  uint64_t threads = 1;  // summed up in this row
+  uint64_t threads = 1;  // the number of threads that this row sums up
   bool ended = false;
-  std::vector<double> counts;  // in the order of the table's metrics; time in ns; or kNotCounted
+  std::vector<double> counts;  // in the order of the table's metrics, or kNotCounted; time in ns
 };
 
 struct CountTable {
@@ -26,7 +26,7 @@ struct CountTable {
   double seconds = 0;
   std::vector<ptm::CheckedMetric> metrics;
   std::vector<CountRow> rows;  // in descending order of time
-  CountRow total;              // of all rows, and more where threads were not distinguished
+  CountRow total;              // of all rows, or of all threads if they were not distinguished
   std::vector<double> lost;    // counts of unknown threads; empty: none
   bool by_name = false;        // a row is the sum of all threads of one name
   std::vector<std::string> notes;

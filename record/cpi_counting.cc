@@ -27,7 +27,7 @@ Result<void> Add(Groups& groups, const CpiEvents& events, const ptm::Target& tar
   return {};
 }
 
-// The machine: its CPUs. A process: its threads and what they start.
+// For the machine, its CPUs. For a process, its threads and their descendants.
 std::vector<ptm::Target> TargetsOf(uint32_t pid) {
   std::vector<ptm::Target> targets;
   if (pid == 0) {
@@ -73,8 +73,8 @@ std::optional<double> Sum(const Readings& before, const Readings& now, size_t ev
 
 CpiFigures Between(const Readings& before, const Readings& now, double seconds) {
   const CpiFigures figures = {seconds, Sum(before, now, 0), Sum(before, now, 1)};
-  if (!figures.instructions) PrintError(NotAllTheTime("PAPI_TOT_INS"));
-  if (!figures.cycles) PrintError(NotAllTheTime("PAPI_TOT_CYC"));
+  if (!figures.instructions) PrintError(NotCountedText("PAPI_TOT_INS"));
+  if (!figures.cycles) PrintError(NotCountedText("PAPI_TOT_CYC"));
   return figures;
 }
 

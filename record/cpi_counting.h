@@ -14,7 +14,7 @@ namespace jprof::record {
 
 struct CpiFigures {
   double seconds = 0;
-  std::optional<double> instructions, cycles;  // none: not counted all the time
+  std::optional<double> instructions, cycles;  // none: not counted during the whole interval
 
   std::optional<double> Cpi() const {
     if (!instructions || !cycles || *instructions == 0) return std::nullopt;
@@ -27,7 +27,7 @@ using PrintFigures = std::function<void(const CpiFigures&)>;
 // The events: instructions, then cycles.
 using CpiEvents = std::vector<ptm::EventSpec>;
 
-// Runs a command; counts it and everything that it starts. Returns its exit status.
+// Runs a command and counts it with its descendants. Returns its exit status.
 Result<int> CountCpiOfCommand(const CpiEvents& events, const Launch& launch,
                               const PrintFigures& print);
 

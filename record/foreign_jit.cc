@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostLines = 20;  // any user can have any number of files refused
+constexpr size_t kMostLines = 20;  // limits the output: any user can create any number of files
 
 std::string ReadAt(int folder, const char* name) {
   const Fd file(openat(folder, name, O_RDONLY | O_CLOEXEC));
@@ -36,7 +36,7 @@ Fd OpenProcess(uint32_t pid) {
   return Fd(open(procfs::Directory(pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-// 0: the process has ended.
+// Returns 0 if the process has ended.
 uint64_t StartOf(int process) {
   return procfs::ParseStartTime(ReadAt(process, "stat")).value_or(0);
 }
@@ -47,7 +47,7 @@ uint32_t NumberInside(int process, uint32_t pid) {
   return own != 0 ? own : pid;
 }
 
-// Not opened yet, so that nothing happens to a device or a FIFO.
+// Does not open the file, which has no effect on a device or a FIFO.
 int FindWithoutLinks(int root, const fs::path& path) {
   open_how how = {};
   how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -56,15 +56,15 @@ int FindWithoutLinks(int root, const fs::path& path) {
       syscall(SYS_openat2, root, path.relative_path().c_str(), &how, sizeof(how)));
 }
 
-Result<void> Check(const struct stat& status, uid_t user, uint64_t room) {
+Result<void> Check(const struct stat& status, uid_t user, uint64_t bytes_left) {
   if (S_ISLNK(status.st_mode)) return Fail("it is a symbolic link");
   if (!S_ISREG(status.st_mode)) return Fail("it is not a regular file");
   if (status.st_nlink > 1) return Fail("it has {} names (hard links)", status.st_nlink);
   if (status.st_uid != user && status.st_uid != 0)
     return Fail("it belongs to user {}, its process to user {}", status.st_uid, user);
-  if (static_cast<uint64_t>(status.st_size) > room)
+  if (static_cast<uint64_t>(status.st_size) > bytes_left)
     return Fail("it is {} bytes long; {} bytes are left of the {} that a recording may copy",
-                status.st_size, room, ForeignJit::kMostBytes);
+                status.st_size, bytes_left, ForeignJit::kMostBytes);
   return {};
 }
 
@@ -90,27 +90,27 @@ Result<void> CopyBytes(int from, int to, uint64_t left) {
 }  // namespace
 
 Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
-                         const std::string& name, uint64_t& room) {
+                         const std::string& name, uint64_t& bytes_left) {
   const Fd found(FindWithoutLinks(root, path));
   if (!found && errno == ENOENT) return false;
   if (!found && errno == ELOOP) return Fail("a symbolic link is on its path");
   struct stat status;
   if (!found || fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
-  if (auto good = Check(status, user, room); !good) return std::unexpected(good.error());
+  if (auto good = Check(status, user, bytes_left); !good) return std::unexpected(good.error());
   const Fd from(open(procfs::DescriptorPath(found.get()).c_str(),
                      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!from) return Fail("it cannot be read: {}", ErrnoText());
   const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!to) return Fail("the copy {} cannot be made: {}", name, ErrnoText());
-  room -= static_cast<uint64_t>(status.st_size);
+  bytes_left -= static_cast<uint64_t>(status.st_size);
   auto copied = CopyBytes(from.get(), to.get(), static_cast<uint64_t>(status.st_size));
   if (copied) return true;
   unlinkat(out, name.c_str(), 0);
   return std::unexpected(copied.error());
 }
 
-// A process that has ended already counts as this user's.
-ForeignJit::Process& ForeignJit::Look(uint32_t pid) {
+// A process that has ended counts as this user's.
+ForeignJit::Process& ForeignJit::ProcessOf(uint32_t pid) {
   const auto [entry, added] = processes_.try_emplace(pid, Process{.user = geteuid()});
   Process& process = entry->second;
   const Fd folder = OpenProcess(pid);
@@ -126,30 +126,30 @@ void ForeignJit::Sampled(uint32_t pid) {
   if (pid == 0) return;  // an idle CPU
   const auto known = processes_.find(pid);
   if (known != processes_.end() && known->second.sampled) return;
-  Look(pid).sampled = true;
+  ProcessOf(pid).sampled = true;
 }
 
-// Reads nothing about the child until it is sampled: most children never are.
+// Reads the child's attributes only when it is sampled: most children never are.
 void ForeignJit::Forked(uint32_t parent, uint32_t child) {
   if (parent == child) return;  // a thread
   const auto known = processes_.find(parent);
-  const uid_t user = known != processes_.end() ? known->second.user : Look(parent).user;
+  const uid_t user = known != processes_.end() ? known->second.user : ProcessOf(parent).user;
   processes_[child] = {.user = user};
 }
 
-void ForeignJit::Executed(uint32_t pid) { Look(pid); }
+void ForeignJit::Executed(uint32_t pid) { ProcessOf(pid); }
 
 void ForeignJit::Mapped(uint32_t pid, std::string_view path, uint64_t inode) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (!name.starts_with("jit-") || !name.ends_with(".dump")) return;
-  Look(pid);
+  ProcessOf(pid);
   dumps_.emplace(std::pair(inode, std::string(path)), pid);
 }
 
 std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
   const Fd folder(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::vector<std::string> lines;
-  uint64_t room = kMostBytes;
+  uint64_t bytes_left = kMostBytes;
   size_t refused = 0;
   const auto copy = [&](uint32_t pid, const Process& process, const fs::path& path,
                         const std::string& name) {
@@ -162,8 +162,9 @@ std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
     fs::path inside = path;
     if (inside.empty())
       inside = fmt::format("/tmp/perf-{}.map", its_root ? NumberInside(alive.get(), pid) : pid);
-    const auto copied = CopyTrusted(its_root ? its_root.get() : our_root.get(), inside,
-                                    same ? status.st_uid : process.user, folder.get(), name, room);
+    const auto copied =
+        CopyTrusted(its_root ? its_root.get() : our_root.get(), inside,
+                    same ? status.st_uid : process.user, folder.get(), name, bytes_left);
     if (copied || ++refused > kMostLines) return;
     lines.push_back(fmt::format("{} of process {} is not copied: {}",
                                 profile::CleanText(inside.string()), pid, copied.error().message));

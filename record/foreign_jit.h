@@ -1,4 +1,4 @@
-// Copies into a recording the files that JIT compilers other than the JVM's write for profilers:
+// Copies the files that JIT compilers other than the JVM's write for profilers into a recording:
 // perf maps (/tmp/perf-PID.map) and the jitdumps (jit-*.dump) that a process maps.
 //
 // These files belong to the users of the sampled processes, and jprof may be root. So a file is
@@ -40,12 +40,12 @@ class ForeignJit {
 
  private:
   struct Process {
-    uint64_t started = 0;  // in clock ticks after boot; 0: it had ended when it was first seen
+    uint64_t started = 0;  // in clock ticks after boot; 0: it ended before it was read
     uid_t user = 0;
     bool sampled = false;
   };
 
-  Process& Look(uint32_t pid);
+  Process& ProcessOf(uint32_t pid);
 
   std::map<uint32_t, Process> processes_;
   std::map<std::pair<uint64_t, std::string>, uint32_t>
@@ -53,9 +53,9 @@ class ForeignJit {
 };
 
 // Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
-// `room`: the bytes that all further copies may have. Returns false if there is no such file.
-// Error: why the file is not copied.
+// `bytes_left`: the number of bytes that may still be copied; it is updated. Returns false if there
+// is no such file. The error is the reason why the file is not copied.
 Result<bool> CopyTrusted(int root, const std::filesystem::path& path, uid_t user, int out,
-                         const std::string& name, uint64_t& room);
+                         const std::string& name, uint64_t& bytes_left);
 
 }  // namespace jprof::record

@@ -16,11 +16,11 @@ Result<bool> OpenGroup(ptm::EventGroup& group, const std::vector<ptm::EventSpec>
                   ptm::Explain(event, failure.error, ptm::ReadMachine()));
 }
 
-std::string NotAllTheTime(std::string_view event) {
+std::string NotCountedText(std::string_view event) {
   return fmt::format(
-      "'{}' is not counted: it shared the CPU's counters with other events and was counted for a "
-      "part of the time only; ask for fewer events (`jprof events --together A,B,C` says what "
-      "fits), or stop the other program that counts",
+      "'{}' is not counted: it shared the CPU's counters with other events and was counted only "
+      "part of the time; request fewer events (`jprof events --together A,B,C` reports whether "
+      "they fit), or stop the other program that counts",
       event);
 }
 

@@ -1,4 +1,4 @@
-// Counting with a group of events for a whole target, without telling its threads apart.
+// Counts a group of events for a whole target, without distinguishing its threads.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace jprof::record {
 
 // Opens and starts the group. Returns false if the target has ended. Wrong use: an event cannot be
-// counted; the error names it and says why.
+// counted; the error has its name and the reason.
 Result<bool> OpenGroup(ptm::EventGroup& group, const std::vector<ptm::EventSpec>& events,
                        const ptm::Target& target);
 
-// Why an event that was opened has no count.
-std::string NotAllTheTime(std::string_view event);
+// The message about an opened event that was not counted during the whole interval.
+std::string NotCountedText(std::string_view event);
 
 }  // namespace jprof::record

@@ -23,7 +23,7 @@ Result<fs::path> FindAgent(const std::string& option) {
   std::error_code failed;
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
   return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),
-                  given.empty() ? "install jprof whole, or name the library with --agent"
+                  given.empty() ? "reinstall jprof, or name the library with --agent"
                                 : "see --agent and JPROF_AGENT");
 }
 

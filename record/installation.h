@@ -1,4 +1,4 @@
-// The files that belong to this program, in the build tree and in an installation alike.
+// Finds the files of this program, in the build tree and in an installation.
 #pragma once
 
 #include <filesystem>

@@ -48,7 +48,7 @@ std::optional<uint64_t> KnownInterruptNanos() {
 }
 
 Result<uint64_t> MeasureAndKeepInterruptNanos() {
-  const Progress progress("measuring what an interrupt costs on this machine, once");
+  const Progress progress("measuring the cost of an interrupt on this machine, once");
   const auto ns = ptm::MeasureInterruptNanos();
   if (ns) (void)calibrate::SaveInterruptNanos(ThisMachine(), *ns);
   return ns;
@@ -65,8 +65,9 @@ uint64_t InterruptNanosFor(uint64_t rate, std::vector<std::string>& notes) {
   if (const auto known = KnownInterruptNanos()) return *known;
   const auto measured = MeasureAndKeepInterruptNanos();
   if (measured) return *measured;
-  notes.push_back(fmt::format("cannot measure what an interrupt costs here ({}): {} us are assumed",
-                              measured.error().message, ptm::kAssumedInterruptNs / 1000));
+  notes.push_back(
+      fmt::format("cannot measure the cost of an interrupt on this machine ({}): {} us are assumed",
+                  measured.error().message, ptm::kAssumedInterruptNs / 1000));
   return 0;
 }
 
@@ -76,8 +77,8 @@ Result<void> LimitSampler(ptm::CpuSamplerOptions& sampling, bool forced,
   if (!by_rate && !ptm::CountsTime(sampling.event)) return {};
   const uint64_t rate = by_rate ? sampling.rate : ptm::RateOf(sampling.period);
   if (rate > ptm::kMostRate) {
-    if (by_rate) return WrongUse("--rate: {} is above {}, the most", rate, ptm::kMostRate);
-    return WrongUse("--period: {} ns of {} are below {}, the least", sampling.period,
+    if (by_rate) return WrongUse("--rate: {} is above the limit of {}", rate, ptm::kMostRate);
+    return WrongUse("--period: {} ns of {} are below the limit of {} ns", sampling.period,
                     sampling.event.name, ptm::kShortestClockPeriod);
   }
   if (forced) return {};

@@ -18,15 +18,15 @@ std::optional<uint64_t> KnownInterruptNanos();
 // Measures and stores the cost; takes half a second. A failure to store it is ignored.
 Result<uint64_t> MeasureAndKeepInterruptNanos();
 
-// The cost for the user: "33.0 us, timers of up to 6000 samples a second".
+// The cost as text: "33.0 us, timers of up to 6000 samples a second".
 std::string InterruptText(uint64_t ns);
 
-// The cost for a user who samples at `rate`, measured if it is not known. 0: `rate` is allowed at
-// any cost, or the cost could not be measured, which `notes` then reports.
+// The cost for sampling at `rate`, in ns, measured if it is not known. Returns 0 if `rate` is
+// allowed at any cost, or if the cost could not be measured; `notes` then reports it.
 uint64_t InterruptNanosFor(uint64_t rate, std::vector<std::string>& notes);
 
-// Lowers the rate, or lengthens the period of a clock, where an interrupt costs too much; `notes`
-// reports it. Wrong use: a rate above ptm::kMostRate.
+// Lowers the rate, or increases the period of a timer, if interrupts cost too much; `notes` reports
+// it. Wrong use: a rate above ptm::kMostRate.
 Result<void> LimitSampler(ptm::CpuSamplerOptions& sampling, bool forced,
                           std::vector<std::string>& notes);
 

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a state that a loop polls. While an Interruption lives, they do not end
+// SIGINT and SIGTERM as a state that a loop polls. While an Interruption exists, they do not end
 // this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in the
 // programs that are started.
 #pragma once
@@ -16,9 +16,9 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  static int Number();  // of the last signal; 0: none arrived
-  // Passes the last signal on if only this process received it (a terminal sends it to the program,
-  // too), and forgets it.
+  static int Number();  // the last signal; 0: none arrived
+  // Passes the last signal on if only this process received it, and clears it. A terminal sends the
+  // signal to the program as well.
   static void PassTo(const HeldProgram& program);
 
  private:

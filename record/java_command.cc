@@ -19,8 +19,7 @@ bool IsProgram(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Every launcher in a JDK's bin/ is the same program and takes -J; a JDK is known by its
-// lib/jvm.cfg.
+// Every launcher in a JDK's bin/ is the same program and accepts -J; lib/jvm.cfg identifies a JDK.
 Kind KindOf(const fs::path& program) {
   std::error_code ignored;
   const fs::path real = fs::canonical(program, ignored);
@@ -29,7 +28,7 @@ Kind KindOf(const fs::path& program) {
                                                                                    : Kind::kOther;
 }
 
-// Quoted for JAVA_TOOL_OPTIONS, which the JVM splits at blanks outside of quotes.
+// Quotes text for JAVA_TOOL_OPTIONS, which the JVM splits at blanks outside of quotes.
 std::string Quoted(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -44,7 +43,7 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
-// The options of java whose value is the next argument.
+// The options of java that take the next argument as their value.
 bool TakesNextArgument(std::string_view option) {
   constexpr std::string_view kOptions[] = {"-cp",
                                            "-classpath",
@@ -75,16 +74,16 @@ std::string ShortName(std::string_view name) {
 // The main class, module or jar of a java command; empty: it has none.
 std::string JavaMain(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
-    const std::string_view word = command[i];
+    const std::string_view argument = command[i];
     constexpr std::string_view kModule = "--module=";
-    if (word.starts_with(kModule)) return ShortName(word.substr(kModule.size()));
-    if (word == "-jar" || word == "-m" || word == "--module") {
+    if (argument.starts_with(kModule)) return ShortName(argument.substr(kModule.size()));
+    if (argument == "-jar" || argument == "-m" || argument == "--module") {
       return i + 1 < command.size() ? ShortName(command[i + 1]) : "";
     }
-    if (TakesNextArgument(word)) {
+    if (TakesNextArgument(argument)) {
       ++i;
-    } else if (!word.starts_with('-') && !word.starts_with('@')) {
-      return ShortName(word);
+    } else if (!argument.starts_with('-') && !argument.starts_with('@')) {
+      return ShortName(argument);
     }
   }
   return "";

@@ -20,11 +20,11 @@ struct Launch {
 // The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 
-// How to run `command` with the agent.
+// Returns how to run `command` with the agent.
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
 //   JDK gets "-J-agentpath:...".
-// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent, behind
-//   `tool_options`, the variable's present value ("": unset).
+// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after
+//   `tool_options`, the current value of the variable ("": unset).
 // - Any other program without `children` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,

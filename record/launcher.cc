@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// The treatment of signals that this process was started with and the program inherits. Ignored
-// signals stay ignored by themselves (nohup), except for SIGCHLD: if this process ignored it, the
-// kernel would discard the program's status.
+// The signal mask and SIGCHLD action that this process started with; the program inherits them.
+// Other ignored signals (nohup) need no care. SIGCHLD must not be ignored here, or the kernel would
+// discard the program's status.
 struct SignalsBefore {
   sigset_t mask;
   sighandler_t child;
@@ -44,8 +44,8 @@ sigset_t AwaitedSignals() {
   return set;
 }
 
-// In the new process, with all signals blocked: resets the handlers, which are this program's.
-void DropHandlers() {
+// In the new process, with all signals blocked: resets the handlers of jprof.
+void ResetHandlers() {
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action;
     if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
@@ -54,7 +54,7 @@ void DropHandlers() {
 }
 
 // In the new process: executes the program, or writes the errno to `report`.
-[[noreturn]] void Become(const Launch& launch, const SignalsBefore& signals, int report) {
+[[noreturn]] void Execute(const Launch& launch, const SignalsBefore& signals, int report) {
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : launch.arguments)
@@ -77,7 +77,8 @@ ssize_t ReadUninterrupted(int fd, void* buffer, size_t size) {
   return got;
 }
 
-// The errno of a failed start; 0: the program runs. The pipe closes when it is executed.
+// The errno of a failed start; 0: the program runs. The pipe is closed when the program is
+// executed.
 int StartFailure(const Fd& report) {
   int reason = 0;
   return ReadUninterrupted(report.get(), &reason, sizeof(reason)) == sizeof(reason) ? reason : 0;
@@ -93,7 +94,7 @@ Result<Pipe> MakePipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-// Not a pipe: writing to a program that a signal has ended must not end this one (MSG_NOSIGNAL).
+// Not a pipe: writing to an ended program must not end this process (MSG_NOSIGNAL).
 Result<Pipe> MakeSocketPair() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -124,15 +125,15 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
   }
 }
 
-// In the new process: waits for the byte that releases it, then becomes the program.
+// In the new process: waits for the byte that releases it, then executes the program.
 [[noreturn]] void AwaitRelease(const Launch& launch, const SignalsBefore& before, Pipe& go,
                                const Fd& report) {
-  DropHandlers();
+  ResetHandlers();
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
   go.write.Reset();  // so that the read ends when the parent does
   char byte;
   if (ReadUninterrupted(go.read.get(), &byte, 1) != 1) _exit(127);
-  Become(launch, before, report.get());
+  Execute(launch, before, report.get());
 }
 
 }  // namespace
@@ -143,7 +144,7 @@ Result<Outcome> Run(const Launch& launch) {
   const sigset_t signals = AwaitedSignals();
   const SignalsBefore before = BlockSignals(signals);
   const pid_t program = fork();
-  if (program == 0) Become(launch, before, report->write.get());
+  if (program == 0) Execute(launch, before, report->write.get());
   int reason = program < 0 ? errno : 0;
   report->write.Reset();
   if (program > 0) reason = StartFailure(report->read);
@@ -167,7 +168,7 @@ HeldProgram::HeldProgram(HeldProgram&& other) noexcept
 
 HeldProgram::~HeldProgram() {
   if (!go_) return;  // released, or moved from
-  go_.Reset();       // the program's read ends without a byte: it exits
+  go_.Reset();       // ends the read of the new process without a byte, so that it exits
   if (!reaped_) waitpid(pid_, nullptr, 0);
 }
 
@@ -188,7 +189,7 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
                      std::move(report->read));
 }
 
-// Succeeds for a program that a signal has ended meanwhile: Ended() has its outcome.
+// Succeeds if a signal has already ended the program: Ended() has its outcome.
 Result<void> HeldProgram::Release() {
   const char byte = 1;
   (void)!send(go_.get(), &byte, 1, MSG_NOSIGNAL);
@@ -212,7 +213,7 @@ std::optional<Outcome> HeldProgram::Ended() {
 void HeldProgram::AwaitEnd(int milliseconds) const {
   const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   pollfd end = {process.get(), POLLIN, 0};
-  poll(&end, 1, milliseconds);  // without pidfds in the kernel: a plain pause
+  poll(&end, 1, milliseconds);  // only a pause if the kernel has no pidfds
 }
 
 void HeldProgram::Signal(int number) const {

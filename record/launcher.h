@@ -1,8 +1,8 @@
-// Runs a program in the foreground as if jprof were not there:
+// Runs a program in the foreground as without jprof:
 // - the same standard streams,
 // - the same environment, except for what Launch changes,
 // - the same signals,
-// - its exit status is returned.
+// - its exit status is the result.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace jprof::record {
 
 struct Outcome {
   int status = 0;  // the program's exit status; 0 if a signal ended it
-  int signal = 0;  // that ended it; 0: it exited
+  int signal = 0;  // the signal that ended it; 0: it exited
 
   // As a shell reports it: 128 + signal.
   int ExitCode() const { return signal != 0 ? 128 + signal : status; }
@@ -27,9 +27,9 @@ struct Outcome {
 // the program itself. Wrong use: the program could not be started.
 Result<Outcome> Run(const Launch& launch);
 
-// A program that has been forked and waits to be executed, so that it can be attached to first.
+// A forked process that waits to execute the program, so that counters can be attached first.
 // Streams, environment and status are as for Run; the caller handles signals to this process. The
-// destructor ends a program that was not released, without executing it.
+// destructor ends a process that was not released.
 class HeldProgram {
  public:
   static Result<HeldProgram> Start(const Launch& launch);

@@ -42,23 +42,22 @@ Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, boo
   const bool trace = options.mode == agent::Mode::kTrace;
   if (trace && memory.holds_files && options.trace_mode == agent::TraceMode::kContinuous) {
     return WrongUse(
-        "--mode continuous has no cap and --out lies in memory (tmpfs); choose a directory on a "
+        "--mode continuous has no limit and --out is in memory (tmpfs); choose a directory on a "
         "disk with -o, or add --force");
   }
   const uint64_t cap = trace ? options.trace_memory : options.tree_memory;
   const uint64_t most = memory.available / kShare;
   if (cap <= most) return {};
   const char* const option = trace ? "--trace-memory" : "--tree-memory";
-  const std::string reason =
-      fmt::format("{} is more than a third of the {} of memory that are available", Size(cap),
-                  Size(memory.available));
+  const std::string reason = fmt::format("{} is more than a third of the {} of available memory",
+                                         Size(cap), Size(memory.available));
   const uint64_t whole = most / kMega * kMega;
   if (!trace && cap == agent::AgentOptions().tree_memory && whole != 0) {
     options.tree_memory = whole;
     notes.push_back(fmt::format("{} {} instead of {}: {}", option, Size(whole), Size(cap), reason));
     return {};
   }
-  return WrongUse("{} {}: {}; ask for {} or less, or add --force", option, Size(cap), reason,
+  return WrongUse("{} {}: {}; use {} or less, or add --force", option, Size(cap), reason,
                   Size(most));
 }
 

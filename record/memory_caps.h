@@ -1,5 +1,5 @@
-// How much of the machine's memory a recording may use. The pages of a profile are in memory until
-// the kernel writes them to disk; a profile on tmpfs stays in memory.
+// Limits the memory of a recording. The pages of a profile are in memory until the kernel writes
+// them to disk; a profile on tmpfs stays in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace jprof::record {
 
 struct Memory {
-  uint64_t available = 0;    // bytes; 0: not known, nothing is checked
+  uint64_t available = 0;    // bytes; 0: unknown, disables the checks
   bool holds_files = false;  // the profile's file system is tmpfs or ramfs
 };
 
-// `place`: of the profile; the file system is that of its nearest parent that exists.
+// `place`: the path of the profile; its nearest existing parent determines the file system.
 Memory ReadMemory(const std::filesystem::path& place);
 
 // Keeps the caps of `options` within a third of the available memory.

@@ -1,4 +1,4 @@
-// The one way in which the command reports something besides its results.
+// Prints all messages of the command except for its results.
 #pragma once
 
 #include <string_view>

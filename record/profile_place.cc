@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every file in it must be a profile's: any other file is the user's.
+// Fails unless every file in it belongs to a profile: any other file is the user's.
 Result<void> CheckRemovable(const fs::path& place) {
   std::error_code failed;
   if (fs::is_symlink(place, failed))
@@ -27,8 +27,8 @@ Result<void> CheckRemovable(const fs::path& place) {
     const std::string name = entry.path().filename();
     if (profile::IsProfileFile(name) && !entry.is_directory(failed)) continue;
     return WrongUse(
-        "{} holds {}, which is no part of a profile; nothing was removed; choose another directory "
-        "with -o",
+        "{} contains {}, which is not part of a profile; nothing was removed; choose another "
+        "directory with -o",
         place.string(), name);
   }
   if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
@@ -47,7 +47,7 @@ Result<void> RemoveProfile(const fs::path& place) {
   for (const std::string_view file : profile::kProfileFiles) unlink((aside / file).c_str());
   if (rmdir(aside.c_str()) != 0)
     PrintError(
-        fmt::format("what is left of the old profile is in {}: {}", aside.string(), ErrnoText()));
+        fmt::format("the remainder of the old profile is in {}: {}", aside.string(), ErrnoText()));
   return {};
 }
 
@@ -61,7 +61,7 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   }
   if (!force) {
     return WrongUse(
-        "{} is a profile already; choose another directory with -o, or replace it with --force",
+        "{} is already a profile; choose another directory with -o, or replace it with --force",
         place.string());
   }
   return RemoveProfile(place);
@@ -85,7 +85,7 @@ fs::path FreePlace(const std::string& name) {
 Result<fs::path> PreparePlace(const fs::path& place, bool force) {
   std::error_code failed;
   fs::path absolute = fs::absolute(place, failed).lexically_normal();
-  if (failed) return WrongUse("cannot tell where {} is: {}", place.string(), failed.message());
+  if (failed) return WrongUse("cannot resolve the path {}: {}", place.string(), failed.message());
   if (!absolute.has_filename()) absolute = absolute.parent_path();  // DIR/
   if (auto room = MakeRoom(absolute, force); !room) return std::unexpected(room.error());
   if (mkdir(absolute.c_str(), 0755) != 0) {

@@ -1,4 +1,4 @@
-// Where a new profile goes. The agent creates the directory; this checks before the start that it
+// The directory of a new profile. The agent creates it; these functions check in advance that it
 // can.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace jprof::record {
 
-// A name in the working directory that is free: NAME.jprof, NAME-2.jprof, ...
+// An unused name in the working directory: NAME.jprof, NAME-2.jprof, ...
 std::filesystem::path FreePlace(const std::string& name);
 
 // Makes sure that `place` does not exist and can be created; returns it as an absolute path.
@@ -19,7 +19,7 @@ Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, b
 
 bool IsProfile(const std::filesystem::path& directory);
 
-// The profiles among `place` and place.PID, which the JVMs of a run with --children made; the
+// The profiles among `place` and place.PID, which the JVMs of a run with --children create; the
 // oldest first.
 std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place);
 

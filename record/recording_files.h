@@ -11,14 +11,14 @@
 
 namespace jprof::record {
 
-// How samples are taken, for the report's header.
+// How samples are taken, as text for the report's header.
 std::string SamplingText(const ptm::CpuSamplerOptions& options);
 
-// Writes the description of the recording; a reader sees the old file or the whole new one.
+// Writes the description of the recording; readers see the old file or the complete new one.
 Result<void> WriteRecordingMeta(const TprofPlan& plan, const std::vector<std::string>& notes);
 
-// Copies the symbols of code from `kallsyms` into the directory `out`: a report may be made when
-// another kernel runs. Copies nothing if the kernel hides the addresses from this user.
+// Copies the code symbols from `kallsyms` into the directory `out`, because a report may be made
+// under another kernel. Copies nothing if the kernel hides the addresses from this user.
 Result<void> KeepKernelSymbols(const std::filesystem::path& kallsyms,
                                const std::filesystem::path& out);
 

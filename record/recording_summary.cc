@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The filter as typed, and the nearest name that it could have matched.
+// The filter as typed, and the nearest name that it could match.
 template <typename Names>
-std::string NothingMatched(std::string_view option, const agent::Filter& filter,
-                           const Names& names) {
+std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter,
+                            const Names& names) {
   const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
-  if (item == filter.items.end()) return fmt::format("{} excludes all there was", option);
+  if (item == filter.items.end()) return fmt::format("{} excludes all of them", option);
   const std::vector<std::string_view> choices(names.begin(), names.end());
   const auto nearest = Nearest(item->text, choices);
   return fmt::format("{} {}{}{}", option, item->text, item->prefix ? "*" : "",
@@ -29,7 +29,7 @@ std::string NothingMatched(std::string_view option, const agent::Filter& filter,
 }
 
 // The names that a method filter can match: classes and their methods.
-std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
+std::set<std::string, std::less<>> FilterableNames(profile::Reader& reader) {
   std::set<std::string, std::less<>> names;
   const profile::Methods methods = reader.ReadMethods();
   for (uint32_t id = 2; id < methods.size(); ++id) {
@@ -40,7 +40,7 @@ std::set<std::string, std::less<>> Filterable(profile::Reader& reader) {
   return names;
 }
 
-// Compares names: a thread may have been recorded before it had its name and was filtered out.
+// Compares names: a thread may have been recorded before it got the name by which it is excluded.
 bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter) {
   return std::ranges::none_of(reader.threads(), [&](const profile::Thread& thread) {
     return filter.AcceptsThread(thread.name);
@@ -53,13 +53,13 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::Agen
     std::set<std::string, std::less<>> names;
     for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
     empty.push_back("everything: no thread matched " +
-                    NothingMatched("--threads", options.threads, names));
+                    UnmatchedFilter("--threads", options.threads, names));
   } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
-                    NothingMatched("--methods", options.methods, Filterable(reader)));
+                    UnmatchedFilter("--methods", options.methods, FilterableNames(reader)));
   } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
-                    NothingMatched("--focus", options.focus, Filterable(reader)));
+                    UnmatchedFilter("--focus", options.focus, FilterableNames(reader)));
   }
   return empty;
 }
@@ -73,8 +73,9 @@ std::vector<std::string> Lost(const profile::Reader& reader) {
   return lost;
 }
 
-// Copies the calibration table that fits this run into the profile. Returns why not; empty: copied.
-std::string KeepTable(const profile::Reader& reader, const fs::path& profile) {
+// Copies the calibration table of this run into the profile. Returns the reason if it cannot;
+// empty: copied.
+std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
   const auto stored = calibrate::FindTable(reader.meta().fingerprint);
   if (!stored) return stored.error().message;
   std::error_code failed;
@@ -89,16 +90,16 @@ std::string Next(const profile::Reader& reader, const agent::AgentOptions& optio
   const std::string_view name = options.mode == agent::Mode::kTrace ? "log-gen"
                                 : options.mode == agent::Mode::kScs ? "scs"
                                                                     : "log-rt";
-  const std::string report = fmt::format("jprof report {} {}", name, Shown(profile));
+  const std::string report = fmt::format("jprof report {} {}", name, DisplayPath(profile));
   if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
-  const std::string uncalibrated = KeepTable(reader, profile);
+  const std::string uncalibrated = CopyTable(reader, profile);
   return uncalibrated.empty() ? report
                               : fmt::format("jprof calibrate, then {} ({})", report, uncalibrated);
 }
 
 }  // namespace
 
-std::string Shown(const fs::path& path) {
+std::string DisplayPath(const fs::path& path) {
   std::error_code failed;
   const fs::path relative = path.lexically_relative(fs::current_path(failed));
   const bool below = !failed && !relative.empty() && *relative.begin() != "..";
@@ -120,12 +121,12 @@ bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;
   const std::string& probe = reader->meta().probe.kind;
-  fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", Shown(profile),
+  fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", DisplayPath(profile),
              reader->threads().size(), reader->RecordedMethods(),
              probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
-             reader->header().finished ? "" : " (the program did not end in order)");
+             reader->header().finished ? "" : " (the program ended abnormally)");
   if (const std::string folded = reports::FoldedText(reader->header()); !folded.empty()) {
     fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
   }

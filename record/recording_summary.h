@@ -10,13 +10,13 @@
 
 namespace jprof::record {
 
-// Prints the summary of a profile on stderr: where it is, what was lost, which command comes next.
-// Copies the calibration table that fits into the profile. Returns false if a filter of `options`
-// matched nothing.
+// Prints the summary of a profile on stderr: its path, losses, and the next command. Copies the
+// matching calibration table into the profile. Returns false if a filter of `options` matched
+// nothing.
 bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
 
 // `path` as the user would type it: relative if it is below the working directory, quoted for a
 // shell if necessary.
-std::string Shown(const std::filesystem::path& path);
+std::string DisplayPath(const std::filesystem::path& path);
 
 }  // namespace jprof::record

@@ -1,5 +1,5 @@
-// Writes what a sampler reports into a tprof recording, and keeps track of the processes that may
-// leave files of jitted code.
+// Writes the records of a sampler into a tprof recording, and tracks the processes that may write
+// files of jitted code.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace jprof::record {
 
-// What the recording has of a record, with views of its text and chain; none: a dispatch, which is
-// not recorded.
+// Converts a record for the recording; text and chain are views of it. None for a dispatch, which
+// is not recorded.
 std::optional<profile::SampleEntry> EntryOf(const ptm::SampleRecord& record);
 
 class SampleRecorder {
@@ -23,7 +23,7 @@ class SampleRecorder {
 
   void Add(const ptm::SampleRecord& record);
 
-  // What a process had before sampling began: executable mappings, names of threads.
+  // Records the state of a process before sampling: executable mappings and names of threads.
   void AddExisting(uint32_t pid, const std::string& proc = procfs::kRoot);
 
   const ForeignJit& foreign_jit() const { return foreign_jit_; }

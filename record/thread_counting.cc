@@ -18,8 +18,9 @@ constexpr size_t kRingPages = 1024;  // per CPU: 20,000 dispatches
 
 uint64_t Now() { return static_cast<uint64_t>(MonotonicNanos()); }
 
-// Runs on each CPU in turn: the thread that was running there is dispatched, which identifies it.
-// Otherwise a thread that does not share its CPU would be unknown until it sleeps.
+// Runs on every CPU, one after the other, so that the thread that ran there is dispatched and
+// thereby identified. Otherwise a thread that does not share its CPU would be unknown until it
+// sleeps.
 void VisitCpus() {
   cpu_set_t before;
   if (sched_getaffinity(0, sizeof(before), &before) != 0) return;
@@ -91,8 +92,8 @@ std::vector<double> CountsBetween(const std::vector<ptm::CheckedMetric>& metrics
   return counts;
 }
 
-Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& asked) {
-  if (!asked.empty()) return ptm::CheckMetrics(asked);
+Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& names) {
+  if (!names.empty()) return ptm::CheckMetrics(names);
   ptm::CheckedMetrics chosen;
   for (const std::string& name : kDefaultMetrics) {
     auto one = ptm::CheckMetrics({&name, 1});
@@ -117,8 +118,8 @@ Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> met
   sampler->ReadCounted([&counting](const ptm::SampleRecord&) { ++counting; });
   if (counting != sampler->cpus()) {
     return WrongUse(
-        "another program holds this CPU's counters; stop it (or the NMI watchdog: `sudo sysctl "
-        "kernel.nmi_watchdog=0`), or ask for software events only");
+        "another program uses this CPU's counters; stop it (or the NMI watchdog: `sudo sysctl "
+        "kernel.nmi_watchdog=0`), or request only software events");
   }
   ThreadCounting started(std::move(metrics), *std::move(sampler));
   VisitCpus();
@@ -126,8 +127,8 @@ Result<ThreadCounting> ThreadCounting::Start(std::vector<ptm::CheckedMetric> met
 }
 
 void ThreadCounting::AddExisting(uint32_t root) {
-  everyone_ = root == 0;
-  const std::set<uint32_t> tree = everyone_ ? std::set<uint32_t>() : ProcessTree(root);
+  all_processes_ = root == 0;
+  const std::set<uint32_t> tree = all_processes_ ? std::set<uint32_t>() : ProcessTree(root);
   for (const uint32_t pid : procfs::Processes()) {
     for (const uint32_t tid : procfs::Threads(pid))
       accounts_.AddThread(pid, tid, procfs::ThreadName(pid, tid), tree.contains(pid));
@@ -175,7 +176,7 @@ CountTable ThreadCounting::Table() const {
   for (size_t i = 0; i < accounts_.threads().size(); ++i) {
     const ptm::ThreadAccount& now = accounts_.threads()[i];
     const ptm::ThreadAccount& before = i < before_.size() ? before_[i] : nothing;
-    if ((!everyone_ && !now.family) || !Differ(before, now)) continue;
+    if ((!all_processes_ && !now.family) || !Differ(before, now)) continue;
     CountRow row = {.pid = now.pid, .tid = now.tid, .name = PrintableName(now.name)};
     row.ended = now.ended != 0;
     row.counts = CountsBetween(metrics_, before, now);

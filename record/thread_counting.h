@@ -1,6 +1,6 @@
-// Counts for every thread of the machine, from outside: `jprof stat` and `jprof ptt`. A sample at
-// each dispatch attributes a CPU's counts to a thread, so every thread is counted, however short
-// its life. Requires the permission to sample whole CPUs.
+// Counts every thread of the machine from outside the processes: `jprof stat` and `jprof ptt`. A
+// sample at each dispatch attributes a CPU's counts to a thread, so even the shortest thread is
+// counted. Requires the permission to sample whole CPUs.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,42 @@
 
 namespace jprof::record {
 
-// The metrics to count: `asked`, checked; if that is empty, the default metrics that this machine
-// can count, and `notes` reports a missing one.
-Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& asked);
+// Checks the metrics `names`. If it is empty, returns the default metrics that this machine can
+// count; `notes` reports missing ones.
+Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& names);
 
 // A process and its descendants.
 std::set<uint32_t> ProcessTree(uint32_t root, const std::string& proc = procfs::kRoot);
 
-// ASCII: other bytes of a thread's name, which may be any, become '?'.
+// Replaces all bytes that are not printable ASCII by '?': thread names may contain any bytes.
 std::string PrintableName(std::string name);
 
-// What an account counted between two moments, in the order of the metrics.
+// The counts of an account between two moments, in the order of the metrics.
 std::vector<double> CountsBetween(const std::vector<ptm::CheckedMetric>& metrics,
                                   const ptm::ThreadAccount& before, const ptm::ThreadAccount& now);
 
 class ThreadCounting {
  public:
-  // Starts counting. Wrong use: this user may not, or the events do not fit; the error says what
-  // helps.
+  // Starts counting. Wrong use: this user may not count, or the events do not fit; the error
+  // proposes a solution.
   static Result<ThreadCounting> Start(std::vector<ptm::CheckedMetric> metrics);
 
-  // Adds the threads that exist, with their names. The family, which tables show, is the process
-  // `root` and its descendants; 0: all processes.
+  // Adds the existing threads with their names. Tables show the family: the process `root` and its
+  // descendants; 0: all processes.
   void AddExisting(uint32_t root);
-  void AddFamily(uint32_t pid);  // that has just been forked
+  void AddFamily(uint32_t pid);  // `pid` has just been forked
 
   static constexpr int kDrainMilliseconds = 20;
   void Drain();       // call every kDrainMilliseconds
-  void Sync();        // drains; sums then reach to this moment
+  void Sync();        // drains; the sums then include all counts so far
   void StartTable();  // later tables begin at the last Sync
 
   // The family's threads that have run, from the start or StartTable to the last Sync.
   CountTable Table() const;
 
-  // Gives this process real-time priority (SCHED_RR), but not its later children; the process loses
-  // it when it computes for kPriorityMilliseconds without a pause. Prints an error if it is not
-  // permitted. The rings have room for 20,000 dispatches, which a busy machine makes in 50 ms.
+  // Gives this process real-time priority (SCHED_RR), which its later children do not inherit. The
+  // process loses it after kPriorityMilliseconds of computing without a pause. Prints an error if
+  // it is not permitted. The rings hold 20,000 dispatches, which a busy machine makes in 50 ms.
   static void RaisePriority();
   static constexpr int kPriorityMilliseconds = 500;
 
@@ -61,7 +61,7 @@ class ThreadCounting {
   std::vector<ptm::CheckedMetric> metrics_;
   ptm::CpuSampler sampler_;
   ptm::DispatchAccounts accounts_;
-  bool everyone_ = false;                   // all processes are the family
+  bool all_processes_ = false;              // the family includes all processes
   uint64_t start_, now_ = 0;                // of the table; of the last Sync
   std::vector<ptm::ThreadAccount> before_;  // when the table was started
   ptm::ThreadAccount lost_before_;

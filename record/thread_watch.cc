@@ -31,7 +31,7 @@ class Watch {
       program_.emplace(*std::move(held));
       counting_.AddFamily(static_cast<uint32_t>(program_->pid()));
     }
-    if (plan_.hurry) ThreadCounting::RaisePriority();
+    if (plan_.real_time) ThreadCounting::RaisePriority();
     auto released = program_ ? program_->Release() : Result<void>();
     end_ = Seconds();
     return released;
@@ -53,8 +53,8 @@ class Watch {
   }
 
  private:
-  // Counts for `seconds`, 0: without end; returns whether everything is over. Drains at least once,
-  // however late it is. An interval that ends before it begins is left out.
+  // Counts for `seconds`, or without limit if 0. Returns whether counting has ended. Drains at
+  // least once, even if it is late. Skips an interval that ends before it begins.
   bool CountFor(double seconds) {
     const double end = seconds > 0 ? end_ + seconds : std::numeric_limits<double>::infinity();
     do {
@@ -66,7 +66,7 @@ class Watch {
     return false;
   }
 
-  // At least a millisecond, to leave a busy machine some time.
+  // At least a millisecond, to leave time to other programs.
   void Pause(double seconds) {
     constexpr double kMost = ThreadCounting::kDrainMilliseconds;
     const int milliseconds = static_cast<int>(std::clamp(seconds * 1e3 + 1, 1.0, kMost));

@@ -1,5 +1,5 @@
-// Counts the threads of a process tree, of the machine or of a command, table after table:
-// `jprof ptt`.
+// Counts the threads of a process tree, of the machine or of a command, and prints tables: `jprof
+// ptt`.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 namespace jprof::record {
 
 struct WatchPlan {
-  std::optional<Launch> launch;  // run this and count it
-  uint32_t pid = 0;              // else: this process and its descendants; 0: the machine
-  double interval = 0;           // seconds of a table; 0: one table at the end
-  uint64_t count = 0;            // tables; 0: until the end
-  bool hurry = false;            // read the counts at real-time priority
+  std::optional<Launch> launch;  // the command to run and count
+  uint32_t pid = 0;  // without `launch`: the process to count with its descendants; 0: the machine
+  double interval = 0;     // seconds of a table; 0: one table at the end
+  uint64_t count = 0;      // number of tables; 0: until the end
+  bool real_time = false;  // read the counts at real-time priority
   ptm::CheckedMetrics metrics;
   std::string target;  // what is counted, for the user
 };
 
-// Puts dispatches first, whether or not they were asked for.
+// Puts dispatches first and adds them if they are missing.
 void PutDispatchesFirst(std::vector<ptm::CheckedMetric>& metrics);
 
 using PrintTable = std::function<Result<void>(const CountTable&)>;

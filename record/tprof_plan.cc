@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All of this user's processes: what can be sampled where the whole machine cannot.
+// All processes of this user, which can be sampled if the whole machine cannot.
 std::vector<uint32_t> OwnProcesses() {
   std::vector<uint32_t> pids = procfs::Processes();
   std::erase_if(pids, [](uint32_t pid) {
@@ -31,7 +31,7 @@ Result<void> CheckPids(const std::vector<uint32_t>& pids) {
     if (!owner) return WrongUse("there is no process {}", pid);
     if (geteuid() != 0 && *owner != geteuid()) {
       return WrongUse(
-          "process {} belongs to another user: only root, or one with CAP_PERFMON, can sample it",
+          "process {} belongs to another user: only root or a user with CAP_PERFMON can sample it",
           pid);
     }
   }
@@ -71,7 +71,7 @@ std::string TargetText(const TprofRequest& request, const std::vector<std::strin
   return fmt::format("process {}", fmt::join(request.pids, ", "));
 }
 
-// Where this user may not sample the whole machine: the user's own processes instead.
+// If this user may not sample the whole machine, samples the user's own processes instead.
 Result<void> LimitToPermission(TprofPlan& plan) {
   const ptm::Permission permission = ptm::SamplingPermission();
   if (!plan.whole_machine || permission.whole_machine) return {};
@@ -92,8 +92,7 @@ Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::st
     return WrongUse("give either -p or a command, not both");
   if (request.rate != 0 && request.period != 0)
     return WrongUse("--rate and --period exclude each other");
-  if (request.event.empty() && request.period != 0)
-    return WrongUse("--period needs an --event to count");
+  if (request.event.empty() && request.period != 0) return WrongUse("--period requires --event");
   return {};
 }
 

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kDrainMilliseconds = 200;
-constexpr int kEndMilliseconds = 5000;  // that a program has to end after SIGTERM
+constexpr int kEndMilliseconds = 5000;  // for a program to end after SIGTERM
 constexpr double kNanos = 1e9;
 
 uint64_t MonotonicNow() { return static_cast<uint64_t>(MonotonicNanos()); }
@@ -32,8 +32,8 @@ uint64_t RealNow() {
   return uint64_t(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// A sampled thread takes one descriptor on each CPU. Only for this process: the program has been
-// forked already.
+// A sampled thread requires one descriptor per CPU. Affects only this process: the program has
+// already been forked.
 void AllowManyFiles() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -41,7 +41,7 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Waits; a signal ends it early.
+// Waits until the time has passed or a signal arrives.
 void Pause(double seconds) {
   const auto whole = static_cast<time_t>(seconds);
   timespec left = {whole, static_cast<long>((seconds - static_cast<double>(whole)) * kNanos)};
@@ -75,7 +75,7 @@ class Recording {
     return {};
   }
 
-  // A directory that cannot be filled is removed again.
+  // Removes a directory that cannot be filled.
   Result<void> CreateFiles() {
     std::error_code failed;
     if (!fs::create_directories(plan_.out, failed))
@@ -94,7 +94,7 @@ class Recording {
     return plan_.delay == 0 ? Release() : Result<void>();
   }
 
-  // Until the program, the duration or a signal ends it.
+  // Returns when the program has ended, the duration has passed or a signal has arrived.
   void Watch() {
     const uint64_t end = plan_.duration > 0
                              ? MonotonicNow() + static_cast<uint64_t>(plan_.duration * kNanos)
@@ -130,7 +130,7 @@ class Recording {
                          .start_ns = start + static_cast<uint64_t>(plan_.delay * kNanos)});
   }
 
-  // Starts sampling first, so that no mapping is missed in between.
+  // Starts sampling first, so that no mapping is missed.
   void AddRunning() {
     sampler_->Start();
     for (const uint32_t pid : sampling_.pids.empty() ? procfs::Processes() : sampling_.pids)
@@ -144,7 +144,7 @@ class Recording {
                     [this](const ptm::SampleRecord& record) { recorder_.Add(record); });
   }
 
-  // A terminal sends the program the signal itself; kill does not.
+  // A terminal also sends the signal to the program; kill does not.
   void EndProgram() {
     if (!program_ || outcome_) return;
     program_->Signal(SIGTERM);

@@ -1,5 +1,5 @@
-// Makes a tprof recording: samples, the changes of address spaces meanwhile, and everything that
-// names need later, in one directory.
+// Makes a tprof recording in one directory: samples, changes of address spaces during sampling, and
+// everything that is required to resolve names later.
 #pragma once
 
 #include "common/result.h"
@@ -7,8 +7,8 @@
 
 namespace jprof::record {
 
-// Records until the command ends, the duration is over, or SIGINT or SIGTERM arrives. Returns the
-// command's exit status; 0 if there is none or the recording was interrupted.
+// Records until the command ends, the duration has passed, or SIGINT or SIGTERM arrives. Returns
+// the command's exit status; 0 if there is none or the recording was interrupted.
 Result<int> RecordTprof(const TprofPlan& plan);
 
 }  // namespace jprof::record

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the table of docs/AGENT_OPTIONS.md what the table in options/option_table.cc says.
+"""Checks that docs/AGENT_OPTIONS.md has the table that options/option_table.cc generates.
 
   options_docs.py ROOT PROGRAM            fails if the page is out of date; PROGRAM prints the table
   options_docs.py ROOT PROGRAM --write    rewrites the page
@@ -9,21 +9,21 @@ import re
 import subprocess
 import sys
 
-TABLE = re.compile(r"^\| word \|.*\n(?:\|.*\n)*", re.M)
+TABLE = re.compile(r"^\| option \|.*\n(?:\|.*\n)*", re.M)
 
 
 def updated(page, table):
-    """The page with this table; None if it has none, or more than one."""
+    """The page with this table; None unless it has exactly one."""
     if len(TABLE.findall(page)) != 1:
         return None
     return TABLE.sub(lambda _: table, page)
 
 
 def self_test(page, table):
-    """Planted: a word changed, a row dropped, a row added; each must make the page out of date."""
+    """Plants a changed option, a missing row and an additional row; each must be found."""
     rows = table.splitlines(keepends=True)
     planted = {
-        "a changed word": page.replace("`OUT=DIR`", "`OUT=FILE`"),
+        "a changed option": page.replace("`OUT=DIR`", "`OUT=FILE`"),
         "a missing row": page.replace(rows[-1], ""),
         "an additional row": page.replace(rows[-1], rows[-1] + "| `NEW` | | new |\n"),
     }
@@ -47,7 +47,7 @@ def main():
         page = file.read()
     wanted = updated(page, table)
     if wanted is None:
-        sys.exit("docs/AGENT_OPTIONS.md: there must be one table that begins with | word |")
+        sys.exit("docs/AGENT_OPTIONS.md: there must be one table that begins with | option |")
     if sys.argv[3:]:
         with open(path, "w", encoding="utf-8") as file:
             file.write(wanted)

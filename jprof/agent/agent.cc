@@ -9,8 +9,8 @@
 
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
+#include "jprof/agent/print_message.h"
 #include "jprof/agent/sampling_commands.h"
-#include "jprof/agent/say.h"
 
 namespace jprof::agent {
 namespace {
@@ -22,7 +22,7 @@ std::string FullPath(const std::string& path) {
   return result;
 }
 
-// Under a temporary name first: the file is there as a whole or not at all.
+// Renames a temporary file, so that readers see the whole file or none.
 bool WriteFile(const std::string& path, const std::string& text) {
   const std::string temporary = path + ".tmp";
   std::ofstream out(temporary, std::ios::binary);
@@ -42,9 +42,9 @@ Agent::Agent(JavaVM* java_vm, jvmtiEnv* env, AgentOptions parsed, Plan planned, 
       java_threads(env),
       method_reuse(session) {}
 
-// Whatever may be refused comes first, before a file is written. Capabilities are only to be had in
-// Agent_OnLoad. The profile is complete, with its metadata, before the first event; the probe is
-// last, because the VM calls it from then on.
+// Steps that may fail come first, before a file is written. Capabilities are available only in
+// Agent_OnLoad. The profile has its metadata before the first event. The probe is last, because the
+// VM calls it as soon as it is installed.
 Result<void> Agent::Start() {
   constexpr Result<void> (Agent::*kSteps[])() = {
       &Agent::OpenVm,       &Agent::OpenSampling, &Agent::CollectEvents,
@@ -87,19 +87,20 @@ Result<void> Agent::OpenVm() {
   return {};
 }
 
-// HotSpot's probe, or JVMTI's if that is allowed.
+// Uses HotSpot's probe, or JVMTI's if the plan allows it.
 Result<void> Agent::OpenProbe() {
-  const Result<void> found = plan.hotspot_probe ? FindHotspotProbe() : Fail("asked for");
+  const Result<void> found =
+      plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
     probe_facts_ = {"hotspot", "", hotspot_probe->build_id};
     return {};
   }
-  const std::string& why = found.error().message;
-  if (!plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", why);
-  if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", why);
-  probe_facts_ = {"jvmti", why, ""};
+  const std::string& reason = found.error().message;
+  if (!plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", reason);
+  if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
+  probe_facts_ = {"jvmti", reason, ""};
   jvmti_probe = std::make_unique<JvmtiProbe>(jvmti);
-  Say("recording with JVMTI events, which is slow: " + why);
+  PrintMessage("recording with JVMTI events, which is slow: " + reason);
   return {};
 }
 
@@ -139,22 +140,22 @@ Result<void> Agent::CollectEvents() {
 
 Result<void> Agent::StartSession() {
   if (!plan.has_session()) return {};
-  engine::SessionOptions of_session = plan.session;
-  of_session.files.directory = directory;
-  of_session.files.directory_is_made = true;
-  of_session.method_filter = MethodFilter(options, jdk_packages);
+  engine::SessionOptions session_options = plan.session;
+  session_options.files.directory = directory;
+  session_options.files.directory_is_made = true;
+  session_options.method_filter = MethodFilter(options, jdk_packages);
   engine::MethodSource* source = jvmti_probe.get();
   if (source == nullptr) source = &hotspot->vm;
-  return session.Start(std::move(of_session), source);
+  return session.Start(std::move(session_options), source);
 }
 
-// Without a call tree the log is all there is; beside one the recording goes on without it.
+// A failure is an error only without a call tree; else the recording continues without the log.
 Result<void> Agent::StartJitLog() {
   if (!plan.jit_log) return {};
   const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   auto started = jit_log.Start(java, folder.get(), options.jit_code);
   if (started || !plan.has_session()) return started;
-  Say(started.error().message);
+  PrintMessage(started.error().message);
   return {};
 }
 
@@ -166,16 +167,17 @@ Result<void> Agent::WriteMeta() {
     return Fail("cannot write {}/{}", directory, profile::kMetaFile);
   }
   const std::string path = directory + "/" + profile::kMetaFile;
-  if (!WriteFile(path, text)) Say("cannot write " + path + "; the log of jitted code is written");
+  if (!WriteFile(path, text))
+    PrintMessage("cannot write " + path + "; the log of jitted code is written");
   return {};
 }
 
-// `jprof ctl`. The program is sampled even if nothing can listen.
+// Listens for `jprof ctl`. Sampling works even if this fails.
 Result<void> Agent::Listen() {
   if (sampling == nullptr) return {};
   auto commands = SamplingCommands(options, *sampling, session, FullPath(directory));
   if (const auto listens = control.Start(std::move(commands)); !listens) {
-    Say(listens.error().message + "; sampling goes on without `jprof ctl`");
+    PrintMessage(listens.error().message + "; sampling continues without `jprof ctl`");
   }
   return {};
 }
@@ -183,7 +185,7 @@ Result<void> Agent::Listen() {
 Result<void> Agent::EnableEvents() {
   if (!plan.has_session()) return {};
   if (plan.source == Source::kSamples) {
-    // The compilers describe all places in their code, not only those where the VM may stop.
+    // Compilers then describe all locations in their code, not only safepoints.
     uint8_t* const flag = hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints");
     if (flag != nullptr) *flag = 1;
   }
@@ -201,11 +203,12 @@ void Agent::ReportStarted() const {
   if (!options.verbose) return;
   switch (plan.source) {
     case Source::kNone:
-      return Say("recording jitted code into " + directory);
+      return PrintMessage("recording jitted code into " + directory);
     case Source::kSamples:
-      return Say("sampling stacks into " + directory);
+      return PrintMessage("sampling stacks into " + directory);
     case Source::kProbe:
-      return Say("recording into " + directory + " with the " + probe_facts_.kind + " probe");
+      return PrintMessage("recording into " + directory + " with the " + probe_facts_.kind +
+                          " probe");
   }
 }
 

@@ -1,6 +1,6 @@
-// The agent of one recording JVM: all its parts, and the steps that start them. There is one
-// object, made in Agent_OnLoad. It is never freed, not even after a failed start: probes, signal
-// handlers, hooks in the VM and callbacks may use it until the very end of the process.
+// The agent of one recording JVM: its parts, and the steps that start them. Agent_OnLoad creates
+// the only object. It is never freed, not even after a failed start, because probes, signal
+// handlers, hooks in the VM and callbacks may use it until the process ends.
 #pragma once
 
 #include <jvmti.h>
@@ -28,13 +28,13 @@
 namespace jprof::agent {
 
 struct Agent {
-  // `made`: the profile's directory. Nothing is opened yet.
+  // `made`: the profile's directory. The constructor opens nothing.
   Agent(JavaVM* java_vm, jvmtiEnv* env, AgentOptions parsed, Plan planned, std::string made);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // In Agent_OnLoad, once TheAgent() returns this object. After an error the program runs as if
-  // there were no agent: no callback, no signal handler, no listener.
+  // Call in Agent_OnLoad, after TheAgent() returns this object. After an error the program runs as
+  // without an agent: no callback, no signal handler, no listener.
   Result<void> Start();
 
   // Constant after construction.
@@ -44,7 +44,7 @@ struct Agent {
   const Plan plan;
   const std::string directory;
 
-  // Constant after Start; null: the plan has no such part.
+  // Constant after Start; null: the plan does not include the part.
   std::unique_ptr<HotspotVm> hotspot;
   std::unique_ptr<HotspotProbe> hotspot_probe;
   std::unique_ptr<JvmtiProbe> jvmti_probe;
@@ -59,7 +59,7 @@ struct Agent {
   Control control;
 
  private:
-  // The steps, in this order; each does nothing if the plan has no such part.
+  // The steps, in this order; each does nothing if the plan does not include its part.
   Result<void> OpenVm();
   Result<void> OpenSampling();
   Result<void> CollectEvents();
@@ -80,7 +80,7 @@ struct Agent {
   jvmtiEnv* virtual_threads_ = nullptr;
 };
 
-// The agent, for JVMTI callbacks and signal handlers. Only after Agent_OnLoad has made it.
+// The agent, for JVMTI callbacks and signal handlers. Valid after Agent_OnLoad has created it.
 Agent& TheAgent();
 
 }  // namespace jprof::agent

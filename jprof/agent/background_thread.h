@@ -1,4 +1,4 @@
-// Threads of the agent's own.
+// Starts threads of the agent.
 #pragma once
 
 #include <pthread.h>
@@ -7,8 +7,8 @@
 
 namespace jprof::agent {
 
-// Runs run(argument) on a detached thread that takes no signals: those of the program are for its
-// own threads. False: the system refuses one more thread.
+// Calls run(argument) on a detached thread with all signals blocked, so that the program's signals
+// reach the program's threads. Returns false if the system refuses another thread.
 inline bool StartBackgroundThread(const char* name, void* (*run)(void*), void* argument) {
   pthread_t thread;
   const BlockedSignals blocked;

@@ -56,8 +56,9 @@ pid_t PidOf(std::string_view name) {
   return error == std::errc() && pid > 0 && name == control::SocketName(pid) ? pid : 0;
 }
 
-// Removes a socket only if its process does not exist and nothing listens: a process of another
-// container that shares the folder has no pid here, and one that is about to listen does not yet.
+// Removes a socket only if its process does not exist and nothing listens. Both are checked because
+// a process of another container that shares the folder has no pid here, and a process that is
+// starting does not listen yet.
 void RemoveStale(const std::string& folder) {
   DIR* entries = opendir(folder.c_str());
   if (entries == nullptr) return;
@@ -69,19 +70,21 @@ void RemoveStale(const std::string& folder) {
   closedir(entries);
 }
 
-// Makes the folder if necessary; no other user may write into it or replace it.
+// Creates the folder if necessary. Error: another user could write into it or replace it.
 Result<void> PrepareFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return Fail("cannot make the folder {}: {}", folder, ErrnoText());
   }
   struct stat status;
-  if (lstat(folder.c_str(), &status) != 0) return Fail("cannot see {}: {}", folder, ErrnoText());
+  if (lstat(folder.c_str(), &status) != 0)
+    return Fail("cannot read the attributes of {}: {}", folder, ErrnoText());
   if (!S_ISDIR(status.st_mode)) return Fail("{} is not a folder; remove it", folder);
   if (status.st_uid != geteuid()) {
     return Fail("{} belongs to user {}; set XDG_RUNTIME_DIR to a folder of this user", folder,
                 status.st_uid);
   }
-  if ((status.st_mode & 022) != 0) return Fail("others may write to {}; chmod 700 it", folder);
+  if ((status.st_mode & 022) != 0)
+    return Fail("other users may write to {}; run chmod 700 on it", folder);
   return {};
 }
 
@@ -99,7 +102,7 @@ std::string Refusal(std::string_view why) {
 }  // namespace
 
 Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_t patience_ms) {
-  if (running_) return Fail("jprof ctl is listened to already");
+  if (running_) return Fail("already listening for jprof ctl");
   handlers_ = std::move(handlers);
   user_ = geteuid();
   patience_ms_ = patience_ms;
@@ -114,15 +117,16 @@ Result<void> Control::Start(Handlers handlers, const std::string& folder, int64_
 
 Result<void> Control::Listen() {
   const auto address = AddressOf(path_);
-  if (!address) return Fail("{} is too long for a socket; set XDG_RUNTIME_DIR shorter", path_);
+  if (!address)
+    return Fail("{} is too long for a socket; set XDG_RUNTIME_DIR to a shorter path", path_);
   if (IsStale(path_)) unlink(path_.c_str());  // of an earlier process with this pid
   listener_.Reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener_) return Fail("no socket for jprof ctl: {}", ErrnoText());
+  if (!listener_) return Fail("cannot create a socket for jprof ctl: {}", ErrnoText());
   if (bind(listener_.get(), Generic(*address), sizeof *address) != 0) {
-    listener_.Reset();  // the socket at this path is another's
-    return Fail("no socket at {}: {}", path_, ErrnoText());
+    listener_.Reset();  // the socket at this path belongs to another process
+    return Fail("cannot create the socket {}: {}", path_, ErrnoText());
   }
-  // Nobody can connect before it listens.
+  // No client can connect before listen().
   if (chmod(path_.c_str(), 0600) != 0 || listen(listener_.get(), kMostClients) != 0) {
     return Fail("cannot listen at {}: {}", path_, ErrnoText());
   }
@@ -131,15 +135,15 @@ Result<void> Control::Listen() {
 
 Result<void> Control::StartThread() {
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wake_) return Fail("no thread for jprof ctl: {}", ErrnoText());
-  const BlockedSignals blocked;  // inherited: the program's signals are not for the new thread
+  if (!wake_) return Fail("cannot create a thread for jprof ctl: {}", ErrnoText());
+  const BlockedSignals blocked;  // the new thread inherits the mask
   const auto serve = [](void* control) -> void* {
     pthread_setname_np(pthread_self(), "jprof control");
     static_cast<Control*>(control)->Serve();
     return nullptr;
   };
   const int error = pthread_create(&thread_, nullptr, serve, this);
-  if (error != 0) return Fail("no thread for jprof ctl: {}", ErrnoText(error));
+  if (error != 0) return Fail("cannot create a thread for jprof ctl: {}", ErrnoText(error));
   running_ = true;
   return {};
 }
@@ -170,10 +174,10 @@ void Control::LeaveToParent() {
 
 void Control::Serve() {
   for (;;) {
-    Polled polled = WhatToPoll();
+    Polled polled = PollSet();
     if (poll(polled.data(), polled.size(), PollTimeout()) < 0) {
       if (errno == EINTR) continue;
-      return listener_.Reset();  // callers are refused then
+      return listener_.Reset();  // further connections are refused
     }
     if (polled[0].revents != 0) return;
     for (size_t i = 0; i < kMostClients; ++i) {
@@ -184,8 +188,8 @@ void Control::Serve() {
   }
 }
 
-// Negative descriptors are passed over.
-Control::Polled Control::WhatToPoll() const {
+// poll() ignores negative descriptors.
+Control::Polled Control::PollSet() const {
   Polled polled = {};
   polled[0] = {wake_.get(), POLLIN, 0};
   polled[1] = {Now() < retry_accept_ms_ ? -1 : listener_.get(), POLLIN, 0};
@@ -227,7 +231,7 @@ bool Control::Allowed(int fd) const {
   return peer.uid == user_ || peer.uid == 0;
 }
 
-// If none is free, the one that came first.
+// A free client, else the one that connected first.
 Control::Client& Control::FreeClient() {
   return *std::ranges::min_element(
       clients_, {}, [](const Client& client) { return client.fd ? client.number : 0; });
@@ -243,9 +247,9 @@ void Control::Read(Client& client) {
   if (end != text.npos) {
     Send(client.fd.get(), Answer(text.substr(0, end)));
   } else if (got > 0 && client.size < client.text.size()) {
-    return;  // the rest is to come
+    return;  // the line is not complete
   } else if (client.size > 0) {
-    Send(client.fd.get(), Refusal("this is not a line of a command"));
+    Send(client.fd.get(), Refusal("the request is not a complete line"));
   }
   client.fd.Reset();
 }

@@ -1,10 +1,12 @@
 // The agent's side of `jprof ctl` (common/control_protocol.h): a thread that listens on a Unix
-// socket and has the recording started, stopped and asked. Plain POSIX: no JVM in it.
+// socket and executes the commands for the recording. Uses POSIX only, no JVM.
 //
-// Only the process' own user and root are answered: the socket's folder is 0700, the socket 0600,
-// and the kernel is asked who calls. Whoever has not said a line after 2 s is dropped; one client
-// never waits for another's line. Nothing is thrown; what goes wrong with a client ends that
-// client. A child by fork() must call LeaveToParent.
+// - Only the user of the process and root are served: the folder has mode 0700 and the socket 0600,
+//   and the kernel reports the client's user.
+// - A client that has not sent a line after 2 s is disconnected. No client waits for another one's
+//   line.
+// - No function throws. An error of a client ends its connection.
+// - A child created by fork() must call LeaveToParent.
 #pragma once
 
 #include <poll.h>
@@ -26,8 +28,9 @@ namespace jprof::agent {
 
 class Control {
  public:
-  // What the commands do: a line of what was done, or an error. An empty one is refused as not
-  // possible. All run on the control thread, one at a time: no Java thread, all signals blocked.
+  // The commands. Each returns a line for the user or an error; an empty one is reported as not
+  // possible. They run on the control thread, one at a time, with all signals blocked; it is not a
+  // Java thread.
   struct Handlers {
     std::function<Result<std::string>()> start, stop, flush, reset;
     std::function<std::vector<control::Fact>()> status;
@@ -37,27 +40,28 @@ class Control {
   Control(const Control&) = delete;
   ~Control() { Stop(); }
 
-  // Listens at FOLDER/PID.sock; removes what dead processes left in that folder. Once at a time.
-  // Error: nothing listens, and nothing has been changed.
+  // Listens at FOLDER/PID.sock and removes sockets of ended processes from that folder. Must not be
+  // called while running. Error: nothing listens, and nothing has been changed.
   Result<void> Start(Handlers handlers, const std::string& folder = control::OwnFolder(),
                      int64_t patience_ms = 2'000);
 
-  // Ends the thread, after the handler that runs if one does, and removes the socket. After it no
-  // handler runs. Not from a handler. Nothing to do if nothing was started, or in a forked child.
+  // Ends the thread, after a running handler returns, and removes the socket. No handler runs
+  // afterwards. Must not be called from a handler. Does nothing if not started, or in a forked
+  // child.
   void Stop();
 
-  // In a child by fork(), which does not have the thread: closes the copies of the descriptors. The
-  // socket remains the parent's. The owner calls it from a handler of pthread_atfork.
+  // Call in a child created by fork(), which does not have the thread: closes the copies of the
+  // descriptors. The parent keeps the socket. The owner calls it from a pthread_atfork handler.
   void LeaveToParent();
 
-  // Of the socket; empty before Start.
+  // The path of the socket; empty before Start.
   const std::string& path() const { return path_; }
 
  private:
   struct Client {
     Fd fd;
-    uint64_t number = 0;  // they are numbered as they come, from 1
-    int64_t until = 0;    // when it is dropped
+    uint64_t number = 0;  // in order of connection, from 1
+    int64_t until = 0;    // when it is disconnected
     size_t size = 0;
     std::array<char, control::kMaxRequest> text;
   };
@@ -67,7 +71,7 @@ class Control {
   Result<void> Listen();
   Result<void> StartThread();
   void Serve();
-  Polled WhatToPoll() const;
+  Polled PollSet() const;
   int PollTimeout() const;
   void Accept();
   bool Allowed(int fd) const;
@@ -85,7 +89,7 @@ class Control {
   Fd listener_, wake_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;
-  int64_t retry_accept_ms_ = 0;  // no descriptor was left for one more client: try again then
+  int64_t retry_accept_ms_ = 0;  // accept failed for lack of descriptors: retry at this time
   pthread_t thread_ = {};
   bool running_ = false;
 };

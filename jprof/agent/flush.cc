@@ -21,7 +21,7 @@ Result<void> FlushFile(int directory_fd, const char* name) {
   if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode))
     return {};
   const Fd fd(openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return {};  // renamed meanwhile
+  if (!fd && errno == ENOENT) return {};  // renamed in the meantime
   if (fd && fsync(fd.get()) == 0) return {};
   return Fail("cannot write {} to the disk: {}", name, ErrnoText());
 }

@@ -1,13 +1,13 @@
-// What `jprof ctl flush` does: a profile that survives a crash of the machine, not only of the
-// program. Plain POSIX.
+// Implements `jprof ctl flush`: afterwards the profile survives a crash of the machine, not only of
+// the program. Uses POSIX only.
 #pragma once
 
 #include "common/result.h"
 
 namespace jprof::agent {
 
-// When it returns, all files in the folder, with what was written into mappings of them before, and
-// their names are on the disk. Waits for the disk; holds no lock. Error: the file and why.
+// Writes all files in the folder, including earlier writes to their mappings, and the folder's
+// entries to the disk. Waits for the disk; holds no lock. The error names the file and the reason.
 Result<void> FlushFolder(int directory_fd);
 
 }  // namespace jprof::agent

@@ -1,14 +1,14 @@
 #include "jprof/agent/focus.h"
 
-#include "jprof/agent/say.h"
+#include "jprof/agent/print_message.h"
 #include "jprof/hotspot/handlers.h"
 #include "jprof/hotspot/interpreter_entries.h"
 
 namespace jprof::agent {
 namespace {
 
-// The class that the JDK generates for a lambda or a method reference has one method, which calls
-// the body. The body stays in focus; the method is left out, so that it is inlined into the JDK's
+// The JDK generates a class for a lambda or a method reference, with one method that calls the
+// body. The body stays in focus. The method is excluded so that it can be inlined into the JDK's
 // loops.
 bool IsGeneratedForLambda(std::string_view class_name) {
   return class_name.find("$$Lambda") != std::string_view::npos;
@@ -23,12 +23,13 @@ engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkP
     return (methods.Empty() || methods.AcceptsMethod(class_name, name)) &&
            (focus.Empty() ||
             (!IsGeneratedForLambda(class_name) &&
-             focus.AcceptsMethod(class_name, name, packages.OfApplication(class_name))));
+             focus.AcceptsMethod(class_name, name, packages.IsApplicationClass(class_name))));
   };
 }
 
 void StartFocus(JNIEnv* jni, JdkPackages& packages) {
-  if (!packages.Read(jni)) Say("the JVM does not report its packages: FOCUS=app finds nothing");
+  if (!packages.Read(jni))
+    PrintMessage("the JVM does not report its packages: FOCUS=app matches no method");
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return;
   hotspot::Fields field(*structs);

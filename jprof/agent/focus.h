@@ -1,4 +1,4 @@
-// Which methods are recorded (CLASSMETHODS=), and which are the only ones that run with probes
+// Selects the methods that are recorded (CLASSMETHODS=) and those that are compiled with probes
 // (FOCUS=).
 #pragma once
 
@@ -10,11 +10,10 @@
 
 namespace jprof::agent {
 
-// Empty: all of them. `packages` outlives the filter, which is called in probes and on compiler
-// threads.
+// Empty: all methods. `packages` must outlive the filter, which probes and compiler threads call.
 engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkPackages& packages);
 
-// When the VM is up: reads the JDK's packages and where the interpreter's code is.
+// Call in VMInit: reads the JDK's packages and the address range of the interpreter.
 void StartFocus(JNIEnv* jni, JdkPackages& packages);
 
 }  // namespace jprof::agent

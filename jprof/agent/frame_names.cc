@@ -16,10 +16,10 @@ class NativeFunctions : public engine::MethodSource {
  public:
   explicit NativeFunctions(const unwind::Unwinder& unwinder) : unwinder_(unwinder) {}
   bool Describe(uint64_t address, MethodText* text) override {
-    reading_.emplace(unwinder_);  // the module's path stands as long as this object
+    reading_.emplace(unwinder_);  // keeps the module's path valid
     unwind::Function function;
-    if (!unwinder_.FunctionAt(
-            address, &function)) {  // hand-written code without exception frames, or no module's
+    // Fails for hand-written code without exception frames and for code outside of modules.
+    if (!unwinder_.FunctionAt(address, &function)) {
       text->class_name = function.module;
       text->name = "(native code)";
       text->flags = profile::kMethodStub;
@@ -40,10 +40,10 @@ class NativeFunctions : public engine::MethodSource {
   std::optional<unwind::Unwinder::Reading> reading_;
 };
 
-// Where the text is known already.
-class Known : public engine::MethodSource {
+// A method whose text is already known.
+class FixedMethod : public engine::MethodSource {
  public:
-  Known(std::string_view class_name, std::string_view name, profile::MethodFlags flags)
+  FixedMethod(std::string_view class_name, std::string_view name, profile::MethodFlags flags)
       : class_name_(class_name), name_(name), flags_(flags) {}
   bool Describe(uint64_t, MethodText* text) override {
     text->class_name = class_name_;
@@ -60,36 +60,36 @@ class Known : public engine::MethodSource {
 
 }  // namespace
 
-uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java,
-                   const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame) {
+uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
+                        const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame) {
   if (!IsJava(frame.type) && frame.type != MethodType::kFunction) {
-    return NoteWord(
-        thread, reinterpret_cast<const char*>(frame.method));  // the VM's stubs have literals, too
+    // The method of a stub is a literal.
+    return NoteReference(thread, reinterpret_cast<const char*>(frame.method));
   }
   NativeFunctions native(unwinder);
   engine::MethodSource& source = IsJava(frame.type) ? java : native;
   return profile::PackMethod(frame.type, engine::SampledMethod(thread, source, frame.method));
 }
 
-uint32_t NoteWord(engine::Thread& thread, const char* text) {
-  Known source("", text, profile::kMethodStub);
+uint32_t NoteReference(engine::Thread& thread, const char* text) {
+  FixedMethod source("", text, profile::kMethodStub);
   return profile::PackMethod(
       MethodType::kOther, engine::SampledMethod(thread, source, reinterpret_cast<uint64_t>(text)));
 }
 
-uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel,
-                    uint64_t address) {
+uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                         uint64_t address) {
   const auto function = kernel.At(address);
   if (function.start == 0) return 0;
-  Known source(function.module, function.name, profile::kMethodKernel);
+  FixedMethod source(function.module, function.name, profile::kMethodKernel);
   return profile::PackMethod(MethodType::kFunction,
                              engine::SampledMethod(thread, source, function.start));
 }
 
-uint32_t ClassWord(engine::Thread& thread, const char* signature) {
+uint32_t ClassReference(engine::Thread& thread, const char* signature) {
   std::string_view name = signature;
   if (name.size() > 2 && name.front() == 'L') name = name.substr(1, name.size() - 2);
-  Known source(name, "", profile::kMethodClass);
+  FixedMethod source(name, "", profile::kMethodClass);
   return profile::PackMethod(MethodType::kOther, thread.session->methods().Find(source, 0).id);
 }
 

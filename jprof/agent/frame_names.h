@@ -1,7 +1,7 @@
-// From what a walk found to the words of tree nodes: Java methods, native functions, the VM's
-// stubs, kernel functions and classes of objects become methods of the profile when they are first
-// seen. Callable in a signal handler: see engine/samples.h. Names are kept as they can be had
-// without work (a module and an address); reports resolve them.
+// Maps the frames of stacks to the method references of tree nodes. Java methods, native functions,
+// stubs of the VM, kernel functions and classes of objects are added to the profile's methods at
+// their first use. Callable in a signal handler: see engine/samples.h. Native names are recorded as
+// a module and an address; reports resolve them.
 #pragma once
 
 #include "jprof/engine/samples.h"
@@ -15,16 +15,16 @@ constexpr bool IsJava(MethodType type) {
   return type != MethodType::kFunction && type != MethodType::kOther && type != MethodType::kNone;
 }
 
-// Words as in profile::Node.
-uint32_t FrameWord(engine::Thread& thread, engine::MethodSource& java,
-                   const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
-// The words of what walks of a thread find.
+// All return a method reference as in profile::Node::word.
+uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
+                        const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
+// The method references of the frames of one thread.
 class ThreadNames final : public hotspot::FrameNames {
  public:
   ThreadNames(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder)
       : thread_(thread), java_(java), unwinder_(unwinder) {}
   uint32_t WordOf(const hotspot::StackFrame& frame) override {
-    return FrameWord(thread_, java_, unwinder_, frame);
+    return FrameReference(thread_, java_, unwinder_, frame);
   }
 
  private:
@@ -33,13 +33,13 @@ class ThreadNames final : public hotspot::FrameNames {
   const unwind::Unwinder& unwinder_;
 };
 
-// 0: the kernel's functions are not known.
-uint32_t KernelWord(engine::Thread& thread, const unwind::KernelFunctions& kernel,
-                    uint64_t address);
-// `signature` as the VM gives it: Ljava/lang/String; or [I.
-uint32_t ClassWord(engine::Thread& thread, const char* signature);
+// Returns 0 if the kernel's functions are not known.
+uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
+                         uint64_t address);
+// `signature`: as the VM returns it, Ljava/lang/String; or [I.
+uint32_t ClassReference(engine::Thread& thread, const char* signature);
 
-// A frame that only says something; a literal.
-uint32_t NoteWord(engine::Thread& thread, const char* text);
+// A frame that is a note for the reader. `text`: a string literal.
+uint32_t NoteReference(engine::Thread& thread, const char* text);
 
 }  // namespace jprof::agent

@@ -1,6 +1,6 @@
 #include "jprof/agent/hotspot_probe.h"
 
-#include "jprof/agent/say.h"
+#include "jprof/agent/print_message.h"
 #include "jprof/hotspot/compile_focus.h"
 
 namespace jprof::agent {
@@ -40,8 +40,8 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
   if (!options.focus.Empty()) {
     const auto installed = InstallFocus(hotspot, targets, options.keep_intrinsics, session);
     if (!installed) {
-      Say("methods out of focus are not recorded, but they run with probes: " +
-          installed.error().message);
+      PrintMessage("methods outside FOCUS are not recorded, but they run with probes: " +
+                   installed.error().message);
     }
     focused = installed.has_value();
   }

@@ -1,4 +1,4 @@
-// HotSpot as this process runs it, and its probe, if the recording needs one.
+// This process' HotSpot VM, and its probe if the recording needs one.
 #pragma once
 
 #include <string>
@@ -16,20 +16,20 @@ struct HotspotVm {
   hotspot::VmStructs structs;
   hotspot::Vm vm;
 
-  // Error (wrong use): this JVM is not HotSpot; or what this VM lacks.
+  // Error (wrong use): this JVM is not HotSpot, or lacks a required structure.
   static Result<HotspotVm> Open();
 };
 
-// Found, but not yet installed. Probes may use `vm` to the very end of the process: never freed.
+// Finds the probe without installing it. Probes may use `vm` until the process ends: never freed.
 struct HotspotProbe {
   hotspot::ProbeTargets targets;
   std::string build_id;  // of libjvm.so
 
   static Result<HotspotProbe> Find();
 
-  // In Agent_OnLoad, as the last step: from now on the VM calls the handlers. With FOCUS only the
-  // methods in focus are compiled with probes; where that is not possible, all are, and the user is
-  // told.
+  // Call as the last step of Agent_OnLoad: the VM calls the handlers from now on. With FOCUS only
+  // the methods in focus are compiled with probes; if that is not possible, all methods are, and a
+  // message reports it.
   Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind, const AgentOptions& options,
                        engine::Session& session) const;
 };

@@ -13,17 +13,17 @@ struct IdleTick {
   int64_t period_ns = 1;        // of the trigger
   int64_t passed_ns = 0;        // since the tick before: a multiple of the period
   bool counts_running = false;  // WALL: CPU time counts like idle time
-  uint32_t run = 0;             // changes whenever sampling starts anew
+  uint32_t run = 0;             // changes whenever sampling starts
 };
 
 // The unsampled time of one thread for one trigger. Valid in zeroed memory.
 // Owner: the background thread.
 class IdleAccount {
  public:
-  // Adds a tick; `cpu_ns`: the CPU time that the thread has used so far. For IDLE the CPU time of
-  // the tick is subtracted. Ticks come early and late, so the balance may be negative for a while.
-  // Returns how many samples the thread should be asked for: 0 if less than a period is unsampled,
-  // or if the thread ran for more than half of the tick.
+  // Adds a tick. `cpu_ns`: the CPU time of the thread so far. For IDLE the CPU time of the tick is
+  // subtracted. Ticks are early or late, so the balance may be negative temporarily. Returns the
+  // number of samples to request from the thread: 0 if less than a period is unsampled, or if the
+  // thread ran for more than half of the tick.
   int64_t Add(const IdleTick& tick, uint64_t cpu_ns) {
     const int64_t used_ns = static_cast<int64_t>(cpu_ns - cpu_ns_);
     cpu_ns_ = cpu_ns;
@@ -37,7 +37,7 @@ class IdleAccount {
     return std::max(int64_t{0}, unsampled_ns_) / tick.period_ns;
   }
 
-  // The thread was asked for `samples` samples.
+  // Records that `samples` samples were requested from the thread.
   void Subtract(const IdleTick& tick, int64_t samples) {
     unsampled_ns_ -= samples * tick.period_ns;
   }
@@ -48,20 +48,20 @@ class IdleAccount {
   uint32_t run_ = 0;
 };
 
-// Limits how many threads are signalled in a tick; the next tick goes on where the last one
-// stopped.
+// Limits the number of threads that are signalled in a tick; the next tick continues where the last
+// one stopped.
 class Rotation {
  public:
   explicit Rotation(uint32_t limit) : limit_(limit) {}
 
-  // Advances to the next thread. False: not in this tick.
+  // Advances to the next thread. Returns false if it is not to be signalled in this tick.
   bool Next() { return place_++ >= first_ && signalled_ < limit_; }
-  // The present thread was signalled.
+  // Records that the current thread was signalled.
   void Signalled() {
     ++signalled_;
     last_ = place_;
   }
-  // All threads have been visited.
+  // Call when all threads have been visited.
   void EndTick() {
     first_ = signalled_ == limit_ && last_ < place_ ? last_ : 0;
     place_ = signalled_ = 0;
@@ -69,8 +69,8 @@ class Rotation {
 
  private:
   const uint32_t limit_;
-  uint32_t first_ = 0;             // the place at which the tick begins
-  uint32_t place_ = 0, last_ = 0;  // of the present and of the last signalled thread, from 1
+  uint32_t first_ = 0;             // index at which the tick begins
+  uint32_t place_ = 0, last_ = 0;  // of the current and of the last signalled thread, from 1
   uint32_t signalled_ = 0;
 };
 

@@ -5,11 +5,10 @@
 
 namespace jprof::agent {
 
-// 1. Each sampled thread's account gets the time of this tick, less its CPU time for IDLE.
-// 2. The threads that have a period or more of unsampled time and look idle are signalled, from
-//    where the last tick stopped, until the limit is reached.
-// 3. The requested ticks are kept beside the signal, because signals that arrive together become
-//    one.
+// 1. Add the time of this tick to each sampled thread's account, less its CPU time for IDLE.
+// 2. Signal the threads that look idle and have at least a period of unsampled time, from where the
+//    last tick stopped, until the limit is reached.
+// 3. Store the number of requested ticks separately, because the kernel merges pending signals.
 void IdleRequests::Request(size_t trigger, const IdleTick& tick) {
   session_.ForEachThread([&](engine::Thread& thread) {
     SampledThread* sampled = SampledThreadOf(thread);

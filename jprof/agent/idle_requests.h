@@ -1,6 +1,6 @@
-// Requests samples of idle threads (IDLE) and of all threads (WALL): in each tick of the trigger
-// the threads whose unsampled time has reached the period are signalled, at most 32 of them, so
-// that many idle threads cost no more than few. Owner: the background thread.
+// Requests samples of idle threads (IDLE) and of all threads (WALL). In each tick of the trigger it
+// signals the threads whose unsampled time has reached the period, at most 32 of them, which limits
+// the cost of many idle threads. Owner: the background thread.
 #pragma once
 
 #include "jprof/agent/idle_account.h"
@@ -12,7 +12,7 @@ class IdleRequests {
  public:
   explicit IdleRequests(engine::Session& session) : session_(session) {}
 
-  // One tick of a trigger.
+  // Processes one tick of a trigger.
   void Request(size_t trigger, const IdleTick& tick);
 
  private:

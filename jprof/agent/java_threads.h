@@ -1,6 +1,6 @@
-// The Java threads of one JVMTI environment. For each the caller may keep a value (not 0) that says
-// which native thread it is; it lies in the thread's JVMTI storage of this environment. Callable in
-// the live phase, outside probes and signal handlers.
+// The Java threads of one JVMTI environment. The caller may assign each a value (not 0) that
+// identifies its native thread; it is kept in the thread's JVMTI storage of this environment.
+// Callable in the live phase, outside probes and signal handlers.
 #pragma once
 
 #include <jvmti.h>
@@ -34,8 +34,8 @@ class JavaThreads {
     });
   }
 
-  // Finds the live threads without a value among `early` by their kernel names; keeps the value of
-  // each, calls f(value, name) and removes it from `early`.
+  // Matches the live threads without a value to `early` by their kernel names. For each match it
+  // assigns the value, calls f(value, name) and removes the entry from `early`.
   template <typename F>
   void MatchEarly(JNIEnv* jni, std::vector<UnnamedThread>& early, F f) const {
     ForEach(jni, [&](jthread thread) {

@@ -5,7 +5,7 @@
 namespace jprof::agent {
 namespace {
 
-// Java calls that give up at the first exception; what they make is freed with the frame.
+// Calls Java methods; fails after the first exception. Local references are freed with the frame.
 class Calls {
  public:
   explicit Calls(JNIEnv* jni) : jni_(jni) {}
@@ -17,7 +17,7 @@ class Calls {
     jmethodID id = type != nullptr ? jni_->GetStaticMethodID(type, method, signature) : nullptr;
     return Checked(id != nullptr ? jni_->CallStaticObjectMethod(type, id) : nullptr);
   }
-  jobject On(jobject object, const char* class_name, const char* method, const char* signature) {
+  jobject Call(jobject object, const char* class_name, const char* method, const char* signature) {
     if (failed_ || object == nullptr) return nullptr;
     jclass type = jni_->FindClass(class_name);
     jmethodID id = type != nullptr ? jni_->GetMethodID(type, method, signature) : nullptr;
@@ -27,7 +27,7 @@ class Calls {
   template <typename F>
   void ForEach(jobject set, F f) {
     auto array =
-        static_cast<jobjectArray>(On(set, "java/util/Set", "toArray", "()[Ljava/lang/Object;"));
+        static_cast<jobjectArray>(Call(set, "java/util/Set", "toArray", "()[Ljava/lang/Object;"));
     const jsize count = array != nullptr ? jni_->GetArrayLength(array) : 0;
     for (jsize i = 0; i < count && !failed_; ++i) {
       jobject element = jni_->GetObjectArrayElement(array, i);
@@ -66,11 +66,12 @@ bool JdkPackages::Read(JNIEnv* jni) {
       java.Static("java/lang/ClassLoader", "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
   jobject layer = java.Static("java/lang/ModuleLayer", "boot", "()Ljava/lang/ModuleLayer;");
   java.ForEach(
-      java.On(layer, "java/lang/ModuleLayer", "modules", "()Ljava/util/Set;"), [&](jobject module) {
+      java.Call(layer, "java/lang/ModuleLayer", "modules", "()Ljava/util/Set;"),
+      [&](jobject module) {
         jobject loader =
-            java.On(module, "java/lang/Module", "getClassLoader", "()Ljava/lang/ClassLoader;");
+            java.Call(module, "java/lang/Module", "getClassLoader", "()Ljava/lang/ClassLoader;");
         if (loader != nullptr && !jni->IsSameObject(loader, platform)) return;
-        java.ForEach(java.On(module, "java/lang/Module", "getPackages", "()Ljava/util/Set;"),
+        java.ForEach(java.Call(module, "java/lang/Module", "getPackages", "()Ljava/util/Set;"),
                      [&](jobject name) {
                        std::string package = java.Text(name);
                        std::ranges::replace(package, '.', '/');
@@ -86,7 +87,7 @@ bool JdkPackages::Read(JNIEnv* jni) {
   return true;
 }
 
-bool JdkPackages::OfApplication(std::string_view class_name) const {
+bool JdkPackages::IsApplicationClass(std::string_view class_name) const {
   const Packages* packages = packages_.load(std::memory_order_acquire);
   const size_t slash =
       class_name.rfind('/', class_name.find('+'));  // a hidden class: pkg/Class+0x12/...

@@ -1,5 +1,5 @@
-// The packages that the boot and the platform loader own: what is not among them is the
-// application's. Read once, when the VM is up; before that everything is the JDK's.
+// The packages of the boot and the platform loader; all other packages belong to the application.
+// Read once, in VMInit; before that all classes count as the JDK's.
 #pragma once
 
 #include <jni.h>
@@ -13,11 +13,12 @@ namespace jprof::agent {
 
 class JdkPackages {
  public:
-  // In VMInit. False: the VM would not tell (no class is then the application's).
+  // Call in VMInit. Returns false if the VM does not report them; then no class is the
+  // application's.
   bool Read(JNIEnv* jni);
 
-  // `class_name` in internal form, pkg/Class. Callable anywhere: loads only.
-  bool OfApplication(std::string_view class_name) const;
+  // `class_name`: in internal form, pkg/Class. Callable anywhere: only reads memory.
+  bool IsApplicationClass(std::string_view class_name) const;
 
  private:
   struct Hash : std::hash<std::string_view> {

@@ -13,13 +13,13 @@ namespace {
 using profile::JitCode;
 using profile::JitLine;
 
-// Source lines by bytecode index. For one event only: the VM reuses the ids of methods when classes
-// are unloaded, and lines change with redefinition.
+// Source lines by bytecode index. Valid for one event only: the VM reuses method ids after classes
+// are unloaded, and redefinition changes lines.
 class SourceLines {
  public:
   explicit SourceLines(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
 
-  // 0: not known. Index -1 is the entry of a method, before its first bytecode.
+  // Returns 0 if unknown. Index -1 is the entry of a method, before its first bytecode.
   uint32_t At(jmethodID method, jlocation bytecode) {
     if (bytecode == -1) bytecode = 0;
     if (method == nullptr || bytecode < 0) return 0;
@@ -51,8 +51,8 @@ class SourceLines {
   std::unordered_map<jmethodID, Table> tables_;
 };
 
-// HotSpot describes a place in code by the address behind it (a call's is its return address), so
-// each description is valid from the previous one's address up to its own.
+// HotSpot describes a location in code by the address after it (for a call, its return address). So
+// each description is valid from the address of the previous one up to its own.
 class LineRanges {
  public:
   LineRanges(uint64_t begin, uint32_t length) : begin_(begin), length_(length) {}
@@ -67,7 +67,7 @@ class LineRanges {
     end_ = static_cast<uint32_t>(offset);
   }
 
-  // What follows the last description (exception and deoptimization stubs) has no line.
+  // Code after the last description (exception and deoptimization stubs) has no line.
   std::vector<JitLine> Take() {
     if (!lines_.empty() && end_ < length_) lines_.push_back({end_, 0, 0});
     return std::move(lines_);
@@ -80,7 +80,7 @@ class LineRanges {
   std::vector<JitLine> lines_;
 };
 
-// HotSpot's record of the inlined methods at each place, innermost first. Null: there is none.
+// HotSpot's record of the inlined methods at each location, innermost first. Null: none.
 const jvmtiCompiledMethodLoadInlineRecord* InlineRecord(const void* compile_info) {
   auto* header = static_cast<const jvmtiCompiledMethodLoadRecordHeader*>(compile_info);
   for (; header != nullptr; header = header->next) {

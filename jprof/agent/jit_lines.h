@@ -10,8 +10,8 @@
 
 namespace jprof::agent {
 
-// Call in the event of the code, of which only the address and the length are used. `compile_info`
-// is the event's: HotSpot describes inlined methods there; without it `map` is used.
+// Call in the event that reports the code; only its address and length are used. `compile_info` of
+// the event has HotSpot's description of inlined methods; without it `map` is used.
 std::vector<profile::JitLine> LinesOf(jvmtiEnv* jvmti, jmethodID method,
                                       const profile::JitCode& code,
                                       std::span<const jvmtiAddrLocationMap> map,

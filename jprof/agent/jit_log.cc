@@ -23,7 +23,7 @@ Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
   wanted.can_get_source_file_name = 1;
   if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     jvmti->DisposeEnvironment();
-    return Fail("no log of jitted code: this JVM does not report what it compiles");
+    return Fail("no log of jitted code: this JVM does not report compiled code");
   }
   if (auto opened = writer_.Open(directory_fd); !opened) {
     jvmti->DisposeEnvironment();
@@ -82,8 +82,8 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
                   .length = static_cast<uint32_t>(length)};
   JvmtiString name(jvmti), signature(jvmti), class_signature(jvmti), source(jvmti);
   jclass declaring = nullptr;
-  // A method that was redefined or unloaded meanwhile may have no name any more, but its code is
-  // still there.
+  // A method that was redefined or unloaded in the meantime may have no name, although its code
+  // still exists.
   if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) == JVMTI_ERROR_NONE &&
       jvmti->GetMethodDeclaringClass(method, &declaring) == JVMTI_ERROR_NONE &&
       jvmti->GetClassSignature(declaring, class_signature.out(), nullptr) == JVMTI_ERROR_NONE) {
@@ -133,7 +133,8 @@ void JitLog::ReportEarlierCode(jvmtiEnv* jvmti) {
 void JitLog::RecordThread(uint32_t tid, profile::JitThreadEvent event, const std::string& name) {
   std::lock_guard guard(names_lock_);
   const auto [entry, is_new] = names_.try_emplace(tid, name);
-  if (!is_new && entry->second == name) return;  // main, for one, begins after it was named
+  if (!is_new && entry->second == name)
+    return;  // the main thread, for example, is named before its start event
   entry->second = name;
   writer_.Thread(tid, event, name);
 }
@@ -162,8 +163,8 @@ void JitLog::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
   log.RecordThreadEnd(CurrentTid());
 }
 
-// Threads that began before JVMTI reported threads, and those that it never reports (compilers and
-// collectors): these are known by their kernel names.
+// Threads that began before JVMTI reported threads, and compiler and collector threads, which it
+// never reports. They are identified by their kernel names.
 void JitLog::NameEarlyThreads(JNIEnv* jni) {
   std::vector<UnnamedThread> early;
   for (const uint32_t tid : NativeThreads()) {

@@ -1,6 +1,6 @@
 // The option TPROF: writes the log of jitted code (profile/jit_log.h) from JVMTI's events, so that
-// a sampler outside the process can name Java code by address and time. It has a JVMTI environment
-// of its own and is independent of what else the agent records.
+// a sampler outside the process can name Java code by address and time. It has its own JVMTI
+// environment and is independent of the other recordings of the agent.
 #pragma once
 
 #include <jvmti.h>
@@ -20,14 +20,14 @@
 
 namespace jprof::agent {
 
-// Once started it lives as long as the process: events may come until then, on any thread.
+// Once started, it must exist until the process ends: events may arrive on any thread until then.
 class JitLog {
  public:
-  // In Agent_OnLoad, once. Makes the log in that directory; `with_code`: with the instructions.
-  // The callbacks reach this object as TheAgent().jit_log. Error: there is no log, and nothing has
-  // been changed in the VM.
+  // Call once, in Agent_OnLoad. Creates the log in the directory; `with_code`: with the
+  // instructions. The callbacks find this object as TheAgent().jit_log. Error: there is no log, and
+  // the VM is unchanged.
   Result<void> Start(JavaVM* java, int directory_fd, bool with_code);
-  // After a failed start of the agent: no more events.
+  // Call after a failed start of the agent: disables the events.
   void Abandon();
 
  private:
@@ -55,12 +55,12 @@ class JitLog {
   jvmtiEnv* jvmti_ = nullptr;
   JavaThreads threads_;  // with their native ids
   bool with_code_ = false;
-  std::optional<hotspot::Vm> vm_;  // tells C1's code from C2's; none: all counts as C1's
-  // The thread that is having the VM report the code that was there before; 0: none. The events
-  // that this thread gets are of such code.
+  std::optional<hotspot::Vm> vm_;  // distinguishes code of C1 and C2; none: all counts as C1's
+  // The thread that makes the VM report existing code; 0: none. Events on this thread are about
+  // such code.
   std::atomic<uint32_t> reporter_ = 0;
   std::mutex names_lock_;
-  std::map<uint32_t, std::string> names_;  // of the live threads, as the log has them
+  std::map<uint32_t, std::string> names_;  // names of the live threads in the log
 };
 
 }  // namespace jprof::agent

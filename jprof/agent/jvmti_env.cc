@@ -5,7 +5,7 @@
 namespace jprof::agent {
 namespace {
 
-// Of JDK 21; JVMTI's numbers never change.
+// Numbers of JDK 21; JVMTI never changes them.
 constexpr int kVirtualThreadCapabilityBit = 44;
 constexpr int kVirtualThreadStart = 87, kVirtualThreadEnd = 88;
 constexpr int kFirstEvent = JVMTI_MIN_EVENT_TYPE_VAL;
@@ -56,7 +56,8 @@ void JvmtiEvents::AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCa
 }
 
 void JvmtiEvents::Install(jvmtiEnv* jvmti) const {
-  // JVMTI takes a table of function pointers by event; older VMs read only the part they know.
+  // JVMTI takes a table of function pointers by event; older VMs read only the part that they
+  // support.
   void* table[kVirtualThreadEnd - kFirstEvent + 1] = {};
   static_assert(sizeof callbacks_ <= sizeof table);
   std::memcpy(table, &callbacks_, sizeof callbacks_);

@@ -1,5 +1,5 @@
-// JVMTI environments: strings with owners, capabilities, and events, those above JDK 17 included,
-// which the headers of JDK 17 do not declare.
+// JVMTI environments: owned strings, capabilities and events, including events of later JDKs that
+// the headers of JDK 17 do not declare.
 #pragma once
 
 #include <jvmti.h>
@@ -11,13 +11,13 @@
 
 namespace jprof::agent {
 
-// A new environment of this JVM; null: it has no JVMTI 11.
+// Creates an environment; null: this JVM does not support JVMTI 11.
 jvmtiEnv* NewJvmtiEnv(JavaVM* java);
 
 // Requests can_support_virtual_threads. False: this JVM has no virtual threads (before JDK 21).
 bool AddVirtualThreadSupport(jvmtiEnv* jvmti);
 
-// False: the VM refuses the event.
+// Returns false if the VM refuses the event.
 bool EnableEvent(jvmtiEnv* jvmti, jvmtiEvent event);
 
 // A string that JVMTI allocates, freed with its owner; empty if JVMTI returns none.
@@ -39,15 +39,15 @@ class JvmtiString {
   char* text_ = nullptr;
 };
 
-// Empty: the VM does not know it. In OnLoad, too.
+// Returns an empty string if the VM does not have the property. Also callable in OnLoad.
 std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
-// In the live phase; empty: unknown.
+// Call in the live phase. Empty: unknown.
 std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
-// Strips L and ; of the signature of a class.
+// Removes L and ; from the signature of a class.
 std::string_view InternalName(std::string_view signature);
 
-// The events that the agent handles in one environment: the parts add theirs, Install sets all at
-// once. One callback per event.
+// The events that the agent handles in one environment. The parts add their callbacks, at most one
+// per event; Install sets them all.
 class JvmtiEvents {
  public:
   using VirtualThreadCallback = void(JNICALL*)(jvmtiEnv*, JNIEnv*, jthread);
@@ -59,12 +59,12 @@ class JvmtiEvents {
     AddDisabled(slot, callback);
     enabled_.push_back(event);
   }
-  // The same from EnableEvent on.
+  // As Add, but the event stays disabled until EnableEvent.
   template <typename Callback>
   void AddDisabled(Callback jvmtiEventCallbacks::*slot, std::type_identity_t<Callback> callback) {
     callbacks_.*slot = callback;
   }
-  // Virtual threads that begin and end: JDK 21 and later, after AddVirtualThreadSupport.
+  // Starts and ends of virtual threads. Requires JDK 21 and AddVirtualThreadSupport.
   void AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCallback end);
 
   void Install(jvmtiEnv* jvmti) const;

@@ -12,7 +12,8 @@ namespace jprof::agent {
 namespace {
 
 // The virtual thread that is mounted on this native thread; 0: none. A thread_local because a
-// virtual thread may be mounted before the engine knows the native thread, and each event reads it.
+// virtual thread may be mounted before the engine has a record of the native thread, and every
+// event reads it.
 thread_local uint64_t mounted = 0;
 
 template <class R>
@@ -64,7 +65,7 @@ Result<void> JvmtiProbe::AddTo(JvmtiEvents& events, engine::RecordingKind kind, 
   if (jvmti_->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
     return Fail("this JVM offers neither HotSpot's method probes nor JVMTI method events");
   }
-  AddVirtualThreadSupport(jvmti_);  // refused, and not needed, before JDK 21
+  AddVirtualThreadSupport(jvmti_);  // fails before JDK 21, where it is not needed
   engine::Visit(kind, train, [&]<class R>() {
     events.AddDisabled(&jvmtiEventCallbacks::MethodEntry, OnMethodEntry<R>);
     events.AddDisabled(&jvmtiEventCallbacks::MethodExit, OnMethodExit<R>);

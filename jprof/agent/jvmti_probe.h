@@ -1,6 +1,6 @@
 // The fallback source of events: JVMTI's MethodEntry and MethodExit. Slow, because the VM then
-// interprets every method, but available where HotSpot's probe is not. Methods are known by their
-// jmethodIDs; all code counts as interpreted.
+// interprets every method, but available where HotSpot's probe is not. Methods are identified by
+// their jmethodIDs; all code counts as interpreted.
 #pragma once
 
 #include <jvmti.h>
@@ -19,22 +19,22 @@
 
 namespace jprof::agent {
 
-// Lives as long as the process once events are enabled.
+// Must exist until the process ends once events are enabled.
 class JvmtiProbe : public engine::MethodSource {
  public:
   explicit JvmtiProbe(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
 
-  // In Agent_OnLoad: requests the capabilities and adds the events, which stay disabled. Error: the
-  // VM does not have them.
+  // Call in Agent_OnLoad: requests the capabilities and adds the events, which stay disabled.
+  // Error: the VM does not support them.
   Result<void> AddTo(JvmtiEvents& events, engine::RecordingKind kind, bool train);
-  // In the live phase: enables the events. False: the VM refuses.
+  // Call in the live phase: enables the events. Returns false if the VM refuses.
   bool Start();
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
   MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
   uint64_t VirtualThreadId(uint64_t) override;
 
-  // A number for one more virtual thread; not 0.
+  // Returns a new number for a virtual thread; not 0.
   uint64_t NewVirtualThreadId() { return last_virtual_thread_.fetch_add(1) + 1; }
 
  private:

@@ -12,12 +12,12 @@ namespace {
 engine::Thread* ThreadIn(uintptr_t value) { return reinterpret_cast<engine::Thread*>(value); }
 uintptr_t ValueOf(const engine::Thread* thread) { return reinterpret_cast<uintptr_t>(thread); }
 
-// A thread whose first event comes later is attached now, because its name is known now.
+// Attaches the thread before its first event, because its name is known here.
 engine::Thread* AttachCurrent(engine::Session& session) {
   engine::Thread* thread = engine::current_thread;
   const bool ended = thread != nullptr && thread->record != nullptr &&
                      thread->record->state == profile::kThreadEnded;
-  if (ended) session.Detach();  // it left the VM and has come back as another Java thread
+  if (ended) session.Detach();  // it left the VM and returned as another Java thread
   return thread == nullptr || ended ? session.Attach() : thread;
 }
 
@@ -34,7 +34,8 @@ void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread java_thread) {
   Agent& agent = TheAgent();
   if (agent.sampling != nullptr) agent.sampling->RemoveThread();
   if (engine::Thread* thread = engine::current_thread) {
-    agent.session.Name(thread, agent.java_threads.NameOf(java_thread));  // it may have been renamed
+    agent.session.Name(thread,
+                       agent.java_threads.NameOf(java_thread));  // the name may have changed
     agent.java_threads.Forget(java_thread);
   }
   agent.session.End();
@@ -71,7 +72,7 @@ void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
 
 void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
   Agent& agent = TheAgent();
-  // Threads that still run keep their present names. A thread that ends meanwhile is not freed.
+  // Running threads keep their current names. A thread that ends in the meantime is not freed.
   const engine::Session::Hold hold(agent.session);
   agent.java_threads.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {
     agent.session.Name(ThreadIn(thread), name);

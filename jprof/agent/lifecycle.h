@@ -1,6 +1,6 @@
-// The life of the VM and of its threads: the events on which threads are recorded under their
-// names, sampling begins, and the profile is completed. All callbacks run outside probes, on Java
-// threads, and reach what they need through TheAgent().
+// Handles the events of the VM's and its threads' start and end: names the recorded threads, starts
+// sampling and completes the profile. All callbacks run outside probes, on Java threads, and use
+// TheAgent().
 #pragma once
 
 #include "jprof/agent/jvmti_env.h"

@@ -1,4 +1,4 @@
-// Describes the profile that is being made: profile/meta.h.
+// Collects the metadata of the profile (profile/meta.h).
 #pragma once
 
 #include <jvmti.h>
@@ -13,7 +13,7 @@ namespace jprof::agent {
 
 struct ProbeFacts {
   std::string kind;      // "hotspot", "jvmti" or "none"
-  std::string note;      // why not the better one
+  std::string note;      // why a better probe is not used
   std::string build_id;  // of libjvm.so
 };
 

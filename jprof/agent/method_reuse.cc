@@ -5,7 +5,7 @@
 namespace jprof::agent {
 namespace {
 
-// The table is constant only for those who call through it.
+// The table is declared const only for its callers.
 jvmtiInterface_1& TableOf(jvmtiEnv* jvmti) {
   return *const_cast<jvmtiInterface_1*>(jvmti->functions);
 }

@@ -1,6 +1,6 @@
-// Makes the threads forget VM methods whose memory the VM may use for other methods. Methods are
-// freed by a collection that unloads classes and by redefinition; their addresses come back with
-// classes that are prepared later. So the caches are emptied when a class is prepared after either.
+// Empties the threads' caches of VM methods when the VM may have reused the memory of a method.
+// Collections that unload classes and redefinition free methods, and classes that are prepared
+// later reuse their addresses. So the caches are emptied when a class is prepared after either.
 #pragma once
 
 #include <jvmti.h>
@@ -13,16 +13,16 @@
 
 namespace jprof::agent {
 
-// Callbacks reach it as TheAgent().method_reuse, on Java threads and the VM's own. Lives as long as
-// the process.
+// Callbacks find it as TheAgent().method_reuse, on Java threads and on threads of the VM. Must
+// exist until the process ends.
 class MethodReuse {
  public:
   explicit MethodReuse(engine::Session& session) : session_(session) {}
 
-  // In Agent_OnLoad: requests the capability, adds the events and hooks the redefinition of
-  // classes, which has no event: all agents call it through one function table.
+  // Call in Agent_OnLoad: requests the capability, adds the events, and hooks the redefinition of
+  // classes. Redefinition has no event; all agents call it through one function table.
   void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti);
-  // After a failed start of the agent: the table is as before.
+  // Call after a failed start of the agent: restores the table.
   void Unhook(jvmtiEnv* jvmti);
 
  private:

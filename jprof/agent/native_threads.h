@@ -1,5 +1,5 @@
-// The native threads of this process as the kernel knows them, and how Java threads are recognised
-// among them. No JVM in it.
+// Lists the native threads of this process by kernel name and matches Java threads to them. Does
+// not use the JVM.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ std::string KernelName(uint32_t tid);
 // The threads of this process, by ascending tid.
 std::vector<uint32_t> NativeThreads();
 
-// A thread that began before JVMTI reported threads, so that its Java name is not known yet.
+// A thread that began before JVMTI reported threads; its Java name is not known yet.
 struct UnnamedThread {
   std::string kernel_name;
-  uintptr_t value = 0;  // what the caller knows it by; not 0
+  uintptr_t value = 0;  // the caller's identifier of the thread; not 0
 };
 
-// Removes from `threads` the first one that may have this Java name; none: no thread may.
+// Removes from `threads` the first thread that may have this Java name; none: there is none.
 std::optional<UnnamedThread> TakeByJavaName(std::vector<UnnamedThread>& threads,
                                             std::string_view java_name);
 

@@ -1,6 +1,6 @@
-// The entry points of the agent, and its only global: JVMTI callbacks, signal handlers and the
-// handler of fork() have no argument to find the agent by. There is no Agent_OnUnload: nothing may
-// be freed, and OnVmDeath (lifecycle.cc) has completed the profile before.
+// The entry points of the agent, and its only global. The global is needed because JVMTI callbacks,
+// signal handlers and the fork() handler have no argument for it. There is no Agent_OnUnload:
+// nothing may be freed, and OnVmDeath (lifecycle.cc) has completed the profile.
 #include <jvmti.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "jprof/agent/agent.h"
+#include "jprof/agent/print_message.h"
 #include "jprof/agent/profile_directory.h"
-#include "jprof/agent/say.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {
@@ -26,14 +26,16 @@ std::string_view EnvironmentOf(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Makes the agent's object and starts it; does nothing if another JVM has the directory (ONCE).
+// Creates the agent and starts it; does nothing if another JVM uses the directory (ONCE).
 Result<void> Start(JavaVM* java, AgentOptions options) {
   auto plan = MakePlan(options);
   if (!plan) return std::unexpected(plan.error());
   jvmtiEnv* jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
-  if (options.interrupt_ns == 0) {  // otherwise whoever measured the cost has reported the change
-    for (const std::string& line : options.lowered) Say(line + "; FORCE_RATE keeps the rate");
+  if (options.interrupt_ns ==
+      0) {  // else the command measured the cost and has reported the change
+    for (const std::string& line : options.lowered)
+      PrintMessage(line + "; FORCE_RATE keeps the rate");
   }
   auto directory = MakeProfileDirectory(options);
   if (!directory) return std::unexpected(directory.error());
@@ -55,7 +57,7 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
   using namespace jprof::agent;
   auto options = ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
   if (!options) {
-    Say(options.error().message);
+    PrintMessage(options.error().message);
     return JNI_ERR;
   }
   if (options->help) {
@@ -66,11 +68,12 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
   if (started) return JNI_OK;
   // Wrong use stops the JVM. Other failures (a full disk, a directory that cannot be made) do not.
   const bool wrong_use = started.error().kind == jprof::Error::Kind::kWrongUse;
-  Say(started.error().message + (wrong_use ? "" : "; the program runs without being profiled"));
+  PrintMessage(started.error().message +
+               (wrong_use ? "" : "; the program runs without being profiled"));
   return wrong_use ? JNI_ERR : JNI_OK;
 }
 
 extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM*, char*, void*) {
-  jprof::agent::Say("cannot be attached to a running JVM yet: start it with -agentpath");
+  jprof::agent::PrintMessage("cannot be attached to a running JVM yet: start it with -agentpath");
   return JNI_ERR;
 }

@@ -5,7 +5,7 @@
 namespace jprof::agent {
 namespace {
 
-// What METRICS= selects. `dispatches` needs nothing: every profile has them.
+// The metrics that METRICS= selects. `dispatches` adds none: every profile has them.
 struct Metrics {
   bool time = false;
   std::vector<ptm::EventSpec> counters;
@@ -24,7 +24,7 @@ Result<Metrics> SelectMetrics(const AgentOptions& options) {
       metrics.counters.push_back(std::move(*event));
     } else if (name != "dispatches") {
       return WrongUse(
-          "the agent does not know the metric {}: use `jprof callflow --metrics`, which does",
+          "the agent cannot resolve the metric {}: use `jprof callflow --metrics`, which can",
           name);
     }
   }

@@ -1,4 +1,4 @@
-// What a recording consists of, decided from the options alone, before anything is opened. Pure.
+// Determines the parts of a recording from the options alone, before anything is opened. Pure.
 #pragma once
 
 #include "common/result.h"
@@ -8,10 +8,10 @@
 
 namespace jprof::agent {
 
-// What fills the call tree.
+// The source of the call tree.
 enum class Source {
-  kNone,     // TPROF alone: there is no tree
-  kSamples,  // SCS: stacks, and no probe
+  kNone,     // TPROF alone: no tree
+  kSamples,  // SCS: sampled stacks, no probe
   kProbe,    // CALLFLOW, CALLTREE, TRACE: method entries and exits
 };
 
@@ -27,14 +27,14 @@ struct Plan {
   bool virtual_thread_names = false;  // samples of virtual threads go to rows by name
   bool focus = false;
 
-  // Which probe may be tried.
+  // The probes that may be used.
   bool hotspot_probe = true;
   bool jvmti_probe = true;
 
   bool has_session() const { return source != Source::kNone; }
 };
 
-// Error (wrong use): a metric that the agent does not know, more than 8, or counters in a trace.
+// Error (wrong use): an unknown metric, more than 8 metrics, or counters in a trace.
 Result<Plan> MakePlan(const AgentOptions& options);
 
 }  // namespace jprof::agent

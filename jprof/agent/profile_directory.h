@@ -8,10 +8,12 @@
 
 namespace jprof::agent {
 
-// Makes the profile's directory and returns its path: OUT, or with CHILDREN, where OUT is taken,
-// OUT.PID; without OUT jprof-PID.jprof. Returns an empty path where another JVM has OUT and this
-// one is not to record (ONLY_IF_FREE). JVMs that start at once with the same options never share a
-// directory.
+// Creates the profile's directory and returns its path:
+// - OUT, or jprof-PID.jprof without OUT,
+// - with CHILDREN, OUT.PID if OUT exists,
+// - with ONCE, an empty path if OUT exists: this JVM is not recorded.
+//
+// JVMs that start at the same time with the same options never share a directory.
 Result<std::string> MakeProfileDirectory(const AgentOptions& options);
 
 }  // namespace jprof::agent

@@ -1,8 +1,7 @@
-// Whether samples may be taken, for threads that take them and one that wants to be sure that none
-// is being taken. A sample is let through the gate or not; after Close, each thread's passage that
-// is Empty stays so until Open, and what samples write may be written by others.
-//
-// Passing: the thread itself, also in signal handlers, and one sample inside another. Never waits.
+// Synchronizes threads that take samples with one thread that waits until no sample is in progress.
+// A sample that passes the gate is counted in its thread's passage. After Close, a passage that is
+// Empty stays empty until Open, so that other threads may write the data of its samples.
+// A Pass is made by the sampled thread, also in signal handlers and nested. It never waits.
 #pragma once
 
 #include <atomic>
@@ -12,10 +11,10 @@ namespace jprof::agent {
 
 class SampleGate {
  public:
-  // One for each thread.
+  // One per thread.
   class Passage {
    public:
-    // Nobody is in it. What was written there is visible to the caller.
+    // Whether no sample of the thread is in progress. Their writes are then visible to the caller.
     bool Empty() const { return inside_.load() == 0; }
 
    private:
@@ -23,12 +22,12 @@ class SampleGate {
     std::atomic<uint32_t> inside_ = 0;  // written by its thread only
   };
 
-  // A sample's way through.
+  // Exists while a sample is taken; the sample must be dropped unless it is allowed().
   class Pass {
    public:
     Pass(const SampleGate& gate, Passage& passage) : inside_(passage.inside_) {
       inside_.store(inside_.load(std::memory_order_relaxed) + 1);
-      allowed_ = gate.open();  // in this order: either it is seen inside or it sees a closed gate
+      allowed_ = gate.open();  // after the store: it is seen inside, or it sees a closed gate
     }
     ~Pass() {
       inside_.store(inside_.load(std::memory_order_relaxed) - 1, std::memory_order_release);

@@ -11,7 +11,7 @@
 namespace jprof::agent {
 namespace {
 
-// The executable segment that `address` lies in; 0, 0: none.
+// The executable segment that contains `address`; 0, 0: none.
 struct CodeRange {
   uint64_t address, begin = 0, end = 0;
 };
@@ -37,7 +37,7 @@ CodeRange CodeAround(uint64_t address) {
 
 SampleRecorder::SampleRecorder(const AgentOptions& options, engine::Session& session)
     : session_(session),
-      charges_current_(options.mode == Mode::kCalltree),
+      attributes_to_current_(options.mode == Mode::kCalltree),
       java_only_(options.java_only),
       virtual_rows_(session) {
   for (const Trigger& trigger : options.triggers) {
@@ -62,8 +62,8 @@ Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const AgentOptions&
   return recorder;
 }
 
-void SampleRecorder::ChargeCurrent(engine::Thread& thread, size_t trigger, int64_t weight,
-                                   uint64_t pc) {
+void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight,
+                                        uint64_t pc) {
   if (IsOwn(pc) || thread.cursor.top == nullptr) {
     thread.record->samples_own += weight;
     return;
@@ -88,7 +88,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
     record.samples_own += weight;
     return;
   }
-  const size_t words = KernelWords(thread, sampled, timer);
+  const size_t leaves = KernelLeaves(thread, sampled, timer);
   ThreadNames names(thread, session_.source(), unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
@@ -97,7 +97,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
   const bool same = sampled.last_timeline == &timeline && sampled.last_folded == timeline.folded;
   const uint32_t kept = same && engine::MayReuseNodes(thread, timeline) ? walk.kept : 0;
   profile::Node* node =
-      ContextOf(thread, timeline, walk.in_heap, sampled.last.frames(), kept, words);
+      ContextOf(thread, timeline, walk.in_heap, sampled.last.frames(), kept, leaves);
   sampled.last_timeline = &timeline;
   sampled.last_folded = timeline.folded;
   Add(thread, timeline, walk, node, trigger, weight);
@@ -107,47 +107,48 @@ void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sample
                                    int64_t weight, const char* class_signature) {
   const engine::TreeInUse tree(thread);
   if (!tree.Outermost() || !session_.HandleAttention(thread)) return;
-  size_t words = 0;
-  if (class_signature != nullptr) sampled.words[words++] = ClassWord(thread, class_signature);
+  size_t leaves = 0;
+  if (class_signature != nullptr)
+    sampled.leaves[leaves++] = ClassReference(thread, class_signature);
   ThreadNames names(thread, session_.source(), unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkJava(sampled.stack, thread.vm_thread, sampled.frames, kMostFrames, &names);
   engine::Timeline& timeline =
       walk.is_virtual ? virtual_rows_.TimelineFor(thread) : thread.timeline;
   profile::Node* node =
-      ContextOf(thread, timeline, walk.in_heap, {sampled.frames, walk.depth}, 0, words);
+      ContextOf(thread, timeline, walk.in_heap, {sampled.frames, walk.depth}, 0, leaves);
   Add(thread, timeline, walk, node, trigger, weight);
 }
 
-// Writes the words of the kernel's frames to sampled.words; returns how many.
-size_t SampleRecorder::KernelWords(engine::Thread& thread, SampledThread& sampled,
-                                   ptm::ThreadTimer* timer) {
+// Writes the method references of the kernel frames to sampled.leaves; returns their number.
+size_t SampleRecorder::KernelLeaves(engine::Thread& thread, SampledThread& sampled,
+                                    ptm::ThreadTimer* timer) {
   if (timer == nullptr || java_only_) return 0;
   const size_t frames = timer->KernelFrames(sampled.kernel, kMostKernelFrames);
   if (frames != 0) saw_kernel_frames_.store(true, std::memory_order_relaxed);
-  size_t words = 0;
+  size_t leaves = 0;
   for (size_t i = 0; i < frames; ++i) {
-    const uint32_t word = KernelWord(thread, kernel_functions_, sampled.kernel[i]);
-    if (word != 0) sampled.words[words++] = word;
+    const uint32_t leaf = KernelReference(thread, kernel_functions_, sampled.kernel[i]);
+    if (leaf != 0) sampled.leaves[leaves++] = leaf;
   }
-  return words;
+  return leaves;
 }
 
-// The node of a stack. The nodes of the `kept` outermost frames are known; the first `words` of the
-// thread's words lie below the frames.
+// Returns the node of a stack. The nodes of the `kept` outermost frames are known. The first
+// `leaves` of the thread's leaves are below the frames.
 profile::Node* SampleRecorder::ContextOf(engine::Thread& thread, engine::Timeline& timeline,
                                          bool in_heap, std::span<hotspot::StackFrame> frames,
-                                         uint32_t kept, size_t words) {
+                                         uint32_t kept, size_t leaves) {
   const size_t fresh = frames.size() - kept;
   engine::Path path(thread, timeline, kept != 0 ? frames[fresh].context : 0);
   if (kept == 0 && in_heap)
-    path.Step(NoteWord(thread, "(outer frames of the virtual thread are still in the heap)"));
+    path.Step(NoteReference(thread, "(outer frames of the virtual thread are still in the heap)"));
   for (hotspot::StackFrame& frame : frames.first(fresh) | std::views::reverse) {
     if (!java_only_ || IsJava(frame.type)) path.Step(frame.word);
     frame.context = path.index();
   }
-  const std::span below(SampledThreadOf(thread)->words, words);
-  for (const uint32_t word : below | std::views::reverse) path.Step(word);
+  const std::span below(SampledThreadOf(thread)->leaves, leaves);
+  for (const uint32_t leaf : below | std::views::reverse) path.Step(leaf);
   return path.node();
 }
 

@@ -1,5 +1,6 @@
-// Adds samples to the call trees: walks the sampled thread's stack and charges the node of its
-// context, or, with calltree recording, charges the node that the probes say is current.
+// Adds samples to the call trees: walks the sampled thread's stack and attributes the sample to the
+// node of its context. With calltree recording it attributes the sample to the current node of the
+// recorded tree.
 //
 // Runs on the sampled thread, in the signal handler (sample_signals.h) or in a callback of the VM.
 // In a handler it takes no lock, allocates only tree nodes from the thread's own chunk and calls
@@ -25,38 +26,38 @@ namespace jprof::agent {
 
 class SampleRecorder {
  public:
-  // Error: what this VM or machine lacks.
+  // Error: the VM or the machine does not support sampling; the message has the reason.
   static Result<std::unique_ptr<SampleRecorder>> Open(const AgentOptions& options,
                                                       const hotspot::VmStructs& structs,
                                                       engine::Session& session);
 
   size_t trigger_count() const { return triggers_.size(); }
   uint32_t metric_count() const { return metric_count_; }
-  // Whether samples charge the recorded call tree's current node, without a walk.
-  bool charges_current() const { return charges_current_; }
+  // Whether samples are attributed to the current node of the recorded tree, without a stack walk.
+  bool attributes_to_current() const { return attributes_to_current_; }
 
-  // Signal handler: charges the method that the recorded tree says is running. What the probes
-  // themselves took is only counted.
-  void ChargeCurrent(engine::Thread& thread, size_t trigger, int64_t weight, uint64_t pc);
+  // Signal handler: attributes the sample to the current node of the recorded tree. Samples inside
+  // the agent are only counted.
+  void AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight, uint64_t pc);
 
-  // Signal handler: adds the stack that was interrupted. `timer`: whose kernel frames are the
-  // innermost ones; null: none.
+  // Signal handler: adds the interrupted stack. `timer`: its kernel frames are the innermost ones;
+  // null: there are none.
   void TakeStack(engine::Thread& thread, size_t trigger, int64_t weight, const void* context,
                  ptm::ThreadTimer* timer);
 
-  // Callback of the VM on the calling thread, of which samples may be taken now: adds its Java
-  // stack, with the class of an object (its signature; null: none) as a leaf. `weight`: what the
-  // sample stands for, if the metric is weighted.
+  // Callback of the VM, inside an allowed Pass of the calling thread: adds its Java stack, with the
+  // class of an object (its signature; null: none) as a leaf. `weight`: the value of the sample if
+  // the metric is weighted.
   void TakeJavaStack(engine::Thread& thread, SampledThread& sampled, size_t trigger, int64_t weight,
                      const char* class_signature);
 
   VirtualRows& virtual_rows() { return virtual_rows_; }
   const hotspot::StackWalker& walker() const { return *walker_; }
 
-  // For the background thread: tables that grow while samples are taken.
+  // For the background thread: tables that it extends while samples are taken.
   unwind::Unwinder& unwinder() { return unwinder_; }
   unwind::KernelFunctions& kernel_functions() { return kernel_functions_; }
-  // A stack had frames of the kernel, whose functions have not been read yet.
+  // Whether a stack had kernel frames and the kernel functions have not been read yet.
   bool wants_kernel_functions() const { return saw_kernel_frames_.load(std::memory_order_relaxed); }
 
  private:
@@ -67,16 +68,16 @@ class SampleRecorder {
 
   SampleRecorder(const AgentOptions& options, engine::Session& session);
   bool IsOwn(uint64_t pc) const { return pc >= own_begin_ && pc < own_end_; }
-  size_t KernelWords(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);
+  size_t KernelLeaves(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);
   profile::Node* ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
-                           std::span<hotspot::StackFrame> frames, uint32_t kept, size_t words);
+                           std::span<hotspot::StackFrame> frames, uint32_t kept, size_t leaves);
   void Add(engine::Thread& thread, engine::Timeline& timeline, const hotspot::StackWalk& walk,
            profile::Node* node, size_t trigger, int64_t weight);
 
   engine::Session& session_;
   std::vector<Metrics> triggers_;
   uint32_t metric_count_ = 0;
-  const bool charges_current_, java_only_;
+  const bool attributes_to_current_, java_only_;
   uint64_t own_begin_ = 0, own_end_ = 0;  // the agent's code
   unwind::Unwinder unwinder_;
   unwind::KernelFunctions kernel_functions_;

@@ -33,7 +33,7 @@ void ForgetCounters(profile::ThreadRecord& record) {
 
 }  // namespace
 
-bool NoSampleIsBeingTaken(engine::Session& session) {
+bool NoSampleInProgress(engine::Session& session) {
   bool none = true;
   session.ForEachThread([&](engine::Thread& thread) {
     const SampledThread* sampled = SampledThreadOf(thread);

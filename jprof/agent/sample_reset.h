@@ -1,4 +1,4 @@
-// What `jprof ctl reset` does to the profile.
+// Implements `jprof ctl reset`.
 #pragma once
 
 #include "jprof/agent/sample_gate.h"
@@ -6,11 +6,11 @@
 
 namespace jprof::agent {
 
-// Whether no thread is taking a sample; the gate is closed.
-bool NoSampleIsBeingTaken(engine::Session& session);
+// Whether no sample is in progress. Call while the gate is closed.
+bool NoSampleInProgress(engine::Session& session);
 
-// Sets all that samples have written to 0: metrics, counters of threads, and what has been
-// requested or deferred. Only while no sample is being taken and the gate is closed.
+// Sets the data of samples to 0: metrics, counters of threads, and requested or deferred periods.
+// Call only while the gate is closed and no sample is in progress.
 void ForgetSamples(engine::Session& session, uint32_t metric_count);
 
 }  // namespace jprof::agent

@@ -20,8 +20,7 @@ Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
   sigaction(number, nullptr, before);
   if ((before->sa_flags & SA_SIGINFO) != 0 ||
       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)) {
-    return Fail("something else in this process uses signal {} already: only one profiler can",
-                number);
+    return Fail("signal {} is already used in this process; only one profiler can use it", number);
   }
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -95,8 +94,9 @@ void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
   for (size_t i = 0; i < timers_.count(); ++i) {
     const int64_t periods = sampled.timers[i].Take(info);
     if (periods == 0 || !allowed) continue;
-    if (recorder_.charges_current()) {
-      recorder_.ChargeCurrent(thread, timers_.trigger(i), periods, unwind::OfSignal(context).pc);
+    if (recorder_.attributes_to_current()) {
+      recorder_.AttributeToCurrent(thread, timers_.trigger(i), periods,
+                                   unwind::OfSignal(context).pc);
     } else {
       TakeTimed(thread, sampled, i, periods, context);
     }
@@ -104,8 +104,8 @@ void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
 }
 
 // If a walk takes longer than the period, the next signal is pending when the handler returns, and
-// the program would make no progress. So after a walk the program runs for as long as the walk
-// took; the periods that end meanwhile are added to the next sample.
+// the program makes no progress. So after a walk the program runs for as long as the walk took; the
+// periods that end in that time are added to the next sample.
 void SampleSignals::TakeTimed(engine::Thread& thread, SampledThread& sampled, size_t timer,
                               int64_t periods, const void* context) {
   sampled.deferred[timer] += periods;

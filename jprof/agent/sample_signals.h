@@ -1,8 +1,8 @@
 // The two signals of sampling and their handler, which runs on the sampled thread:
 //  - kTimerSignal: a timer or an event counter of the thread has reached its period;
-//  - kRequestSignal: the background thread asks for a sample (IDLE, WALL).
-// The handler is async-signal-safe: no lock that the thread may hold, no allocation but of tree
-// nodes from the thread's own chunk, no call into the VM.
+//  - kRequestSignal: the background thread requests a sample (IDLE, WALL).
+// The handler is async-signal-safe: it takes no lock that the thread may hold, allocates only tree
+// nodes from the thread's own chunk, and does not call the VM.
 #pragma once
 
 #include <signal.h>
@@ -22,28 +22,28 @@ namespace jprof::agent {
 inline constexpr int kTimerSignal = SIGPROF;
 inline constexpr int kRequestSignal = SIGVTALRM;
 
-// While it lives no sample interrupts the calling thread.
+// While it exists, no sample interrupts the calling thread.
 struct NoSamples : BlockedSignals {
   NoSamples() : BlockedSignals({kTimerSignal, kRequestSignal}) {}
 };
 
-// Requests a sample of a thread of this process; the handler finds in SampledThread::requested what
-// the sample stands for, because signals that arrive together become one.
+// Requests a sample of a thread of this process. SampledThread::requested has the number of ticks
+// that it represents, because the kernel merges pending signals.
 void RequestSample(uint32_t tid);
 
 class SampleSignals {
  public:
-  // All live as long as the handler is installed.
+  // All arguments must exist while the handler is installed.
   SampleSignals(const SampleGate& gate, const SampleTimers& timers, SampleRecorder& recorder)
       : gate_(gate), timers_(timers), recorder_(recorder) {}
   SampleSignals(const SampleSignals&) = delete;
   SampleSignals& operator=(const SampleSignals&) = delete;
   ~SampleSignals() { Restore(); }
 
-  // Sets the handler of both signals; from then on the agent's Sampling has to exist. Error:
-  // another profiler uses one of them, and nothing is changed.
+  // Installs the handler of both signals, which requires the agent's Sampling from now on. Error:
+  // another profiler uses one of the signals, and nothing is changed.
   Result<void> Install();
-  // Sets the handlers that were there before.
+  // Restores the previous handlers.
   void Restore();
 
  private:
@@ -60,7 +60,7 @@ class SampleSignals {
   SampleRecorder& recorder_;
   static constexpr int kSignals[] = {kTimerSignal, kRequestSignal};
   struct sigaction before_[std::size(kSignals)];
-  size_t installed_ = 0;  // so many of them
+  size_t installed_ = 0;  // the number of installed handlers
 };
 
 }  // namespace jprof::agent

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/errno_text.h"
+#include "jprof/agent/print_message.h"
 #include "jprof/agent/sample_signals.h"
-#include "jprof/agent/say.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/tsc.h"
 
@@ -63,7 +63,8 @@ int SampleTimers::Open(SampledThread& sampled) {
     if (error == 0) continue;
     failed = error;
     if (!failure_reported_.exchange(true)) {
-      Say(fmt::format("cannot sample by {}: {}", settings_[i].event.name, ErrnoText(error)));
+      PrintMessage(
+          fmt::format("cannot sample by {}: {}", settings_[i].event.name, ErrnoText(error)));
     }
   }
   return failed;
@@ -75,7 +76,7 @@ void SampleTimers::Close(SampledThread& sampled) {
   for (ptm::ThreadTimer& timer : sampled.timers) timer.Close();
 }
 
-void SampleTimers::Follow(const SampleGate& gate, SampledThread& sampled) {
+void SampleTimers::StartOrStop(const SampleGate& gate, SampledThread& sampled) {
   std::lock_guard guard(sampled.timers_lock);
   if (sampled.ended) return;
   for (ptm::ThreadTimer& timer : sampled.timers) {
@@ -87,9 +88,9 @@ void SampleTimers::Follow(const SampleGate& gate, SampledThread& sampled) {
   }
 }
 
-void SampleTimers::FollowAll(const SampleGate& gate, engine::Session& session) {
+void SampleTimers::StartOrStopAll(const SampleGate& gate, engine::Session& session) {
   session.ForEachThread([&](engine::Thread& thread) {
-    if (SampledThread* sampled = SampledThreadOf(thread)) Follow(gate, *sampled);
+    if (SampledThread* sampled = SampledThreadOf(thread)) StartOrStop(gate, *sampled);
   });
 }
 

@@ -15,7 +15,7 @@ namespace jprof::agent {
 
 class SampleTimers {
  public:
-  // The settings that the options ask for. Error: an event that the agent cannot decode, or
+  // Converts the options. Error: an event that the agent cannot decode, or
   // TIMER=PERF where the machine does not permit it.
   static Result<std::vector<ptm::ThreadTimerSettings>> SettingsOf(const AgentOptions& options);
   // The triggers of these settings, in the same order.
@@ -27,15 +27,15 @@ class SampleTimers {
   size_t count() const { return settings_.size(); }
   uint32_t trigger(size_t timer) const { return triggers_[timer]; }
 
-  // Opens the timers of the calling thread, stopped. Returns an errno; 0: all are open. The first
-  // failure of all is reported to the user.
+  // Opens the timers of the calling thread, stopped. Returns an errno, 0 if all are open. The first
+  // failure in the process is reported to the user.
   int Open(SampledThread& sampled);
-  // Of the calling thread, which ends.
+  // Closes the timers of the calling thread, which ends.
   static void Close(SampledThread& sampled);
 
-  // Starts or stops the timers, as the gate is open or not: any thread may call it.
-  static void Follow(const SampleGate& gate, SampledThread& sampled);
-  static void FollowAll(const SampleGate& gate, engine::Session& session);
+  // Starts the timers if the gate is open, else stops them. Callable on any thread.
+  static void StartOrStop(const SampleGate& gate, SampledThread& sampled);
+  static void StartOrStopAll(const SampleGate& gate, engine::Session& session);
 
  private:
   const std::vector<ptm::ThreadTimerSettings> settings_;

@@ -1,6 +1,6 @@
-// What callstack sampling keeps for one thread. Owner: the thread. `idle` belongs to the background
-// thread, which also adds to `requested`. It is freed together with the engine's Thread, so whoever
-// may use that (Session::Hold) may use this.
+// The sampling state of one thread. Owner: the thread. `idle` belongs to the background thread,
+// which also adds to `requested`. It is freed together with the engine's Thread, so a caller that
+// may use the Thread (Session::Hold) may use it.
 #pragma once
 
 #include <sys/mman.h>
@@ -27,10 +27,10 @@ inline constexpr size_t kMostVirtualRows = 64;
 struct VirtualRow {
   const char* name = nullptr;  // null: virtual threads without a name
   bool used = false;
-  engine::Timeline timeline;  // no record: there was no room
+  engine::Timeline timeline;  // without a record: there was no space for it
 };
 
-// Made in zeroed pages of its own; `frames` is not touched before a walk needs it.
+// Allocated in its own zeroed pages; the pages of `frames` are not touched before the first walk.
 struct SampledThread final : engine::ThreadExtension {
   SampledThread() {}
   void Release() override {
@@ -38,42 +38,41 @@ struct SampledThread final : engine::ThreadExtension {
     munmap(this, sizeof *this);
   }
 
-  SpinLock timers_lock;  // held to start, stop and close them: a few system calls
+  SpinLock timers_lock;  // held to start, stop and close the timers
   ptm::ThreadTimer timers[kMostTriggers];
-  std::atomic<bool> ended = false;  // it is not sampled any more
+  std::atomic<bool> ended = false;  // the thread is no longer sampled
   SampleGate::Passage passage;
   unwind::StackBounds stack;
-  VirtualRow virtual_rows[kMostVirtualRows];  // the last one takes all names that find no room
+  VirtualRow virtual_rows[kMostVirtualRows];  // the last one has all names without a row
   // Until this time (of the time stamp counter) timer samples are deferred; the deferred periods of
   // each timer are added to its next sample.
   int64_t defer_until = 0;
   int64_t deferred[kMostTriggers] = {};
-  // By trigger: events so far, and when the event that is being timed began.
+  // By trigger: events so far, and the start of the event that is being timed.
   uint64_t events[kMostTriggers] = {};
   uint64_t since_ns[kMostTriggers] = {};
-  // By trigger: how many ticks the next requested sample stands for.
+  // By trigger: the number of ticks that the next requested sample represents.
   std::atomic<uint32_t> requested[kMostTriggers] = {};
   IdleAccount idle[kMostTriggers];
-  // One sample: the words of what lies below the walked frames, innermost first.
-  uint32_t words[kMostKernelFrames + 2];
+  // One sample: the method references below the walked frames, innermost first.
+  uint32_t leaves[kMostKernelFrames + 2];
   uint64_t kernel[kMostKernelFrames];
-  hotspot::LastStack last;  // of signals; `context` of a frame: its node
-  // Of which timeline the nodes in `last` are, and when the methods were last forgotten.
+  hotspot::LastStack last;  // for signals; the `context` of a frame is its node
+  // The timeline of the nodes in `last`, and Thread::forgets when they were recorded.
   const engine::Timeline* last_timeline = nullptr;
   bool last_folded = false;
   uint32_t last_forgets = 0;
   union {
-    hotspot::StackFrame frames[kMostFrames];  // of callbacks
+    hotspot::StackFrame frames[kMostFrames];  // for callbacks
   };
 };
 
-// The one place that converts what the engine keeps for the agent.
-// Null: the thread is not sampled, or not any more.
+// Converts the engine's ThreadExtension. Null: the thread is not, or no longer, sampled.
 inline SampledThread* SampledThreadOf(const engine::Thread& thread) {
   auto* sampled = static_cast<SampledThread*>(thread.extension.load());
   return sampled != nullptr && !sampled->ended ? sampled : nullptr;
 }
-// Of the calling thread.
+// For the calling thread.
 inline SampledThread* CurrentSampledThread() {
   const engine::Thread* thread = engine::current_thread;
   return thread != nullptr ? SampledThreadOf(*thread) : nullptr;

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "jprof/agent/print_message.h"
 #include "jprof/agent/sample_reset.h"
-#include "jprof/agent/say.h"
 
 namespace jprof::agent {
 namespace {
@@ -26,7 +26,7 @@ unwind::StackBounds StackOfThisThread() {
   return {start, start + bytes};
 }
 
-// Some or all of the thread's samples cannot be taken: the report says so, and why.
+// Records that some or all samples of the thread cannot be taken, and the errno, for the report.
 void MarkNotSampled(engine::Thread& thread, int error) {
   const uint32_t flags = profile::kThreadNotSampled | profile::FlagsOfError(error);
   __atomic_fetch_or(&thread.record->flags, flags, __ATOMIC_RELAXED);
@@ -68,7 +68,7 @@ void Sampling::AddThread(JNIEnv* jni) {
   if (const int error = timers_.Open(*sampled); error != 0) MarkNotSampled(*thread, error);
   // Either Start sees this thread, or this thread sees that the gate is open.
   thread->extension = sampled;
-  SampleTimers::Follow(gate_, *sampled);
+  SampleTimers::StartOrStop(gate_, *sampled);
 }
 
 void Sampling::RemoveThread() {
@@ -81,36 +81,37 @@ void Sampling::RemoveThread() {
 
 void Sampling::Begin() {
   if (options_.start && options_.delay == 0) Start();
-  if (!thread_.Start()) Say("cannot start the sampling thread: no IDLE, WALL, DELAY, DURATION");
+  if (!thread_.Start())
+    PrintMessage("cannot start the sampling thread: IDLE, WALL, DELAY and DURATION have no effect");
 }
 
 void Sampling::Start() {
   std::lock_guard guard(control_);
   ++run_;
   gate_.Open();  // first: a thread that is added from now on starts its own timers
-  SampleTimers::FollowAll(gate_, session_);
+  SampleTimers::StartOrStopAll(gate_, session_);
 }
 
 void Sampling::Stop() {
   std::lock_guard guard(control_);
   gate_.Close();
-  SampleTimers::FollowAll(gate_, session_);
+  SampleTimers::StartOrStopAll(gate_, session_);
 }
 
 Result<void> Sampling::Reset() {
   using namespace std::chrono_literals;
   std::lock_guard guard(control_);
   const bool was_running = running();
-  gate_.Close();  // the timers go on
+  gate_.Close();  // the timers continue
   const auto patience = std::chrono::steady_clock::now() + 1s;
-  while (!NoSampleIsBeingTaken(session_) && std::chrono::steady_clock::now() < patience)
+  while (!NoSampleInProgress(session_) && std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(1ms);
-  const bool none = NoSampleIsBeingTaken(session_);
+  const bool none = NoSampleInProgress(session_);
   if (none) ForgetSamples(session_, recorder_->metric_count());
   ++run_;
   if (was_running) gate_.Open();
   if (none) return {};
-  return Fail("a thread has been taking a sample for 1 s: nothing is forgotten; try again");
+  return Fail("a sample has been in progress for 1 s; the samples were not reset; try again");
 }
 
 void Sampling::TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature) {

@@ -1,11 +1,12 @@
-// Callstack sampling, put together from its parts:
+// Callstack sampling. Its parts:
 //  - sample_timers.h: the threads' timers and event counters;
 //  - sample_signals.h: the signal handler, on the sampled thread;
-//  - sample_recorder.h: walks the stack and charges the call tree;
+//  - sample_recorder.h: walks the stack and adds the sample to the call tree;
 //  - sampling_thread.h: the background thread, for idle threads, DELAY and DURATION;
-//  - triggers.h: events of the VM that are sampled;
-//  - sampling_commands.h: what `jprof ctl` can do.
-// This class adds and removes threads and starts, stops and resets the whole.
+//  - triggers.h: samples at events of the VM;
+//  - sampling_commands.h: the commands of `jprof ctl`.
+//
+// This class adds and removes threads, and starts, stops and resets sampling.
 #pragma once
 
 #include <jni.h>
@@ -27,36 +28,36 @@ namespace jprof::agent {
 
 class Sampling {
  public:
-  // In Agent_OnLoad, once. `session` is started before the first AddThread; it and `options` live
-  // as long as this object: to the end of the process once Begin was called. Error: what this VM or
-  // machine lacks.
+  // Call once, in Agent_OnLoad. `session` must be started before the first AddThread. Once Begin
+  // was called, the object, `session` and `options` must exist until the process ends. Error: the
+  // VM or the machine does not support sampling; the message has the reason.
   static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options,
                                                 const hotspot::VmStructs& structs,
                                                 engine::Session& session);
 
-  // Sets the signal handler. Error: another profiler uses the signals. From then on TheAgent() has
-  // to have this object.
+  // Installs the signal handler, which finds this object through TheAgent(). Error: another
+  // profiler uses the signals.
   Result<void> InstallSignals() { return signals_.Install(); }
-  // After a failed start of the agent.
+  // Call after a failed start of the agent.
   void RestoreSignals() { signals_.Restore(); }
 
-  // On the thread itself, in callbacks of the VM; it is sampled in between.
+  // Call on the thread, in callbacks of the VM. The thread is sampled between the two calls.
   void AddThread(JNIEnv* jni);
   void RemoveThread();
 
-  // In the live phase: starts the background thread, and sampling unless DELAY or NOSTART says
-  // otherwise.
+  // Call in the live phase: starts the background thread, and starts sampling unless DELAY or
+  // NOSTART is given.
   void Begin();
-  // Any number of times, by any thread.
+  // Callable any number of times, on any thread.
   void Start();
   void Stop();
-  // Forgets all samples, once those that are being taken have ended. Error: one does not end.
+  // Discards all samples after samples in progress have ended. Error: one does not end.
   Result<void> Reset();
   bool running() const { return gate_.open(); }
   // Changes with each Start and Reset.
   uint32_t run() const { return run_; }
 
-  // In a callback of the VM on the calling thread: see SampleRecorder::TakeJavaStack.
+  // Call in a callback of the VM, on its thread: see SampleRecorder::TakeJavaStack.
   void TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature);
 
   VirtualRows& virtual_rows() { return recorder_->virtual_rows(); }

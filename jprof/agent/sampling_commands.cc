@@ -11,11 +11,11 @@
 namespace jprof::agent {
 namespace {
 
-// What the threads' records add up to.
+// The sums of the threads' records.
 struct Totals {
   int64_t samples = 0, unknown = 0, own = 0, lost = 0;
   uint64_t live = 0, not_sampled = 0;
-  int why_not = 0;  // an errno
+  int error = 0;  // the errno of a thread that is not sampled
 };
 
 Totals TotalsOf(profile::Writer& writer) {
@@ -29,7 +29,7 @@ Totals TotalsOf(profile::Writer& writer) {
     totals.live += record.state == profile::kThreadLive;
     if ((record.flags & profile::kThreadNotSampled) == 0) continue;
     ++totals.not_sampled;
-    totals.why_not = profile::ErrorOfFlags(record.flags);
+    totals.error = profile::ErrorOfFlags(record.flags);
   }
   return totals;
 }
@@ -38,7 +38,7 @@ std::vector<control::Fact> Status(const AgentOptions& options, const Sampling& s
                                   engine::Session& session, const std::string& out) {
   const Totals totals = TotalsOf(session.writer());
   std::string not_sampled = fmt::format("{} threads", totals.not_sampled);
-  if (totals.not_sampled != 0) not_sampled += fmt::format(": {}", ErrnoText(totals.why_not));
+  if (totals.not_sampled != 0) not_sampled += fmt::format(": {}", ErrnoText(totals.error));
   return {{"mode", options.mode == Mode::kCalltree ? "calltree" : "scs"},
           {"recording", sampling.running() ? "yes" : "no"},
           {"samples", std::to_string(totals.samples)},
@@ -69,10 +69,9 @@ Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampli
     sampling.Stop();
     return "stopped";
   };
-  handlers.reset = [&sampling] { return Reply(sampling.Reset(), "all samples are forgotten"); };
+  handlers.reset = [&sampling] { return Reply(sampling.Reset(), "all samples were discarded"); };
   handlers.flush = [&session] {
-    return Reply(FlushFolder(session.writer().directory_fd()),
-                 "all that was recorded is on the disk");
+    return Reply(FlushFolder(session.writer().directory_fd()), "all recorded data is on the disk");
   };
   handlers.status = [&options, &sampling, &session, out] {
     return Status(options, sampling, session, out);

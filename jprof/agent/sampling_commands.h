@@ -1,4 +1,4 @@
-// What `jprof ctl` can do with sampling: start, stop, reset, flush, status.
+// The commands of `jprof ctl` for sampling: start, stop, reset, flush, status.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace jprof::agent {
 
-// `out`: the profile's directory, for status. All arguments outlive the handlers.
+// `out`: the profile's directory, for status. All arguments must outlive the handlers.
 Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampling,
                                    engine::Session& session, const std::string& out);
 

@@ -1,4 +1,4 @@
-// When the background thread of sampling does what. Pure: times are arguments, in ns of any one
+// Schedules the work of the sampling background thread. Pure: times are arguments, in ns of one
 // clock.
 #pragma once
 
@@ -15,7 +15,7 @@ class SamplingSchedule {
  public:
   // A trigger that the background thread serves: IDLE or WALL.
   struct Trigger {
-    size_t index = 0;             // among the options' triggers
+    size_t index = 0;             // index among the options' triggers
     bool counts_running = false;  // WALL
     uint64_t period_ns = 0;
     uint64_t due_ns = 0;
@@ -23,19 +23,20 @@ class SamplingSchedule {
 
   SamplingSchedule(const AgentOptions& options, uint64_t now_ns);
 
-  // When the thread wakes up next: in 10 ms, or earlier if a trigger is due.
+  // The next time to wake up: in 10 ms, or earlier if a trigger is due.
   uint64_t NextWake(uint64_t now_ns) const;
 
-  // True once, when DELAY is over; never if sampling starts without a delay or by `jprof ctl`.
+  // Returns true once, when DELAY has passed; never if sampling starts without a delay or by
+  // `jprof ctl`.
   bool StartIsDue(uint64_t now_ns);
-  // True once, when sampling has been on for DURATION, counted from the first call with `running`.
+  // Returns true once, DURATION after the first call with `running`.
   bool StopIsDue(uint64_t now_ns, bool running);
 
-  // The periods of `trigger` (one of triggers()) that have ended since the last call.
+  // Returns the number of periods of `trigger` (one of triggers()) that ended since the last call.
   uint32_t TakeTicks(Trigger& trigger, uint64_t now_ns) const;
   std::span<Trigger> triggers() { return triggers_; }
 
-  // Whether it is time to look for new modules again, which happens at most every 200 ms.
+  // Whether to look for new modules now, at most every 200 ms.
   bool RefreshIsDue(uint64_t now_ns) const;
   void Refreshed(uint64_t now_ns) { refreshed_ns_ = now_ns; }
 

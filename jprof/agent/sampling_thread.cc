@@ -30,7 +30,7 @@ bool SamplingThread::Start() {
 // 1. Sleep until the next trigger is due, at most 10 ms.
 // 2. Start sampling when DELAY is over, stop it when DURATION is.
 // 3. Read the kernel's functions once a stack has frames of the kernel.
-// 4. Read the unwind tables of modules that were loaded meanwhile.
+// 4. Read the unwind tables of newly loaded modules.
 // 5. Request samples for IDLE and WALL.
 void SamplingThread::Run() {
   SamplingSchedule schedule(options_, NowNs());
@@ -45,7 +45,7 @@ void SamplingThread::Run() {
   }
 }
 
-// Lazily and on another thread: parsing them takes tens of milliseconds.
+// On demand and on another thread, because parsing takes tens of milliseconds.
 void SamplingThread::ReadKernelFunctions() {
   if (kernel_functions_read_ || !recorder_.wants_kernel_functions()) return;
   kernel_functions_read_ = true;
@@ -57,7 +57,8 @@ void SamplingThread::ReadKernelFunctions() {
 }
 
 void SamplingThread::RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns) {
-  if (options_.java_only || recorder_.charges_current() || !schedule.RefreshIsDue(now_ns)) return;
+  if (options_.java_only || recorder_.attributes_to_current() || !schedule.RefreshIsDue(now_ns))
+    return;
   if (!recorder_.unwinder().Stale()) return;
   schedule.Refreshed(now_ns);
   (void)recorder_.unwinder().Refresh();

@@ -1,4 +1,4 @@
-// The background thread of sampling, for what cannot be done in a signal handler: see Run.
+// The background thread of sampling, for work that a signal handler cannot do: see Run.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ class SampleRecorder;
 
 class SamplingThread {
  public:
-  // All live as long as the process.
+  // All arguments must exist until the process ends.
   SamplingThread(const AgentOptions& options, Sampling& sampling, SampleRecorder& recorder,
                  engine::Session& session)
       : options_(options), sampling_(sampling), recorder_(recorder), requests_(session) {}
 
-  // Once. False: there is no thread.
+  // Call once. Returns false if the thread cannot be created.
   bool Start();
 
  private:

@@ -10,9 +10,9 @@
 namespace jprof::agent {
 namespace {
 
-// The VM picks an object about every N bytes, by chance with a constant rate per byte (JEP 331). An
-// object of `size` bytes is picked with probability 1 - exp(-size / N), so it stands for size / (1
-// - exp(-size / N)) bytes: the Horvitz-Thompson estimator.
+// The VM samples an object about every N bytes, randomly with a constant rate per byte (JEP 331).
+// It samples an object of `size` bytes with probability 1 - exp(-size / N), so the object
+// represents size / (1 - exp(-size / N)) bytes: the Horvitz-Thompson estimator.
 int64_t BytesFor(jlong size, uint64_t interval) {
   const double part = static_cast<double>(size) / static_cast<double>(interval);
   return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
@@ -20,14 +20,14 @@ int64_t BytesFor(jlong size, uint64_t interval) {
 
 }  // namespace
 
-// The place of a trigger among the options'; -1: it was not asked for.
-int VmTriggers::PlaceOf(TriggerKind kind) const {
+// The index of a trigger among the options'; -1: it was not requested.
+int VmTriggers::IndexOf(TriggerKind kind) const {
   const auto found = std::ranges::find(triggers_, kind, &Trigger::kind);
   return found != triggers_.end() ? static_cast<int>(found - triggers_.begin()) : -1;
 }
 
 bool VmTriggers::Has(std::initializer_list<TriggerKind> kinds) const {
-  return std::ranges::any_of(kinds, [&](TriggerKind kind) { return PlaceOf(kind) >= 0; });
+  return std::ranges::any_of(kinds, [&](TriggerKind kind) { return IndexOf(kind) >= 0; });
 }
 
 // Whether the event completes a period of the trigger. ALLOCATED_BYTES is sampled by the VM itself.
@@ -48,25 +48,25 @@ void VmTriggers::Sample(int place, int64_t weight, const Event& event) const {
   sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
 }
 
-// One event of a trigger that counts.
+// Handles an event of a trigger that counts events.
 void VmTriggers::Count(TriggerKind kind, const Event& event) const {
   SampledThread* thread = CurrentSampledThread();
-  const int place = PlaceOf(kind);
+  const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || !sampling_.running()) return;
   if (IsNthEvent(*thread, place)) Sample(place, 1, event);
 }
 
 void VmTriggers::BeginTiming(TriggerKind kind) const {
   SampledThread* thread = CurrentSampledThread();
-  const int place = PlaceOf(kind);
+  const int place = IndexOf(kind);
   if (thread == nullptr || place < 0) return;
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
-// The sample stands for the times of the trigger's N events.
+// A sample represents N events, so its weight is N times the measured time.
 void VmTriggers::EndTiming(TriggerKind kind, const Event& event) const {
   SampledThread* thread = CurrentSampledThread();
-  const int place = PlaceOf(kind);
+  const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
   const int64_t passed_ns = MonotonicNanos() - static_cast<int64_t>(thread->since_ns[place]);
   thread->since_ns[place] = 0;
@@ -80,7 +80,7 @@ void VmTriggers::OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject obj
   const VmTriggers& self = *TheAgent().vm_triggers;
   if (CurrentSampledThread() == nullptr || !self.sampling_.running()) return;
   const Event event = {jvmti, jni, object, type};
-  if (const int place = self.PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
+  if (const int place = self.IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
     const uint64_t every = self.triggers_[static_cast<size_t>(place)].every;
     self.Sample(place, BytesFor(size, every), event);
   }
@@ -108,11 +108,10 @@ void VmTriggers::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loade
 }
 
 Result<void> VmTriggers::SetHeapSampling(jvmtiEnv* jvmti) const {
-  const int place = PlaceOf(TriggerKind::kAllocatedBytes);
-  const bool all = PlaceOf(TriggerKind::kAllocations) >= 0;
+  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
   if (all && place >= 0) {
-    return WrongUse(
-        "SCS: ALLOCATIONS and ALLOCATED_BYTES pick objects in different ways; take one of them");
+    return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");
   }
   constexpr uint64_t kLargest = 1 << 30;
   const uint64_t interval =

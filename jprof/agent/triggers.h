@@ -1,6 +1,5 @@
 // Samples at events of the VM: allocations, contended monitors, waits, loaded classes. The
-// callbacks run on the thread that the event is about and reach this object as
-// TheAgent().vm_triggers.
+// callbacks run on the thread of the event and find this object as TheAgent().vm_triggers.
 #pragma once
 
 #include <jvmti.h>
@@ -18,16 +17,17 @@ namespace jprof::agent {
 
 class VmTriggers {
  public:
-  // All live as long as the process. `with_class`: the class of the object is a leaf of the stack.
+  // All arguments must exist until the process ends. `with_class`: adds the class of the object as
+  // a leaf of the stack.
   VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
       : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
 
-  // In Agent_OnLoad: requests what the triggers need and adds the events. Error: the VM does not
-  // report them, or (wrong use) the triggers contradict each other.
+  // Call in Agent_OnLoad: requests the capabilities of the triggers and adds the events. Error: the
+  // VM does not support them, or (wrong use) the triggers exclude each other.
   Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) const;
 
  private:
-  // One event of the VM: with the object that it is about, or a class; both may be null.
+  // One event of the VM, with its object or class; both may be null.
   struct Event {
     jvmtiEnv* jvmti;
     JNIEnv* jni;
@@ -47,7 +47,7 @@ class VmTriggers {
                                jboolean timed_out);
   static void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass loaded);
 
-  int PlaceOf(TriggerKind kind) const;
+  int IndexOf(TriggerKind kind) const;
   bool Has(std::initializer_list<TriggerKind> kinds) const;
   Result<void> SetHeapSampling(jvmtiEnv* jvmti) const;
   bool IsNthEvent(SampledThread& thread, int place) const;
@@ -61,8 +61,9 @@ class VmTriggers {
   const bool with_class_;
 };
 
-// In Agent_OnLoad: has the VM report virtual threads that begin and end, by an environment of their
-// own, so that the other events go on as if there were none. Null: this JVM has none (before 21).
+// Call in Agent_OnLoad: enables the start and end events of virtual threads in a separate
+// environment, so that the other events ignore virtual threads. Null: this JVM has no virtual
+// threads (before JDK 21).
 jvmtiEnv* ReportVirtualThreads(JavaVM* java);
 
 }  // namespace jprof::agent

@@ -27,7 +27,7 @@ void VirtualNames::Ended(uint64_t id) {
   }
 }
 
-const char* VirtualNames::Of(uint64_t id) const {
+const char* VirtualNames::NameOf(uint64_t id) const {
   for (size_t probe = 0; id != 0 && probe < kProbes; ++probe) {
     const Slot& slot = slots_[Place(id, probe)];
     if (slot.id.load(std::memory_order_acquire) == id)

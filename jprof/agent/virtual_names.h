@@ -1,7 +1,6 @@
-// The names of the virtual threads that live now, by the VM's id of each (JDK 24 and later). Told
-// by the VM's events; asked in signal handlers: no lock, no allocation there. Names are kept for
-// ever, at most kMostNames different ones; virtual threads beyond, and those without a name, have
-// none.
+// The names of the live virtual threads, by the VM's id (JDK 24 and later). The VM's events add and
+// remove them. Signal handlers read them, without locks or allocation. Names are never freed; there
+// are at most kMostNames different ones. Further virtual threads have no name here.
 #pragma once
 
 #include <array>
@@ -18,12 +17,12 @@ class VirtualNames {
  public:
   static constexpr size_t kMostNames = 1024;
 
-  // Ordinary code, any thread.
+  // Callable on any thread, outside signal handlers.
   void Started(uint64_t id, std::string_view name);
   void Ended(uint64_t id);
 
-  // Lives as long as this object; null: none is known.
-  const char* Of(uint64_t id) const;
+  // The result is valid as long as this object; null: the thread has no name.
+  const char* NameOf(uint64_t id) const;
 
  private:
   static constexpr size_t kSlots = 1 << 14, kProbes = 16;

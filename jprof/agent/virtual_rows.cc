@@ -15,7 +15,7 @@ void VirtualRows::Ended() {
 }
 
 engine::Timeline& VirtualRows::TimelineFor(engine::Thread& thread) {
-  const char* name = names_.Of(session_.source().VirtualThreadId(thread.vm_thread));
+  const char* name = names_.NameOf(session_.source().VirtualThreadId(thread.vm_thread));
   SampledThread& sampled = *SampledThreadOf(thread);
   size_t at = 0;
   while (at + 1 < kMostVirtualRows && sampled.virtual_rows[at].used &&

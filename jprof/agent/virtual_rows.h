@@ -1,5 +1,5 @@
-// The rows of the profile for virtual threads: on each native thread one row per name of virtual
-// threads, because a sample may only write to trees of the thread that it interrupts.
+// The profile's rows for virtual threads: one row per native thread and name of virtual threads,
+// because a sample may only write to trees of the interrupted thread.
 #pragma once
 
 #include <string_view>
@@ -14,19 +14,19 @@ class VirtualRows {
  public:
   explicit VirtualRows(engine::Session& session) : session_(session) {}
 
-  // In callbacks of the VM about the virtual thread that is mounted on the calling thread.
+  // Call in callbacks of the VM for the virtual thread that is mounted on the calling thread.
   void Started(std::string_view name);
   void Ended();
 
-  // The timeline for samples of the virtual thread that is mounted on `thread`, the calling one. If
-  // there is no room for one more row: the thread's own. In a signal handler, too.
+  // The timeline for samples of the virtual thread that is mounted on `thread`, the calling thread.
+  // Without space for another row it is the thread's own. Also callable in a signal handler.
   engine::Timeline& TimelineFor(engine::Thread& thread);
 
-  // The calling thread ends: its rows are completed.
+  // Completes the rows of the calling thread, which ends.
   static void End(SampledThread& sampled);
 
  private:
-  // Of the virtual thread that is mounted on the calling thread; 0: unknown.
+  // The id of the virtual thread that is mounted on the calling thread; 0: unknown.
   uint64_t CurrentId() const;
 
   engine::Session& session_;

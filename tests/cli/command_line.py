@@ -118,8 +118,8 @@ class CommandLine(unittest.TestCase):
         for words, said in [
             (("--tree-memory", "12Q"), "--tree-memory: '12Q' is not a size"),
             (("--probe", "hotspt"), "--probe: there is no 'hotspt'; did you mean hotspot?"),
-            (("--methods", "a*b"), "--methods: a * is only understood at the end"),
-            (("--threads", "a+"), "--threads: there is nothing after a + or -"),
+            (("--methods", "a*b"), "--methods: a * is only allowed at the end"),
+            (("--threads", "a+"), "--threads: there is no pattern after a + or -"),
             (("--metrics", "PAPI_TOT_INZ"), "PAPI_TOT_INS"),
             (("--metrics", "a+b+c+d+e+f+g+h+i"), "8"),
             (("-o",), "--out"),
@@ -180,7 +180,7 @@ class CommandLine(unittest.TestCase):
         self.make_profile("old.jprof")
         self.refused(
             self.record("callflow", "-o", "old.jprof", "--", "java"),
-            "is a profile already",
+            "is already a profile",
             "--force",
         )
         self.assertIn(
@@ -395,7 +395,7 @@ class CommandLine(unittest.TestCase):
         for words, said in [
             (("scs", "--timer", "posx"), "--timer: there is no 'posx'; did you mean posix?"),
             (("scs", "--event", "IDLE", "--timer", "posix"),
-             "--timer: nothing is sampled by CPU time"),
+             "--timer: no trigger samples by CPU time"),
             (("calltree", "--timer", "posix"), "--timer needs --sample: only sampling has timers"),
             (("calltree", "--force-rate"), "--force-rate needs --sample: only sampling has timers"),
         ]:
@@ -516,7 +516,7 @@ class CommandLine(unittest.TestCase):
         )
         result = self.record("callflow", "--children", "--", "true")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("started no JVM", result.stderr)
+        self.assertIn("did not start a JVM", result.stderr)
 
     def test_death_by_signal(self):
         result = self.record("callflow", "--children", "--", "sh", "-c", "kill -9 $$")

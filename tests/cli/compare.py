@@ -163,7 +163,7 @@ class Compare(unittest.TestCase):
         self.refused("did you mean 'a.jprof'?", "compare", "aa.jprof", "b.jprof")
         self.refused("did you mean --absolute?", "compare", "a.jprof", "b.jprof", "--absolut")
         self.refused("cannot write", "compare", "a.jprof", "-o", "nowhere/x.html")
-        self.refused("for two profiles", "compare", "a.jprof", "--absolute")
+        self.refused("requires two profiles", "compare", "a.jprof", "--absolute")
         write_profile(self.path("none.jprof"), ["x"], [0])
         os.remove(self.path("none.jprof/nodes"))
         self.refused("damaged: nodes: cut off", "compare", "a.jprof", "none.jprof")

@@ -126,12 +126,12 @@ class Control(unittest.TestCase):
         with subprocess.Popen(["true"]) as ended:
             pass
         self.refused(self.ctl(ended.pid, "start"), 2, f"there is no process {ended.pid}")
-        self.refused(self.ctl(os.getpid(), "start"), 2, f"process {os.getpid()} has no jprof",
-                     "jprof scs")
+        self.refused(self.ctl(os.getpid(), "start"), 2,
+                     f"process {os.getpid()} has no listening jprof agent", "jprof scs")
 
     def test_a_socket_that_another_process_made_is_not_taken_for_it(self):
         self.listener(r"ok fooled\n", name=str(os.getpid()))
-        self.refused(self.ctl(os.getpid(), "start"), 2, "has no jprof")
+        self.refused(self.ctl(os.getpid(), "start"), 2, "has no listening jprof agent")
 
     def test_another_folder_than_ours(self):
         other = tempfile.mkdtemp(prefix="jprof-ctl-")

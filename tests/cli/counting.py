@@ -403,7 +403,8 @@ class Forbidden(Counting):
         script = "/bin/true; exit 3"
         done = jprof("stat", "-e", "time,dispatches", "--", "sh", "-c", script, **as_nobody)
         self.assertEqual(done.returncode, 3, done)
-        self.assertRegex(done.stderr, r"(?m)^jprof: threads are not told apart: .*CAP_PERFMON.*$")
+        self.assertRegex(done.stderr,
+                         r"(?m)^jprof: threads are not distinguished: .*CAP_PERFMON.*$")
         self.assertRegex(
             done.stderr,
             r"(?m)^ +[1-9]\d*\.\d+ +[1-9]\d*  \(all\)$|^ +0\.[0-9]+ +[1-9]\d*  \(all\)$")
@@ -423,7 +424,7 @@ class TakesTurns(Counting):
         options = {"jprof": child.copy_for_all(JPROF, place), "cwd": "/", **user}
         words = ["-e", "page-faults", "--", "true"]
         done = jprof("stat", "--format", "json", *words, **options)
-        if "not told apart" not in done.stderr:
+        if "not distinguished" not in done.stderr:
             self.skipTest("the user nobody may watch whole CPUs here")
         self.assertGreater(counts(done)["page-faults"], 0)
         options["env"] = {**os.environ,
@@ -431,7 +432,7 @@ class TakesTurns(Counting):
         done = jprof("stat", "--format", "json", *words, **options)
         self.assertIsNone(counts(done)["page-faults"])
         self.assertRegex(
-            done.stderr, r"(?m)^jprof: 'page-faults' is not counted: .* a part of the time")
+            done.stderr, r"(?m)^jprof: 'page-faults' is not counted: .* only part of the time")
         self.assertRegex(jprof("stat", *words, **options).stderr, r"(?m)^ +-  \(all\)$")
 
 

@@ -87,4 +87,4 @@ def may_watch(jprof):
     """Whether this user may watch whole CPUs, which counting other users' threads requires."""
     done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True,
                           text=True, timeout=60)
-    return "not told apart" not in done.stderr
+    return "not distinguished" not in done.stderr

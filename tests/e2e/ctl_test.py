@@ -346,7 +346,7 @@ def a_bad_folder_does_not_stop_the_program(lab):
 @case
 def a_process_without_jprof(lab):
     with child.running(lab.command("Marker"), stdout=subprocess.DEVNULL) as java:
-        check("has no jprof in it" in ctl(lab, java.pid, "status", status=2),
+        check("has no listening jprof agent" in ctl(lab, java.pid, "status", status=2),
               "a JVM without the agent")
 
 

@@ -277,7 +277,7 @@ def killed(lab):
         if not log.methods("Marker."):
             failures.append("the log has no method of the program")
         done = lab.cli("info", directory)
-        if done.returncode != 0 or "did not end in order" not in done.stdout:
+        if done.returncode != 0 or "ended abnormally" not in done.stdout:
             failures.append(f"info: {done.stdout[-300:]!r} {done.stderr[-300:]!r}")
         return failures
 

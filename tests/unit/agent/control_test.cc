@@ -25,10 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLong = 30'000;  // ms: what never comes by then never comes
+constexpr int kLong = 30'000;  // ms: the limit of every wait
 constexpr uid_t kNobody = 65534;
 
-// A caller as slow or as rude as one likes.
+// A client that may be slow or send invalid requests.
 class Caller {
  public:
   explicit Caller(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -40,13 +40,13 @@ class Caller {
   bool connected() const { return connected_; }
   int error() const { return error_; }
 
-  void Say(std::string_view text) {
+  void Send(std::string_view text) {
     (void)!send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
   }
-  void EndSaying() { shutdown(fd_.get(), SHUT_WR); }
+  void EndSending() { shutdown(fd_.get(), SHUT_WR); }
 
-  // All until the other side closes; "(silence)" if it does not.
-  std::string Hear() {
+  // Reads until the other side closes; "(silence)" if it does not.
+  std::string Receive() {
     std::string text;
     for (;;) {
       pollfd polled = {fd_.get(), POLLIN, 0};
@@ -70,9 +70,9 @@ class Caller {
 
 std::string Ask(const std::string& path, std::string_view line) {
   Caller caller(path);
-  if (!caller.connected()) return "(nobody listens)";
-  caller.Say(line);
-  return caller.Hear();
+  if (!caller.connected()) return "(not listening)";
+  caller.Send(line);
+  return caller.Receive();
 }
 
 class ControlTest : public testing::Test {
@@ -86,11 +86,11 @@ class ControlTest : public testing::Test {
   void TearDown() override { fs::remove_all(base_); }
 
   Control::Handlers Handlers() {
-    const auto say = [this](const char* what) {
+    const auto reply = [this](const char* what) {
       return [this, what]() -> Result<std::string> { return ++done_, what; };
     };
-    return {.start = say("started"),
-            .stop = say("stopped"),
+    return {.start = reply("started"),
+            .stop = reply("stopped"),
             .flush = [this]() -> Result<std::string> { return ++done_, Fail("the disk\nis full"); },
             .reset = nullptr,
             .status =
@@ -125,33 +125,34 @@ TEST_F(ControlTest, AnswersEveryCommandWithOneLine) {
   EXPECT_EQ(done_, 3);
 }
 
-TEST_F(ControlTest, AWrongCommandIsToldTheNearest) {
+TEST_F(ControlTest, AnUnknownCommandNamesTheNearest) {
   Start();
   EXPECT_EQ(Ask("jprof 1 strat\n"), "error there is no command 'strat'; did you mean start?\n");
   EXPECT_EQ(Ask("jprof 1 status"
-                "\nmore that nobody reads"),
+                "\nignored text"),
             "ok mode=scs out=/a%20b\n");
   EXPECT_EQ(done_, 0);
 }
 
-TEST_F(ControlTest, ALineMayComeInPieces) {
+TEST_F(ControlTest, ALineMayArriveInPieces) {
   Start();
   Caller caller(control_.path());
   for (const char* piece : {"jp", "rof 1 sta", "rt", "\n"}) {
-    caller.Say(piece);
-    EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");  // the piece was read by then
+    caller.Send(piece);
+    EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");  // the first piece has been read
   }
-  EXPECT_EQ(caller.Hear(), "ok started\n");
+  EXPECT_EQ(caller.Receive(), "ok started\n");
 }
 
 TEST_F(ControlTest, LinesWithoutAnEndAreRefused) {
   Start();
-  EXPECT_EQ(Ask(std::string(control::kMaxRequest, 'x')), "error this is not a line of a command\n");
+  EXPECT_EQ(Ask(std::string(control::kMaxRequest, 'x')),
+            "error the request is not a complete line\n");
   EXPECT_EQ(Ask(std::string(1 << 20, 'x')).substr(0, 6), "error ");
   Caller caller(control_.path());
-  caller.Say("jprof 1 start");
-  caller.EndSaying();
-  EXPECT_EQ(caller.Hear(), "error this is not a line of a command\n");
+  caller.Send("jprof 1 start");
+  caller.EndSending();
+  EXPECT_EQ(caller.Receive(), "error the request is not a complete line\n");
   EXPECT_EQ(done_, 0);
 }
 
@@ -165,9 +166,9 @@ TEST_F(ControlTest, RandomBytesDoNothing) {
     if (i % 2 == 0) bytes += '\n';
     Caller caller(control_.path());
     ASSERT_TRUE(caller.connected()) << "at " << i;
-    caller.Say(bytes);
-    caller.EndSaying();
-    const std::string answer = caller.Hear();
+    caller.Send(bytes);
+    caller.EndSending();
+    const std::string answer = caller.Receive();
     EXPECT_TRUE(answer.starts_with("error ") || bytes.empty()) << i << ": " << answer;
     EXPECT_LE(std::ranges::count(answer, '\n'), 1);
   }
@@ -175,7 +176,7 @@ TEST_F(ControlTest, RandomBytesDoNothing) {
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
 }
 
-TEST_F(ControlTest, TheSocketIsTheUsersAlone) {
+TEST_F(ControlTest, OnlyTheUserMayUseTheSocket) {
   umask(0);
   Start();
   umask(022);
@@ -188,8 +189,8 @@ TEST_F(ControlTest, TheSocketIsTheUsersAlone) {
   EXPECT_EQ(status.st_mode & 07777, 0700u);
 }
 
-// What a child of another user is answered; its connect's error if it cannot connect.
-std::string AskAsNobody(const std::string& path) {
+// The answer to a child process of another user, or the errno of its connect.
+std::string AskAsOtherUser(const std::string& path) {
   int out[2];
   if (pipe2(out, O_CLOEXEC) != 0) return "(no pipe)";
   const pid_t child = fork();
@@ -198,9 +199,9 @@ std::string AskAsNobody(const std::string& path) {
       _exit(1);
     }
     Caller caller(path);
-    caller.Say("jprof 1 start\n");
+    caller.Send("jprof 1 start\n");
     const std::string heard =
-        caller.connected() ? caller.Hear() : "errno " + std::to_string(caller.error());
+        caller.connected() ? caller.Receive() : "errno " + std::to_string(caller.error());
     (void)!write(out[1], heard.data(), heard.size());
     _exit(0);
   }
@@ -216,9 +217,9 @@ TEST_F(ControlTest, AnotherUserCannotReachIt) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   Start();
   chmod(base_.c_str(), 0755);
-  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
-  chmod(folder_.c_str(), 0755);  // now the socket's own mode
-  EXPECT_EQ(AskAsNobody(control_.path()), "errno " + std::to_string(EACCES));
+  EXPECT_EQ(AskAsOtherUser(control_.path()), "errno " + std::to_string(EACCES));
+  chmod(folder_.c_str(), 0755);  // tests the mode of the socket
+  EXPECT_EQ(AskAsOtherUser(control_.path()), "errno " + std::to_string(EACCES));
   EXPECT_EQ(done_, 0);
 }
 
@@ -226,25 +227,25 @@ TEST_F(ControlTest, AnotherUserWhoReachesItIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   Start();
   for (const std::string& path : {base_, folder_, control_.path()}) chmod(path.c_str(), 0777);
-  EXPECT_EQ(AskAsNobody(control_.path()),
+  EXPECT_EQ(AskAsOtherUser(control_.path()),
             "error this JVM belongs to another user; only that user and root control it\n");
   EXPECT_EQ(done_, 0);
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
 }
 
-TEST_F(ControlTest, SlowClientsHinderNobody) {
+TEST_F(ControlTest, SlowClientsDoNotDelayOthers) {
   Start();
   std::vector<std::unique_ptr<Caller>> slow;
   for (int i = 0; i < 20; ++i) {
     slow.push_back(std::make_unique<Caller>(control_.path()));
     ASSERT_TRUE(slow.back()->connected());
-    if (i % 2 == 0) slow.back()->Say("jprof 1 st");
+    if (i % 2 == 0) slow.back()->Send("jprof 1 st");
   }
   for (int i = 0; i < 100; ++i) ASSERT_EQ(Ask("jprof 1 start\n"), "ok started\n");
   for (auto& caller : slow) EXPECT_TRUE(caller->StillOpen());
   EXPECT_EQ(done_, 100);
-  slow.front()->Say("art\n");
-  EXPECT_EQ(slow.front()->Hear(), "ok started\n");
+  slow.front()->Send("art\n");
+  EXPECT_EQ(slow.front()->Receive(), "ok started\n");
 }
 
 TEST_F(ControlTest, SilentClientsAreDropped) {
@@ -252,9 +253,9 @@ TEST_F(ControlTest, SilentClientsAreDropped) {
   std::vector<std::unique_ptr<Caller>> silent;
   for (int i = 0; i < 20; ++i) {
     silent.push_back(std::make_unique<Caller>(control_.path()));
-    if (i % 2 == 0) silent.back()->Say("jprof 1 st");
+    if (i % 2 == 0) silent.back()->Send("jprof 1 st");
   }
-  for (auto& caller : silent) EXPECT_EQ(caller->Hear(), "");
+  for (auto& caller : silent) EXPECT_EQ(caller->Receive(), "");
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
 }
 
@@ -266,11 +267,11 @@ TEST_F(ControlTest, WithTooManyClientsTheOldestIsDropped) {
     ASSERT_TRUE(many.back()->connected()) << i;
   }
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
-  for (size_t i = 0; i < 160; ++i) EXPECT_EQ(many[i]->Hear(), "") << i;
+  for (size_t i = 0; i < 160; ++i) EXPECT_EQ(many[i]->Receive(), "") << i;
   EXPECT_TRUE(many.back()->StillOpen());
 }
 
-TEST_F(ControlTest, ManyThreadsAskAtOnce) {
+TEST_F(ControlTest, ManyThreadsSendRequests) {
   Start();
   std::atomic<int> good = 0;
   {
@@ -291,14 +292,14 @@ TEST_F(ControlTest, StopRemovesTheSocketAndRunsNoHandlerAfterwards) {
   Caller waiting(path);
   control_.Stop();
   EXPECT_FALSE(fs::exists(path));
-  EXPECT_EQ(waiting.Hear(), "");
+  EXPECT_EQ(waiting.Receive(), "");
   control_.Stop();
   Start();  // again
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
-  EXPECT_EQ(Problem(), "no socket at " + control_.path() + ": Address already in use");
+  EXPECT_EQ(Problem(), "cannot create the socket " + control_.path() + ": Address already in use");
   const auto twice = control_.Start(Handlers(), folder_);
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().message, "jprof ctl is listened to already");
+  EXPECT_EQ(twice.error().message, "already listening for jprof ctl");
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
 }
 
@@ -339,9 +340,9 @@ TEST_F(ControlTest, HandlersRunOnAThreadOfItsOwnWithoutSignals) {
 TEST_F(ControlTest, AFolderOthersMayWriteToIsRefused) {
   mkdir(folder_.c_str(), 0700);
   chmod(folder_.c_str(), 0770);
-  EXPECT_EQ(Problem(), "others may write to " + folder_ + "; chmod 700 it");
+  EXPECT_EQ(Problem(), "other users may write to " + folder_ + "; run chmod 700 on it");
   chmod(folder_.c_str(), 0702);
-  EXPECT_EQ(Problem(), "others may write to " + folder_ + "; chmod 700 it");
+  EXPECT_EQ(Problem(), "other users may write to " + folder_ + "; run chmod 700 on it");
   EXPECT_TRUE(fs::is_empty(folder_));
   chmod(folder_.c_str(), 0700);
   EXPECT_EQ(Problem(), "none");
@@ -358,7 +359,7 @@ TEST_F(ControlTest, ALinkOrAFileInThePlaceOfTheFolderIsRefused) {
   EXPECT_EQ(Problem(), folder_ + " is not a folder; remove it");
 }
 
-TEST_F(ControlTest, AnothersFolderIsRefused) {
+TEST_F(ControlTest, AFolderOfAnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make one";
   mkdir(folder_.c_str(), 0700);
   ASSERT_EQ(chown(folder_.c_str(), kNobody, kNobody), 0);
@@ -371,7 +372,7 @@ TEST_F(ControlTest, AFolderThatCannotBeMadeOrIsTooDeepIsAnError) {
   EXPECT_EQ(Problem(), "cannot make the folder " + folder_ + ": No such file or directory");
   folder_ = base_ + "/" + std::string(100, 'x');
   EXPECT_EQ(Problem(), folder_ + "/" + std::to_string(getpid()) +
-                           ".sock is too long for a socket; set XDG_RUNTIME_DIR shorter");
+                           ".sock is too long for a socket; set XDG_RUNTIME_DIR to a shorter path");
 }
 
 TEST_F(ControlTest, TheRuntimeFolderIsUsedOnlyIfItIsTheUsers) {
@@ -387,17 +388,17 @@ TEST_F(ControlTest, TheRuntimeFolderIsUsedOnlyIfItIsTheUsers) {
   if (before != nullptr) setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
 }
 
-// Processes that come and go.
+// Processes that end.
 
-// Runs `f` in a child that then waits to be killed; answers its pid when `f` is done, -1: there is
-// no child.
+// Runs `f` in a child that then waits to be killed. Returns its pid after `f` returned; -1: there
+// is no child.
 template <typename F>
 pid_t Child(F f) {
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // whatever becomes of the test
+    alarm(60);  // ends even if the test fails
     f();
     (void)!write(ready[1], "x", 1);
     for (;;) pause();
@@ -409,14 +410,14 @@ pid_t Child(F f) {
   return child;
 }
 
-// -1 and 0 would be all processes of this user, and all of this test's group.
+// -1 and 0 would kill all processes of this user or of this test's group.
 void Kill(pid_t pid) {
   if (pid <= 0) return;
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
 }
 
-// The path of a socket of the given process on which nobody listens.
+// The path of a socket of the given process on which no process listens.
 std::string Orphan(const std::string& folder, pid_t pid) {
   const std::string path = folder + "/" + control::SocketName(pid);
   const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -426,26 +427,26 @@ std::string Orphan(const std::string& folder, pid_t pid) {
   return path;
 }
 
-TEST_F(ControlTest, SocketsOfTheDeadAreRemovedAndOthersStay) {
+TEST_F(ControlTest, SocketsOfEndedProcessesAreRemovedAndOthersStay) {
   mkdir(folder_.c_str(), 0700);
   const pid_t living = Child([] {}), dead = Child([] {});
   Kill(dead);
   ASSERT_GT(living, 0);
   ASSERT_GT(dead, 0);
   const std::string of_dead = Orphan(folder_, dead), of_living = Orphan(folder_, living);
-  const std::string of_us = Orphan(folder_, getpid());  // an earlier process had this pid
+  const std::string own = Orphan(folder_, getpid());  // from an earlier process with this pid
   const std::string other = folder_ + "/notes.sock", number = folder_ + "/0.sock";
   std::ofstream(other) << "x";
   std::ofstream(number) << "x";
   Start();
   EXPECT_FALSE(fs::exists(of_dead));
   for (const std::string& path : {of_living, other, number}) EXPECT_TRUE(fs::exists(path)) << path;
-  EXPECT_EQ(control_.path(), of_us);
+  EXPECT_EQ(control_.path(), own);
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
   Kill(living);
 }
 
-TEST_F(ControlTest, AnotherThatListensByThisNameIsLeftAlone) {
+TEST_F(ControlTest, ASocketOfThisNameInUseIsKept) {
   mkdir(folder_.c_str(), 0700);
   const Fd other(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const std::string path = folder_ + "/" + control::SocketName(getpid());
@@ -453,14 +454,14 @@ TEST_F(ControlTest, AnotherThatListensByThisNameIsLeftAlone) {
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   ASSERT_EQ(bind(other.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(listen(other.get(), 1), 0);
-  EXPECT_EQ(Problem(), "no socket at " + path + ": Address already in use");
+  EXPECT_EQ(Problem(), "cannot create the socket " + path + ": Address already in use");
   EXPECT_TRUE(fs::exists(path));
 }
 
 Control* forked_control = nullptr;  // pthread_atfork passes no argument
 
 TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
-  // The JVM is a child, so that it can be killed; the descriptors are its own.
+  // The JVM is a child, so that it can be killed and has its own descriptors.
   pid_t grandchild = 0;
   int out[2];
   ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
@@ -469,30 +470,30 @@ TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
     if (!control_.Start(Handlers(), folder_)) _exit(1);
     forked_control = &control_;
     if (pthread_atfork(nullptr, nullptr, [] { forked_control->LeaveToParent(); }) != 0) _exit(1);
-    Caller caller(control_.path());  // one is connected at the fork
+    Caller caller(control_.path());  // connected at the fork
     agent::Ask(control_.path(), "jprof 1 status\n");
     const pid_t child = fork();
     if (child < 0) (void)!write(out[1], &child, sizeof child);
     if (child != 0) return;
     alarm(60);
-    control_.Stop();  // as its exit would: does nothing here
+    control_.Stop();  // as at its exit; does nothing in a child
     const pid_t forked = getpid();
     (void)!write(out[1], &forked, sizeof forked);
     for (;;) pause();
   });
   ASSERT_GT(jvm, 0);
-  close(out[1]);  // if all writers are gone, the read ends
+  close(out[1]);  // the read ends when all writers have closed
   const ssize_t got = read(out[0], &grandchild, sizeof grandchild);
   if (got != ssize_t{sizeof grandchild} || grandchild <= 0) Kill(jvm);
   ASSERT_EQ(got, ssize_t{sizeof grandchild});
   ASSERT_GT(grandchild, 0);
   path = folder_ + "/" + control::SocketName(jvm);
-  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "ok started\n");  // the parent's goes on
+  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "ok started\n");  // the parent still serves
   Kill(jvm);
   EXPECT_TRUE(fs::exists(path));
-  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "(nobody listens)");
+  EXPECT_EQ(agent::Ask(path, "jprof 1 start\n"), "(not listening)");
   EXPECT_EQ(kill(grandchild, 0), 0);
-  Start();  // and what the killed one left is removed
+  Start();  // removes the socket of the killed process
   EXPECT_FALSE(fs::exists(path));
   Kill(grandchild);
   close(out[0]);

@@ -1,4 +1,4 @@
-// FlushFolder: counted at the system call, and seen in the page tables.
+// FlushFolder, checked by its system calls and in the page tables.
 #include "jprof/agent/flush.h"
 
 #include <dlfcn.h>
@@ -18,8 +18,8 @@
 
 namespace {
 
-std::set<std::string>* flushed = nullptr;  // names of the files, while a test looks
-std::string broken;                        // of these the disk is
+std::set<std::string>* flushed = nullptr;  // names of the files; set during a test
+std::string broken;                        // the file for which fsync fails
 
 std::string NameOf(int fd) {
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd)).filename();
@@ -92,7 +92,7 @@ TEST_F(FlushTest, AFileThatCannotBeWrittenIsNamed) {
   EXPECT_EQ(result.error().message, "cannot write nodes to the disk: Input/output error");
 }
 
-// KiB of the mapping at `address` that are not on the disk yet.
+// KiB of the mapping at `address` that have not been written to the disk.
 long DirtyKib(const void* address) {
   char begin[32];
   snprintf(begin, sizeof begin, "%lx-", reinterpret_cast<unsigned long>(address));

@@ -1,4 +1,4 @@
-// The arithmetic of IDLE and WALL.
+// The accounts of IDLE and WALL.
 #include "jprof/agent/idle_account.h"
 
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@ IdleTick Tick(int64_t ticks, bool wall = false, uint32_t run = 1) {
   return {.period_ns = 20 * kMs, .passed_ns = ticks * 20 * kMs, .counts_running = wall, .run = run};
 }
 
-TEST(IdleAccount, AnIdleThreadOwesOneSamplePerPeriod) {
+TEST(IdleAccount, AnIdleThreadAccumulatesOneSamplePerPeriod) {
   IdleAccount account;
   EXPECT_EQ(account.Add(Tick(1), 0), 1);
   account.Subtract(Tick(1), 1);
-  EXPECT_EQ(account.Add(Tick(3), 0), 3) << "a late tick stands for several";
+  EXPECT_EQ(account.Add(Tick(3), 0), 3) << "a late tick counts several periods";
 }
 
 TEST(IdleAccount, WhatIsNotSubtractedAccumulates) {
@@ -37,7 +37,7 @@ TEST(IdleAccount, CpuTimeIsNotIdle) {
   EXPECT_EQ(account.Add(Tick(1), 12 * kMs), 1) << "12 + 16 ms";
 }
 
-TEST(IdleAccount, AThreadThatRanForMostOfTheTickIsNotAsked) {
+TEST(IdleAccount, AThreadThatRanForMostOfTheTickIsNotSignalled) {
   IdleAccount account;
   account.Add(Tick(1), 0);
   EXPECT_EQ(account.Add(Tick(1), 11 * kMs), 0) << "29 ms are due, but it is likely to run now";
@@ -51,21 +51,21 @@ TEST(IdleAccount, WallCountsCpuTime) {
   EXPECT_EQ(account.Add(Tick(1, true), 40 * kMs), 1);
 }
 
-TEST(IdleAccount, TicksThatComeEarlyAndLateBalance) {
+TEST(IdleAccount, EarlyAndLateTicksBalance) {
   IdleAccount account;
   account.Add(Tick(1), 0);
   account.Subtract(Tick(1), 1);
-  // A thread that runs all the time, seen after 25 and after 15 ms instead of 20 and 20.
+  // A thread that runs all the time, with ticks after 25 and 15 ms instead of 20 and 20.
   EXPECT_EQ(account.Add(Tick(1), 25 * kMs), 0);
   EXPECT_EQ(account.Add(Tick(1), 40 * kMs), 0);
   EXPECT_EQ(account.Add(Tick(1), 40 * kMs), 1) << "exactly one idle period since";
 }
 
-TEST(IdleAccount, ANewRunForgetsWhatWasBefore) {
+TEST(IdleAccount, ANewRunDiscardsEarlierTime) {
   IdleAccount account;
   account.Add(Tick(5), 0);
   EXPECT_EQ(account.Add(Tick(1, false, 2), 0), 1);
-  // CPU time of a pause is not subtracted beyond the tick itself.
+  // CPU time of a pause is subtracted only up to the length of the tick.
   EXPECT_EQ(account.Add(Tick(1, false, 3), 900 * kMs), 0);
   EXPECT_EQ(account.Add(Tick(1, false, 3), 900 * kMs), 1);
 }
@@ -82,7 +82,7 @@ std::vector<int> OneTick(Rotation& rotation, int threads) {
   return signalled;
 }
 
-TEST(Rotation, AllThreadsHaveTheirTurn) {
+TEST(Rotation, SignalsAllThreads) {
   Rotation rotation(2);
   EXPECT_EQ(OneTick(rotation, 5), (std::vector{0, 1}));
   EXPECT_EQ(OneTick(rotation, 5), (std::vector{2, 3}));

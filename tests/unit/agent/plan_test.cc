@@ -98,7 +98,7 @@ TEST(Plan, ModesDecideThePartsOfTheRecording) {
 TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   AgentOptions options;
   options.metrics = {"instructions"};
-  EXPECT_NE(MakePlan(options).error().message.find("does not know the metric instructions"),
+  EXPECT_NE(MakePlan(options).error().message.find("cannot resolve the metric instructions"),
             std::string::npos);
   options.metrics.assign(9, kEvent);
   EXPECT_EQ(MakePlan(options).error().message, "more than 8 metrics");

@@ -64,7 +64,7 @@ TEST_F(ProfileDirectory, NamesThePathAndTheReason) {
             "cannot make the profile directory " + options_.out + ": No such file or directory");
 }
 
-// Several processes that look at the same moment.
+// Several processes that start at the same moment.
 TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
   options_.children = true;
   constexpr int kRounds = 50;
@@ -84,7 +84,7 @@ TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
       _exit(MakeProfileDirectory(options_).has_value() ? 0 : 1);
     }
     close(gate[0]);
-    close(gate[1]);  // all go on
+    close(gate[1]);  // releases all processes
     for (const pid_t child : children) {
       int status = -1;
       waitpid(child, &status, 0);

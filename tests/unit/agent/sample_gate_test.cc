@@ -1,4 +1,4 @@
-// The gate that a reset of the samples closes: whoever has passed is waited for.
+// The gate that a reset of the samples closes before it waits for samples in progress.
 #include "jprof/agent/sample_gate.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(SampleGate, IsNotEmptyBeforeTheOutermostSampleHasEnded) {
   EXPECT_TRUE(passage.Empty());
 }
 
-// A sample writes two numbers, slowly; nobody who closes the gate and waits sees them differ.
+// A slow sample writes two numbers; they are equal after closing the gate and waiting.
 TEST(SampleGate, WhatSamplesWriteIsWholeAfterTheWait) {
   SampleGate gate;
   SampleGate::Passage passage;
@@ -49,7 +49,7 @@ TEST(SampleGate, WhatSamplesWriteIsWholeAfterTheWait) {
       const SampleGate::Pass pass(gate, passage);
       if (!pass.allowed()) continue;
       ++first;
-      if (++taken % 4 == 0) std::this_thread::sleep_for(30ms);  // a thread that loses its CPU
+      if (++taken % 4 == 0) std::this_thread::sleep_for(30ms);  // as if the thread lost its CPU
       ++second;
     }
   });

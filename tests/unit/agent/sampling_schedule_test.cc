@@ -20,7 +20,7 @@ TEST(SamplingSchedule, WakesEveryTenMillisecondsOrEarlierForATrigger) {
   EXPECT_EQ(timers.NextWake(kBegin), kBegin + 10 * kMillisecond);
   SamplingSchedule idle(OptionsOf("scs=IDLE=4"), kBegin);
   ASSERT_EQ(idle.triggers().size(), 1u);
-  EXPECT_EQ(idle.NextWake(kBegin), kBegin) << "the first tick is due at once";
+  EXPECT_EQ(idle.NextWake(kBegin), kBegin) << "the first tick is due immediately";
   EXPECT_EQ(idle.TakeTicks(idle.triggers()[0], kBegin), 1u);
   EXPECT_EQ(idle.NextWake(kBegin), kBegin + 4 * kMillisecond);
 }

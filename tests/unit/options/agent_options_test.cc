@@ -36,8 +36,8 @@ TEST(AgentOptions, Defaults) {
 TEST(AgentOptions, ModesInAnyCaseAndLaterWins) {
   EXPECT_EQ(Parse("callflow").mode, Mode::kCallflow);
   EXPECT_EQ(Parse("CallTree").mode, Mode::kCalltree);
-  for (const char* word : {"trace", "GENERIC", "CallTrace"})
-    EXPECT_EQ(Parse(word).mode, Mode::kTrace);
+  for (const char* name : {"trace", "GENERIC", "CallTrace"})
+    EXPECT_EQ(Parse(name).mode, Mode::kTrace);
   EXPECT_EQ(Parse("calltree,trace").mode, Mode::kTrace);
 }
 
@@ -55,7 +55,9 @@ TEST(AgentOptions, Flags) {
   EXPECT_TRUE(Parse("scs,nostart,START").start);
 }
 
-TEST(AgentOptions, EmptyWordsAreSkipped) { EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree); }
+TEST(AgentOptions, EmptyOptionsAreSkipped) {
+  EXPECT_EQ(Parse(",,calltree,,").mode, Mode::kCalltree);
+}
 
 TEST(AgentOptions, EnvironmentIsAppended) {
   const AgentOptions o = Parse("callflow,out=a", "out=b,VERBOSE");
@@ -95,14 +97,14 @@ TEST(AgentOptions, Choices) {
             "TRACE_MODE: there is no 'x'; choose one of normal, wrap, continuous");
 }
 
-TEST(AgentOptions, UnknownWordsNameTheNearest) {
+TEST(AgentOptions, UnknownOptionsNameTheNearest) {
   EXPECT_EQ(Problem("calflow"), "there is no option 'calflow'; did you mean CALLFLOW?");
   EXPECT_EQ(Problem("verbose,tree_mem=1G"),
             "there is no option 'tree_mem'; did you mean TREE_MEMORY?");
   EXPECT_EQ(Problem("classmethod=x"),
             "there is no option 'classmethod'; did you mean CLASSMETHODS?");
   EXPECT_EQ(Problem("fold"), "there is no option 'fold'; did you mean FOLD_RECURSION?");
-  EXPECT_EQ(Problem("=x"), "there is no option ''; the option HELP lists them all");
+  EXPECT_EQ(Problem("=x"), "there is no option ''; the option HELP lists all options");
 }
 
 TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
@@ -121,24 +123,25 @@ TEST(AgentOptions, ScsSamplesByTimeUnlessEventsAreNamed) {
   EXPECT_EQ(Parse("calltree,sample=500").triggers.front().every, 2'000'000u);
 }
 
-TEST(AgentOptions, SamplingWordsNeedSampling) {
+TEST(AgentOptions, SamplingOptionsRequireSampling) {
   EXPECT_EQ(Problem("callflow,sample"), "SAMPLE needs CALLTREE or SCS: only these take samples");
   EXPECT_EQ(Problem("callflow,nostart"),
-            "NOSTART needs SCS or SAMPLE: only sampling starts and stops");
-  EXPECT_EQ(Problem("delay=3"), "DELAY needs SCS or SAMPLE: only sampling starts and stops");
+            "NOSTART needs SCS or SAMPLE: only sampling can be started and stopped");
+  EXPECT_EQ(Problem("delay=3"),
+            "DELAY needs SCS or SAMPLE: only sampling can be started and stopped");
   EXPECT_EQ(Problem("objectinfo"), "OBJECTINFO needs SCS");
   EXPECT_EQ(Problem("scs,metrics=time"),
-            "METRICS: SCS takes whole stacks, at events; leave it out");
+            "METRICS: SCS samples whole stacks and does not support this option; remove it");
   EXPECT_EQ(Problem("scs_rate=0"), "SCS_RATE: '0' is not a whole number from 1 to 20000");
   EXPECT_EQ(Problem("scs=MONITOR_WATE"),
             "SCS: there is no event 'MONITOR_WATE'; did you mean MONITOR_WAIT?");
 }
 
-// Without a figure an interrupt is taken to cost 40 us: 5,000 samples a second at most.
+// Without a measured cost, 40 us per interrupt are assumed: at most 5,000 samples per second.
 TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
   const AgentOptions fine = Parse("scs,scs_rate=5000");
   EXPECT_EQ(fine.triggers.front().every, 200'000u);
-  EXPECT_EQ(fine.triggers.front().asked, 0u);
+  EXPECT_EQ(fine.triggers.front().requested, 0u);
   EXPECT_TRUE(fine.lowered.empty());
   for (const char* text :
        {"scs,scs_rate=10000", "scs=TIME=100000", "calltree,sample=10000",
@@ -146,7 +149,7 @@ TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
     const AgentOptions o = Parse(text);
     ASSERT_EQ(o.triggers.size(), 1u) << text;
     EXPECT_EQ(o.triggers.front().every, 200'000u) << text;
-    EXPECT_EQ(o.triggers.front().asked, 100'000u) << text;
+    EXPECT_EQ(o.triggers.front().requested, 100'000u) << text;
     ASSERT_EQ(o.lowered.size(), 1u) << text;
     EXPECT_NE(o.lowered.front().find("at 5,000/s instead of 10,000/s"), std::string::npos) << text;
     EXPECT_EQ(MetricsOf(o.triggers).front().period.value, 200'000u) << text;
@@ -156,8 +159,9 @@ TEST(AgentOptions, ARateThatInterruptsCannotServeIsLowered) {
     EXPECT_TRUE(Parse(text).lowered.empty()) << text;
 }
 
-// The launcher's figure decides, and what it hands on means the same to the agent.
-TEST(AgentOptions, TheCostOfAnInterruptIsHandedOn) {
+// The cost that the launcher measured decides; the agent string that it passes parses to the same
+// options.
+TEST(AgentOptions, TheCostOfAnInterruptIsPassedOn) {
   const AgentOptions slow = Parse("scs=TIME+IDLE,scs_rate=10000,interrupt_ns=100000");
   EXPECT_EQ(slow.triggers.front().every, 500'000u);
   EXPECT_EQ(Parse("scs,scs_rate=10000,interrupt_ns=3000").triggers.front().every, 100'000u);
@@ -168,9 +172,9 @@ TEST(AgentOptions, TheCostOfAnInterruptIsHandedOn) {
     EXPECT_EQ(again.lowered, o.lowered) << ToString(o);
     EXPECT_EQ(again.interrupt_ns, o.interrupt_ns);
   }
-  EXPECT_EQ(AskedRate(slow), 10'000u);
-  EXPECT_EQ(AskedRate(Parse("scs=TIME=100000+raw:1:0:0:0:0:cpu-clock=60000")), 16'667u);
-  EXPECT_EQ(AskedRate(Parse("scs=IDLE")), 0u);
+  EXPECT_EQ(RequestedRate(slow), 10'000u);
+  EXPECT_EQ(RequestedRate(Parse("scs=TIME=100000+raw:1:0:0:0:0:cpu-clock=60000")), 16'667u);
+  EXPECT_EQ(RequestedRate(Parse("scs=IDLE")), 0u);
   EXPECT_EQ(Problem("interrupt_ns=500001"),
             "INTERRUPT_NS: '500001' is not a whole number from 1 to 500000");
 }
@@ -201,7 +205,7 @@ TEST(AgentOptions, Timers) {
   EXPECT_EQ(Parse("timer=posix,scs,timer=auto").timer, ptm::TimerSource::kAny);
   EXPECT_EQ(Problem("scs,timer=posx"), "TIMER: there is no 'posx'; did you mean posix?");
   EXPECT_EQ(Problem("timer=perf"), "TIMER needs SCS or SAMPLE: only sampling has timers");
-  EXPECT_EQ(Problem("scs=IDLE,timer=perf"), "TIMER: nothing is sampled by CPU time here; add TIME");
+  EXPECT_EQ(Problem("scs=IDLE,timer=perf"), "TIMER: no trigger samples by CPU time; add TIME");
 }
 
 TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
@@ -220,7 +224,7 @@ TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
 }
 
 TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
-  EXPECT_EQ(Problem("code"), "CODE needs TPROF: only the log of jitted code has it");
+  EXPECT_EQ(Problem("code"), "CODE needs TPROF: only the log of jitted code contains instructions");
   EXPECT_EQ(Problem("tprof,metrics=time"), "METRICS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,threads=main"), "THREADS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,methods=a/B*"),
@@ -228,7 +232,7 @@ TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
   EXPECT_EQ(Problem("train,tprof"), "TRAIN needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,callflow,metrics=time,threads=main"), "none");
   EXPECT_EQ(Problem("tproff"), "there is no option 'tproff'; did you mean TPROF?");
-  EXPECT_EQ(Problem("tprof=1"), "TPROF: takes no value; leave '=1' out");
+  EXPECT_EQ(Problem("tprof=1"), "TPROF: takes no value; remove '=1'");
 }
 
 TEST(AgentOptions, Focus) {
@@ -240,7 +244,8 @@ TEST(AgentOptions, Focus) {
   EXPECT_TRUE(Parse("callflow").focus.Empty());
   EXPECT_EQ(Problem("callflow,keep_intrinsics"), "KEEP_INTRINSICS needs FOCUS");
   EXPECT_EQ(Problem("tprof,focus=app"), "FOCUS needs CALLFLOW: TPROF alone records no calls");
-  EXPECT_EQ(Problem("scs,focus=app"), "FOCUS: SCS takes whole stacks, at events; leave it out");
+  EXPECT_EQ(Problem("scs,focus=app"),
+            "FOCUS: SCS samples whole stacks and does not support this option; remove it");
   EXPECT_EQ(Problem("focus"), "FOCUS: needs a value: FOCUS=F");
 }
 
@@ -255,15 +260,15 @@ TEST(AgentOptions, ToStringOfTprof) {
 TEST(AgentOptions, ValuesMissingOrTooMany) {
   EXPECT_EQ(Problem("out"), "OUT: needs a value: OUT=DIR");
   EXPECT_EQ(Problem("threads="), "THREADS: needs a value: THREADS=F");
-  EXPECT_EQ(Problem("calltree=1"), "CALLTREE: takes no value; leave '=1' out");
+  EXPECT_EQ(Problem("calltree=1"), "CALLTREE: takes no value; remove '=1'");
 }
 
 TEST(AgentOptions, Metrics) {
   EXPECT_EQ(Parse("metrics=a+b+c+d+e+f+g+h").metrics.size(), 8u);
-  EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 are named; 8 at most");
+  EXPECT_EQ(Problem("metrics=a+b+c+d+e+f+g+h+i"), "METRICS: 9 names; at most 8 are allowed");
   EXPECT_EQ(Problem("metrics=a+b+a"), "METRICS: 'a' is named twice");
   EXPECT_EQ(Problem("metrics=a+"), "METRICS: there is an empty name in 'a+'");
-  EXPECT_EQ(Problem("calltree,metrics=time"), "METRICS needs CALLFLOW: CALLTREE only counts");
+  EXPECT_EQ(Problem("calltree,metrics=time"), "METRICS needs CALLFLOW: CALLTREE only counts calls");
 }
 
 TEST(AgentOptions, Escapes) {
@@ -319,9 +324,9 @@ TEST(AgentOptions, ToStringRoundTrips) {
   EXPECT_TRUE(p.fold_recursion && p.only_if_free && p.children && p.train && p.verbose && p.help);
 }
 
-// HELP lists every word it accepts: what it names parses, or asks for its value.
-TEST(AgentOptions, HelpNamesWordsThatExist) {
-  for (const char* word :
+// HELP lists every option: each parses, or reports that it needs a value.
+TEST(AgentOptions, HelpNamesExistingOptions) {
+  for (const char* name :
        {"CALLFLOW",  "CALLTREE",     "TRACE",          "CALLTRACE",   "GENERIC",
         "OUT=",      "LOGPATH=",     "METRICS=",       "THREADS=",    "CLASSMETHODS=",
         "METHODS=",  "TREE_MEMORY=", "FOLD_RECURSION", "TRACE_MODE=", "TRACE_MEMORY=",
@@ -329,12 +334,12 @@ TEST(AgentOptions, HelpNamesWordsThatExist) {
         "NOSTART",   "VERBOSE",      "HELP",           "TPROF",       "SCS",
         "SAMPLE",    "SCS_RATE=",    "OBJECTINFO",     "JAVA_ONLY",   "DELAY=",
         "DURATION=", "FORCE_RATE",   "INTERRUPT_NS=",  "TIMER="}) {
-    EXPECT_TRUE(AgentHelp().contains(word)) << word;
-    const bool takes_value = std::string_view(word).ends_with('=');
+    EXPECT_TRUE(AgentHelp().contains(name)) << name;
+    const bool takes_value = std::string_view(name).ends_with('=');
     const std::string_view needs_company = "NOSTART SAMPLE OBJECTINFO FORCE_RATE";
-    if (needs_company.contains(word)) continue;
-    EXPECT_TRUE(takes_value ? Problem(word).contains("needs a value") : Problem(word) == "none")
-        << word;
+    if (needs_company.contains(name)) continue;
+    EXPECT_TRUE(takes_value ? Problem(name).contains("needs a value") : Problem(name) == "none")
+        << name;
   }
 }
 

@@ -61,7 +61,7 @@ TEST(AgentFilter, AppIsWhatTheJdkDoesNotOwn) {
   EXPECT_TRUE(Methods("app-com.acme.util.*").AcceptsMethod("com/acme/Main", "x", true));
   EXPECT_TRUE(Methods("app+java.util.*").AcceptsMethod("java/util/Map", "get", false));
   EXPECT_FALSE(Methods("ap*").AcceptsMethod("com/acme/Main", "main", true))
-      << "a prefix is no word";
+      << "a prefix is not the item app";
 }
 
 TEST(AgentFilter, MethodPatternsMatchAClassOrAMethodOfIt) {
@@ -104,13 +104,13 @@ TEST(AgentFilter, SignsBetweenMethods) {
 }
 
 TEST(AgentFilter, Mistakes) {
-  EXPECT_EQ(FilterProblem("+"), "there is nothing after a + or -");
-  EXPECT_EQ(FilterProblem("a+"), "there is nothing after a + or -");
-  EXPECT_EQ(FilterProblem("a--b"), "there is nothing after a + or -");
+  EXPECT_EQ(FilterProblem("+"), "there is no pattern after a + or -");
+  EXPECT_EQ(FilterProblem("a+"), "there is no pattern after a + or -");
+  EXPECT_EQ(FilterProblem("a--b"), "there is no pattern after a + or -");
   EXPECT_EQ(FilterProblem("a*b"),
-            "a * is only understood at the end, not in 'a*' (%2A is a literal *)");
+            "a * is only allowed at the end, not in 'a*' (%2A is a literal *)");
   EXPECT_EQ(FilterProblem("*a*"),
-            "a * is only understood at the end, not in '*' (%2A is a literal *)");
+            "a * is only allowed at the end, not in '*' (%2A is a literal *)");
   EXPECT_EQ(FilterProblem("a%"), "'%' is not an escape; write %25 for a percent sign");
 }
 

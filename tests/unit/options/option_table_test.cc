@@ -1,4 +1,4 @@
-// Each row of the table by itself, with no list of options here: a new row is covered at once.
+// Tests every row of the table without a list of options, so that a new row is covered.
 #include "options/option_table.h"
 
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@ namespace {
 
 class EachOption : public testing::TestWithParam<Option> {};
 
-// Values as an agent string has them: some that are not the default, and some that are refused.
+// Values for an agent string: some valid ones that are not the default, and some invalid ones.
 struct Values {
   std::vector<std::string> good, bad;
 };
 struct ValuesOf {
-  Values operator()(const ModeWord& target) const {
+  Values operator()(const ModeOption& target) const {
     if (target.mode != Mode::kScs) return {{""}, {}};
     return {{"", "IDLE=7+ALLOCATED_BYTES=1000", "TIME=5000000"}, {"IDEL", "TIME=49999", "IDLE=0"}};
   }
@@ -45,13 +45,13 @@ struct ValuesOf {
   template <typename E>
   Values operator()(const Choice<E>& t) const {
     Values values = {{}, {"sideways", "1"}};
-    for (const auto word : t.words) values.good.emplace_back(word);
+    for (const auto name : t.names) values.good.emplace_back(name);
     return values;
   }
 };
 
-std::string WordWith(std::string_view word, const std::string& value) {
-  return fmt::format("{}{}{}", word, value.empty() ? "" : "=", value);
+std::string NameWith(std::string_view name, const std::string& value) {
+  return fmt::format("{}{}{}", name, value.empty() ? "" : "=", value);
 }
 
 std::string Lower(std::string text) {
@@ -59,15 +59,15 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// What the text of the options says, word by word and whether or not it is allowed together.
-std::string Printed(std::string_view words) {
+// The options after parsing, as text; they need not be valid together.
+std::string Printed(std::string_view text) {
   AgentOptions options;
-  const Checked applied = ApplyWords(words, options);
-  EXPECT_TRUE(applied) << words;
+  const Checked applied = ApplyOptions(text, options);
+  EXPECT_TRUE(applied) << text;
   return ToString(options);
 }
 
-// Words that set a mode in which the option is printed.
+// Options that select a mode in which the option is printed.
 std::string ModeFor(const Option& option) {
   const auto* rate = std::get_if<Rate>(&option.target);
   if (rate != nullptr) return rate->sample ? "CALLTREE," : "SCS,";
@@ -79,11 +79,11 @@ std::string ModeFor(const Option& option) {
 TEST_P(EachOption, IsPrintedAsItWasParsed) {
   const Option& option = GetParam();
   for (const std::string& value : std::visit(ValuesOf(), option.target).good) {
-    const std::string text = Printed(ModeFor(option) + WordWith(option.word, value));
+    const std::string text = Printed(ModeFor(option) + NameWith(option.name, value));
     EXPECT_EQ(Printed(text), text);
     AgentOptions once, twice;
-    ASSERT_TRUE(ApplyWords(ModeFor(option) + WordWith(option.word, value), once));
-    ASSERT_TRUE(ApplyWords(text, twice));
+    ASSERT_TRUE(ApplyOptions(ModeFor(option) + NameWith(option.name, value), once));
+    ASSERT_TRUE(ApplyOptions(text, twice));
     EXPECT_EQ(ValueOf(option, once), ValueOf(option, twice)) << text;
   }
 }
@@ -91,67 +91,67 @@ TEST_P(EachOption, IsPrintedAsItWasParsed) {
 TEST_P(EachOption, HasAliasesInAnyCase) {
   const Option& option = GetParam();
   const std::string value = std::visit(ValuesOf(), option.target).good.front();
-  const std::string text = Printed(ModeFor(option) + WordWith(option.word, value));
-  EXPECT_EQ(Printed(ModeFor(option) + WordWith(Lower(std::string(option.word)), value)), text);
+  const std::string text = Printed(ModeFor(option) + NameWith(option.name, value));
+  EXPECT_EQ(Printed(ModeFor(option) + NameWith(Lower(std::string(option.name)), value)), text);
   for (const auto alias : std::views::split(option.aliases, ' ')) {
     if (alias.empty()) continue;
-    const std::string word = Lower(std::string(std::string_view(alias)));
-    EXPECT_EQ(Printed(ModeFor(option) + WordWith(word, value)), text) << word;
+    const std::string name = Lower(std::string(std::string_view(alias)));
+    EXPECT_EQ(Printed(ModeFor(option) + NameWith(name, value)), text) << name;
   }
 }
 
-TEST_P(EachOption, RefusesValuesInBothVocabularies) {
+TEST_P(EachOption, RefusesValuesInBothInterfaces) {
   const Option& option = GetParam();
   for (const std::string& value : std::visit(ValuesOf(), option.target).bad) {
     AgentOptions options;
-    const Checked done = ApplyWords(WordWith(option.word, value), options);
-    ASSERT_FALSE(done) << option.word << " " << value;
-    ASSERT_EQ(done.error().option, FindOption(option.word));
+    const Checked done = ApplyOptions(NameWith(option.name, value), options);
+    ASSERT_FALSE(done) << option.name << " " << value;
+    ASSERT_EQ(done.error().option, FindOption(option.name));
     EXPECT_TRUE(Render(done.error(), Interface::kAgentString)
-                    .starts_with(fmt::format("{}: ", option.word)));
+                    .starts_with(fmt::format("{}: ", option.name)));
     EXPECT_TRUE(Render(done.error(), Interface::kCommandLine)
                     .starts_with(fmt::format("{}: ", NameOf(option, Interface::kCommandLine))));
   }
 }
 
-TEST_P(EachOption, SaysWhetherItTakesAValue) {
+TEST_P(EachOption, ReportsWhetherItTakesAValue) {
   const Option& option = GetParam();
   AgentOptions options;
-  const bool plain = ApplyWords(option.word, options).has_value();
+  const bool plain = ApplyOptions(option.name, options).has_value();
   EXPECT_EQ(plain, !option.NeedsValue());
   const std::string value = std::visit(ValuesOf(), option.target).good.back();
-  const std::string word = WordWith(option.word, option.TakesValue() ? value : "1");
-  EXPECT_EQ(ApplyWords(word, options).has_value(), option.TakesValue()) << word;
+  const std::string text = NameWith(option.name, option.TakesValue() ? value : "1");
+  EXPECT_EQ(ApplyOptions(text, options).has_value(), option.TakesValue()) << text;
 }
 
 TEST_P(EachOption, IsInHelpAndInTheDocument) {
   const Option& option = GetParam();
-  EXPECT_TRUE(AgentHelp().contains(fmt::format("\n  {}", option.word)));
-  EXPECT_TRUE(OptionsMarkdown().contains(fmt::format("| `{}", option.word)));
+  EXPECT_TRUE(AgentHelp().contains(fmt::format("\n  {}", option.name)));
+  EXPECT_TRUE(OptionsMarkdown().contains(fmt::format("| `{}", option.name)));
   EXPECT_FALSE(option.help.empty() || option.help.contains('\n') || option.help.ends_with('.'));
   EXPECT_EQ(option.flag.empty(), option.commands == kNoCommand);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EachOption, testing::ValuesIn(OptionTable()),
-                         [](const auto& tested) { return std::string(tested.param.word); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(OptionTable, HasEachWordAndFlagOnce) {
-  std::set<std::string_view> words, flags;
+TEST(OptionTable, HasEachNameAndFlagOnce) {
+  std::set<std::string_view> names, flags;
   for (const Option& option : OptionTable()) {
-    EXPECT_TRUE(words.insert(option.word).second) << option.word;
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
     if (!option.flag.empty()) {
       EXPECT_TRUE(flags.insert(option.flag).second) << option.flag;
     }
-    EXPECT_EQ(FindOption(option.word), &option);
+    EXPECT_EQ(FindOption(option.name), &option);
   }
   EXPECT_EQ(FindOption("FOCU"), nullptr);
 }
 
-// Each conflict, as an agent string and as a command line has it.
+// Each conflict, in an agent string and on a command line.
 struct Conflict {
-  const char* words;
+  const char* text;
   const char* agent;
-  const char* command;  // null: no command line can say it
+  const char* command;  // null: not possible on a command line
 };
 constexpr Conflict kConflicts[] = {
     {"callflow,keep_intrinsics", "KEEP_INTRINSICS needs FOCUS", "--keep-intrinsics needs --focus"},
@@ -159,28 +159,33 @@ constexpr Conflict kConflicts[] = {
      "--force-rate needs --sample: only sampling has timers"},
     {"calltree,timer=posix", "TIMER needs SCS or SAMPLE: only sampling has timers",
      "--timer needs --sample: only sampling has timers"},
-    {"scs=IDLE,timer=posix", "TIMER: nothing is sampled by CPU time here; add TIME",
-     "--timer: nothing is sampled by CPU time here; add TIME"},
-    {"calltree,metrics=time", "METRICS needs CALLFLOW: CALLTREE only counts", nullptr},
-    {"code", "CODE needs TPROF: only the log of jitted code has it", nullptr},
+    {"scs=IDLE,timer=posix", "TIMER: no trigger samples by CPU time; add TIME",
+     "--timer: no trigger samples by CPU time; add TIME"},
+    {"calltree,metrics=time", "METRICS needs CALLFLOW: CALLTREE only counts calls", nullptr},
+    {"code", "CODE needs TPROF: only the log of jitted code contains instructions", nullptr},
     {"callflow,sample", "SAMPLE needs CALLTREE or SCS: only these take samples", nullptr},
     {"trace,sample", "SAMPLE needs CALLTREE or SCS: only these take samples", nullptr},
-    {"nostart", "NOSTART needs SCS or SAMPLE: only sampling starts and stops", nullptr},
-    {"delay=1", "DELAY needs SCS or SAMPLE: only sampling starts and stops", nullptr},
-    {"duration=1", "DURATION needs SCS or SAMPLE: only sampling starts and stops", nullptr},
+    {"nostart", "NOSTART needs SCS or SAMPLE: only sampling can be started and stopped", nullptr},
+    {"delay=1", "DELAY needs SCS or SAMPLE: only sampling can be started and stopped", nullptr},
+    {"duration=1", "DURATION needs SCS or SAMPLE: only sampling can be started and stopped",
+     nullptr},
     {"calltree,sample,objectinfo", "OBJECTINFO needs SCS", nullptr},
-    {"scs,metrics=time", "METRICS: SCS takes whole stacks, at events; leave it out", nullptr},
-    {"scs,train", "TRAIN: SCS takes whole stacks, at events; leave it out", nullptr},
-    {"scs,focus=app", "FOCUS: SCS takes whole stacks, at events; leave it out", nullptr},
-    {"scs,methods=a", "CLASSMETHODS: SCS takes whole stacks, at events; leave it out", nullptr},
+    {"scs,metrics=time",
+     "METRICS: SCS samples whole stacks and does not support this option; remove it", nullptr},
+    {"scs,train", "TRAIN: SCS samples whole stacks and does not support this option; remove it",
+     nullptr},
+    {"scs,focus=app", "FOCUS: SCS samples whole stacks and does not support this option; remove it",
+     nullptr},
+    {"scs,methods=a",
+     "CLASSMETHODS: SCS samples whole stacks and does not support this option; remove it", nullptr},
 };
 
-TEST(OptionConflicts, AreToldInTheWordsOfTheInterface) {
+TEST(OptionConflicts, AreReportedWithTheNamesOfTheInterface) {
   for (const Conflict& conflict : kConflicts) {
     AgentOptions options;
-    ASSERT_TRUE(ApplyWords(conflict.words, options)) << conflict.words;
+    ASSERT_TRUE(ApplyOptions(conflict.text, options)) << conflict.text;
     const Checked checked = Check(options);
-    ASSERT_FALSE(checked) << conflict.words;
+    ASSERT_FALSE(checked) << conflict.text;
     EXPECT_EQ(Render(checked.error(), Interface::kAgentString), conflict.agent);
     if (conflict.command == nullptr) continue;
     EXPECT_EQ(Render(checked.error(), Interface::kCommandLine), conflict.command);
@@ -195,16 +200,16 @@ TEST(OptionConflicts, ACommandLineHasAPathVerbatimAndPatternsWithCommas) {
   EXPECT_EQ(ToString(options), "CALLFLOW,OUT=50%25%2Ca,THREADS=+a%2Cb,FOCUS=+a.*+-a.b.*");
 }
 
-TEST(OptionConflicts, SettlingTwiceIsSettlingOnce) {
+TEST(OptionConflicts, FinalizeIsIdempotent) {
   AgentOptions options;
-  ASSERT_TRUE(ApplyWords("SCS=TIME+IDLE,SCS_RATE=10000", options));
-  Settle(options);
+  ASSERT_TRUE(ApplyOptions("SCS=TIME+IDLE,SCS_RATE=10000", options));
+  Finalize(options);
   const auto triggers = options.triggers;
-  Settle(options);
+  Finalize(options);
   EXPECT_EQ(options.triggers, triggers);
   EXPECT_EQ(options.lowered.size(), 1u);
-  options.interrupt_ns = 3000;  // measured: the rate can be had
-  Settle(options);
+  options.interrupt_ns = 3000;  // measured: the rate is permitted
+  Finalize(options);
   EXPECT_EQ(options.triggers.front().every, 100'000u);
   EXPECT_TRUE(options.lowered.empty());
 }

@@ -22,7 +22,7 @@ TEST(AgentTriggers, ReadsNamesNumbersAndDefaults) {
   EXPECT_EQ(*ParseTriggers(ToString(*triggers)), expected);
 }
 
-TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
+TEST(AgentTriggers, MetricsDescribeASample) {
   const auto metrics = MetricsOf(
       *ParseTriggers("TIME=10000000+ALLOCATED_BYTES+MONITOR_WAIT=3+WALL=20+raw:1:2:0:0:0:a:b=7"));
   std::string text;
@@ -39,17 +39,17 @@ TEST(AgentTriggers, MetricsSayWhatASampleStandsFor) {
             "a:b samples 7 events\n");
 }
 
-TEST(AgentTriggers, NamesWhatIsWrong) {
+TEST(AgentTriggers, ErrorsNameTheProblem) {
   EXPECT_EQ(TriggerProblem("ALOCATED_BYTES"),
             "there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");
-  EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is no number of 1 or more: IDLE=N");
-  EXPECT_EQ(TriggerProblem("IDLE=10x"), "'10x' is no number of 1 or more: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE=0"), "'0' is not a number of at least 1: IDLE=N");
+  EXPECT_EQ(TriggerProblem("IDLE=10x"), "'10x' is not a number of at least 1: IDLE=N");
   EXPECT_EQ(TriggerProblem("IDLE+idle=3"), "'idle=3' is named twice");
   EXPECT_EQ(TriggerProblem("raw:1:2:0:0:0:X"), "an event needs a period: EVENT=N");
   EXPECT_EQ(
       TriggerProblem(
           "TIME+ALLOCATED_BYTES+ALLOCATIONS+MONITOR_WAIT+MONITOR_WAITED+MONITOR_CONTENDED_ENTERED"),
-      "these events make more than 8 metrics");
+      "these events add up to more than 8 metrics");
   EXPECT_EQ(
       TriggerProblem("TIME+"),
       "there is no event ''; choose from TIME, ALLOCATED_BYTES, ALLOCATIONS, MONITOR_WAIT, "

@@ -28,7 +28,7 @@ class CopyTrustedTest : public testing::Test {
 
   void Write(const char* name, std::string_view text) { std::ofstream(folder_ / name) << text; }
 
-  // What it says, or "copied", or "none".
+  // The error message, "copied" or "none".
   std::string Copy(const char* path, uid_t user = geteuid()) {
     const Fd root(open((folder_ / "in").c_str(), O_PATH | O_CLOEXEC)),
         out(open((folder_ / "out").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -73,7 +73,7 @@ TEST_F(CopyTrustedTest, NothingOutsideTheRootIsReached) {
 
 TEST_F(CopyTrustedTest, OnlyRegularFiles) {
   ASSERT_EQ(mkfifo((folder_ / "in/tmp/fifo").c_str(), 0666), 0);
-  ExpectRefused("/tmp/fifo", "not a regular file");  // and does not wait for a writer
+  ExpectRefused("/tmp/fifo", "not a regular file");  // does not wait for a writer
   ExpectRefused("/tmp", "not a regular file");
 }
 
@@ -86,7 +86,7 @@ TEST_F(CopyTrustedTest, AllFilesTogetherStayBelowTheLimit) {
 
 TEST_F(CopyTrustedTest, OnlyOfTheProcessUserOrRoot) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  EXPECT_EQ(Copy("/tmp/map", 4321), "copied");  // root's
+  EXPECT_EQ(Copy("/tmp/map", 4321), "copied");  // owned by root
   fs::remove(folder_ / "out/copy");
   ASSERT_EQ(chown((folder_ / "in/tmp/map").c_str(), 4321, 4321), 0);
   EXPECT_EQ(Copy("/tmp/map", 4321), "copied");

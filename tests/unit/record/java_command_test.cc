@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// A JDK, as far as the file system shows it.
+// The files of a JDK that jprof looks for.
 class JavaCommandTest : public testing::Test {
  protected:
   JavaCommandTest() {
@@ -48,7 +48,7 @@ TEST_F(JavaCommandTest, ALinkToJavaIsJava) {
   EXPECT_EQ(launch->arguments.at(1), "-agentpath:/lib.so=o");
 }
 
-TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItBehindJ) {
+TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItAfterJ) {
   const auto launch = WithAgent({jdk_ / "bin/javac", "A.java"}, "/lib.so", "o", false, "");
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->arguments.at(1), "-J-agentpath:/lib.so=o");

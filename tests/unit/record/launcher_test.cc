@@ -91,7 +91,7 @@ TEST(HeldProgram, AMovedProgramHasOneOwner) {
 }
 
 TEST(Interruption, PassesOnWhatOnlyThisProcessReceived) {
-  const Interruption ours;
+  const Interruption interruption;
   auto program = HeldProgram::Start(Shell("exec sleep 60"));
   ASSERT_TRUE(program);
   ASSERT_TRUE(program->Release());
@@ -102,15 +102,15 @@ TEST(Interruption, PassesOnWhatOnlyThisProcessReceived) {
   EXPECT_EQ(EndOf(*program).signal, SIGTERM);
 }
 
-// A signal that arrives before the program is executed has its effect on the program alone, and
-// Release survives writing to a program that has ended (SIGPIPE).
+// A signal that arrives before the program is executed affects only the program, and Release does
+// not fail with SIGPIPE if the program has ended.
 TEST(HeldProgram, ASignalBeforeReleaseEndsItAsTheSignalDoes) {
-  const Interruption ours;
+  const Interruption interruption;
   for (const int number : {SIGTERM, SIGINT, SIGKILL}) {
     auto program = HeldProgram::Start(Shell("exit 0"));
     ASSERT_TRUE(program);
     program->Signal(number);
-    siginfo_t info;  // it has ended, and is not reaped
+    siginfo_t info;  // it has ended, but is not reaped
     ASSERT_EQ(waitid(P_PID, static_cast<id_t>(program->pid()), &info, WEXITED | WNOWAIT), 0);
     EXPECT_TRUE(program->Release());
     EXPECT_EQ(EndOf(*program).signal, number);
@@ -121,7 +121,7 @@ TEST(HeldProgram, ASignalBeforeReleaseEndsItAsTheSignalDoes) {
 TEST(HeldProgram, AnIgnoredSignalBeforeReleaseDoesNothing) {
   const auto before = signal(SIGTERM, SIG_IGN);
   {
-    const Interruption ours;
+    const Interruption interruption;
     auto program = HeldProgram::Start(Shell("kill -TERM $$; exit 5"));
     ASSERT_TRUE(program);
     program->Signal(SIGTERM);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kMega = 1 << 20, kGiga = 1 << 30;
 
-TEST(LimitMemory, LeavesWhatFits) {
+TEST(LimitMemory, KeepsLimitsThatFit) {
   agent::AgentOptions options;
   std::vector<std::string> notes;
   ASSERT_TRUE(LimitMemory(options, {1536 * kMega, true}, false, notes));
@@ -22,11 +22,11 @@ TEST(LimitMemory, LowersTheDefault) {
   EXPECT_EQ(options.tree_memory, 300 * kMega);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0],
-            "--tree-memory 300M instead of 512M: 512M is more than a third of the 900M of memory "
-            "that are available");
+            "--tree-memory 300M instead of 512M: 512M is more than a third of the 900M of "
+            "available memory");
 }
 
-TEST(LimitMemory, RefusesWhatWasAskedFor) {
+TEST(LimitMemory, RefusesARequestedLimit) {
   agent::AgentOptions options;
   options.tree_memory = 4 * kGiga;
   std::vector<std::string> notes;
@@ -34,14 +34,14 @@ TEST(LimitMemory, RefusesWhatWasAskedFor) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
   EXPECT_EQ(refused.error().message,
-            "--tree-memory 4096M: 4096M is more than a third of the 8192M of memory that are "
-            "available; ask for 2730M or less, or add --force");
+            "--tree-memory 4096M: 4096M is more than a third of the 8192M of available "
+            "memory; use 2730M or less, or add --force");
   EXPECT_TRUE(LimitMemory(options, {8 * kGiga, false}, true, notes));
   EXPECT_EQ(options.tree_memory, 4 * kGiga);
-  EXPECT_TRUE(LimitMemory(options, {0, false}, false, notes));  // not known
+  EXPECT_TRUE(LimitMemory(options, {0, false}, false, notes));  // unknown
 }
 
-TEST(LimitMemory, ATraceHasItsOwnCap) {
+TEST(LimitMemory, ATraceHasItsOwnLimit) {
   agent::AgentOptions options;
   options.mode = agent::Mode::kTrace;
   options.tree_memory = 100 * kGiga;
@@ -53,7 +53,7 @@ TEST(LimitMemory, ATraceHasItsOwnCap) {
   EXPECT_TRUE(refused.error().message.starts_with("--trace-memory 400M: "));
 }
 
-TEST(LimitMemory, ATraceWithoutCapIsNotKeptInMemory) {
+TEST(LimitMemory, ATraceWithoutLimitIsNotKeptInMemory) {
   agent::AgentOptions options;
   options.mode = agent::Mode::kTrace;
   options.trace_mode = agent::TraceMode::kContinuous;
@@ -63,7 +63,7 @@ TEST(LimitMemory, ATraceWithoutCapIsNotKeptInMemory) {
   EXPECT_TRUE(LimitMemory(options, {24 * kGiga, false}, false, notes));
 }
 
-TEST(ReadMemory, TellsTheFileSystem) {
+TEST(ReadMemory, ReportsTheFileSystem) {
   EXPECT_TRUE(ReadMemory("/dev/shm/jprof-not-there/x").holds_files);
   EXPECT_FALSE(ReadMemory("/proc/self").holds_files);
   EXPECT_GT(ReadMemory(".").available, 0u);

@@ -60,7 +60,7 @@ TEST_F(ProfilePlaceTest, APlaceIsPreparedAndNotCreated) {
 
 TEST_F(ProfilePlaceTest, AProfileIsReplacedByForceOnly) {
   MakeProfile("old");
-  ExpectRefused("old", false, "is a profile already");
+  ExpectRefused("old", false, "is already a profile");
   ASSERT_TRUE(PreparePlace("old", true));
   EXPECT_TRUE(fs::is_empty(folder_));
 }

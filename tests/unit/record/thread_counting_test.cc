@@ -50,7 +50,7 @@ TEST(CountsBetween, AreInTheOrderOfTheMetrics) {
   EXPECT_EQ(CountsBetween(Metrics(), before, now), (std::vector<double>{7, 50, 20, 3}));
 }
 
-TEST(PutDispatchesFirst, OnceWhetherOrNotAskedFor) {
+TEST(PutDispatchesFirst, OnceWhetherOrNotRequested) {
   auto metrics = Metrics();
   for (int times = 0; times < 2; ++times) {
     PutDispatchesFirst(metrics);
@@ -83,7 +83,7 @@ TEST(CountTable, IsSortedByTimeThenThread) {
   EXPECT_EQ(table.rows[0].tid, 1u);
   EXPECT_EQ(table.rows[1].tid, 2u);
   EXPECT_EQ(table.rows[2].tid, 3u);
-  table.metrics[1].name = "faults";  // no time: by the first metric
+  table.metrics[1].name = "faults";  // without time, sorted by the first metric
   SortByTime(table);
   EXPECT_EQ(table.rows[0].tid, 2u);
 }

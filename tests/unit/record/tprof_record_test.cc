@@ -46,7 +46,7 @@ TEST(CheckRequest, OptionsThatExcludeEachOther) {
            {{.all = true, .pids = {1}}, "-a and -p"},
            {{.pids = {1}}, "either -p or a command"},
            {{.rate = 1, .period = 1, .event = "x"}, "--rate and --period"},
-           {{.period = 1}, "--period needs an --event"}}) {
+           {{.period = 1}, "--period requires --event"}}) {
     const auto checked = CheckRequest(request, command);
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().kind, Error::Kind::kWrongUse);
@@ -64,7 +64,7 @@ TEST(SamplingOf, IsByTimeWithoutAnEvent) {
   EXPECT_EQ(SamplingOf({})->rate, 100u);
 }
 
-TEST(SamplingText, SaysHowOftenAndByWhat) {
+TEST(SamplingText, DescribesRateAndEvent) {
   EXPECT_EQ(SamplingText({}), "time, 100 samples/s on each CPU");
   const ptm::EventSpec event = {.name = "X"};
   EXPECT_EQ(SamplingText({.event = event, .rate = 7}), "event X, about 7 samples/s on each CPU");

@@ -1,10 +1,10 @@
-#include "jprof/agent/say.h"
+#include "jprof/agent/print_message.h"
 
 #include <cstdio>
 
 namespace jprof::agent {
 
-void Say(const std::string& line) {
+void PrintMessage(const std::string& line) {
   std::fprintf(stderr, "jprof: %s\n", line.c_str());
   std::fflush(stderr);
 }

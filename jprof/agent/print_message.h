@@ -1,4 +1,4 @@
-// Messages to the person who started the program.
+// Messages for the user.
 #pragma once
 
 #include <string>
@@ -6,6 +6,6 @@
 namespace jprof::agent {
 
 // Prints "jprof: LINE" to standard error. Not from a signal handler or a probe.
-void Say(const std::string& line);
+void PrintMessage(const std::string& line);
 
 }  // namespace jprof::agent
