@@ -17,9 +17,18 @@ ERRORS = (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, Va
 class Cases(dict):
     """Name -> function, in the order of definition. An instance is the decorator that registers."""
 
+    def __init__(self):
+        super().__init__()
+        self.manual = set()  # the names of the cases that ctest does not run
+
     def __call__(self, function):
         self[function.__name__] = function
         return function
+
+    def by_hand(self, function):
+        """The decorator of a case that ctest does not run."""
+        self.manual.add(function.__name__)
+        return self(function)
 
     def parser(self, description):
         """A parser with --case and --list; --list prints the names and exits."""
@@ -27,14 +36,14 @@ class Cases(dict):
 
         class List(argparse.Action):
             def __call__(self, parser, *_):
-                print("\n".join(cases))
+                print("\n".join(name for name in cases if name not in cases.manual))
                 parser.exit()
 
         parser = argparse.ArgumentParser(
             description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--case", action="append", choices=self,
                             help="run only this case; repeatable")
-        parser.add_argument("--list", action=List, nargs=0, help="print the names of the cases")
+        parser.add_argument("--list", action=List, nargs=0, help="print the names of the cases that ctest runs")
         return parser
 
     def chosen(self, args):

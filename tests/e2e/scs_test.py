@@ -67,7 +67,7 @@ def parts_compiled(lab, jdks):
     parts(lab, jdks, ["default", "c2"])
 
 
-@case
+@case.by_hand
 def parts_other(lab, jdks):
     """The same interpreted, and with C1 only."""
     parts(lab, jdks, ["int", "c1"])
