@@ -102,7 +102,7 @@ void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
 
 void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
   if (CurrentSampledThread() == nullptr || !sampling_.running()) return;
-  if (const int place = PlaceOf(TriggerKind::kAllocatedBytes); place >= 0) {
+  if (const int place = IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
     Sample(place, BytesFor(size, triggers_[static_cast<size_t>(place)].every), event);
   }
   Count(TriggerKind::kAllocations, event);
@@ -132,8 +132,8 @@ Result<void> VmTriggers::AddCapabilities() const {
 }
 
 Result<void> VmTriggers::SetHeapSampling() const {
-  const int place = PlaceOf(TriggerKind::kAllocatedBytes);
-  const bool all = PlaceOf(TriggerKind::kAllocations) >= 0;
+  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
   if (!all && place < 0) return {};
   if (all && place >= 0) {
     return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");

@@ -50,7 +50,7 @@ class VmTriggers {
   void Allocated(const VmEvent& event, jlong size) const;
 
  private:
-  int PlaceOf(TriggerKind kind) const;
+  int IndexOf(TriggerKind kind) const;
   bool Has(std::initializer_list<TriggerKind> kinds) const;
   void AddEvents();
   Result<void> AddCapabilities() const;
