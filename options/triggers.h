@@ -26,6 +26,7 @@ enum class TriggerKind : uint8_t {
   kMonitorContendedEnter,
   kMonitorContendedEntered,
   kClassLoad,
+  kClassPrepared,
   kIdle,
   kWall,
 };
