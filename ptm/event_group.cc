@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "ptm/virtual_clock.h"
-
 namespace jprof::ptm {
 namespace {
 
@@ -30,24 +28,6 @@ bool ReadGroup(int leader, GroupReading& reading) {
 
 CounterReading EventReading(const GroupReading& group, const EventSlot& slot) {
   return {group.counts[slot.position], group.enabled, group.running};
-}
-
-// The thread's CPU time: the only event without a descriptor.
-bool IsCpuTime(const EventSlot& slot) { return slot.fd < 0; }
-
-int64_t ReadCpuTime(EventSlot& slot) {
-  const auto now = static_cast<uint64_t>(VirtualClock::CpuNanos());
-  slot.scaled += static_cast<int64_t>(now - slot.last.count);
-  slot.last.count = now;
-  return slot.scaled;
-}
-
-// Returns an errno.
-int OpenCpuTime(const Target& target, EventSlot& slot) {
-  slot = {};
-  if (!target.IsCaller()) return EINVAL;
-  slot.last.count = static_cast<uint64_t>(VirtualClock::CpuNanos());
-  return 0;
 }
 
 int64_t Unread(EventSlot& slot) {
@@ -95,7 +75,6 @@ int64_t Settle(EventSlot& slot, const CounterReading& reading) {
 }
 
 int64_t ReadByCall(EventSlot& slot) {
-  if (IsCpuTime(slot)) return ReadCpuTime(slot);
   GroupReading group;
   if (!ReadGroup(slot.leader, group)) return Unread(slot);
   return Settle(slot, EventReading(group, slot));
@@ -125,7 +104,6 @@ OpenFailure EventGroup::Open(std::span<const EventSpec> events, const Target& ta
 // Opens the event in the group of `leader` if it fits, else as the leader of a new group. Returns
 // an errno.
 int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
-  if (IsSoftware(event) && event.config == kCpuTimeConfig) return OpenCpuTime(target_, slot);
   slot = {};
   if (target_.on_exec) leader = -1;
   perf_event_attr attr = GroupAttributes(event, target_);
@@ -163,7 +141,7 @@ void EventGroup::Close() {
   for (int i = size_ - 1; i >= 0; --i) {
     EventSlot& slot = slots_[i];
     if (slot.page != nullptr) munmap(const_cast<perf_event_mmap_page*>(slot.page), PageBytes());
-    if (slot.fd >= 0) close(slot.fd);
+    close(slot.fd);
     slot = {};
   }
   size_ = 0;
@@ -172,8 +150,7 @@ void EventGroup::Close() {
 
 void EventGroup::ReadAllByCall(int64_t* out) {
   for (int lead = 0; lead < size_; ++lead) {
-    if (IsCpuTime(slots_[lead])) out[lead] = ReadCpuTime(slots_[lead]);
-    if (IsCpuTime(slots_[lead]) || slots_[lead].fd != slots_[lead].leader) continue;
+    if (slots_[lead].fd != slots_[lead].leader) continue;
     GroupReading group;
     bool tried = false;
     bool good = false;

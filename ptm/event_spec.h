@@ -35,10 +35,6 @@ struct EventSpec {
   bool operator==(const EventSpec&) const = default;
 };
 
-// The config of a software event that is none of perf's: the CPU time of the thread in ns, read by
-// clock_gettime. It has no descriptor, and only the thread itself can read it.
-inline constexpr uint64_t kCpuTimeConfig = uint64_t{1} << 32;
-
 // Counted by the kernel, not by a counter: exact, always available, read by system call.
 bool IsSoftware(const EventSpec& event);
 

@@ -88,9 +88,7 @@ std::vector<profile::Metric> MetricsOf(const AgentOptions& options,
   }
   if (session != nullptr) {
     for (const ptm::EventSpec& event : session->options().counters) {
-      const bool cpu_time = ptm::IsSoftware(event) && event.config == ptm::kCpuTimeConfig;
-      metrics.push_back(
-          {.name = event.name, .unit = cpu_time ? "ns" : "events", .kind = Metric::Kind::kCount});
+      metrics.push_back({.name = event.name, .unit = "events", .kind = Metric::Kind::kCount});
     }
   }
   std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));

@@ -1,7 +1,5 @@
 #include "ptm/names/event_name.h"
 
-#include <linux/perf_event.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -16,8 +14,6 @@ namespace jprof::ptm {
 namespace {
 
 constexpr std::string_view kBuiltIn[] = {"time", "dispatches"};
-
-constexpr std::string_view kCpuTime = "cputime";
 
 std::string Upper(std::string_view text) {
   std::string out(text);
@@ -139,12 +135,6 @@ Result<NamedEvent> ResolveEvent(std::string_view name) {
   if (name.empty())
     return WrongUse("an empty metric name; `jprof metrics --events` lists the names");
   if (IsBuiltInMetric(name)) return WrongUse("metric '{}' is jprof's own, not an event", name);
-  if (Upper(name) == Upper(kCpuTime)) {
-    return NamedEvent{
-        {.name = std::string(kCpuTime), .type = PERF_TYPE_SOFTWARE, .config = kCpuTimeConfig},
-        "CLOCK_THREAD_CPUTIME_ID",
-        ""};
-  }
   if (Upper(name).starts_with("PAPI_")) return ResolvePreset(name);
   return ResolveNative(name, std::string(name));
 }
@@ -209,7 +199,6 @@ Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names) {
 std::vector<std::string> KnownEvents() {
   std::vector<std::string> names = papi::PresetNames();
   std::ranges::move(pfm::EventNames(), std::back_inserter(names));
-  names.emplace_back(kCpuTime);
   std::ranges::sort(names);
   return names;
 }
@@ -217,7 +206,6 @@ std::vector<std::string> KnownEvents() {
 std::string DescribeEvent(std::string_view name) {
   if (name == "time") return "On-CPU time of the thread";
   if (name == "dispatches") return "Times the thread was put on a CPU";
-  if (name == kCpuTime) return "CPU time of the thread in ns, by a system call at each event";
   if (Upper(name).starts_with("PAPI_")) return papi::Description(Upper(name));
   return pfm::Description(std::string(name));
 }

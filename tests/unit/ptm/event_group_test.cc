@@ -11,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "ptm/virtual_clock.h"
-
 namespace jprof::ptm {
 namespace {
 
@@ -102,28 +100,6 @@ TEST(EventGroup, ReadsAllInMetricOrder) {
   group.ReadAll(after);
   EXPECT_GE(after[0] - before[0], 20);
   EXPECT_LT(after[1] - before[1], 60);
-}
-
-TEST(EventGroup, CpuTimeIsTheThreadsClock) {
-  const EventSpec events[] = {Software("cputime", kCpuTimeConfig), Software("b", kCpuTimeConfig)};
-  EventGroup group;
-  ASSERT_FALSE(group.Open(events).Failed());
-  EXPECT_TRUE(group.Status(0).by_call);
-  int64_t before[2], after[2];
-  group.ReadAll(before);
-  const int64_t begin = VirtualClock::CpuNanos();
-  volatile int turns = 3'000'000;
-  while (turns > 0) turns = turns - 1;
-  const int64_t passed = VirtualClock::CpuNanos() - begin;
-  group.ReadAll(after);
-  for (const int i : {0, 1}) {
-    EXPECT_GE(before[i], 0);
-    EXPECT_GE(after[i] - before[i], passed);
-    EXPECT_LE(after[i] - before[i], passed + 1'000'000);
-  }
-  usleep(20'000);
-  EXPECT_LT(Read(group.slot(0)) - after[0], 5'000'000);
-  EXPECT_EQ(group.Open(events, {.tid = getpid()}).error, EINVAL);
 }
 
 TEST(EventGroup, CountsTheOpeningThreadOnly) {
