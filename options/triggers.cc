@@ -34,8 +34,6 @@ constexpr KnownTrigger kTriggers[] = {
     {TriggerKind::kMonitorContendedEntered, "MONITOR_CONTENDED_ENTERED", "ns", 1, "events",
      "every N-th entry of such a monitor, with the time waited"},
     {TriggerKind::kClassLoad, "CLASS_LOAD", "", 1, "events", "every N-th loaded class"},
-    {TriggerKind::kClassPrepared, "CLASS_PREPARED", "", 1, "events",
-     "every N-th class linked for its first use"},
     {TriggerKind::kIdle, "IDLE", "", 10, "ms", "the stack of every idle thread, every N ms"},
     {TriggerKind::kWall, "WALL", "", 10, "ms",
      "the stack of every thread, running or idle, every N ms"},

@@ -26,7 +26,6 @@ enum class TriggerKind : uint8_t {
   kMonitorContendedEnter,
   kMonitorContendedEntered,
   kClassLoad,
-  kClassPrepared,
   kIdle,
   kWall,
 };

@@ -161,7 +161,6 @@ void VmTriggers::AddEvents() {
   add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait, OnWait);
   add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited, OnWaited);
   add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, OnClass<kClassLoad>);
-  add({kClassPrepared}, JVMTI_EVENT_CLASS_PREPARE, &Slots::ClassPrepare, OnClass<kClassPrepared>);
 }
 
 namespace {

@@ -199,22 +199,6 @@ def allocation(lab, jdks):
 
 
 @case
-def class_prepared(lab, jdks):
-    """CLASS_PREPARED has each class that a program generates once; with =N, one class in N of the same thread."""
-    for jdk in jdks:
-        for program, generated, count in (("Hidden", "Hidden$Body", 60), ("Unload", "Unload$Plugin", 300)):
-            totals = {}
-            for every in (1, 7):
-                _, directory = lab.record(["--event", f"CLASS_PREPARED={every}", "--objects"], lab.java(jdk, program))
-                tree = of_metric(lab, directory, "CLASS_PREPARED")
-                totals[every] = tree.total("main")
-                leaves = tree.below("main", "main", leaf=generated)
-                print(f"{jdk.name} {program} ={every}: {totals[every]} samples of main, {leaves} of {generated}")
-                check(every != 1 or leaves == count, f"{leaves} samples of {generated}, not {count}")
-            check(totals[7] == totals[1] // 7, f"{totals[7]} samples, not a 7th of {totals[1]}")
-
-
-@case
 def idle(lab, jdks):
     """WALL equals every thread's elapsed time; so does the sum of CPU time and IDLE."""
     for jdk in jdks:
