@@ -5,8 +5,8 @@
 namespace jprof::a2n {
 namespace {
 
-// How many forks without an exec an answer may have to look back through; then a child copies
-// instead.
+// The maximum number of forks without an exec that a lookup follows back; beyond it the child
+// copies the mappings.
 constexpr uint32_t kMostForks = 16;
 
 }  // namespace
@@ -22,7 +22,7 @@ const AddressSpaces::Process* AddressSpaces::Known(Pid pid) const {
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return nullptr;
   last_pid_ = pid;
-  return last_ = &found->second;  // nodes of the map stay where they are, and none is ever removed
+  return last_ = &found->second;  // map nodes do not move, and none is ever removed
 }
 
 const AddressSpaces::Life* AddressSpaces::LifeAt(const Process& process, Nanos when) {
@@ -32,8 +32,8 @@ const AddressSpaces::Life* AddressSpaces::LifeAt(const Process& process, Nanos w
   return when < life.until || life.until == kForever ? &life : nullptr;
 }
 
-// What the parent had then, itself and from its forebears: mappings that are hidden by later ones
-// stay hidden.
+// Copies what the parent had at that time, inherited mappings included. Mappings that later ones
+// hide stay hidden.
 void AddressSpaces::CopyInto(Life& life, const Process& parent, Nanos when) const {
   std::vector<const Life*> line;
   const Process* process = &parent;
@@ -54,7 +54,7 @@ void AddressSpaces::CopyInto(Life& life, const Process& parent, Nanos when) cons
   }
 }
 
-// The life before ends, if it had not; lives stay in order even if the times told were not.
+// Ends the previous life if necessary. Lives stay in order even if the given times are not.
 void AddressSpaces::BeginLife(Process& process, Life life) {
   if (!process.lives.empty()) {
     Life& before = process.lives.back();

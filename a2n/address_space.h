@@ -1,6 +1,6 @@
-// What each process had mapped, over time. A process lives from its fork to its exit; an exec
-// begins another life, with nothing mapped. A forked child refers to its parent as it was, so that
-// forking costs nothing.
+// The mappings of each process over time. A process exists from its fork to its exit; an exec
+// begins another *life*, with nothing mapped. A forked child refers to the state of its parent, so
+// that a fork costs nothing.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ namespace jprof::a2n {
 
 class AddressSpaces {
  public:
-  // What was found: `mapping` and `code` hold the address at the time, either may be missing; ids
-  // are the caller's.
+  // `mapping` and `code` contain the address at the given time; either may be missing. Ids are the
+  // caller's.
   struct Found {
     const Span* mapping = nullptr;
     const Span* code = nullptr;
-    bool near_code =
-        false;  // the address lies between jitted code of this life, whether or not any holds it
+    // The address is in the range of this life's jitted code, whether or not any contains it.
+    bool near_code = false;
   };
 
   void Fork(Pid parent, Pid child, Nanos when);
   void Exec(Pid pid, Nanos when);
   void Exit(Pid pid, Nanos when);
   void Map(Pid pid, Nanos when, uint64_t start, uint64_t end, uint32_t id);
-  // `loaded` kAlways: since the newest life that is known began.
+  // `loaded` kAlways: since the newest known life began.
   void Jitted(Pid pid, const JittedCode& code, uint32_t id);
 
   Found Find(Pid pid, uint64_t address, Nanos when) const;
@@ -36,11 +36,12 @@ class AddressSpaces {
   struct Life {
     Nanos since = kAlways, until = kForever;
     Pid parent = 0;
-    bool forked = false;  // `parent`, at `since`, had what this one began with
-    uint32_t depth = 0;   // how many forks lie behind that
+    bool forked = false;  // it inherited the mappings of `parent` at `since`
+    uint32_t depth = 0;   // the number of forks before it
     SpanIndex mappings;
   };
-  // Code is kept by process, not by life: it may be told before the exec that divides two lives.
+  // Code is kept per process, not per life: it may be added before the exec that separates two
+  // lives.
   struct Process {
     std::vector<Life> lives;  // by time
     SpanIndex code;
@@ -55,7 +56,7 @@ class AddressSpaces {
   void CopyInto(Life& life, const Process& parent, Nanos when) const;
 
   std::unordered_map<Pid, Process> processes_;
-  mutable Pid last_pid_ = 0;  // of the last answer: neighbours in time are often of one process
+  mutable Pid last_pid_ = 0;  // of the last lookup: consecutive lookups are often of one process
   mutable const Process* last_ = nullptr;
 };
 

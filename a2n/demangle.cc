@@ -13,12 +13,12 @@
 namespace jprof::a2n {
 namespace {
 
-// Longer names are left alone: demangling can make them very much longer still.
+// Longer names are not demangled, because the result can be very much longer still.
 constexpr size_t kLongest = 32 * 1024;
 
 using Text = std::unique_ptr<char, decltype(&std::free)>;
 
-// Ends in "17h", 16 digits, "E", and what LLVM may have appended behind a dot.
+// Ends in "17h", 16 digits, "E", and an optional LLVM suffix after a dot.
 bool IsRustLegacy(std::string_view name) {
   constexpr size_t kDigits = 16;
   const size_t hash = name.rfind("17h");

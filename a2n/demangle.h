@@ -1,4 +1,4 @@
-// Names as they are in the source.
+// Converts linkage names to source names.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 namespace jprof::a2n {
 
 struct Image::Session {
-  std::string debug_path;  // as elfutils wants it
+  std::string debug_path;  // in the format of elfutils
   char* debug_path_pointer = nullptr;
   Dwfl_Callbacks callbacks = {};
   Dwfl* dwfl = nullptr;
@@ -29,9 +29,9 @@ struct Image::Session {
 
 namespace {
 
-// More of anything than this in a file's tables is damage.
+// Larger tables are treated as damage.
 constexpr size_t kMostHeaders = 1 << 16;
-// So many symbols without a name in a row are a hole in a sparse file.
+// This many consecutive symbols without a name are a hole in a sparse file.
 constexpr int kMostNameless = 1 << 20;
 
 uint64_t SaturatedSum(uint64_t a, uint64_t b) {
@@ -42,7 +42,7 @@ uint64_t PageDown(uint64_t offset) { return offset & ~uint64_t{4095}; }
 
 std::string DwflError() {
   const char* message = dwfl_errmsg(-1);
-  return message == nullptr ? "elfutils does not say why" : message;
+  return message == nullptr ? "elfutils reports no reason" : message;
 }
 
 // "+": a debug file must match the CRC; "": beside the file; ".debug": below it.
@@ -99,12 +99,12 @@ void Image::ReadSegments() {
     segments_.push_back(
         {header.p_offset, header.p_filesz, header.p_vaddr, (header.p_flags & PF_X) != 0});
   }
-  // Where pages overlap in the file, the executable segment is meant.
+  // If pages overlap in the file, prefer the executable segment.
   std::ranges::stable_sort(
       segments_, [](const Segment& a, const Segment& b) { return a.executable > b.executable; });
 }
 
-// Ranges of code by the section headers, else by the segments.
+// Ranges of code, from the section headers, else from the segments.
 void Image::ReadSections() {
   Elf_Scn* section = nullptr;
   for (size_t i = 0; i < kMostHeaders && (section = elf_nextscn(session_->elf, section)) != nullptr;
@@ -134,7 +134,8 @@ void Image::ReadBuildId() {
 
 std::optional<uint64_t> Image::LinkAddress(uint64_t file_offset) const {
   for (const Segment& segment : segments_) {
-    // A mapping begins and ends at pages, so it shows a little of the file around the segment too.
+    // A mapping begins and ends at page boundaries, so it includes some of the file around the
+    // segment.
     if (file_offset < PageDown(segment.offset) ||
         file_offset >= SaturatedSum(segment.offset, segment.size))
       continue;
@@ -158,8 +159,8 @@ const SymbolTable& Image::ReadSymbols() {
   return symbols_;
 }
 
-// .symtab of the file or of its debug file, else .dynsym with what .gnu_debugdata adds: elfutils
-// finds which.
+// .symtab of the file or of its debug file, else .dynsym together with .gnu_debugdata; elfutils
+// selects them.
 void Image::AddSymbolTable() {
   const int count = dwfl_module_getsymtab(session_->module);
   int nameless = 0;
@@ -194,8 +195,8 @@ struct PltShape {
   uint64_t address, first, entry;  // entries begin `first` bytes behind the address
 };
 
-// Where the jump to the i-th function of .rela.plt stands, for the linkers' usual layouts; nothing
-// for others.
+// Where the jump to the i-th function of .rela.plt is, for the usual layouts of linkers; nothing
+// for other layouts.
 std::optional<PltShape> ShapeOf(int machine, const GElf_Shdr* plt, const GElf_Shdr* plt_sec) {
   if (machine == EM_X86_64 && plt_sec != nullptr) return PltShape{plt_sec->sh_addr, 0, 16};
   if (machine == EM_X86_64 && plt != nullptr) return PltShape{plt->sh_addr, 16, 16};

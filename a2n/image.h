@@ -1,7 +1,6 @@
-// One ELF file with what stands in it: functions, and source positions where there is DWARF. Its
-// parts are read when they are first asked for. Addresses are as linked. Only this file and
-// source_lines know elfutils; elfutils is trusted to survive damaged files, offsets and sizes that
-// we use ourselves are checked here.
+// One ELF file: its functions and, if it has DWARF, source positions. Its parts are read on first
+// use. Addresses are link addresses. Only this file and source_lines use elfutils, which is trusted
+// to handle damaged files; the offsets and sizes that this code uses itself are checked here.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +26,20 @@ namespace jprof::a2n {
 
 class Image {
  public:
-  // `path`: beside which separate debug files are looked for.
-  // Error: the reason only, without the path.
+  // `path`: separate debug files are searched relative to it. Error: only the reason, without the
+  // path.
   static Result<std::unique_ptr<Image>> Open(Fd fd, const std::string& path,
                                              const Options& options);
   ~Image();
   Image(const Image&) = delete;
 
-  const std::string& build_id() const { return build_id_; }  // lower-case hex; empty: it has none
-  // The address at which the byte of the file is linked; nothing if no segment has it.
+  const std::string& build_id() const { return build_id_; }  // lower-case hex; empty: there is none
+  // The link address of a byte of the file; nothing if no segment contains it.
   std::optional<uint64_t> LinkAddress(uint64_t file_offset) const;
 
   bool HasSymbols() { return !Symbols().empty(); }
   const Symbol* Find(uint64_t address) { return Symbols().Find(address); }
-  // As it is to be shown. Lives as long as the image.
+  // The name for display. Valid as long as the image.
   std::string_view NameOf(const Symbol& symbol);
 
   // Source position and inlined callers; no frames: no DWARF, or none for this address.
@@ -52,7 +51,7 @@ class Image {
     uint64_t offset, size, address;
     bool executable;
   };
-  struct Session;  // with elfutils
+  struct Session;  // of elfutils
 
   Image();
   void ReadSegments();
@@ -72,7 +71,7 @@ class Image {
 
   bool symbols_read_ = false;
   SymbolTable symbols_;
-  std::vector<std::string_view> shown_;  // by symbol; null: not shown yet
+  std::vector<std::string_view> shown_;  // by symbol; null: not requested yet
   std::unordered_map<size_t, std::string> demangled_;
   std::unique_ptr<SourceLines> lines_;
 };

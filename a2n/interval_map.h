@@ -1,5 +1,5 @@
-// A map from addresses to the owner of the innermost of the ranges that hold it: ranges that may
-// nest, cut into pieces that do not overlap. Filled once (Add, then Build), then searched.
+// Maps an address to the owner of the innermost range that contains it. Ranges may nest; they are
+// split into pieces that do not overlap. Filled once (Add, then Build), then searched.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ class IntervalMap {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Of ranges with the same bounds the one added later is the inner one. Empty ranges are ignored.
+  // Of ranges with the same bounds, the one added later is the inner one. Empty ranges are ignored.
   void Add(uint64_t start, uint64_t end, uint32_t owner);
   void Build();
   // The owner, or kNone.
@@ -31,7 +31,7 @@ class IntervalMap {
 
   std::vector<Range> ranges_;  // until Build
   std::vector<Piece> pieces_;  // sorted; the last one has no owner
-  // The first piece at or after each multiple of 1 << shift_ from the first.
+  // The first piece at or after each multiple of 1 << shift_, relative to the first piece.
   std::vector<uint32_t> coarse_;
   unsigned shift_ = 0;
 };

@@ -11,7 +11,7 @@ namespace jprof::a2n {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
-constexpr size_t kMostCodes = size_t{1} << 22;  // a short line becomes a far larger JittedCode
+constexpr size_t kMostCodes = size_t{1} << 22;  // a short line becomes a much larger JittedCode
 
 // "7f0012345600 1a0 name of it", with or without 0x.
 bool ParseMapLine(std::string_view line, JittedCode& code) {
@@ -54,13 +54,13 @@ class JitDump {
   Result<void> ReadHeader() {
     const auto magic = cursor_.Read<uint32_t>();
     if (magic == kMagicSwapped) return Fail("it was written on a machine of the other byte order");
-    if (!cursor_.ok() || magic != kMagic) return Fail("it is no jitdump");
+    if (!cursor_.ok() || magic != kMagic) return Fail("it is not a jitdump");
     const auto version = cursor_.Read<uint32_t>(), size = cursor_.Read<uint32_t>();
     cursor_.Skip(12);  // machine, padding, pid
-    cursor_.Skip(8);   // when it was begun
+    cursor_.Skip(8);   // time of creation
     const auto flags = cursor_.Read<uint64_t>();
     if (!cursor_.ok() || size < 40) return Fail("its header is cut short");
-    if (version != 1) return Fail("its version is {}, only 1 is known", version);
+    if (version != 1) return Fail("its version is {}, only 1 is supported", version);
     cursor_.Skip(size - 40);
     if (!cursor_.ok()) return Fail("its header is cut short");
     timed_ = (flags & kArchTimestamps) == 0;
@@ -68,7 +68,7 @@ class JitDump {
   }
 
   bool Damaged(std::string_view what) {
-    damage_ = fmt::format("record {} {}; what comes before it is used", records_, what);
+    damage_ = fmt::format("record {} {}; the records before it are used", records_, what);
     return false;
   }
 
@@ -86,9 +86,9 @@ class JitDump {
     if (id == kCodeMove) good = Move(record, timed_ ? time : kAlways);
     if (id == kDebugInfo) good = Lines(record);
     if (id == kCodeClose) return false;
-    if (code_.size() == kMostCodes) return Damaged("is one too many");
+    if (code_.size() == kMostCodes) return Damaged("exceeds the limit");
     return good ||
-           Damaged("says more than it holds");  // unknown kinds are passed over, as the format asks
+           Damaged("exceeds its size");  // unknown kinds are passed over, as the format asks
   }
 
   bool Load(ByteCursor& record, Nanos time) {
@@ -126,7 +126,7 @@ class JitDump {
     if (!record.ok() || length > ~uint64_t{0} - to) return false;
     const auto place = place_.find(index);
     if (place == place_.end() || code_[place->second].start != from)
-      return true;  // of code that we never saw
+      return true;  // of code that is not in the file
     if (moved_bytes_ + code_[place->second].code.size() > kMostBytes) return false;
     JittedCode code = code_[place->second];
     moved_bytes_ += code.code.size() + code.lines.size() * 8 + code.name.size();
@@ -138,7 +138,7 @@ class JitDump {
     return true;
   }
 
-  // Stands before the load it belongs to.
+  // Precedes the load record that it belongs to.
   bool Lines(ByteCursor& record) {
     next_lines_.clear();
     next_file_.clear();
@@ -150,7 +150,7 @@ class JitDump {
       record.Skip(4);  // discriminator
       const std::string_view file = record.ReadText();
       if (!record.ok()) break;
-      if (next_file_.empty() && file != "\xff") next_file_ = file;  // 0xff: as the line before
+      if (next_file_.empty() && file != "\xff") next_file_ = file;  // 0xff: the same file as before
       next_lines_.emplace_back(address, line);
     }
     return record.ok();
@@ -160,7 +160,7 @@ class JitDump {
   std::string& damage_;
   bool timed_ = true;
   uint64_t records_ = 0;
-  size_t moved_bytes_ = 0;  // copied for moves, which are short to write
+  size_t moved_bytes_ = 0;  // copied for moves, whose records are short
   std::vector<JittedCode> code_;
   std::unordered_map<uint64_t, size_t> place_;  // in code_, by the file's index
   uint64_t next_lines_of_ = 0;
@@ -172,7 +172,7 @@ Result<std::string> ReadWhole(const std::string& path, std::string& damage) {
   bool cut = false;
   auto text = ReadSmallFile(path, kMostBytes, &cut);
   if (!text) return Fail("{}: {}", path, text.error().message);
-  if (cut) damage = fmt::format("{} is longer than 1 GiB; the rest is left out", path);
+  if (cut) damage = fmt::format("{} is longer than 1 GiB; the remainder is left out", path);
   return text;
 }
 
@@ -197,7 +197,7 @@ std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage)
     at = end + 1;
   }
   if (bad > 0)
-    damage = fmt::format("{} of {} lines are no 'START LENGTH name', the first is line {}", bad,
+    damage = fmt::format("{} of {} lines are not 'START LENGTH name', the first is line {}", bad,
                          line, first_bad);
   return codes;
 }
@@ -211,7 +211,7 @@ Result<std::vector<JittedCode>> ReadPerfMap(const std::string& path, std::string
   auto text = ReadWhole(path, found);
   if (!text) return std::unexpected(text.error());
   auto codes = ParsePerfMap(*text, found);
-  if (codes.empty() && !found.empty()) return Fail("{} is no perf map: {}", path, found);
+  if (codes.empty() && !found.empty()) return Fail("{} is not a perf map: {}", path, found);
   if (damage != nullptr && !found.empty()) *damage = path + ": " + found;
   return codes;
 }

@@ -1,8 +1,11 @@
-// What JIT compilers leave for profilers: perf maps (text, /tmp/perf-PID.map) and jitdumps
-// (jit-PID.dump, in the format of linux' tools/perf/Documentation/jitdump-specification.txt). Both
-// may be damaged or hostile: reading them is bounded by their size and 1 GiB. Error: nothing could
-// be read. What could be read before or around damage is given, and `damage`, if there is one, says
-// in a line what was wrong; it stays empty otherwise.
+// Reads the files that JIT compilers write for profilers: perf maps (text, /tmp/perf-PID.map) and
+// jitdumps (jit-PID.dump, in the format of linux'
+// tools/perf/Documentation/jitdump-specification.txt).
+//
+// - Both are untrusted: reading is bounded by their size and by 1 GiB.
+// - Error: nothing could be read.
+// - Everything readable before or around damage is returned. `damage`, if given, then receives a
+//   one-line description; otherwise it stays empty.
 #pragma once
 
 #include <string>
@@ -14,13 +17,13 @@
 
 namespace jprof::a2n {
 
-// No times are known: code is there from kAlways on, a later line before an earlier one.
+// Contains no times: all code is loaded at kAlways, a later line before an earlier one.
 Result<std::vector<JittedCode>> ReadPerfMap(const std::string& path, std::string* damage = nullptr);
-// Times are the file's, CLOCK_MONOTONIC as perf wants it, unless it says that they are the
-// processor's: then kAlways.
+// Times are those of the file: CLOCK_MONOTONIC, as perf requires. If the file declares processor
+// time stamps instead, all code is loaded at kAlways.
 Result<std::vector<JittedCode>> ReadJitDump(const std::string& path, std::string* damage = nullptr);
 
-// The same, of what was read.
+// The same for the text of a perf map.
 std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage);
 Result<std::vector<JittedCode>> ParseJitDump(std::string_view bytes, std::string& damage);
 

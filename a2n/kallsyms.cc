@@ -77,8 +77,9 @@ Result<KernelSymbols> KernelSymbols::Parse(std::string_view text) {
         "do "
         "'sysctl kernel.kptr_restrict=0' (and kernel.perf_event_paranoid=1 or less)");
   }
-  if (starts.empty()) return Fail("there is no symbol in it");
-  // Of several names at one address the first global one; functions end where anything else begins.
+  if (starts.empty()) return Fail("it contains no symbols");
+  // Of several names at one address, the first global one. A function ends where any other symbol
+  // begins.
   std::ranges::stable_sort(starts, [](const Start& a, const Start& b) {
     if (a.symbol.address != b.symbol.address) return a.symbol.address < b.symbol.address;
     const auto rank = [](char type) { return !IsText(type) ? 2 : type == 'T' ? 0 : 1; };

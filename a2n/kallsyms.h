@@ -14,15 +14,15 @@ class KernelSymbols {
  public:
   struct Symbol {
     uint64_t address, end;
-    uint32_t name;    // place in names_
-    uint32_t module;  // place in modules_
+    uint32_t name;    // offset in names_
+    uint32_t module;  // index in modules_
   };
 
-  // Error: what is wrong with the text as a whole. Lines that cannot be read are passed over.
+  // Error: what is wrong with the text as a whole. Unreadable lines are skipped.
   static Result<KernelSymbols> Parse(std::string_view text);
   static Result<KernelSymbols> Read(const std::string& path);
 
-  // By address; the last one that begins at or below it and does not end before it. Null: none.
+  // The last symbol that begins at or below the address and does not end before it. Null: none.
   const Symbol* Find(uint64_t address) const;
   std::string_view NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
   std::string_view ModuleOf(const Symbol& symbol) const {

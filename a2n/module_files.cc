@@ -24,23 +24,22 @@ bool IsAnonymous(std::string_view path) {
          path.starts_with("/SYSV");
 }
 
-// Where it may be read, best first.
+// A path at which the file may be readable, best first.
 struct Candidate {
   std::string path;
-  bool by_name;  // believed even if its inode is another one, as overlay file systems and upgrades
-                 // make it
+  // Accepted even with another inode, which overlay file systems and upgrades cause.
+  bool by_name;
 };
 
 std::vector<Candidate> CandidatesFor(const ModuleFile& file) {
   std::string path = file.path;
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
-  const bool by_name =
-      !deleted || !file.build_id.empty();  // a build id that is known is compared in any case
+  const bool by_name = !deleted || !file.build_id.empty();  // a known build id is always compared
   std::vector<Candidate> candidates;
   if (!file.root.empty()) candidates.push_back({file.root + path, by_name});
   candidates.push_back({path, by_name && (file.root.empty() || !file.build_id.empty())});
-  // The pid may belong to another process by now: only what has the right inode is believed.
+  // The pid may belong to another process by now: only a file with the right inode is accepted.
   const std::string process = procfs::Directory(file.pid);
   if (file.root.empty()) candidates.push_back({process + "/root" + path, false});
   candidates.push_back(
@@ -113,7 +112,7 @@ Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
   return by_identity_[identity] = images_.back().get();
 }
 
-// A file with the inode that was mapped, else one that has its name now. A build id that is known
+// Prefers a file with the mapped inode, else accepts one that has the name now. A known build id
 // decides.
 Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   std::string reason, other_build;
@@ -139,16 +138,16 @@ Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
   }
   if (!other_build.empty()) {
     return Fail(
-        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or put the "
-        "old one back",
+        "it was replaced: its build id is {}, the process had mapped {}. Profile again, or restore "
+        "the old file",
         other_build, file.build_id);
   }
   if (file.path.ends_with(kDeleted))
-    return Fail("it was deleted, and the process that has it is gone or not ours");
+    return Fail("it was deleted, and its process has ended or belongs to another user");
   return Fail("{}", reason.empty() ? "another file has this name now" : reason);
 }
 
-// Every process has the same one; ours is written to memory that has a descriptor.
+// All processes have the same vdso; jprof's own is copied to memory that has a descriptor.
 Result<Image*> ModuleFiles::FindVdso() {
   auto maps = ReadMaps(procfs::kSelf);
   if (!maps) return std::unexpected(maps.error());
@@ -161,7 +160,7 @@ Result<Image*> ModuleFiles::FindVdso() {
       return Fail("it could not be copied");
     return Load(std::move(fd), kVdso);
   }
-  return Fail("this process has none");
+  return Fail("this process has no vdso");
 }
 
 }  // namespace jprof::a2n

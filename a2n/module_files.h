@@ -1,6 +1,5 @@
-// The files that processes have mapped: which they are, where they can still be read, and what
-// stands in them. A file is opened when an answer first needs it, and once however many processes
-// have it.
+// The files that processes have mapped: their identity, where they can still be read, and their
+// contents. A file is opened on first use, and only once for all processes.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +17,17 @@
 namespace jprof::a2n {
 
 struct ModuleFile {
-  std::string path;  // as the kernel says it
+  std::string path;  // from the kernel
   std::string build_id;
   uint64_t inode = 0;
-  std::string root;  // of the process, in front of the path; empty: ours
-  Pid pid = 0;       // one process that mapped it, and where
+  std::string root;  // of the process, a prefix of the path; empty: jprof's own root
+  Pid pid = 0;       // one process that mapped it, and the address
   uint64_t start = 0, end = 0;
-  bool anonymous = false;   // no file is behind it
+  bool anonymous = false;   // anonymous memory
   bool jit_memory = false;  // JIT compilers put code there
 
   bool tried = false;
-  Image* image = nullptr;  // null before it was tried, and if it cannot be read
+  Image* image = nullptr;  // null until Open, or if it cannot be read
   bool has_symbols = false;
 };
 
@@ -36,9 +35,9 @@ class ModuleFiles {
  public:
   explicit ModuleFiles(const Options& options) : options_(options) {}
 
-  // The file of the mapping; the same for the same file.
+  // The file of the mapping; the same object for the same file.
   ModuleFile& Intern(Pid pid, const Mapping& mapping, const std::string& root);
-  // Opens it if that was not tried yet. What goes wrong becomes a complaint.
+  // Opens the file on the first call. Failures become complaints.
   void Open(ModuleFile& file) {
     if (!file.tried) TryOpen(file);
   }

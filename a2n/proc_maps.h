@@ -1,4 +1,4 @@
-// The code that a process has mapped.
+// The executable mappings of a process.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace jprof::a2n {
 
-// The executable mappings; anonymous memory has the path "//anon". The text is that of a file maps
-// in the proc file system.
+// Parses the text of a maps file of the proc file system. Returns the executable mappings;
+// anonymous memory has the path "//anon".
 std::vector<Mapping> ParseMaps(std::string_view text);
 
 // Those of a process; procfs::kSelf: this one. Error: names the file.

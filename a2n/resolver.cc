@@ -1,4 +1,4 @@
-// The Resolver: what was mapped or jitted at the address, then what stands there in that file.
+// The Resolver: finds the mapping or jitted code at the address, then the symbol in that file.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Place SymbolAt(std::string_view module, std::string_view symbol, uint64_t start,
   return {Outcome::kSymbol, module, symbol, start, size, address - start, nullptr};
 }
 
-// The page of fixed addresses that x86 keeps for very old programs.
+// The page at a fixed address that x86 keeps for very old programs.
 Place Vsyscall(uint64_t address) {
   constexpr std::string_view kNames[] = {"gettimeofday", "time", "getcpu"};
   const uint64_t i = (address - kVsyscall) / kVsyscallStep;
@@ -45,7 +45,7 @@ Place Vsyscall(uint64_t address) {
                   address);
 }
 
-// What to put in front of the paths of a process that sees other files than we do; empty: nothing.
+// The path prefix for a process whose file system root differs from jprof's; empty: none.
 std::string RootOf(Pid pid) {
   const std::string process = procfs::Directory(pid), self = procfs::Directory(procfs::kSelf);
   struct stat its = {}, ours = {};
@@ -69,7 +69,7 @@ struct Resolver::State {
     ModuleFile* file;
     uint64_t file_offset;
   };
-  // What holds an address: one of the two, or neither.
+  // What contains an address: a mapping or jitted code, or neither.
   struct Holder {
     const JittedCode* code = nullptr;
     ModuleFile* file = nullptr;
@@ -91,7 +91,7 @@ struct Resolver::State {
   ModuleFiles files;
   std::deque<Mapped> mapped;                   // by id of the mappings' spans
   std::deque<JittedCode> jitted;               // by id of the code's spans
-  std::unordered_map<Pid, std::string> roots;  // of processes that see other files than we do
+  std::unordered_map<Pid, std::string> roots;  // of processes whose root differs from jprof's
   std::optional<KernelSymbols> kernel;
   bool kernel_tried = false;
 };
@@ -125,7 +125,8 @@ void Resolver::Jitted(Pid pid, JittedCode code) {
 Result<void> Resolver::MapsOf(Pid pid, Nanos when) {
   auto maps = ReadMaps(pid);
   if (!maps)
-    return Fail("{}; is process {} still there, and is it yours?", maps.error().message, pid);
+    return Fail("{}; check that process {} still runs and belongs to this user",
+                maps.error().message, pid);
   if (const std::string root = RootOf(pid); !root.empty()) state_->roots[pid] = root;
   for (Mapping& mapping : *maps) Map(pid, when, std::move(mapping));
   return {};
@@ -137,9 +138,9 @@ const std::string& Resolver::State::Root(Pid pid) const {
   return found == roots.end() ? kOurs : found->second;
 }
 
-// Where a file and jitted code claim the same address: code that came after the file was mapped
-// stands there; code of which no time is known may be what an earlier process of that number left,
-// and stands only in memory of its kind.
+// If a file and jitted code claim the same address: code loaded after the file was mapped wins.
+// Code without a load time may be left over from an earlier process with that pid, and wins only in
+// JIT memory.
 Resolver::State::Holder Resolver::State::Find(Pid pid, uint64_t address, Nanos when) const {
   const AddressSpaces::Found found = spaces.Find(pid, address, when);
   Holder holder;
@@ -160,7 +161,7 @@ Resolver::State::Holder Resolver::State::Find(Pid pid, uint64_t address, Nanos w
   return holder;
 }
 
-// `address`: the same at run time.
+// `address`: the same location at run time.
 Place Resolver::State::InFile(ModuleFile& file, uint64_t link_address, uint64_t address) {
   if (!file.has_symbols) return PlaceOf(Outcome::kNoSymbols, file.path);
   const Symbol* symbol = file.image->Find(link_address);

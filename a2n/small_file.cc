@@ -30,7 +30,8 @@ Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cu
       got = 1;
     else if (got > 0)
       filled += static_cast<size_t>(got);
-    // No text and no dump holds so many zeros: a sparse file, and it may be longer than memory.
+    // Text files and dumps do not contain this many zeros: it is a sparse file, perhaps longer than
+    // memory.
     if (got == kStep && text.find_first_not_of('\0', filled - kStep) == std::string::npos) {
       filled -= kStep;
       break;

@@ -1,4 +1,4 @@
-// Files that others wrote, read whole with a bound.
+// Reads untrusted files with a size limit.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace jprof::a2n {
 
-// The first `most` bytes of a regular file (of /proc too). Never waits, as for a pipe that somebody
-// put in its place. Error: the reason only, without the path. `cut`: set if there was more.
+// Returns the first `most` bytes of a regular file (also in /proc). Never blocks, not even if the
+// path is a pipe. Error: only the reason, without the path. `cut`: set if the file is longer.
 Result<std::string> ReadSmallFile(const std::string& path, size_t most, bool* cut = nullptr);
 
 }  // namespace jprof::a2n

@@ -14,11 +14,10 @@ constexpr uint32_t kNoScope = ~uint32_t{0};
 constexpr int kDeepest = 200;         // nesting of DIEs; deeper is damage
 constexpr int kLongestOrigin = 16;    // references from a DIE to the one that names it
 constexpr int kMostRanges = 1 << 16;  // of one DIE
-constexpr int kMostDies =
-    1 << 25;  // of one unit; damaged links could lead to the same ones again and again
+// Of one unit; damaged links could form a cycle.
+constexpr int kMostDies = 1 << 25;
 
-// Calls visit(start, end) for each range of code of the DIE. Code that the linker left out stands
-// at 0.
+// Calls visit(start, end) for each range of code of the DIE. Code that the linker removed is at 0.
 template <typename Visit>
 int ForEachRange(Dwarf_Die* die, Visit visit) {
   Dwarf_Addr base = 0, start = 0, end = 0;
@@ -31,8 +30,8 @@ int ForEachRange(Dwarf_Die* die, Visit visit) {
   return count;
 }
 
-// Calls visit(child) for each child. Siblings of good DWARF stand one behind the other; where they
-// do not, it ends.
+// Calls visit(child) for each child. Siblings in valid DWARF have ascending offsets; stops where
+// they do not.
 template <typename Visit>
 void ForEachChild(Dwarf_Die* die, Visit visit) {
   Dwarf_Die child;
@@ -58,7 +57,7 @@ uint32_t Number(Dwarf_Die* die, unsigned name) {
   return static_cast<uint32_t>(value);
 }
 
-// The DIE that this one is an instance of: the declaration in its class, for a method.
+// The DIE of which this one is an instance: for a method, the declaration in its class.
 Dwarf_Die Origin(Dwarf_Die die) {
   for (int i = 0; i < kLongestOrigin; ++i) {
     Dwarf_Attribute attribute;
@@ -100,21 +99,21 @@ bool Qualifies(int tag) {
 }  // namespace
 
 struct SourceLines::Unit {
-  // A function, or one inlined into `parent` there.
+  // A function, or one inlined into `parent`.
   struct Scope {
     Dwarf_Die die;
     uint32_t parent = kNoScope;
   };
 
-  Dwarf_Die lines;        // the unit's own
-  Dwarf_Die scopes_root;  // the same, or of its split file
+  Dwarf_Die lines;        // of the unit
+  Dwarf_Die scopes_root;  // the same, or that of its split file
   bool read = false;
   int dies = 0;
   std::vector<Scope> scopes;
   IntervalMap owners;  // of code, each owned by a scope
-  std::unordered_map<Dwarf_Off, std::string>
-      prefixes;  // "space::Class::" of functions that have no linkage name
-  std::unordered_map<uint32_t, std::string> names;  // of scopes, as asked for
+  // "space::Class::" of functions without a linkage name.
+  std::unordered_map<Dwarf_Off, std::string> prefixes;
+  std::unordered_map<uint32_t, std::string> names;  // of scopes, on demand
 
   void Walk(Dwarf_Die* die, uint32_t parent, const std::string& prefix, int depth);
   const std::string& NameOf(uint32_t scope, bool demangle);
@@ -139,8 +138,7 @@ void SourceLines::Unit::Walk(Dwarf_Die* die, uint32_t parent, const std::string&
         scopes.push_back({*child, inside});
         inside = scope;
       }
-      // What is external and has no other name for the linker is extern "C": its bare name is the
-      // right one.
+      // An external function without a linkage name is extern "C": its plain name is the right one.
       if (!prefix.empty() && !dwarf_hasattr(child, DW_AT_linkage_name) &&
           !dwarf_hasattr(child, DW_AT_external))
         prefixes[dwarf_dieoffset(child)] = prefix;
@@ -180,8 +178,8 @@ const char* SourceLines::Unit::FileOf(uint32_t index) {
   return dwarf_filesrc(files, index, nullptr, nullptr);
 }
 
-// C++ entities that no other unit can name, as lambdas, may have no linkage name: then DWARF has
-// only the last word of it.
+// C++ entities that are local to a unit, such as lambdas, may have no linkage name: DWARF then has
+// only the last component of the name.
 bool SourceLines::Unit::IsPartialName(Dwarf_Die* die) {
   const int language = dwarf_srclang(&lines);
   if (language != DW_LANG_C_plus_plus && language != DW_LANG_C_plus_plus_11 &&
@@ -230,7 +228,7 @@ SourceLines::SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle)
 
 SourceLines::~SourceLines() = default;
 
-// By the units' own ranges: .debug_aranges is not always there.
+// Uses the ranges of the units, because .debug_aranges may be missing.
 void SourceLines::FindUnits() {
   Dwarf_CU* unit = nullptr;
   uint8_t type = 0;

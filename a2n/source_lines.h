@@ -1,6 +1,6 @@
 // Source positions and inlined functions of one image, from its DWARF. A compilation unit is read
-// when an address in it is first asked for, once: its functions and what is inlined into them
-// become pieces of code, found by binary search.
+// once, at the first lookup in it: its functions and those inlined into them become pieces of code,
+// found by binary search.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ namespace jprof::a2n {
 
 class SourceLines {
  public:
-  // `dwarf` may be null: then there is nothing to find. `bias`: to be taken off its addresses to
-  // get those of the image, which are asked for.
+  // `dwarf` may be null: then nothing is found. `bias`: subtracted from DWARF's addresses to get
+  // those of the image.
   SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle);
   ~SourceLines();
 
   struct Found {
-    std::vector<Frame> frames;  // innermost first; empty: nothing is known of this address. The
-                                // outermost may have no name
-    bool partial_name = false;  // the outermost's lacks what the symbol table's has: parameters,
-                                // what it is local to
+    // Innermost first; empty: nothing is known about this address. The outermost may have no name.
+    std::vector<Frame> frames;
+    // The name of the outermost is less complete than the symbol table's: it lacks the parameters
+    // or the enclosing scope.
+    bool partial_name = false;
   };
   Found FramesAt(uint64_t address);
 

@@ -53,8 +53,8 @@ void SpanIndex::Build(Block& block) const {
   }
 }
 
-// What is new becomes a block; blocks not larger than what follows them are taken in, so that there
-// are few.
+// Builds a block from the pending spans. Blocks that are not larger than the following ones are
+// merged into it, so that there are few.
 void SpanIndex::BuildPending() const {
   if (built_ == spans_.size()) return;
   Block block{.first = built_, .last = static_cast<uint32_t>(spans_.size())};
@@ -68,9 +68,9 @@ void SpanIndex::BuildPending() const {
   built_ = static_cast<uint32_t>(spans_.size());
 }
 
-// `best`: what was found so far, in a later block or a smaller node. Blocks are asked from last to
-// first, so at equal `since` what is already there was added later, unless both are of one block:
-// then the place in spans_ decides.
+// `best`: the best span so far, from a later block or a smaller node. Blocks are searched from last
+// to first, so at equal `since` the span already found was added later, unless both are in one
+// block: then the index in spans_ decides.
 const Span* SpanIndex::FindIn(const Block& block, uint64_t address, Nanos when,
                               const Span* best) const {
   const auto edge = std::ranges::upper_bound(block.edges, address);

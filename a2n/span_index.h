@@ -1,8 +1,11 @@
-// Which of many spans of addresses, each true for a span of time, holds an address at a time. Spans
-// may overlap in address and in time; of those that hold both, the one that began last wins, and of
-// those that began together the one added last. Adding is cheap and may alternate with finding:
-// spans are kept in blocks of growing size, each built once. Finding costs some log^2 of the number
-// of spans, whatever the overlaps.
+// Finds the span that contains an address at a time. A span is a range of addresses with a
+// lifetime.
+//
+// - Spans may overlap in address and in time. Of those that contain both, the one that began last
+//   is returned; of those that began together, the one added last.
+// - Adding is cheap and may alternate with finding: spans are kept in blocks of growing size, each
+//   built once.
+// - Finding takes about log^2 of the number of spans, whatever the overlaps.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +19,7 @@ namespace jprof::a2n {
 struct Span {
   uint64_t start = 0, end = 0;              // addresses, end excluded
   Nanos since = kAlways, until = kForever;  // until excluded, kForever: never ends
-  uint32_t id = 0;                          // the owner's
+  uint32_t id = 0;                          // of the owner
 
   bool Holds(uint64_t address, Nanos when) const {
     return start <= address && address < end && since <= when &&
@@ -26,7 +29,7 @@ struct Span {
 
 class SpanIndex {
  public:
-  void Add(const Span& span);  // an empty one is ignored
+  void Add(const Span& span);  // empty spans are ignored
   const Span* Find(uint64_t address, Nanos when) const;
 
   const std::vector<Span>& spans() const { return spans_; }  // in order of adding
@@ -34,15 +37,15 @@ class SpanIndex {
 
  private:
   // A segment tree over the addresses at which the spans of [first, last) begin or end: leaf i is
-  // node leaves + i, a span is listed in the fewest nodes that cover it. Within a node spans are
-  // sorted by `since`.
+  // node leaves + i, and a span is listed in the fewest nodes that cover it. Within a node, spans
+  // are sorted by `since`.
   struct Block {
     uint32_t first = 0, last = 0;
     std::vector<uint64_t> edges;
     std::vector<uint32_t> heads;  // node i's list: items [heads[i], heads[i + 1])
-    std::vector<uint32_t> items;  // places in spans_
-    std::vector<Nanos>
-        latest_until;  // of the items of the node up to this one: when to stop looking back
+    std::vector<uint32_t> items;  // indices in spans_
+    // The latest `until` of the node's items up to this one: where a backward search may stop.
+    std::vector<Nanos> latest_until;
   };
   void Build(Block& block) const;
   template <typename Visit>

@@ -8,7 +8,7 @@ namespace {
 
 size_t Underscores(const char* name) { return std::strspn(name, "_"); }
 
-// Names start below this; what comes after is left out (4 GiB of names in one image is no image).
+// Offsets of names are below this; later names are dropped. No real image has 4 GiB of names.
 constexpr size_t kMostNames = size_t{1} << 32;
 
 }  // namespace
@@ -22,8 +22,8 @@ void SymbolTable::Add(Symbol symbol, std::string_view name) {
   symbols_.push_back(symbol);
 }
 
-// The one that is shown: function before label, global before weak before local, then the plainest
-// name.
+// Keeps the symbol to display: function before label, global before weak before local, then the
+// plainest name.
 void SymbolTable::KeepOnePerAddress() {
   std::ranges::sort(symbols_, [&](const Symbol& a, const Symbol& b) {
     if (a.address != b.address) return a.address < b.address;
@@ -45,8 +45,8 @@ void SymbolTable::KeepOnePerAddress() {
   symbols_.resize(kept);
 }
 
-// Assembly has names inside its functions (loops, places a signal handler knows): the function is
-// what is wanted.
+// Assembly has labels inside its functions (loops, addresses for signal handlers): only the
+// function is relevant.
 void SymbolTable::DropLabelsInsideFunctions() {
   uint64_t end = 0;
   std::erase_if(symbols_, [&](const Symbol& symbol) {

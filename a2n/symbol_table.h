@@ -1,4 +1,4 @@
-// The functions of one image: built once from what its symbol tables list, then asked by address.
+// The functions of one image: built once from its symbol tables, then searched by address.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace jprof::a2n {
 
 struct Symbol {
   uint64_t address = 0, size = 0;
-  uint32_t name = 0;   // place in the table's names
-  uint8_t rank = 0;    // of two at one address the higher is shown: see SymbolTable::Rank
-  bool label = false;  // no function, only a name in code
+  uint32_t name = 0;   // offset in the table's names
+  uint8_t rank = 0;    // of two at one address the higher is displayed: see SymbolTable::Rank
+  bool label = false;  // a name in code, not a function
 };
 
 class SymbolTable {
@@ -27,14 +27,14 @@ class SymbolTable {
   }
 
   void Add(Symbol symbol, std::string_view name);
-  // Makes it ready to be asked. `limits`: ranges of code, sorted; a symbol of size 0 reaches to the
-  // next one, or to the end of its range, or nowhere if there is no range around it.
+  // Prepares the table for lookups. `limits`: ranges of code, sorted. A symbol of size 0 extends to
+  // the next one, or to the end of its range; it is empty if no range contains it.
   void Build(std::span<const std::pair<uint64_t, uint64_t>> limits);
 
-  // Of the innermost function that holds the address; null: none does.
+  // The innermost function that contains the address; null: none.
   const Symbol* Find(uint64_t address) const;
   const char* NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
-  // The symbol's place, for what others keep beside it.
+  // The symbol's index, for data that others keep per symbol.
   size_t IndexOf(const Symbol& symbol) const {
     return static_cast<size_t>(&symbol - symbols_.data());
   }
@@ -47,7 +47,7 @@ class SymbolTable {
   void GiveSizes(std::span<const std::pair<uint64_t, uint64_t>> limits);
 
   std::vector<Symbol> symbols_;
-  std::string names_;   // each with its zero
+  std::string names_;   // each zero-terminated
   IntervalMap owners_;  // of code, each owned by a symbol
 };
 

@@ -1,5 +1,5 @@
-// Blocks signals of the calling thread while it lives; threads that are started meanwhile inherit
-// the mask.
+// Blocks signals in the calling thread while the object exists. Threads that are started meanwhile
+// inherit the mask.
 #pragma once
 
 #include <signal.h>
@@ -16,7 +16,7 @@ class BlockedSignals {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  // These, beside those that are blocked already.
+  // The given signals, in addition to those that are already blocked.
   explicit BlockedSignals(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);

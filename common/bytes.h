@@ -1,8 +1,9 @@
-// A bounded cursor over bytes that others wrote: files, rings, records, tables.
+// A bounded cursor over untrusted bytes: files, ring buffers, records, tables.
 //
-// - No read goes beyond the end. The first that would fails, and the cursor stays failed and empty:
-//   every later read returns zero or nothing. A parser reads on and asks ok() once.
-// - Views that it returns live as long as the bytes.
+// - No read goes beyond the end. A read that would do so fails, and from then on the cursor is
+//   failed and empty: every later read returns zero or nothing. A parser checks ok() once, at its
+//   end.
+// - The returned views are valid as long as the bytes.
 // - Async-signal-safe: allocates nothing, throws nothing.
 #pragma once
 
@@ -30,7 +31,7 @@ class ByteCursor {
   size_t left() const noexcept { return bytes_.size(); }
   std::string_view rest() const noexcept { return bytes_; }
 
-  // A number or a plain struct, as it lies in memory: little-endian.
+  // A number or a plain struct in its memory representation: little-endian.
   template <typename T>
   T Read() noexcept {
     static_assert(std::is_trivially_copyable_v<T> && std::endian::native == std::endian::little);
@@ -40,7 +41,7 @@ class ByteCursor {
     return value;
   }
 
-  // Numbers in LEB128 (DWARF 5, 7.6). More than the ten bytes of a 64-bit number are a failure.
+  // A number in LEB128 (DWARF 5, 7.6). Fails for more than the ten bytes of a 64-bit number.
   uint64_t ReadUleb() noexcept { return ReadLeb().value; }
   int64_t ReadSleb() noexcept {
     const Leb128 leb = ReadLeb();
@@ -58,7 +59,7 @@ class ByteCursor {
     return taken;
   }
 
-  // Up to a zero byte, which is skipped. Without one it fails.
+  // The text up to a zero byte, which is skipped. Fails if there is none.
   std::string_view ReadText() noexcept {
     const size_t size = bytes_.find('\0');
     if (size == std::string_view::npos) {
@@ -70,7 +71,7 @@ class ByteCursor {
     return text;
   }
 
-  // The next `count` bytes as a cursor of their own. It has failed if this one has.
+  // The next `count` bytes as a cursor of their own, which is failed if this one is.
   ByteCursor Part(uint64_t count) noexcept {
     ByteCursor part(ReadBytes(count));
     part.ok_ = ok_;

@@ -31,7 +31,7 @@ int Digit(char c) {
   return place == kDigits.npos ? -1 : static_cast<int>(place);
 }
 
-// What is no escape stays as it is.
+// Invalid escapes stay unchanged.
 std::string Unescaped(std::string_view text) {
   std::string value;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ std::string Unescaped(std::string_view text) {
   return value;
 }
 
-// The word before the next blank, taken off.
+// Removes and returns the word before the next blank.
 std::string_view TakeWord(std::string_view& text) {
   const size_t end = std::min(text.find(' '), text.size());
   const std::string_view word = text.substr(0, end);
@@ -71,8 +71,9 @@ Result<Command> ParseRequest(std::string_view line) {
   if (TakeWord(line) != "jprof") return WrongUse("this is not a command of jprof");
   const std::string_view version = TakeWord(line);
   if (version != std::to_string(kVersion)) {
-    return WrongUse("the agent speaks version {} of the protocol, not '{}'; use its own jprof",
-                    kVersion, OneLine(version));
+    return WrongUse(
+        "the agent speaks version {} of the protocol, not '{}'; use the jprof of that version",
+        kVersion, OneLine(version));
   }
   return CommandOf(line);
 }

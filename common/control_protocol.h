@@ -1,8 +1,12 @@
-// What `jprof ctl` and the agent in a JVM agree on: where the socket is and what is said over it.
+// The protocol between `jprof ctl` and the agent in a JVM: the path of the socket, and the
+// messages.
 //
-// A connection carries one line each way. The request is "jprof 1 COMMAND\n", 256 bytes at most.
-// The answer is "ok TEXT\n" or "error TEXT\n", 8192 bytes at most; to `status` TEXT is key=value
-// words with blanks, '%' and control characters in values as %XX. Pure, but for OwnFolder.
+// A connection carries one line in each direction:
+// - Request: "jprof 1 COMMAND\n", 256 bytes at most.
+// - Response: "ok TEXT\n" or "error TEXT\n", 8192 bytes at most. For `status`, TEXT consists of
+//   key=value words; blanks, '%' and control characters in values are written as %XX.
+//
+// All functions are pure except OwnFolder.
 #pragma once
 
 #include <sys/types.h>
@@ -24,14 +28,14 @@ enum class Command { kStart, kStop, kFlush, kReset, kStatus };
 inline constexpr std::array<std::string_view, 5> kCommandNames = {"start", "stop", "flush", "reset",
                                                                   "status"};
 
-// Error (wrong use): names the nearest command.
+// Error (wrong use): the message suggests the nearest command.
 Result<Command> CommandOf(std::string_view word);
 
-// The line for a command, with its newline; and back, without. Any bytes may be parsed.
+// Makes the request line with its newline, and parses one without it. Any bytes may be parsed.
 std::string Request(Command command);
 Result<Command> ParseRequest(std::string_view line);
 
-// What status tells: mode, recording, samples, ...
+// One value that `status` reports: mode, recording, samples, ...
 struct Fact {
   std::string key, value;
 };
@@ -41,12 +45,12 @@ std::vector<Fact> SplitFacts(std::string_view text);
 // The text as one line: control characters become '?'.
 std::string OneLine(std::string_view text);
 
-// Where a user's sockets are: in `runtime` ($XDG_RUNTIME_DIR), or in /tmp if that is empty or
-// relative.
+// The directory of a user's sockets: in `runtime` ($XDG_RUNTIME_DIR), or in /tmp if that is empty
+// or relative.
 std::string FolderOf(uid_t user, std::string_view runtime);
-// The place of this process: its user's, in $XDG_RUNTIME_DIR only if that belongs to the user.
+// The directory for this process: in $XDG_RUNTIME_DIR only if that belongs to the process's user.
 std::string OwnFolder();
-// A process' socket in that folder.
+// The name of a process's socket in that directory.
 std::string SocketName(pid_t pid);
 
 }  // namespace jprof::control

@@ -1,5 +1,5 @@
-// The classic one-letter method types. The code is what a tree node stores in four bits.
-// Lower case means a static method: that bit is the method's (methods file), not the node's.
+// The classic one-letter method types. A tree node stores the code in four bits. A lower-case
+// letter means a static method; that flag belongs to the method (methods file), not to the node.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ constexpr char Letter(MethodType type, bool is_static = false) {
   return is_static && letter != '?' ? static_cast<char>(letter | 0x20) : letter;
 }
 
-// The two kinds of event; a tree node keeps its counts by the kind of the event before.
-// kEntry also stands for "nothing before" (a thread's first event). Pops count as exits.
+// The two kinds of event. A tree node counts by the kind of the previous event. kEntry also means
+// "no previous event" (a thread's first event). Frames popped without an exit event count as exits.
 enum class EventKind : uint8_t { kEntry = 0, kExit = 1 };
 
 }  // namespace jprof

@@ -1,4 +1,4 @@
-// The clock that all records and waits go by.
+// The clock of all records and waits.
 #pragma once
 
 #include <time.h>

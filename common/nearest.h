@@ -1,4 +1,4 @@
-// The nearest valid choice to a word that is none: for error messages. Case does not count.
+// For error messages: finds the valid choice that is nearest to an invalid word. Ignores case.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ namespace jprof {
 // Levenshtein distance, ignoring ASCII case.
 int EditDistance(std::string_view a, std::string_view b);
 
-// The choice that `word` begins (3 letters or more), else the one with the least distance (the
-// first of equals), or nothing if even that one differs in more than half of the longer word: then
-// a suggestion would be a guess.
+// Returns the choice that begins with `word` (3 letters or more), else the one with the smallest
+// distance (the first among equals). Returns nothing if even that one differs in more than half of
+// the longer word, because a suggestion would then be a guess.
 std::optional<std::string_view> Nearest(std::string_view word,
                                         std::span<const std::string_view> choices);
 

@@ -63,7 +63,7 @@ std::optional<std::string_view> FieldOf(std::string_view text, std::string_view 
   return std::nullopt;
 }
 
-// The number that the text begins with.
+// The number at the beginning of the text.
 template <typename T>
 std::optional<T> NumberAt(std::string_view text, int base = 10) {
   T value = 0;
@@ -102,7 +102,7 @@ std::vector<std::string> SplitAtZeros(std::string_view text) {
   return words;
 }
 
-// The n-th word, from 0.
+// The n-th word, counted from 0.
 std::string_view WordAt(std::string_view text, int index) {
   constexpr std::string_view kBlanks = " \t";
   for (; index > 0; --index) {
@@ -112,7 +112,7 @@ std::string_view WordAt(std::string_view text, int index) {
   return text.substr(0, text.find_first_of(kBlanks));
 }
 
-// Removes a number and the character behind it from the text.
+// Removes a number and the character after it from the text.
 bool TakeNumber(std::string_view& text, uint64_t& value, int base, char behind) {
   const char* end = text.data() + text.size();
   const auto [after, error] = std::from_chars(text.data(), end, value, base);
@@ -170,7 +170,7 @@ bool Exists(uint32_t pid, const std::string& root) {
 
 std::string ThreadName(uint32_t pid, uint32_t tid, const std::string& root) {
   const std::string text = ReadSmallFile(fmt::format("{}/task/{}/comm", Directory(pid, root), tid));
-  return text.substr(0, text.rfind('\n'));  // the name itself may have newlines
+  return text.substr(0, text.rfind('\n'));  // the name itself may contain newlines
 }
 
 std::vector<std::string> CommandLine(uint32_t pid, const std::string& root) {
@@ -209,7 +209,8 @@ std::optional<uid_t> Owner(uint32_t pid, const std::string& root) {
   return status.st_uid;
 }
 
-// The 22nd field; the second one is a name in parentheses that may have blanks and parentheses.
+// The 22nd field. The second field is a name in parentheses that may contain blanks and
+// parentheses.
 std::optional<uint64_t> ParseStartTime(std::string_view stat) {
   const size_t name_end = stat.rfind(')');
   if (name_end == stat.npos) return std::nullopt;

@@ -37,7 +37,7 @@ std::vector<uint32_t> Processes(const std::string& root = kRoot);
 std::vector<uint32_t> Threads(uint32_t pid, const std::string& root = kRoot);
 bool Exists(uint32_t pid, const std::string& root = kRoot);
 
-// The name of a thread: 15 bytes at most, set by anyone.
+// The name of a thread: 15 bytes at most, set by the process itself.
 std::string ThreadName(uint32_t pid, uint32_t tid, const std::string& root = kRoot);
 
 // The words of the command line.
@@ -50,14 +50,14 @@ std::string EnvironmentAtStart(uint32_t pid, std::string_view name,
 struct Status {
   uint32_t parent = 0;
   std::optional<uid_t> user;  // effective; none: there is no such process
-  uint32_t own_pid = 0;       // in the process's own pid namespace; 0: not known
+  uint32_t own_pid = 0;       // in the process's own pid namespace; 0: unknown
   uint64_t capabilities = 0;  // effective
 };
 Status ReadStatus(uint32_t pid, const std::string& root = kRoot);
 Status ParseStatus(std::string_view text);
 
-// The owner of the process's directory: root where the process's own user may not trace it, as
-// after a change of user.
+// The owner of the process's directory: root if the process is not dumpable, for example after a
+// change of user.
 std::optional<uid_t> Owner(uint32_t pid, const std::string& root = kRoot);
 
 // When a process started, in clock ticks after boot: with the pid it identifies a process.
@@ -73,13 +73,13 @@ struct Mapping {
 std::vector<Mapping> ParseMaps(std::string_view text);
 Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root = kRoot);
 
-// Memory that programs can get without swapping, in bytes.
+// Memory that is available without swapping, in bytes.
 std::optional<uint64_t> AvailableMemory(const std::string& root = kRoot);
 
 // The processor's name; "unknown" where the kernel does not report one, as on AArch64.
 std::string CpuModel(const std::string& root = kRoot);
 
-// The value of the first line of cpuinfo with this name, as "flags".
+// The value of the first line of cpuinfo with this name, for example "flags".
 std::string CpuInfo(std::string_view name, const std::string& root = kRoot);
 
 // The number in sys/kernel/`name`.

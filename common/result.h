@@ -1,6 +1,6 @@
 // What a function returns when a file, the kernel or an option is at fault. The message names the
-// thing and says what to do next. The kind says whose turn it is: after kWrongUse the caller has to
-// ask for something else, after kFailed the same request may succeed elsewhere or later.
+// object and states what to do next. The kind states who can act: after kWrongUse the caller has to
+// make a different request; after kFailed the same request may succeed elsewhere or later.
 #pragma once
 
 #include <fmt/format.h>

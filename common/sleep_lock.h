@@ -1,6 +1,6 @@
-// A lock for sections that may wait for the disk: who waits for it sleeps and uses no processor.
-// Like SpinLock it may be taken inside a probe: system calls only, and no holder waits for a
-// safepoint, a Java monitor or a JVM lock.
+// A lock for sections that may wait for the disk. A waiting thread sleeps and uses no processor
+// time. Like SpinLock, it may be taken inside a probe: holders make system calls only, and no
+// holder waits for a safepoint, a Java monitor or a JVM lock.
 #pragma once
 
 #include <linux/futex.h>
@@ -33,6 +33,6 @@ class SleepLock {
   enum State : int { kFree, kHeld, kWanted };
   std::atomic<int> state_ = kFree;
 };
-static_assert(sizeof(std::atomic<int>) == sizeof(int));  // what the kernel looks at
+static_assert(sizeof(std::atomic<int>) == sizeof(int));  // the futex word
 
 }  // namespace jprof

@@ -1,6 +1,5 @@
-// A lock that may be taken inside a probe. Safe there because no holder ever waits for a safepoint,
-// a Java monitor or a JVM lock while holding it: sections are short and only make system calls that
-// end.
+// A lock that may be taken inside a probe. This is safe because no holder waits for a safepoint, a
+// Java monitor or a JVM lock: the sections are short and make only system calls that return.
 #pragma once
 
 #include <sched.h>

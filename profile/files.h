@@ -1,5 +1,5 @@
-// Every file that a profile's directory may hold, whatever was recorded. Whoever adds a file to the
-// format adds it here.
+// The list of all files that a profile's directory may contain, in any mode. A file that is added
+// to the format must be added here.
 #pragma once
 
 #include <algorithm>

@@ -77,7 +77,7 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
   }
   stopped_ = true;
   ++counts_.lost;
-  // A piece of a record would be taken for damage. If even this fails, it is.
+  // A partial record would be read as damage. If this fails too, it is.
   if (written > 0) (void)!ftruncate(fd_.get(), size_);
   return false;
 }
@@ -126,7 +126,7 @@ void JitLogWriter::Thread(uint32_t tid, JitThreadEvent event, std::string_view n
 void JitLogWriter::End() {
   std::lock_guard guard(lock_);
   if (!fd_) return;
-  stopped_ = false;  // after a failure, too: this record is small, and there may be room again
+  stopped_ = false;  // also after a failure: this record is small and may fit
   JitEndRecord record = counts_;
   record.record.kind = JitKind::kEnd;
   iovec parts[] = {Part(&record, sizeof(record))};

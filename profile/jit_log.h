@@ -1,9 +1,9 @@
-// The file `jitlog` of a profile: which machine code a JVM made, where it stood from when to when,
-// and the names of the JVM's threads; written as it happens, so that addresses seen by a sampler
-// can be named afterwards.
+// The file `jitlog` of a profile: the machine code that the JVM generated, its address and
+// lifetime, and the names of the JVM's threads. It is written during the run, so that sampled
+// addresses can be resolved afterwards.
 //
-// A JitHeader, then records, each 8-byte aligned, in the order in which the writer was told. A file
-// that was cut anywhere reads up to there. docs/PROFILE_FORMAT.md says in words what stands here.
+// Layout: a JitHeader, then records, each 8-byte aligned, in the order in which they were added. A
+// truncated file can be read up to the truncation. docs/PROFILE_FORMAT.md describes the fields.
 #pragma once
 
 #include <sys/uio.h>
@@ -33,7 +33,7 @@ struct JitHeader {
   uint32_t pid = 0;
   uint32_t clock = 1;  // CLOCK_MONOTONIC; all times are its nanoseconds
   uint64_t start_ns = 0;
-  uint64_t start_unix_ns = 0;  // the same moment by the calendar
+  uint64_t start_unix_ns = 0;  // the same moment in calendar time
   uint64_t unused[3] = {};
 };
 static_assert(sizeof(JitHeader) == 64);
@@ -47,11 +47,11 @@ struct JitRecord {
   uint64_t time = 0;
 };
 static_assert(sizeof(JitRecord) == 16);
-// Told again by request when the VM was up: says nothing new where something is known already.
+// Repeated on request after VM start: adds nothing if the code is known already.
 inline constexpr uint16_t kJitAgain = 1;
 
-// From `offset` in the code to the next line's: the source line of the innermost inlined method
-// there, and the one of the compiled method itself. 0: not known.
+// The source line for the code from `offset` to the next JitLine: of the innermost inlined method,
+// and of the compiled method itself. 0: unknown.
 struct JitLine {
   uint32_t offset = 0;
   uint32_t line = 0;
@@ -60,8 +60,8 @@ struct JitLine {
 };
 static_assert(sizeof(JitLine) == 12);
 
-// kLoad and kStub; followed by lines, code bytes, class, name, signature, source file, padding. A
-// stub has a name only.
+// kLoad and kStub. Followed by lines, code bytes, class, name, signature, source file, padding. A
+// stub has only a name.
 struct JitCodeRecord {
   JitRecord record;
   uint64_t address = 0;
@@ -84,8 +84,8 @@ struct JitUnloadRecord {
 };
 static_assert(sizeof(JitUnloadRecord) == 24);
 
-// kJitNamed of a thread that has not begun in this log: it was there before. Of one that has: its
-// name of now.
+// kJitNamed for a thread without a begin record: the thread existed before the log. For any other
+// thread: its current name.
 enum JitThreadEvent : uint16_t { kJitBegan = 1, kJitNamed = 2, kJitThreadEnded = 3 };
 struct JitThreadRecord {  // followed by the name
   JitRecord record;
@@ -95,19 +95,19 @@ struct JitThreadRecord {  // followed by the name
 };
 static_assert(sizeof(JitThreadRecord) == 24);
 
-// The program ended in order: how much is in the file, and what could not be written to it.
+// The program ended normally: how many records the file has, and how many could not be written.
 struct JitEndRecord {
   JitRecord record;
   uint64_t loads = 0, unloads = 0, stubs = 0, threads = 0, lost = 0;
 };
 static_assert(sizeof(JitEndRecord) == 56);
 
-// Code as it is written, and as it is read: at [address, address + length), in the time [loaded,
+// One piece of code, as written and as read: at [address, address + length), during [loaded,
 // unloaded).
 struct JitCode {
   uint64_t address = 0;
   uint32_t length = 0;
-  bool stub = false;  // named, but no method
+  bool stub = false;  // has a name but is not a method
   char type = 'J';
   uint8_t level = 0;
   std::string_view class_name;  // pkg/Class
@@ -116,16 +116,18 @@ struct JitCode {
   std::string_view source;  // file name, empty: not known
   std::span<const JitLine> lines;
   std::span<const uint8_t> code;
-  uint64_t loaded = 0;  // 0: always; set by the reader, like the next
+  uint64_t loaded = 0;  // 0: always; set by the reader, like `unloaded`
   uint64_t unloaded = kJitForever;
 };
 
 uint64_t MonotonicNanos();
 
-// Appends whole records, one system call each, so that `kill -9` loses nothing told before.
-// Callable from any number of threads; waits for the lock, so not from a probe. Allocates nothing,
-// throws nothing. The first write that fails ends the log: what comes after is only counted, and
-// the end record says how much if there is room for it.
+// Appends whole records, one system call each, so that `kill -9` loses no record added before.
+//
+// - Callable from any number of threads. Waits for a lock, so it must not be called from a probe.
+// - Allocates nothing, throws nothing.
+// - The first write that fails ends the log: later records are only counted. The end record reports
+//   their number if it can be written.
 class JitLogWriter {
  public:
   explicit JitLogWriter(uint64_t (*now)() = MonotonicNanos) : now_(now) {}
@@ -134,25 +136,25 @@ class JitLogWriter {
   // Makes the file in that directory; it must not exist.
   Result<void> Open(int directory_fd);
 
-  void Load(const JitCode& code, bool again);  // stubs, too
+  void Load(const JitCode& code, bool again);  // also stubs
   void Unload(uint64_t address);
   void Thread(uint32_t tid, JitThreadEvent event, std::string_view name);
-  void End();  // nothing is written after it
+  void End();  // nothing is written afterwards
 
  private:
   static constexpr int kMostParts = 8;
-  // Under the lock; parts[0] is the record itself. False: it is lost.
+  // Requires the lock; parts[0] is the record itself. False: the record is lost.
   bool Append(JitRecord& record, std::span<const iovec> parts);
 
   uint64_t (*const now_)();
   std::mutex lock_;
   Fd fd_;
-  int64_t size_ = 0;  // of the whole records
+  int64_t size_ = 0;  // of the complete records
   bool stopped_ = true;
   JitEndRecord counts_;
 };
 
-// What the log says, in its order. For `unload` only the address counts.
+// One record of the log, in file order. kUnload uses only the address.
 struct JitEvent {
   uint64_t time = 0;
   bool unload = false;
@@ -160,20 +162,20 @@ struct JitEvent {
   JitCode code;
 };
 
-// Makes intervals of events; the result's intervals do not overlap, in addresses and time together.
-// - Code reaches back to the end of what stood at any of its addresses before, or to 0 if nothing
-// did: the VM tells of it
-//   only after it has run for a while.
-// - Code that comes to where other code stands ends that (its unloading was not told, or not told
-// yet).
-// - The same code told twice, and code told `again` where something is known to stand, are left
-// out.
-// - Code that stood for no time (a clock that stood still, or a damaged time) is left out.
-// - An unloading of what is not there is left out. Times that go backwards count as the latest time
-// before.
+// Makes intervals from events. The intervals of the result do not overlap in addresses and time
+// together.
+//
+// - The VM reports code only after it has run for a while. So code begins where the previous code
+//   at any of its addresses ended, or at 0 if there was none.
+// - Code that overlaps live code ends it: the unloading of the old code was not reported, or not
+//   yet.
+// - Duplicate code, and code marked `again` where code is known already, is dropped.
+// - Code with an empty lifetime (a stopped clock, a damaged time) is dropped.
+// - The unloading of unknown code is dropped.
+// - A time that is earlier than a previous one counts as the latest time so far.
 std::vector<JitCode> JitIntervals(std::span<const JitEvent> events);
 
-// A thread of the JVM, under the last name it was seen to have.
+// A thread of the JVM, with its last known name.
 struct JitThread {
   uint32_t tid = 0;
   uint64_t begin = 0;  // 0: always
@@ -181,23 +183,23 @@ struct JitThread {
   std::string_view name;
 };
 
-// A log, read. Views live as long as it or a copy of it.
+// A parsed log. The views are valid as long as the log or a copy of it exists.
 struct JitLog {
   JitHeader header;
   std::vector<JitCode> code;  // see JitIntervals
   std::vector<JitThread> threads;
-  bool ended = false;   // in order
+  bool ended = false;   // normally
   uint64_t end_ns = 0;  // the latest time in the log
-  uint64_t lost = 0;    // records that could not be written, as far as is known
+  uint64_t lost = 0;    // records that could not be written, as far as known
   std::vector<std::string> damages;
 
   std::shared_ptr<const std::string> bytes;  // the file
 };
 
-// `bytes`: the file's. No byte is trusted; what is damaged is left out and named in `damages`.
-// Error: no log, or another version's.
+// `bytes`: the content of the file, untrusted. Damaged records are dropped and listed in `damages`.
+// Error: not a log, or a log of another version.
 Result<JitLog> ParseJitLog(std::string bytes);
-// The log in a profile directory. Also of a program that still runs.
+// Reads the log in a profile directory, also while the program is running.
 Result<JitLog> ReadJitLog(const std::string& directory);
 
 }  // namespace jprof::profile

@@ -1,4 +1,4 @@
-// The reading half of jit_log.h.
+// Parses the file described in jit_log.h.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,8 +18,8 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kLongestLog = 4ull << 30;
-// What reading takes: the file, and for each record of some 100 bytes or more an event and a code
-// of 150 each.
+// Memory for reading: the file, and for each record of about 100 bytes or more an event and a code
+// of 150 bytes each.
 constexpr uint64_t kMemoryPerLogByte = 4;
 
 uint64_t EndOf(const JitCode& code) { return code.address + code.length; }
@@ -30,8 +30,7 @@ bool SameCode(const JitCode& a, const JitCode& b) {
          a.signature == b.signature;
 }
 
-// When what stood at an address was last seen to end: pieces of the address space that do not
-// overlap.
+// The time at which the previous code at an address ended, as address ranges that do not overlap.
 class Ends {
  public:
   // `time` is not below any before.
@@ -68,7 +67,7 @@ class Ends {
   std::map<uint64_t, Piece> pieces_;  // by their begin
 };
 
-// Threads begin, are named and end; a tid comes back with another thread.
+// Threads begin, get names and end; the kernel reuses the tid for another thread.
 class Threads {
  public:
   void Add(uint32_t tid, uint16_t event, uint64_t time, std::string_view name) {
@@ -99,7 +98,7 @@ class Threads {
   std::unordered_map<uint32_t, uint64_t> ended_;
 };
 
-// `count` elements as they lie in a record, which is aligned to 8 bytes.
+// Copies `count` elements out of a record, which is aligned to 8 bytes.
 template <typename T>
 std::span<const T> ReadArray(ByteCursor& record, uint64_t count) {
   const std::string_view bytes = record.ReadBytes(count * sizeof(T));
@@ -128,7 +127,7 @@ bool ReadCode(ByteCursor record, JitEvent* event) {
          code.type != '\0' && std::ranges::is_sorted(out.lines, {}, &JitLine::offset);
 }
 
-// Goes through the records of a file.
+// Parses the records of a file.
 class Parser {
  public:
   explicit Parser(JitLog& log) : log_(log) {}
@@ -149,8 +148,8 @@ class Parser {
     }
     if (!rest.empty()) {
       damages_.Add(
-          log_.ended ? "jitlog: bytes behind its end" : "jitlog: cut off or damaged",
-          fmt::format("{} of {} bytes are read", bytes.size() - rest.left(), bytes.size()));
+          log_.ended ? "jitlog: bytes after its end" : "jitlog: cut off or damaged",
+          fmt::format("{} of {} bytes were read", bytes.size() - rest.left(), bytes.size()));
     }
     log_.code = JitIntervals(events_);
     log_.threads = threads_.Take();
@@ -188,7 +187,7 @@ class Parser {
       case JitKind::kEnd:
         return Finish(record);
     }
-    return true;  // of a kind that is not known yet
+    return true;  // an unknown kind
   }
 
   bool Finish(ByteCursor record) {
@@ -200,7 +199,7 @@ class Parser {
       damages_.Add("jitlog: the disk was full", fmt::format("{} records are lost", end.lost));
     if (end.loads != counts_.loads || end.unloads != counts_.unloads ||
         end.stubs != counts_.stubs || end.threads != counts_.threads) {
-      damages_.Add("jitlog: there are not as many records as its end says");
+      damages_.Add("jitlog: the number of records differs from its end record");
     }
     return true;
   }
@@ -256,8 +255,8 @@ Result<JitLog> ParseJitLog(std::string bytes) {
   log.header = cursor.Read<JitHeader>();
   if (!cursor.ok() || std::memcmp(log.header.magic, kJitMagic, sizeof(kJitMagic)) != 0) {
     return Fail(
-        "the file '{}' does not begin with {}: it is no log of jitted code, or was cut off at "
-        "once; record again",
+        "the file '{}' does not begin with {}: it is not a log of jitted code, or was "
+        "truncated; record again",
         kJitLogFile, std::string_view(kJitMagic, sizeof(kJitMagic)));
   }
   if (log.header.version != kJitVersion) {
@@ -267,7 +266,7 @@ Result<JitLog> ParseJitLog(std::string bytes) {
   }
   if (log.header.header_bytes != sizeof(JitHeader)) {
     return Fail(
-        "the file '{}' is damaged: its header is not as long as version {} has it; record again",
+        "the file '{}' is damaged: its header does not have the length of version {}; record again",
         kJitLogFile, kJitVersion);
   }
   Parser(log).Run();
@@ -278,7 +277,7 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const ReaderFile file(folder.get(), kJitLogFile);
   if (!file.exists()) {
-    return Fail("{}: it has no log of jitted code ('{}'); the agent's option TPROF makes one",
+    return Fail("{}: has no log of jitted code ('{}'); record with the agent's option TPROF",
                 directory, kJitLogFile);
   }
   const uint64_t memory = ReadingMemory(),
@@ -291,10 +290,10 @@ Result<JitLog> ReadJitLog(const std::string& directory) {
   auto log = ParseJitLog(std::move(bytes));
   if (!log) return std::unexpected(Error{directory + ": " + log.error().message, log.error().kind});
   if (read == kLongestLog && file.size() > read) {
-    log->damages.push_back("jitlog: longer than 4 GiB: the rest is left out");
+    log->damages.push_back("jitlog: longer than 4 GiB: the remainder is left out");
   } else if (read < file.size() && !log->ended) {
     log->damages.push_back(
-        fmt::format("jitlog: nothing from byte {} on, it is {} long", read, file.size()));
+        fmt::format("jitlog: not read from byte {} on, it has {} bytes", read, file.size()));
   }
   return log;
 }

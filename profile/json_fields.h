@@ -1,4 +1,4 @@
-// Reading the fields of a JSON object by name.
+// Reads fields of a JSON object by name.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace jprof::profile {
 
-// A JSON object that anybody may have written: a field that is missing or of another type leaves
-// what is read unchanged.
+// An untrusted JSON object: a field that is missing or has another type leaves the output
+// unchanged.
 class JsonFields {
  public:
   explicit JsonFields(const nlohmann::json& object) : object_(object) {}
@@ -36,7 +36,7 @@ class JsonFields {
       number = value.get<uint64_t>();
   }
 
-  // The text of a value, fit to print; empty for a value of another type.
+  // The text of a value, in printable form; empty for a value of another type.
   static std::string Text(const nlohmann::json& value) {
     return value.is_string() ? CleanText(value.get_ref<const std::string&>()) : std::string();
   }

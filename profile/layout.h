@@ -1,5 +1,5 @@
-// The on-disk profile, byte by byte. docs/PROFILE_FORMAT.md says it in words; change the two, the
-// writer, the reader and their tests together, and raise kFormatVersion.
+// The on-disk profile, byte by byte. docs/PROFILE_FORMAT.md describes it. Change both together with
+// the writer, the reader and their tests, and raise kFormatVersion.
 //
 // A profile is a directory of these files:
 //
@@ -38,35 +38,42 @@ inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 
+// The number of a method in the profile: its place in the file of names.
+enum class MethodId : uint32_t {};
+constexpr uint32_t IndexOf(MethodId method) { return static_cast<uint32_t>(method); }
+
 // A node's or an event's method: type in the top 4 bits, method id in the low 28.
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
-inline constexpr uint32_t kRootMethod = 0;                // the thread row
-inline constexpr uint32_t kOverflowMethod = kMethodMask;  // contexts past the memory cap
-constexpr uint32_t PackMethod(MethodType type, uint32_t method) {
-  return static_cast<uint32_t>(type) << kMethodBits | method;
+inline constexpr MethodId kRootMethod{0};  // the thread row; where a method is optional: none
+inline constexpr MethodId kOverflowMethod{kMethodMask};  // contexts past the memory cap
+constexpr uint32_t PackMethod(MethodType type, MethodId method) {
+  return static_cast<uint32_t>(type) << kMethodBits | IndexOf(method);
 }
 constexpr MethodType TypeOf(uint32_t word) { return static_cast<MethodType>(word >> kMethodBits); }
-constexpr uint32_t MethodOf(uint32_t word) { return word & kMethodMask; }
+constexpr MethodId MethodOf(uint32_t word) { return MethodId{word & kMethodMask}; }
 
 struct ChildSlot {
-  uint32_t method = 0;  // id without type; 0 = empty
-  uint32_t node = 0;    // the child; in a folded tree possibly an ancestor (recursion)
+  // What distinguishes children: the method id, or in sampled trees id and type. 0 = empty.
+  uint32_t key = 0;
+  uint32_t node = 0;  // the child; in a folded tree possibly an ancestor (recursion)
 };
 
-// One calling context: one cache line.
-// Invariants: parent < own index (a root's parent is 0); node 0 is never used; word 0 = unused
-// record. A context whose method changed type (I -> J -> R), or whose counters neared 2^31, leaves
-// what it had in a *former* record: same method, the type of then, parent = the live node, more ==
-// kFormer.
+// One calling context: one cache line. Invariants:
+//
+// - parent < own index (a root's parent is 0).
+// - Node 0 is never used; word 0 means an unused record.
+// - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
+//   its values move to a *superseded* record: same method, the old type, parent = the live node,
+//   more == kFormer.
 struct Node {
   uint32_t word = 0;  // PackMethod(type, id); type kBlock = this record is a ChildBlock
   uint32_t parent = 0;
-  // Entries and exits of this method by the event before: [0] an entry, [1] an exit.
+  // Entries and exits of this method, by the previous event: [0] an entry, [1] an exit.
   uint32_t entries[2] = {};
   uint32_t exits[2] = {};
   int64_t self = 0;         // first metric, while this node was current: signed
-  uint32_t more = 0;        // children beyond the slots: index of a ChildBlock, or kFormer
+  uint32_t more = 0;        // more children than slots: index of a ChildBlock, or kFormer
   uint32_t dispatches = 0;  // times the thread was scheduled in while this node was current
   ChildSlot child[3] = {};
 };
@@ -74,7 +81,7 @@ inline constexpr uint32_t kFormer = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
 struct ChildBlock {
-  uint32_t word = PackMethod(MethodType::kBlock, 0);
+  uint32_t word = PackMethod(MethodType::kBlock, kRootMethod);
   uint32_t next = 0;  // index of the next block, 0 = none
   ChildSlot child[7] = {};
 };
@@ -82,7 +89,7 @@ static_assert(sizeof(ChildBlock) == sizeof(Node));
 
 enum ThreadState : uint32_t { kThreadUnused = 0, kThreadLive = 1, kThreadEnded = 2 };
 enum ThreadFlags : uint32_t {
-  kThreadVirtual = 1,      // virtual threads, one tree for those that used it one after another
+  kThreadVirtual = 1,      // one tree for consecutive virtual threads
   kThreadFiltered = 2,     // not recorded: excluded by --threads
   kThreadDisarmed = 4,     // recording stopped early (disk full, no memory)
   kThreadNoClock = 8,      // time is wall clock: the per-thread clock could not be opened
@@ -93,7 +100,7 @@ enum ThreadFlags : uint32_t {
 constexpr uint32_t FlagsOfError(int error) { return static_cast<uint32_t>(error) << 24; }
 constexpr int ErrorOfFlags(uint32_t flags) { return static_cast<int>(flags >> 24); }
 
-// One thread, owned and written by it.
+// One thread. Only the thread itself writes its record.
 struct ThreadRecord {
   uint32_t state = kThreadUnused;
   uint32_t flags = 0;
@@ -103,22 +110,22 @@ struct ThreadRecord {
   uint64_t end_ticks = 0;
   uint64_t cpu_ns_start = 0;  // the thread's CPU time (kernel's) when recording began and ended
   uint64_t cpu_ns_end = 0;
-  int64_t own_ticks = 0;  // dropped as the profiler's own
+  int64_t own_ticks = 0;  // excluded as the profiler's overhead
   uint64_t dispatches = 0;
-  uint64_t healed = 0;             // frames popped because they were found gone: counted as exits
+  uint64_t healed = 0;             // frames found gone and popped: counted as exits
   uint64_t unmatched = 0;          // exits without an entry on the stack: ignored
-  uint64_t overflow = 0;           // entries charged to an overflow node
+  uint64_t overflow = 0;           // entries attributed to an overflow node
   uint64_t dropped = 0;            // events not recorded: after the end, or while disarmed
   uint64_t trace_events = 0;       // events written to the trace
-  uint64_t trace_dropped = 0;      // events that found no room in the trace
+  uint64_t trace_dropped = 0;      // events for which the trace had no space
   uint64_t trace_overwritten = 0;  // events overwritten (wrap)
-  uint64_t samples = 0;            // stacks taken (all events), in the tree
-  uint64_t samples_unknown = 0;    // of which the walk met what it could not understand
+  uint64_t samples = 0;            // stacks recorded in the tree (all events)
+  uint64_t samples_unknown = 0;    // of these: the stack walk ended at something unknown
   char name[88] = {};              // UTF-8, zero terminated, cut to fit
-  uint64_t samples_truncated = 0;  // of which the stack was deeper than is recorded
+  uint64_t samples_truncated = 0;  // of these: the stack was deeper than is recorded
   uint64_t samples_own = 0;        // taken inside the profiler: dropped
-  uint64_t samples_lost = 0;       // not taken: no memory, or one was being taken
-  uint64_t sampling_ticks = 0;     // spent in taking them, by the raw clock
+  uint64_t samples_lost = 0;       // not recorded: no memory, or a sample was in progress
+  uint64_t sampling_ticks = 0;     // time spent taking samples, by the raw clock
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
@@ -131,32 +138,32 @@ struct ControlHeader {
   uint32_t node_bytes = 64;
   uint32_t thread_count = 0;  // records used
   uint32_t metric_count = 1;
-  uint64_t node_count = 0;     // records handed out in `nodes` (high water; some are unused)
+  uint64_t node_count = 0;     // records allocated in `nodes` (some are unused)
   uint64_t node_limit = 0;     // the cap
   uint64_t methods_bytes = 0;  // bytes of complete records in `methods`
   uint32_t method_count = 0;
-  uint32_t finished = 0;       // 1 = the program ended in order
-  uint64_t trace_blocks = 0;   // blocks handed out in `trace`
+  uint32_t finished = 0;       // 1 = the program ended normally
+  uint64_t trace_blocks = 0;   // blocks allocated in `trace`
   uint64_t train_records = 0;  // records in `train`
   uint64_t start_unix_ns = 0;
   uint64_t start_ticks = 0;
   uint64_t end_ticks = 0;
   uint64_t ticks_per_second = 0;
-  // Losses of the whole process; each thread's are in its record.
+  // Losses of the whole process; those of each thread are in its record.
   uint64_t lost_threads = 0;   // threads that could not be recorded at all
   uint64_t lost_events = 0;    // events of those threads, and events after a thread's end
   uint64_t disk_full = 0;      // 1 = a file could not grow; recording stopped then
   uint64_t name_failures = 0;  // methods whose name could not be read
   uint64_t tree_full = 0;      // 1 = the memory cap was reached
-  // Per metric: the least part of the time, of any thread, that it was on a counter; below 1000 =
-  // scaled.
+  // Per metric: the smallest part of the time, over all threads, that it was on a counter. Below
+  // 1000: values are scaled.
   uint32_t least_running_permille[9] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
   uint32_t filtered_methods = 0;  // of method_count: seen, but excluded by the method filter
-  // Focus: methods that were compiled, with probes, without, and those that could not be read (they
-  // have probes).
+  // Focus: methods compiled with probes, methods compiled without, and methods whose names could
+  // not be read (they have probes).
   uint32_t focus_probed = 0, focus_unprobed = 0, focus_undecided = 0;
-  // Raw clock when half of the cap was used; from then on recursion is folded, in trees of their
-  // own below the same roots. 0: not reached, or folded from the start.
+  // Raw clock when half of the cap was used. From then on recursion is folded, in separate trees
+  // below the same roots. 0: not reached, or folded from the start.
   uint64_t folded_ticks = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
@@ -167,12 +174,12 @@ enum MethodFlags : uint16_t {
   kMethodStatic = 1,
   kMethodNative = 2,
   kMethodFiltered = 4,  // excluded: its name is kept for messages, no node has it
-  // What a sampled stack has besides Java methods:
+  // Kinds of frames in sampled stacks other than Java methods:
   kMethodCode = 8,     // a native function: class = path of its module, name = link address, 0x...
   kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol
   kMethodStub = 32,    // code of the VM that is not a method: name only
-  kMethodClass = 64,   // a class of objects, a leaf below who allocated or waited: class only
-  // In focus, but the JVM has its own code for it, which unprobed callers may use.
+  kMethodClass = 64,   // a class of objects, below the allocating or waiting frame: class only
+  // In focus, but the JVM has an intrinsic for it, which callers without probes may use.
   kMethodIntrinsic = 128,
 };
 struct MethodRecord {
@@ -203,12 +210,12 @@ struct TraceBlock {
 static_assert(sizeof(TraceBlock) == 40);
 
 // One metric of one trained event. For an entry: from = the running method, to = the entered one.
-// For an exit: from = the exiting method, to = the one it returns to. Words as in Node.
+// For an exit: from = the exiting method, to = the one it returns to. Method references as in Node.
 struct TrainRecord {
   uint32_t delta = 0;  // of the metric since the previous event on this thread; kDirty = not clean
   uint32_t from = 0;
   uint32_t to = 0;
-  uint16_t handler = 0;  // ticks inside the handler, if this event was bracketed; else 0
+  uint16_t handler = 0;  // ticks inside the handler, if this was a timed event; else 0
   uint8_t previous = 0;  // EventKind
   uint8_t event = 0;     // EventKind | number of the metric << 1
 };

@@ -15,12 +15,12 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kFirstStep = 64 * 1024;
-constexpr size_t kLargestStep = 16 << 20;  // half of which is left when the next one is taken
+constexpr size_t kLargestStep = 16 << 20;  // half of it is left when the next one is mapped
 
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// On tmpfs any signal that is due ends the call and undoes its work: under a profiling timer it
-// would never get through, so signals wait.
+// On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
+// would never complete, so signals are blocked.
 int Reserve(int fd, size_t begin, size_t bytes) {
   const BlockedSignals blocked;
   int error;
@@ -63,8 +63,7 @@ bool MappedFile::Ensure(size_t bytes) {
   return true;
 }
 
-// Steps grow with the file, so that a small profile stays small and a large one is mapped in few
-// pieces.
+// Steps grow with the file: a small profile stays small, and a large one is mapped in few pieces.
 size_t MappedFile::NextStep() const {
   const size_t mapped = size();
   return std::min(mapped + std::clamp(mapped, kFirstStep, kLargestStep), reserved_);

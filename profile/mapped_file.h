@@ -1,8 +1,12 @@
-// A file that grows under one fixed address range: the range is reserved once, the file is mapped
-// into it piece by piece. Every piece is reserved on disk (posix_fallocate) before it is mapped: a
-// hole on a full disk would be a SIGBUS in somebody's JVM. Where a file system keeps no such
-// promise (copy on write, compression), or somebody cuts the file, a SIGBUS remains possible.
-// Pointers into it stay valid until Close. Nothing here throws.
+// A file that grows under one fixed address range: the range is reserved once, and the file is
+// mapped into it piece by piece.
+//
+// - Every piece is reserved on disk (posix_fallocate) before it is mapped, because a hole on a full
+//   disk would cause a SIGBUS in the JVM. On file systems that do not guarantee the reservation
+//   (copy on write, compression), or if another process truncates the file, a SIGBUS remains
+//   possible.
+// - Pointers into it stay valid until Close.
+// - Nothing here throws.
 #pragma once
 
 #include <atomic>
@@ -21,16 +25,16 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile() { Close(); }
 
-  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses. False: errno
-  // tells.
+  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses. False: errno is
+  // set.
   bool Create(int dir_fd, const char* name, size_t max_bytes);
 
-  // Makes [0, bytes) usable; any thread may call it. False when the disk is full or `max_bytes` is
-  // passed. Grows in steps; one thread takes the next step when little is left, and the others go
-  // on with what is: they wait, asleep, only for bytes that are not there yet.
+  // Makes [0, bytes) usable. Callable from any thread. False: the disk is full, or `bytes` exceeds
+  // `max_bytes`. The file grows in steps: one thread takes the next step when little is left. The
+  // others continue with the available bytes and sleep only if they need bytes beyond those.
   bool Ensure(size_t bytes);
 
-  // Unmaps; what was written stays on disk.
+  // Unmaps the file; the written bytes stay on disk.
   void Close();
 
   char* data() const { return base_; }
@@ -39,7 +43,7 @@ class MappedFile {
 
  private:
   size_t NextStep() const;
-  bool Extend(size_t target);  // both under `growing_`
+  bool Extend(size_t target);  // both require `growing_`
 
   Fd fd_;
   char* base_ = nullptr;

@@ -165,7 +165,7 @@ Meta ParseMeta(std::string_view text, Damages& damages) {
   Meta meta;
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) {
-    damages.Add("meta.json: missing or no JSON: command, metric names and units are unknown");
+    damages.Add("meta.json: missing or not JSON: command, metric names and units are unknown");
     return meta;
   }
   const JsonFields fields(root);

@@ -12,7 +12,7 @@
 
 namespace jprof::profile {
 
-// What lies between two samples.
+// The interval between two samples.
 struct Period {
   uint64_t value = 0;  // one sample every `value` of `unit`; 0: not taken by period
   uint64_t asked = 0;  // the period asked for, where `value` was made longer; 0: it was not
@@ -26,7 +26,7 @@ struct Metric {
     kTime,      // clock ticks; corrected by calibration
     kCount,     // events of a counter; corrected by calibration
     kSamples,   // number of samples
-    kWeighted,  // what samples stand for, in `unit`; the next metric is their number
+    kWeighted,  // the amount that samples represent, in `unit`; the next metric is their number
   };
 
   std::string name;
@@ -43,15 +43,15 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
-// The clock of intervals, and what its brackets cost.
+// The clock of intervals, and the overhead of timed events.
 struct Clock {
   double ticks_per_second = 0;  // 0: nothing was timed
   double granularity_ticks = 1;
   double read_ticks = 0;        // one reading among others
-  double bracket_ticks = 0;     // what a bracket around nothing measures
-  uint64_t bracket_period = 0;  // one event in so many is bracketed; 0: none
-  // What of a bracket remains in each interval: a sampled bracket stands for all intervals but its
-  // own.
+  double bracket_ticks = 0;     // timer overhead: what a timed event around nothing measures
+  uint64_t bracket_period = 0;  // one event in this many is timed; 0: none
+  // The part of the timer overhead that remains in each interval: the time measured for one event
+  // stands for all events of its period, of which only this one was timed.
   double bracket_bias() const;
   bool operator==(const Clock&) const = default;
 };
@@ -71,7 +71,7 @@ struct Jvm {
 // How entries and exits were recorded.
 struct Probe {
   std::string kind;  // hotspot, jvmti or none
-  std::string note;  // why it is not the faster one
+  std::string note;  // why it is not the faster kind
   bool operator==(const Probe&) const = default;
 };
 
@@ -86,9 +86,9 @@ struct RecordingOptions {
   bool train = false;
   std::string timer;  // auto, perf, posix
   bool force_rate = false;
-  uint64_t interrupt_ns = 0;  // what one timer interrupt costs here; 0: not measured
+  uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0: not measured
   bool tprof = false;         // jitted code is logged
-  bool code = false;          // with its instructions
+  bool code = false;          // including its instructions
   bool operator==(const RecordingOptions&) const = default;
 };
 
@@ -113,8 +113,9 @@ struct Meta {
 // The text of meta.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const Meta& meta);
 
-// Reads what ToJson wrote, and anything else: a field that is missing or of another type keeps its
-// default; text that is not a JSON object is a damage. Texts are fit to print (CleanText).
+// Parses the output of ToJson or any other text. A field that is missing or has another type keeps
+// its default. Text that is not a JSON object is reported as damage. Texts are printable
+// (CleanText).
 Meta ParseMeta(std::string_view text, Damages& damages);
 
 }  // namespace jprof::profile

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kMetaLimit = 16 << 20;
 constexpr uint64_t kCalibrationLimit = 64 << 20;
 
-// The directory is opened for each file, so that a Reader holds no descriptor and is a plain value.
+// The directory is opened for each file, so that a Reader holds no descriptor and can be copied.
 Fd OpenDirectory(const std::string& directory) {
   return Fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
@@ -47,8 +47,8 @@ Result<void> CheckHeader(const std::string& directory, const ControlHeader& head
   return {};
 }
 
-// meta.json and control must agree on how many metrics a node has; `control` decides what is in the
-// files.
+// meta.json and control must agree on the number of metrics of a node. `control` determines the
+// layout of the files.
 void MatchMetrics(const ControlHeader& header, Meta& meta, Damages& damages) {
   if (meta.mode == "calltree" && meta.metrics.empty()) return;
   const size_t count = std::clamp<size_t>(header.metric_count, 1, kMaxMetrics);
@@ -94,7 +94,7 @@ void Reader::ReadThreads(const ReaderFile& control) {
                            : (bytes.size() - kControlHeaderBytes) / sizeof(ThreadRecord);
   if (count < header_.thread_count) {
     damages_.Add("control: cut off: thread records are missing",
-                 fmt::format("{} of {} are there", count, header_.thread_count));
+                 fmt::format("{} of {} exist", count, header_.thread_count));
   }
   threads_.reserve(count);
   ByteCursor records(bytes);

@@ -1,8 +1,10 @@
-// The reading side of a profile directory (layout.h), for tools outside the profiled process.
-// No byte is trusted: sizes, indices and counts are checked against what the files hold. What is
-// damaged is left out and named in damages(); only a directory that is no profile, or one of
-// another version, is an Error. Works while the profile is being written, and after kill -9. Not
-// thread safe.
+// Reads a profile directory (layout.h), in tools outside the profiled process.
+//
+// - No byte is trusted: sizes, indices and counts are checked against the actual files.
+// - Damaged parts are dropped and listed in damages(). Only a directory that is not a profile, or a
+//   profile of another version, is an Error.
+// - Works while the profile is being written, and after kill -9.
+// - Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +35,10 @@ struct Counts {
   uint32_t exits[2] = {};
 };
 
-// Every valid node record in the order of the file, columns side by side; element i of each is
-// record i. A record is a context, or (former != 0) what the context `parent` counted while its
-// method was of another type. parent[i] < i, is a context, and is kNoRecord for a thread's root.
+// Every valid node record in file order, by column: element i of each vector belongs to record i. A
+// record is a context or, if former != 0, a superseded record: the counts of the context `parent`
+// from before its method changed type. parent[i] < i is a context, or kNoRecord for the root of a
+// thread.
 struct CallTree {
   std::vector<uint32_t> word;  // method and type, as in Node
   std::vector<uint32_t> parent;
@@ -55,10 +58,10 @@ struct MethodName {
   uint16_t flags = 0;          // MethodFlags
 };
 
-// Methods by id. Ids that the file does not have answer an empty name.
+// Methods by id. An id that the file does not contain yields an empty name.
 class Methods {
  public:
-  MethodName operator[](uint32_t id) const;
+  MethodName operator[](MethodId id) const;
   size_t size() const { return entries_.size(); }  // one more than the highest id
 
  private:
@@ -74,7 +77,7 @@ class Methods {
 
 class Reader {
  public:
-  // Wrong directory: exit code 2 where another argument would help.
+  // Error: the directory is wrong (kWrongUse where another argument would help).
   static Result<Reader> Open(const std::string& directory);
 
   const std::string& directory() const { return directory_; }
@@ -84,12 +87,12 @@ class Reader {
   const Damages& damages() const { return damages_; }
   Damages& damages() { return damages_; }
 
-  // Trees whose root no thread record claims go to one thread named "(unknown)", added to
-  // threads(). Error: the tree takes more than `memory` bytes.
+  // Trees whose root belongs to no thread record are attributed to one thread named "(unknown)",
+  // which is added to threads(). Error: the tree needs more than `memory` bytes.
   Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
 
-  // How many methods the tree may name: without the one for all that could not be described, and
-  // without those that the method filter excluded.
+  // The maximum number of methods in the tree: excludes filtered methods and the one that stands
+  // for all methods without a readable name.
   uint32_t RecordedMethods() const {
     const uint32_t others = 1 + header_.filtered_methods;
     return header_.method_count > others ? header_.method_count - others : 0;

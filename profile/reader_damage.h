@@ -1,4 +1,4 @@
-// What a profile was found to be missing or to have wrong: one line a kind, with how often.
+// The damages of a profile: one line per kind, with the number of occurrences.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ namespace jprof::profile {
 
 class Damages {
  public:
-  // `what` names the file and the damage, the same text for the same kind; `first` says where it
-  // was first seen. They may hold any bytes; Lines() are fit to print.
+  // `what` names the file and the damage, with the same text for the same kind; `first` states
+  // where it first occurred. Both may hold any bytes; Lines() are printable.
   void Add(const std::string& what, const std::string& first = "") {
     auto [entry, is_new] = kinds_.try_emplace(what);
     if (is_new) entry->second.first = first;

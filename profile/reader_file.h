@@ -1,6 +1,6 @@
-// One file of a profile, read by position and copied: never mapped, so a file that shrinks while it
-// is read is a short read instead of a SIGBUS, and every byte of a profile still being written is
-// read once.
+// One file of a profile, read by position and copied. It is never mapped: a file that shrinks while
+// it is read then causes a short read instead of a SIGBUS, and every byte of a live profile is read
+// once.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ class ReaderFile {
   ReaderFile(int dir_fd, const char* name);
 
   bool exists() const { return static_cast<bool>(fd_); }
-  uint64_t size() const { return size_; }  // when it was opened
-  // Of these, how many the file system has allocated blocks for.
+  uint64_t size() const { return size_; }  // at the time of opening
+  // The number of bytes for which the file system has allocated blocks.
   uint64_t allocated() const { return allocated_; }
 
-  // Copies [offset, offset + bytes) and returns how much of it there is.
+  // Copies [offset, offset + bytes) and returns the number of bytes that were available.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
-  // At most `limit` bytes, for files that are written from their begin to their end: they hold no
-  // MiB of zeros (but a stub's unused code may be some 100 KiB of them). A sparse file may be
-  // longer than all memory, so it ends here where such a piece begins.
+  // Reads at most `limit` bytes of a file that is written sequentially. Such a file holds no MiB of
+  // zeros (but the unused code of a stub may hold some 100 KiB). A sparse file may be larger than
+  // memory, so reading stops where such a run of zeros begins.
   std::string ReadAll(uint64_t limit) const;
 
-  // The first offset from `offset` on where anything but zeros may be; size() if there is none.
-  // Asks the file system only about files that are longer than their blocks, and never of a live
-  // profile's, whose blocks are reserved.
+  // Returns the first offset, from `offset` on, that may hold data other than zeros; size() if
+  // there is none. Queries the file system only for files that are longer than their blocks; the
+  // blocks of a live profile are reserved, so it is never queried for one.
   uint64_t NextData(uint64_t offset) const;
 
  private:

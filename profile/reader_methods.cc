@@ -5,16 +5,16 @@
 
 namespace jprof::profile {
 
-MethodName Methods::operator[](uint32_t id) const {
-  if (id >= entries_.size()) return {};
-  const Entry& entry = entries_[id];
+MethodName Methods::operator[](MethodId id) const {
+  if (IndexOf(id) >= entries_.size()) return {};
+  const Entry& entry = entries_[IndexOf(id)];
   const std::string_view text = std::string_view(text_).substr(entry.offset);
   return {text.substr(0, entry.lengths[0]), text.substr(entry.lengths[0], entry.lengths[1]),
           text.substr(entry.lengths[0] + entry.lengths[1], entry.lengths[2]), entry.flags};
 }
 
 Methods Reader::ReadMethods() {
-  // A live profile has gained methods since it was opened: take the newest count.
+  // A live profile may have gained methods since it was opened: use the current count.
   ControlHeader now;
   uint64_t bytes = header_.methods_bytes;
   if (OpenFile(kControlFile).ReadAt(0, &now, sizeof(now)) == sizeof(now)) {
@@ -24,12 +24,12 @@ Methods Reader::ReadMethods() {
   const ReaderFile file = OpenFile(kMethodsFile);
   if (bytes > file.size()) {
     damages_.Add("methods: cut off: some names are missing",
-                 fmt::format("{} of {} bytes are there", file.size(), bytes));
+                 fmt::format("{} of {} bytes exist", file.size(), bytes));
   }
   methods.text_ = file.ReadAll(bytes);
   const std::string& text = methods.text_;
   if (text.size() < std::min(bytes, file.size())) {
-    damages_.Add("methods: empty behind its begin: names are missing",
+    damages_.Add("methods: empty after its beginning: names are missing",
                  fmt::format("from byte {} on", text.size()));
   }
   for (ByteCursor rest(text); rest.left() >= sizeof(MethodRecord);) {
@@ -39,10 +39,10 @@ Methods Reader::ReadMethods() {
         uint64_t{record.class_length} + record.name_length + record.signature_length;
     const bool fits = record.bytes >= sizeof(record) + strings && record.bytes % 8 == 0 &&
                       record.bytes <= rest.left();
-    // Ids are dense from 1, so none can exceed the number of the smallest records that fit the
+    // Ids are dense from 1, so an id cannot exceed the number of smallest records that fit in the
     // file.
     if (!fits || record.id == 0 || record.id > text.size() / sizeof(record)) {
-      damages_.Add("methods: a bad record: names after it are missing",
+      damages_.Add("methods: an invalid record: names after it are missing",
                    fmt::format("at byte {}", at));
       break;
     }

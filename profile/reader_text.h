@@ -1,4 +1,4 @@
-// Names out of a profile, made fit to print: they come from a JVM's modified UTF-8 or from damage.
+// Makes names from a profile printable: they are modified UTF-8 from the JVM, or damaged bytes.
 #pragma once
 
 #include <string>
@@ -6,8 +6,11 @@
 
 namespace jprof::profile {
 
-// Valid UTF-8 without control characters: surrogate pairs are joined, what is no text becomes
-// U+FFFD, control characters (a name may hold newlines or terminal escapes) become '?'.
+// Returns valid UTF-8 without control characters:
+//
+// - Surrogate pairs are joined.
+// - Invalid bytes become U+FFFD.
+// - Control characters become '?': a name may contain newlines or terminal escapes.
 std::string CleanText(std::string_view bytes);
 
 }  // namespace jprof::profile

@@ -13,26 +13,26 @@ namespace {
 
 using Visit = std::function<bool(const TraceEvent&)>;
 
-// Turns blocks into events and keeps, per thread, where its last block ended.
+// Decodes blocks into events and keeps, per thread, where its last block ended.
 class Decoder {
  public:
   Decoder(Reader& reader, const Visit& visit) : reader_(reader), visit_(visit) {}
 
-  // `block` is kTraceBlockBytes or, of a file cut off, less. False: the visitor has enough.
+  // `block` has kTraceBlockBytes, or less in a truncated file. False: the visitor returned false.
   bool Block(const std::string& block) {
     ByteCursor bytes(block);
     const auto header = bytes.Read<TraceBlock>();
     if (!bytes.ok()) return true;
     if (header.sequence == 0 || header.thread >= reader_.threads().size()) {
       if (header.sequence != 0 || header.bytes != 0)
-        Damage("trace: a block of no known thread: left out");
+        Damage("trace: a block of an unknown thread is left out");
       return true;
     }
     if (header.bytes > bytes.left()) Damage("trace: a block is cut off");
     return Events(header, bytes.Part(std::min<size_t>(header.bytes, bytes.left())));
   }
 
-  // The newest block of each thread that was seen.
+  // The newest block of each thread so far.
   const std::map<uint32_t, uint64_t>& sequences() const { return sequences_; }
 
  private:
@@ -47,11 +47,11 @@ class Decoder {
       const uint64_t head = events.ReadUleb();
       const uint64_t delta = events.ReadUleb();
       if (!events.ok() || head >> 5 > kMethodMask) {
-        Damage("trace: an event is damaged: the rest of its block is left out");
+        Damage("trace: an event is damaged: the remainder of its block is left out");
         break;
       }
-      event.word =
-          PackMethod(static_cast<MethodType>(head >> 1 & 15), static_cast<uint32_t>(head >> 5));
+      event.word = PackMethod(static_cast<MethodType>(head >> 1 & 15),
+                              MethodId{static_cast<uint32_t>(head >> 5)});
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       ++next;
@@ -75,7 +75,7 @@ struct Place {
   uint64_t offset;
 };
 
-// The blocks of `trace`, one thread after another, each in its order.
+// The blocks of `trace`, one thread after another, each in its own order.
 bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const uint64_t there = (file.size() + kTraceBlockBytes - 1) / kTraceBlockBytes;
   const uint64_t count = std::min(reader.header().trace_blocks, there);
@@ -86,9 +86,9 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
     TraceBlock header;
     const uint64_t offset = i * kTraceBlockBytes;
     if (file.ReadAt(offset, &header, sizeof(header)) != sizeof(header)) break;
-    if (header.sequence == 0 && header.bytes == 0) continue;  // not begun
+    if (header.sequence == 0 && header.bytes == 0) continue;  // unused
     const auto seen = decoder.sequences().find(header.thread);
-    // What the continuous writer has compressed already may still stand here.
+    // Blocks that the continuous writer has already compressed may still be here.
     if (seen != decoder.sequences().end() && header.sequence <= seen->second) continue;
     places.push_back({header.thread, header.sequence, offset});
   }
@@ -104,7 +104,7 @@ bool ReadBlocks(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   return true;
 }
 
-// The blocks of `trace.zst`: frames one after another, each of whole blocks.
+// The blocks of `trace.zst`: consecutive frames, each of whole blocks.
 bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);
@@ -115,7 +115,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
   for (uint64_t offset = 0;;) {
     ZSTD_inBuffer in = {input.data(), file.ReadAt(offset, input.data(), input.size()), 0};
     if (file.NextData(offset) >= offset + in.size && in.size == input.size()) {
-      reader.damages().Add("trace.zst: a hole: what follows is missing",
+      reader.damages().Add("trace.zst: a hole: all later blocks are missing",
                            fmt::format("at byte {}", offset));
       break;
     }
@@ -130,7 +130,7 @@ bool ReadCompressed(Reader& reader, const ReaderFile& file, Decoder& decoder) {
       const size_t before = in.pos + out.pos;
       state = ZSTD_decompressStream(stream.get(), &out, &in);
       if (ZSTD_isError(state)) {
-        reader.damages().Add("trace.zst: damaged: what follows is missing",
+        reader.damages().Add("trace.zst: damaged: all later blocks are missing",
                              ZSTD_getErrorName(state));
         block.resize(out.pos);
         return block.empty() || decoder.Block(block);

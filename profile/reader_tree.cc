@@ -7,12 +7,12 @@ namespace jprof::profile {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
-// What a record takes without its metrics: in the columns of CallTree, with its place.
+// Memory for one record without its metrics: its place and its share of CallTree's columns.
 constexpr uint64_t kRecordBytes = 40;
 constexpr uint32_t kLeftOut = kNoRecord - 1;
 
-// Node index -> record, contexts only. A file may be sparse and speak of 4 billion nodes, so there
-// are only pieces for nodes that are there.
+// Node index -> record, contexts only. A sparse file may claim 4 billion nodes, so memory is
+// allocated only for ranges that contain nodes.
 class Places {
  public:
   uint32_t operator[](uint32_t node) const {
@@ -32,10 +32,10 @@ class Places {
   std::vector<std::vector<uint32_t>> pieces_;
 };
 
-// Checks nodes one by one, in the order of the file, and appends the good ones to a tree.
+// Checks nodes one by one, in file order, and appends the valid ones to a tree.
 class TreeBuilder {
  public:
-  // `node_count`: about how many nodes there are.
+  // `node_count`: the approximate number of nodes.
   TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads,
               Damages& damages)
       : threads_(threads), damages_(damages) {
@@ -57,13 +57,13 @@ class TreeBuilder {
     const bool is_former = node.more == kFormer;
     const bool is_root = MethodOf(node.word) == kRootMethod && !is_former;
     const uint32_t parent = is_root || node.parent >= index ? kNoRecord : places_[node.parent];
-    // What a thread did before its name was known, and the filter said no to it.
+    // Recorded before the thread was named and filtered out.
     if (parent == kLeftOut || (is_root && IsFiltered(index))) {
       if (!is_former) places_.Set(index, kLeftOut);
       return;
     }
     if (is_root ? node.parent != 0 : !IsParent(parent, node, is_former)) {
-      damages_.Add("nodes: a node's parent is wrong: left out with what is below it",
+      damages_.Add("nodes: a node's parent is wrong: left out with its subtree",
                    fmt::format("node {}", index));
       return;
     }
@@ -94,8 +94,7 @@ class TreeBuilder {
            (threads_[found->second].record.flags & kThreadFiltered) != 0;
   }
 
-  // A root that no thread record names belongs to a thread whose record was damaged or not yet
-  // written.
+  // A root without a thread record belongs to a thread whose record is damaged or not yet written.
   uint32_t ThreadOfRoot(uint32_t node) {
     const auto found = thread_of_root_.find(node);
     if (found != thread_of_root_.end()) return found->second;
@@ -124,7 +123,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
   const uint64_t count = std::min(header_.node_count, room);
   if (count < header_.node_count) {
     damages_.Add("nodes: cut off: call tree nodes are missing",
-                 fmt::format("{} of {} are there", count, header_.node_count));
+                 fmt::format("{} of {} exist", count, header_.node_count));
   }
   const size_t extra_count = meta_.metrics.size() > 1 ? meta_.metrics.size() - 1 : 0;
   const ReaderFile extra = OpenFile(kExtraFile);

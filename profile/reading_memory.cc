@@ -4,7 +4,7 @@
 
 namespace jprof::profile {
 
-// Where it is not known, malloc reports that there is no more.
+// If it is unknown there is no limit, and malloc reports when memory is exhausted.
 uint64_t ReadingMemory() { return procfs::AvailableMemory().value_or(UINT64_MAX) / 2; }
 
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory) {

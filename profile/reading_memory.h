@@ -1,5 +1,5 @@
-// How much memory a tool may take to read a profile: its files may be larger than this machine's
-// memory.
+// The amount of memory that a tool may use to read a profile, whose files may be larger than the
+// memory of this machine.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace jprof::profile {
 
-// Half of what is available, so that there is room to work on what was read.
+// Half of what is available: the other half is for processing the data.
 uint64_t ReadingMemory();
 
-// Error: names the file and what to do.
+// An error that names the file and states what to do.
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory);
 
 }  // namespace jprof::profile

@@ -15,15 +15,15 @@ struct RecordingMeta {
   std::string sampling;  // "time, 100 samples/s on each CPU"
   std::string platform;  // kernel and architecture
   std::string command;
-  std::vector<std::string> notes;  // what the report prints with it
+  std::vector<std::string> notes;  // printed by the report
   bool operator==(const RecordingMeta&) const = default;
 };
 
 // The text of recording.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const RecordingMeta& meta);
 
-// Reads what ToJson wrote; a field that is missing or of another type is empty. Nothing if the text
-// is not a JSON object. Texts are fit to print (CleanText).
+// Parses the output of ToJson. A field that is missing or has another type is empty. Returns
+// nothing if the text is not a JSON object. Texts are printable (CleanText).
 std::optional<RecordingMeta> ParseRecordingMeta(std::string_view text);
 
 }  // namespace jprof::profile

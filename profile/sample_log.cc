@@ -17,13 +17,13 @@ namespace {
 constexpr size_t kLongestName = 4096;
 constexpr size_t kLongestBuildId = 32;
 constexpr size_t kLongestChain = 4096;
-// What reading takes: the file, its aligned copy, and an entry of some 100 bytes for 64 of the file
-// or more.
+// Memory for reading: the file, its aligned copy, and an entry of about 100 bytes for every 64
+// bytes of the file or more.
 constexpr uint64_t kMemoryPerByte = 4;
 
 size_t Padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Where a record's chain begins: behind text and build id, padded.
+// Offset of a record's chain: after text and build id, padded.
 size_t ChainOffset(const SampleFileRecord& record) {
   return Padded(sizeof(record) + record.text + record.build_id);
 }
@@ -148,7 +148,7 @@ Result<void> SampleWriter::Close(uint64_t end_ns) {
 Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return Fail("cannot read {}: {}", path, ErrnoText());
-  if (!S_ISREG(status.st_mode)) return Fail("{} is no file", path);
+  if (!S_ISREG(status.st_mode)) return Fail("{} is not a regular file", path);
   const ReaderFile file(AT_FDCWD, path.c_str());
   if (!file.exists()) return Fail("cannot read {}: {}", path, ErrnoText());
   const std::string bytes = file.ReadAll(memory / kMemoryPerByte);
@@ -156,8 +156,8 @@ Result<SampleLog> SampleLog::Read(const std::string& path, uint64_t memory) {
     return NotEnoughMemory(path, memory);
   auto log = Parse(bytes, path);
   if (log && bytes.size() < file.size())
-    log->damages_.push_back(
-        fmt::format("{}: nothing from byte {} on, it is {} long", path, bytes.size(), file.size()));
+    log->damages_.push_back(fmt::format("{}: not read from byte {} on, it has {} bytes", path,
+                                        bytes.size(), file.size()));
   return log;
 }
 
@@ -169,7 +169,7 @@ Result<SampleLog> SampleLog::Parse(std::string_view file, const std::string& pat
   ByteCursor rest(std::string_view(reinterpret_cast<const char*>(log.bytes_.data()), size));
   log.header_ = rest.Read<SampleFileHeader>();
   if (!rest.ok() || std::memcmp(log.header_.magic, kSampleMagic, sizeof(kSampleMagic)) != 0) {
-    return Fail("{} is no recording of jprof tprof", path);
+    return Fail("{} is not a recording of jprof tprof", path);
   }
   if (log.header_.version != kSampleVersion) {
     return Fail("{} has version {}, this jprof reads {}: record again with this jprof", path,

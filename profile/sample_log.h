@@ -1,8 +1,8 @@
-// The file `samples` of a tprof recording: what a sampler saw, in the order in which it was read.
-// Written by one process outside the profiled ones; see docs/PROFILE_FORMAT.md.
+// The file `samples` of a tprof recording: the records of a sampler, in the order in which they
+// were read. One process outside the profiled ones writes it. See docs/PROFILE_FORMAT.md.
 //
-// A SampleFileHeader, then records: a SampleFileRecord, its text, its bytes, its chain (8 bytes
-// each), padded to 8 bytes. A file that was cut anywhere reads up to there.
+// Layout: a SampleFileHeader, then records: a SampleFileRecord, its text, its build id, its chain
+// (8 bytes per address), padded to 8 bytes. A truncated file can be read up to the truncation.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ static_assert(sizeof(SampleFileHeader) == 32);
 
 enum class SampleKind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kEnd };
 
-// One record as it is packed in the file.
+// The fixed part of one record in the file.
 struct SampleFileRecord {
   uint32_t bytes = 0;  // of the whole record
   SampleKind kind = SampleKind::kSample;
@@ -45,13 +45,13 @@ struct SampleFileRecord {
   uint32_t chain = 0;  // kSample: its length
   uint32_t pid = 0, tid = 0;
   uint64_t time = 0;
-  // kSample: of the instruction; kMap: of the start; kFork: the parent's pid; kLost: how many
+  // kSample: the instruction; kMap: the start; kFork: the parent's pid; kLost: the number lost
   uint64_t address = 0;
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
 };
 static_assert(sizeof(SampleFileRecord) == 64);
 
-// What a record reports. Views live as long as what they came from.
+// The content of a record, by kind. Views are valid as long as their source.
 struct SampleTaken {
   uint64_t address = 0;  // of the instruction
   bool kernel = false;
@@ -64,7 +64,7 @@ struct CodeMapped {
 };
 struct ThreadNamed {
   std::string_view name = {};
-  bool by_exec = false;  // the process has a new program
+  bool by_exec = false;  // the process executed a new program
 };
 struct ThreadForked {
   uint32_t parent_pid = 0;  // equal to the pid: a new thread of the process
@@ -90,9 +90,9 @@ class SampleWriter {
   SampleWriter(const SampleWriter&) = delete;
 
   Result<void> Open(const std::string& path, const SampleFileHeader& header);
-  // Long texts and chains are cut.
+  // Texts and chains that are too long are truncated.
   void Add(const SampleEntry& entry);
-  // Writes kEnd and closes. Error: what could not be written, and how much of it.
+  // Writes kEnd and closes the file. Error: a record could not be written.
   Result<void> Close(uint64_t end_ns);
 
  private:
@@ -104,13 +104,13 @@ class SampleWriter {
   int error_ = 0;
 };
 
-// The whole file in memory. Entries are in order of time (stable).
+// The whole file in memory. Entries are sorted by time (stable).
 class SampleLog {
  public:
-  // Error: no such file, not a recording, another version, more than `memory` bytes to read it.
-  // What is damaged is left out and said in damages().
+  // Error: no such file, not a recording, another version, or it needs more than `memory` bytes.
+  // Damaged parts are dropped and reported by damages().
   static Result<SampleLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
-  // The same of a file's bytes; `name` is for messages.
+  // The same for the content of a file; `name` is for messages.
   static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
 
   const SampleFileHeader& header() const { return header_; }

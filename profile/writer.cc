@@ -73,8 +73,8 @@ bool Writer::WriteFile(const char* file, std::string_view text) const {
 }
 
 bool Writer::Grow(MappedFile& file, size_t bytes) {
-  // Once full is full: asking the file system again at every event would cost more than the
-  // program.
+  // Do not retry: a request to the file system at every event would cost more than the program
+  // itself.
   if (__atomic_load_n(&header_->disk_full, __ATOMIC_RELAXED)) return bytes <= file.size();
   if (file.Ensure(bytes)) return true;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
@@ -105,7 +105,8 @@ uint32_t Writer::AllocateNodes(uint32_t count, bool past_cap) {
   };
   uint64_t first;
   if (!Take(&header_->node_count, count, has_room, &first)) return 0;
-  // One fault per chunk instead of one per page; older kernels say EINVAL and fault page by page.
+  // One page fault per chunk instead of one per page. Older kernels return EINVAL and fault page by
+  // page.
   constexpr size_t kPage = 4096;
   const size_t begin = first * sizeof(Node) / kPage * kPage;
   const size_t bytes = (first + count) * sizeof(Node) - begin;
@@ -145,13 +146,13 @@ void Writer::ExpectMethod() {
   }
 }
 
-uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
+MethodId Writer::AddMethod(std::string_view class_name, std::string_view name,
                            std::string_view signature, uint16_t flags) {
   const size_t text = class_name.size() + name.size() + signature.size();
   const size_t bytes = (sizeof(MethodRecord) + text + 7) / 8 * 8;
   const uint64_t offset = header_->methods_bytes;
   const uint32_t id = header_->method_count + 1;
-  if (id >= kOverflowMethod - 1 || !Grow(methods_, offset + bytes)) return 0;
+  if (id >= kMethodMask - 1 || !Grow(methods_, offset + bytes)) return kRootMethod;
   MethodRecord record;
   record.bytes = static_cast<uint32_t>(bytes);
   record.id = id;
@@ -169,7 +170,7 @@ uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
   if (flags & kMethodFiltered) ++header_->filtered_methods;
   __atomic_store_n(&header_->methods_bytes, offset + bytes, __ATOMIC_RELEASE);
   header_->method_count = id;
-  return id;
+  return MethodId{id};
 }
 
 TraceBlock* Writer::AllocateTraceBlock() {

@@ -4,8 +4,8 @@
 // - Nothing throws or exits. An allocation that fails returns 0 or null; when the disk is full,
 //   `disk_full` is set.
 // - Any thread may call the functions below, also from a probe. They are not on the fast path.
-// - A thread waits for a file that another thread grows only when no room is left; then it sleeps
-//   (mapped_file.h).
+// - A thread waits for a file that another thread is growing only when no space is left; it then
+//   sleeps (mapped_file.h).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct WriterOptions {
 
 class Writer {
  public:
-  // Makes the directory, which must not exist unless the caller has made it, and the files in it.
+  // Makes the directory and its files. The directory must not exist, unless `directory_is_made`.
   Result<void> Open(const WriterOptions& options);
 
   // Writes `text` to `file` in the directory (a temporary, then a rename).
@@ -41,41 +41,42 @@ class Writer {
   Node* nodes() const { return reinterpret_cast<Node*>(nodes_.data()); }
   const char* trace() const { return trace_.data(); }
   const char* methods() const { return methods_.data(); }
-  // Metrics beyond the first of node i: extra()[i * (metric_count - 1) ...]; null if there is one
-  // metric.
+  // Metrics beyond the first, of node i: extra()[i * (metric_count - 1) ...]. Null if there is only
+  // one metric.
   int64_t* extra() const { return reinterpret_cast<int64_t*>(extra_.data()); }
   uint32_t metric_count() const { return metric_count_; }
 
-  // A run of `count` zeroed nodes. Returns its first index, or 0 when the cap is reached or the
-  // disk is full. `past_cap`: overflow and former nodes may use a reserve of one eighth beyond the
-  // cap.
+  // Allocates `count` consecutive zeroed nodes. Returns the first index, or 0 if the cap is reached
+  // or the disk is full. `past_cap`: overflow and superseded nodes may use a reserve of one eighth
+  // beyond the cap.
   uint32_t AllocateNodes(uint32_t count, bool past_cap = false);
 
-  // A zeroed record; null when there is no room for more threads.
+  // A zeroed record; null if there is no space for more threads.
   ThreadRecord* AllocateThread();
   uint32_t IndexOf(const ThreadRecord* record) const;
   ThreadRecord* ThreadAt(uint32_t index);  // below header()->thread_count
 
-  // Grows the file of names for a method that may follow; for use before callers serialise.
+  // Grows the names file in advance for one method. Callers need not serialise.
   void ExpectMethod();
-  // Appends a method and returns its id; 0 when that failed. Callers serialise.
-  uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
+  // Appends a method and returns its id, or kRootMethod on failure. Callers must serialise.
+  MethodId AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
                      uint16_t flags);
 
-  // A trace block (kTraceBlockBytes, zeroed), null when there is none left.
+  // A zeroed trace block (kTraceBlockBytes); null if none is left.
   TraceBlock* AllocateTraceBlock();
 
-  // Room for `count` train records at once; null when there is none.
+  // Space for `count` consecutive train records; null if there is none.
   TrainRecord* AllocateTrain(uint32_t count);
 
-  // Marks the profile as ended in order. Requires that no thread records any more.
+  // Marks the profile as ended normally. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
   int directory_fd() const { return directory_fd_; }
 
  private:
   bool Grow(MappedFile& file, size_t bytes);
-  // Adds `count` to *used, of which *first is what it was, once `has_room(*first + count)` says so.
+  // Adds `count` to *used, whose previous value goes to *first, if `has_room(*first + count)` is
+  // true.
   template <typename Used, typename HasRoom>
   static bool Take(Used* used, uint64_t count, HasRoom has_room, Used* first);
 

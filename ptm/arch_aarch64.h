@@ -9,8 +9,8 @@ namespace jprof::ptm::arch {
 // grants it where /proc/sys/kernel/perf_user_access is 1; else the mapped page's index stays 0.
 inline constexpr uint64_t kUserAccess = 2;
 
-// `counter` is the mapped page's index - 1: 0-30 event counters, 31 the cycle counter. The
-// register's number is part of the instruction, so there is one instruction for each.
+// `counter` is the mapped page's index - 1: 0-30 event counters, 31 the cycle counter. The register
+// number is part of the instruction, so each register needs its own instruction.
 struct CounterRegister {
   static uint64_t Read(uint32_t counter) {
 #define JPROF_COUNTER(n)                                      \

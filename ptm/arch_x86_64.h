@@ -5,11 +5,11 @@
 
 namespace jprof::ptm::arch {
 
-// Added to perf_event_attr.config1 to ask for user access: nothing to ask for here.
+// Added to perf_event_attr.config1 to request user access: not needed on this architecture.
 inline constexpr uint64_t kUserAccess = 0;
 
 // `counter` is the mapped page's index - 1 (Intel's fixed counters have bit 30 set). Faults unless
-// the kernel allows it: the page's cap_user_rdpmc says so.
+// the kernel permits it, which the page's cap_user_rdpmc reports.
 struct CounterRegister {
   static uint64_t Read(uint32_t counter) {
     uint32_t low;

@@ -55,7 +55,7 @@ struct Dispatches {
   int64_t by_kernel;
 };
 
-// Both counts at one moment: again if a dispatch came between the two.
+// Reads both counts at one moment: repeats if a dispatch came between the two.
 Dispatches CountDispatches(const VirtualClock& clock) {
   const auto by_lock = [&] {
     return static_cast<int64_t>(__atomic_load_n(clock.lock(), __ATOMIC_RELAXED) / 2);
@@ -95,7 +95,7 @@ Capability PageLockDispatches(const Machine& machine) {
   return dispatches;
 }
 
-// Some emulated and virtual PMUs open what they do not count.
+// Some emulated and virtual PMUs open events that they do not count.
 bool Counts(const EventSpec& event, int& error) {
   EventGroup group;
   error = group.Open({&event, 1}).error;
@@ -107,7 +107,7 @@ bool Counts(const EventSpec& event, int& error) {
 }
 
 std::string NotCounted(const EventSpec& event, int error, const Machine& machine) {
-  return error != 0 ? Explain(event, error, machine) : "this PMU takes them and counts 0";
+  return error != 0 ? Explain(event, error, machine) : "this PMU accepts them but counts 0";
 }
 
 Capability HardwareCounters(const Machine& machine) {

@@ -53,13 +53,13 @@ perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
   } else {
     attr.sample_period = options.period;
   }
-  // Counted beside, it must never make room for another user's events.
+  // A group with counted events must never give way to other users' events.
   attr.pinned = options.switches;
   attr.disabled = 1;
   attr.inherit = !options.pids.empty();
   attr.enable_on_exec = options.on_exec;
-  // No build_id: Linux (6.18 still) then marks other tools' records of the same mapping as if
-  // theirs had one, too, and perf 6.1 crashes on that.
+  // build_id stays unset: Linux (up to 6.18 at least) would then mark other tools' records of the
+  // same mapping as if they had one, and perf 6.1 crashes on that.
   attr.mmap = attr.mmap2 = options.maps;
   attr.context_switch = options.switches;
   attr.comm = attr.comm_exec = 1;
@@ -73,17 +73,17 @@ perf_event_attr AttributesOf(const CpuSamplerOptions& options) {
 }
 
 constexpr size_t kSampleIdBytes = 24;  // TID | TIME | CPU
-// Of a dispatch: header and what every record has.
+// The size of a dispatch record: header and sample id.
 constexpr size_t kSmallestRecord = sizeof(perf_event_header) + kSampleIdBytes;
 
-// A text, padded with zeros, in front of what ends every record.
+// A zero-padded text, before the sample id at the end of the record.
 std::string_view TextOf(const ByteCursor& bytes) {
   const size_t behind = std::min(bytes.left(), kSampleIdBytes);
   const std::string_view padded = bytes.rest().substr(0, bytes.left() - behind);
   return padded.substr(0, padded.find('\0'));
 }
 
-// One CPU's ring.
+// The ring buffer of one CPU.
 struct Ring {
   perf_event_mmap_page* page = nullptr;
   std::vector<int> descriptors;  // the first owns the mapping, the others write into it
@@ -97,9 +97,9 @@ struct Ring {
 
 struct CpuSampler::State {
   std::vector<Ring> rings;
-  std::vector<std::byte> copy;  // of a record that wraps round the end
+  std::vector<std::byte> copy;  // of a record that wraps around the end of the ring
   std::vector<uint64_t> chain;
-  uint64_t unreadable = 0;  // as many records as can have stood where none could be read
+  uint64_t unreadable = 0;  // estimated maximum number of records lost to unreadable data
   bool chains = false;
   bool counts = false;
   size_t ring_pages = 0;
@@ -150,7 +150,7 @@ struct CpuSampler::State {
     record.chain = chain;
   }
 
-  // What stands at the end of every record but a sample.
+  // The sample id, which ends every record except a sample.
   static void SampleId(ByteCursor bytes, SampleRecord& record) {
     if (bytes.left() < kSampleIdBytes) return;
     bytes.Skip(bytes.left() - kSampleIdBytes);
@@ -164,8 +164,8 @@ struct CpuSampler::State {
     record.cpu = static_cast<uint16_t>(bytes.Read<uint32_t>());
   }
 
-  // The mark PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: it may be another tool's, and we
-  // never ask for it.
+  // PERF_RECORD_MISC_MMAP_BUILD_ID is ignored: another tool may have caused it, and jprof never
+  // requests build ids.
   static bool Map(ByteCursor bytes, SampleRecord& record) {
     record.kind = SampleRecord::Kind::kMap;
     record.pid = bytes.Read<uint32_t>();
@@ -211,7 +211,7 @@ struct CpuSampler::State {
         record.tid = bytes.Read<uint32_t>();
         record.parent_tid = bytes.Read<uint32_t>();
         break;
-      case PERF_RECORD_SWITCH_CPU_WIDE:  // one as a thread leaves and one as the next comes
+      case PERF_RECORD_SWITCH_CPU_WIDE:  // one record as a thread leaves, one as the next arrives
         record.kind = SampleRecord::Kind::kSwitch;
         wanted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0;
         break;
@@ -230,7 +230,7 @@ struct CpuSampler::State {
     visit(record);
   }
 
-  // The next record of a ring that the kernel has written up to `head`; it stays where it is.
+  // The next record of a ring that the kernel has written up to `head`; it is not consumed.
   struct Front {
     uint64_t time;
     Ring* ring;
@@ -246,12 +246,13 @@ struct CpuSampler::State {
     std::memcpy(&header, ring.data() + at, sizeof(header));
     const uint64_t left = head - ring.page->data_tail;
     if (header.size < kSmallestRecord ||
-        header.size > left) {  // nor is known where the next one begins
+        header.size > left) {  // the position of the next record is unknown too
       unreadable += (left + kSmallestRecord - 1) / kSmallestRecord;
       __atomic_store_n(&ring.page->data_tail, head, __ATOMIC_RELEASE);
       return false;
     }
-    // Samples: behind the address and the thread's number; else in what ends the record.
+    // In samples, the time follows the address and the thread id; in other records it is in the
+    // sample id.
     const uint64_t time_at = header.type == PERF_RECORD_SAMPLE ? at + 24 : at + header.size - 16;
     *front = {0, &ring, head, header.size};
     std::memcpy(&front->time, ring.data() + time_at % (ring_pages * 4096), sizeof(front->time));
@@ -267,8 +268,8 @@ struct CpuSampler::State {
     return copy;
   }
 
-  // What all rings hold up to now, in the order of time. Records that come meanwhile wait for the
-  // next time: one ring's may be seen and older ones of another not.
+  // Visits the current records of all rings in order of time. Records that arrive meanwhile wait
+  // for the next call: one ring's might be visible while older ones of another ring are not.
   void DrainRings(const std::function<void(const SampleRecord&)>& visit) {
     std::priority_queue<Front, std::vector<Front>, std::greater<>> fronts;
     const auto now = static_cast<uint64_t>(MonotonicNanos());
@@ -306,7 +307,7 @@ std::unexpected<Error> Refused(int error, const CpuSamplerOptions& options) {
     return Fail("too many threads to sample at once: raise the limit of open files (ulimit -n)");
   if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP) {
     return WrongUse(
-        "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists what can",
+        "event '{}' cannot be sampled on this machine; 'jprof metrics --events' lists the events",
         options.event.name);
   }
   return Fail("cannot sample with event '{}': {}", options.event.name, ErrnoText(error));
@@ -331,8 +332,8 @@ int AddTo(Ring& ring, perf_event_attr& attr, int tid, int cpu, size_t ring_pages
   return 0;
 }
 
-// The events counted beside, in the group of the ring's own. An errno; `refused`: the event's
-// place.
+// Opens the additionally counted events in the group of the ring's own event. Returns an errno;
+// `refused`: the index of the event that failed.
 int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused) {
   for (const EventSpec& event : events) {
     perf_event_attr attr = AttributesOf(event);
@@ -350,8 +351,8 @@ int AddCounted(Ring& ring, const std::vector<EventSpec>& events, size_t& refused
 std::unexpected<Error> NotCounted(const EventSpec& event, size_t place, int error) {
   if (error == EINVAL && place > 0) {
     return WrongUse(
-        "'{}' does not fit on this CPU's counters together with the {} before it; ask for fewer "
-        "(`jprof events --together A,B,C` says what fits)",
+        "'{}' does not fit on this CPU's counters together with the {} before it; specify fewer "
+        "(`jprof events --together A,B,C` shows what fits)",
         event.name, place == 1 ? "one" : fmt::format("{}", place));
   }
   return WrongUse("metric '{}' cannot be counted: {}", event.name,
@@ -410,7 +411,7 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   return CpuSampler(std::move(state));
 }
 
-CpuSampler CpuSampler::Over(int descriptor, void* ring, size_t ring_pages) {
+CpuSampler CpuSampler::FromRing(int descriptor, void* ring, size_t ring_pages) {
   auto state = std::make_unique<State>();
   state->ring_pages = ring_pages;
   state->rings.emplace_back().page = static_cast<perf_event_mmap_page*>(ring);
@@ -424,7 +425,7 @@ void CpuSampler::Stop() { state_->ForEach(PERF_EVENT_IOC_DISABLE); }
 void CpuSampler::Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit) {
   std::vector<pollfd> ready;
   for (const Ring& ring : state_->rings) ready.push_back({ring.descriptors.front(), POLLIN, 0});
-  // A process that has ended hangs up its events at once; sleep anyway.
+  // poll returns at once for the events of an ended process; sleep in any case.
   const int woken = milliseconds > 0 ? poll(ready.data(), ready.size(), milliseconds) : 0;
   if (woken > 0) {
     bool only_hung_up = true;

@@ -1,8 +1,8 @@
-// Samples of where CPUs are, by time or by event, and what happens to processes meanwhile: one perf
-// event per CPU (and per thread, unless it watches the whole machine), ring buffers that one
-// process reads. For tools outside the profiled process; one thread.
+// Samples CPUs by time or by event, and reports process events meanwhile: one perf event per CPU
+// (and per thread, unless it samples the whole machine), with ring buffers that one process reads.
+// For tools outside the profiled process; one thread.
 //
-// Times are CLOCK_MONOTONIC, ns. Records come in their order.
+// Times are CLOCK_MONOTONIC, ns. Records are delivered in order of time.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ EventSpec TaskClock();
 struct CpuSamplerOptions {
   EventSpec event = CpuClock();
   uint64_t rate = 100;         // samples per second and CPU; 0: by period
-  uint64_t period = 0;         // every so many events
+  uint64_t period = 0;         // one sample every `period` events
   bool chains = false;         // frame-pointer call chains
-  std::vector<uint32_t> pids;  // these processes and what they start; empty: the whole machine
+  std::vector<uint32_t> pids;  // these processes and their descendants; empty: the whole machine
   bool on_exec = false;        // starts counting when the (single) process executes
   bool maps = true;            // with the mappings of code
-  // Tell of each dispatch, and with each sample what the CPU has counted (whole machine only):
-  // `event` and, beside it, these, all of them at once, or Open fails.
+  // Report each dispatch, and with each sample the CPU's counter values (whole machine only): of
+  // `event` and of the following events, all at the same time; otherwise Open fails.
   bool switches = false;
   std::vector<EventSpec> counted;
   size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
 };
 
-// One reading of `counted`, with the sample's own event first. `enabled`: ns since the start.
+// One reading of `counted`, the sampling event first. `enabled`: ns since the start.
 struct CountedValues {
   static constexpr size_t kMost = 9;
   uint64_t enabled = 0, running = 0;
@@ -46,45 +46,45 @@ struct CountedValues {
   uint64_t values[kMost] = {};
 };
 
-// What the kernel reports; only the fields that a kind names are set.
+// A record from the kernel; only the fields named for its kind are set.
 struct SampleRecord {
   enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
   Kind kind = Kind::kSample;
   bool kernel = false;  // kSample: the address is the kernel's
-  bool exec = false;    // kComm: by an exec, which has emptied the process
+  bool exec = false;    // kComm: by an exec, which removed all mappings of the process
   uint16_t cpu = 0;
   uint32_t pid = 0, tid = 0;                // kSwitch: of the thread that is dispatched
   uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
   uint64_t address = 0;                        // kSample: instruction; kMap: start
   uint64_t length = 0, offset = 0, inode = 0;  // kMap
-  uint64_t lost = 0;  // kLost: samples or records; of what could not be read, as many as fit there
-  std::string_view text;            // kMap: path; kComm: name; valid during the call
+  uint64_t lost = 0;      // kLost: samples or records; for unreadable data, the maximum number
+  std::string_view text;  // kMap: path; kComm: name; valid during the call
   std::span<const uint64_t> chain;  // kSample with chains, innermost first; context marks left out
   CountedValues counted;            // kSample, with switches
 };
 
 class CpuSampler {
  public:
-  // Opened and not started. Error (exit code 1): what the kernel refuses and which sysctl or
-  // capability would help. If kernel addresses are forbidden, only user mode is sampled, and `note`
-  // says so.
+  // Opens, but does not start. Error (kFailed): what the kernel refuses, and which sysctl or
+  // capability would permit it. If kernel addresses are forbidden, only user mode is sampled, and
+  // `note` states so.
   static Result<CpuSampler> Open(const CpuSamplerOptions& options);
-  // A ring that is mapped already, behind its page; both it and the descriptor go with the
-  // CpuSampler.
-  static CpuSampler Over(int descriptor, void* ring, size_t ring_pages);
+  // Uses a ring that is already mapped, after its page. The CpuSampler takes ownership of the
+  // mapping and the descriptor.
+  static CpuSampler FromRing(int descriptor, void* ring, size_t ring_pages);
   CpuSampler(CpuSampler&&) noexcept;
   CpuSampler& operator=(CpuSampler&&) noexcept;
   ~CpuSampler();
 
   void Start();
   void Stop();
-  // Waits for records up to `milliseconds` (or until a signal), then hands on all up to that
+  // Waits up to `milliseconds` (or until a signal) for records, then visits all records up to that
   // moment.
   void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
 
-  // What is counted on each CPU at this moment, between two samples (kSample records with a CPU and
-  // values, nothing else).
+  // Visits the current counts of each CPU, between two samples (kSample records with only a CPU and
+  // values).
   void ReadCounted(const std::function<void(const SampleRecord&)>& visit);
 
   const std::string& note() const;
@@ -96,7 +96,7 @@ class CpuSampler {
   std::unique_ptr<State> state_;
 };
 
-// Whether the whole machine can be sampled by this user, and if not, what would allow it.
+// Whether this user may sample the whole machine, and if not, what would permit it.
 struct Permission {
   bool whole_machine = false;
   bool kernel = false;

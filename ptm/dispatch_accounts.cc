@@ -7,7 +7,7 @@
 namespace jprof::ptm {
 namespace {
 
-constexpr uint32_t kDead = ~0u;  // what the kernel calls a thread that is being taken down
+constexpr uint32_t kDead = ~0u;  // the kernel's id for a thread that is being removed
 
 }  // namespace
 
@@ -34,7 +34,7 @@ size_t DispatchAccounts::AccountOf(uint32_t pid, uint32_t tid) {
   return entry->second;
 }
 
-// A thread that is known and lives was seen in /proc first.
+// A known live thread was read from /proc before.
 void DispatchAccounts::Fork(const SampleRecord& record) {
   const auto known = by_tid_.find(record.tid);
   if (known != by_tid_.end() && threads_[known->second].ended != 0) by_tid_.erase(known);
@@ -65,7 +65,7 @@ void DispatchAccounts::Add(const SampleRecord& record) {
       return;
     case SampleRecord::Kind::kLost:
       cpu.has_lost = true;
-      cpu.running = kNobody;
+      cpu.running = kNoThread;
       return;
     default:
       return;
@@ -76,24 +76,25 @@ void DispatchAccounts::Sample(Cpu& cpu, const SampleRecord& record) {
   if (cpu.has_reading && cpu.reading.enabled < record.counted.enabled) SettleReading(cpu);
   const size_t told = record.tid != kDead ? AccountOf(record.pid, record.tid) : cpu.running;
   const uint64_t elapsed = record.counted.enabled - cpu.last.enabled;
-  Charge(cpu, record.counted, 1, told);
-  cpu.running = kNobody;
+  Attribute(cpu, record.counted, 1, told);
+  cpu.running = kNoThread;
   cpu.has_lost = false;
-  // The kernel reads `time` first and `enabled` later. What interrupts it in between (a hypervisor
-  // that takes the CPU away) makes this sample's difference too small, so the largest one counts.
-  // It shrinks by what two clocks drift apart: an adjusted CLOCK_MONOTONIC, by less than 0.1%.
+  // The kernel reads `time` first and `enabled` later. An interruption in between (a hypervisor
+  // that takes the CPU away) makes the difference of this sample too small, so the largest one is
+  // used. It decreases by the drift between the clocks: an adjusted CLOCK_MONOTONIC drifts by less
+  // than 0.1%.
   const uint64_t offset = record.time - record.counted.enabled;
   cpu.offset = std::max(offset, cpu.offset - std::min(cpu.offset, elapsed / 1000));
 }
 
-// What was counted since the last time, to `who`, who has left the CPU `left` times (0 or 1). More
-// dispatches than that are of others, which went before it unseen: a single one is the idle task's,
-// more (or what lost records hid) are nobody's. (Less: a reading's number may be newer than its
-// time.)
-void DispatchAccounts::Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
+// Attributes the counts since the last sample to `who`, which has left the CPU `left` times (0 or
+// 1). Additional dispatches belong to threads that ran unseen before: a single one belongs to the
+// idle task; more than one (or those hidden by lost records) belong to no known thread. (Fewer: the
+// count of a reading may be newer than its time.)
+void DispatchAccounts::Attribute(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who) {
   const uint64_t dispatches = std::max(now.values[0] - cpu.last.values[0], left);
-  const bool alone = dispatches == left && who != kNobody && !cpu.has_lost;
-  const bool came = !alone && who != kNobody && cpu.running == who;
+  const bool alone = dispatches == left && who != kNoThread && !cpu.has_lost;
+  const bool came = !alone && who != kNoThread && cpu.running == who;
   const bool idled = came && dispatches == left + 1 && !cpu.has_lost;
   ThreadAccount& before = idled ? threads_[AccountOf(0, 0)] : lost_;
   ThreadAccount& counted = alone || idled ? threads_[who] : lost_;
@@ -115,7 +116,7 @@ void DispatchAccounts::AddReading(const SampleRecord& record) {
 }
 
 void DispatchAccounts::SettleReading(Cpu& cpu) {
-  Charge(cpu, cpu.reading, 0, cpu.running != kNobody ? cpu.running : AccountOf(0, 0));
+  Attribute(cpu, cpu.reading, 0, cpu.running != kNoThread ? cpu.running : AccountOf(0, 0));
   cpu.has_reading = false;
 }
 

@@ -1,11 +1,12 @@
-// Whose is what a CPU counted: the accounts of all threads of a machine, kept from the sampler's
-// records of one sample at each dispatch (CpuSamplerOptions: event DispatchEvent(), counted,
-// switches). What a CPU counted between two of them belongs to the one thread that ran. Pure:
-// records in (in the order of time), sums out; no thread is too short to be seen.
+// Attributes the counts of CPUs to threads. The input is a sampler's records with one sample at
+// each dispatch (CpuSamplerOptions: event DispatchEvent(), counted, switches): what a CPU counted
+// between two samples belongs to the one thread that ran.
 //
-// The kernel does not always tell when an idle CPU's idling ends, only who comes then; the time of
-// the newcomer's record divides the two. What cannot be told (samples of a full ring are lost) goes
-// to lost(), so that totals add up.
+// - Pure: takes records in order of time, returns sums. No thread is too short to be seen.
+// - The kernel does not always report when a CPU's idle period ends, only which thread runs next;
+//   the time of that thread's record separates the two.
+// - Counts that cannot be attributed (samples lost in a full ring) go to lost(), so that totals
+//   agree.
 #pragma once
 
 #include <array>
@@ -21,15 +22,15 @@ namespace jprof::ptm {
 
 inline constexpr size_t kMaxCounted = CountedValues::kMost - 1;
 
-// To sample by, with a period of 1: the moment a thread leaves a CPU.
+// The event to sample by, with a period of 1: a thread leaves a CPU.
 EventSpec DispatchEvent();
 
 struct ThreadAccount {
-  uint32_t pid = 0, tid = 0;  // 0, 0: nobody, a CPU that idles
+  uint32_t pid = 0, tid = 0;  // 0, 0: none, an idle CPU
   std::string name;
-  bool family = false;      // the process asked for, or what it started
-  uint64_t ended = 0;       // when; 0: it lives
-  uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and other switches together
+  bool family = false;      // of the selected process or its descendants
+  uint64_t ended = 0;       // time of its end; 0: still running
+  uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and involuntary switches
   uint64_t nanos = 0;       // on a CPU
   std::array<uint64_t, kMaxCounted> counts = {};
 
@@ -38,12 +39,12 @@ struct ThreadAccount {
 
 class DispatchAccounts {
  public:
-  // A thread that is there already. Call before records that came after it are added.
+  // Adds a thread that already exists. Call before records of a later time are added.
   void AddThread(uint32_t pid, uint32_t tid, std::string name, bool family);
   void Add(const SampleRecord& record);
-  // What CpuSampler::ReadCounted tells, added before the records that are drained after it: takes
-  // its place among them. SettleReadings after those: then every thread's sums reach to the
-  // reading.
+  // Adds a record of CpuSampler::ReadCounted, before the records that are drained after it; it is
+  // sorted in among them by time. Call SettleReadings after those: then the sums of all threads
+  // include everything up to the reading.
   void AddReading(const SampleRecord& record);
   void SettleReadings();
 
@@ -54,21 +55,21 @@ class DispatchAccounts {
   struct Cpu {
     CountedValues last, reading;
     bool has_reading = false;
-    bool has_lost = false;     // records, since the last sample
-    uint64_t offset = 0;       // CLOCK_MONOTONIC of enabled 0
-    size_t running = kNobody;  // the account of who came since the last sample
-    uint64_t since = 0;        // enabled
+    bool has_lost = false;       // records, since the last sample
+    uint64_t offset = 0;         // CLOCK_MONOTONIC of enabled 0
+    size_t running = kNoThread;  // account of the thread that was dispatched since the last sample
+    uint64_t since = 0;          // enabled
   };
-  static constexpr size_t kNobody = ~size_t{0};
+  static constexpr size_t kNoThread = ~size_t{0};
 
   size_t AccountOf(uint32_t pid, uint32_t tid);
   void Fork(const SampleRecord& record);
   void Sample(Cpu& cpu, const SampleRecord& record);
-  void Charge(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who);
+  void Attribute(Cpu& cpu, const CountedValues& now, uint64_t left, size_t who);
   void SettleReading(Cpu& cpu);
 
   std::deque<ThreadAccount> threads_;
-  std::unordered_map<uint32_t, size_t> by_tid_;  // the latest of each number
+  std::unordered_map<uint32_t, size_t> by_tid_;  // the latest thread of each id
   std::vector<Cpu> cpus_;
   ThreadAccount lost_;
 };

@@ -9,7 +9,7 @@
 namespace jprof::ptm {
 namespace {
 
-// What a group's leader answers to read().
+// The result of read() on a group's leader.
 struct GroupReading {
   uint64_t events = 0;
   uint64_t enabled = 0;
@@ -35,8 +35,8 @@ int64_t Unread(EventSlot& slot) {
   return slot.multiplexed ? slot.scaled : static_cast<int64_t>(slot.last.count);
 }
 
-// Not disabled, not even a leader: the Arm driver leaves disabled events out when it checks whether
-// a group fits its counters, and a group with one event too many would be accepted and never count.
+// Enabled, even for a leader: the Arm driver ignores disabled events when it checks whether a group
+// fits its counters, so it would accept a group with one event too many, which then never counts.
 // Where counting must wait for an exec, there are no groups.
 perf_event_attr GroupAttributes(const EventSpec& event, const Target& target) {
   perf_event_attr attr = AttributesOf(event);
@@ -62,7 +62,7 @@ std::optional<uint64_t> ExactCount(const CounterReading& before, const CounterRe
 int64_t Settle(EventSlot& slot, const CounterReading& reading) {
   if (!slot.multiplexed && IsMultiplexed(reading)) {
     slot.multiplexed = true;
-    slot.last = {};  // all that was counted so far is scaled, once
+    slot.last = {};  // everything counted so far is scaled once
   }
   const uint64_t counted = reading.count - slot.last.count;
   slot.last = reading;
@@ -101,7 +101,8 @@ OpenFailure EventGroup::Open(std::span<const EventSpec> events, const Target& ta
   return {};
 }
 
-// In the group of `leader` if it fits there, else as the leader of a new one. Returns an errno.
+// Opens the event in the group of `leader` if it fits, else as the leader of a new group. Returns
+// an errno.
 int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
   slot = {};
   if (target_.on_exec) leader = -1;
@@ -113,7 +114,7 @@ int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
     slot.fd = OpenAllowed(event, attr, target_, leader);
   }
   if (slot.fd < 0 && arch::kUserAccess != 0 && !IsSoftware(event)) {
-    attr.config1 = event.config1;  // a PMU or kernel that knows no user access
+    attr.config1 = event.config1;  // this PMU or kernel does not support user access
     slot.fd = OpenAllowed(event, attr, target_, leader);
   }
   if (slot.fd < 0) return errno;
@@ -129,7 +130,7 @@ int EventGroup::PositionInGroup(int leader) const {
                                         [&](const EventSlot& s) { return s.leader == leader; }));
 }
 
-// A page that cannot be had (locked-memory limit) leaves the event to be read by call.
+// If the page is not available (locked-memory limit), the event is read by system call.
 void EventGroup::Map(const EventSpec& event, EventSlot& slot) {
   if (IsSoftware(event) || !target_.IsCaller()) return;
   void* page = mmap(nullptr, PageBytes(), PROT_READ, MAP_SHARED, slot.fd, 0);

@@ -1,16 +1,17 @@
-// The events one thread counts: up to 8 per-thread perf events, read by that thread. (Tools may
-// name another target: another thread, a CPU, a family; then every read is by call.)
+// The events that one thread counts: up to 8 per-thread perf events, read by that thread. (Tools
+// may give another target: another thread, a CPU, a process tree; then every read is a system
+// call.)
 //
-// Open, Read, ReadAll, Status and Close belong to the thread that opened the group: a counter is
-// read where it counts. Nothing throws; nothing allocates after the constructor. Values are events
-// counted since Open and never fall.
-//
-// A hardware event is read in user space through its mapped page; where the page does not allow
-// that (no user access, event not on a counter just now) that one read is a system call. Software
-// events are always read by call, all of them by one. Software and hardware events are in groups of
-// their own, so that a software event is never multiplexed; a hardware event that does not fit into
-// the group with the others gets its own, and the kernel takes turns (multiplexing). Then the count
-// is scaled by time enabled / time counting, and Status says so.
+// - Open, Read, ReadAll, Status and Close must be called by the thread that opened the group.
+// - Nothing throws; nothing allocates after the constructor.
+// - Values are events counted since Open and never decrease.
+// - A hardware event is read in user space through its mapped page. While the page does not permit
+//   that (no user access, event currently not on a counter), the read is a system call.
+// - Software events are always read by system call, all of them with one call. They are in a group
+//   of their own, so that they are never multiplexed.
+// - A hardware event that does not fit into the group of the others gets its own group, and the
+//   kernel multiplexes them. Its count is then scaled by time enabled / time counting, and Status
+//   reports so.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -40,9 +41,9 @@ struct CounterReading {
   uint64_t running = 0;  // ns it was on a counter
 };
 
-// Reads a mapped page as <linux/perf_event.h> tells to: its lock changes when the kernel moves the
-// event, then again. False: not readable in user space just now. `Register` is the instruction;
-// tests bring their own.
+// Reads a mapped page as <linux/perf_event.h> specifies: repeats if the lock changed, because the
+// kernel moved the event. False: currently not readable in user space. `Register` is the
+// instruction; tests substitute their own.
 template <typename Register = arch::CounterRegister>
 inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& reading) {
   uint32_t sequence;
@@ -53,7 +54,7 @@ inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& 
     if (!page.cap_user_rdpmc || index == 0) return false;
     reading.enabled = page.time_enabled;
     reading.running = page.time_running;
-    // The counter is pmc_width bits wide: what the kernel preset it with may be negative.
+    // The counter is pmc_width bits wide: the kernel may have preset it with a negative value.
     const int unused_bits = 64 - page.pmc_width;
     const int64_t counter =
         static_cast<int64_t>(Register::Read(index - 1) << unused_bits) >> unused_bits;
@@ -63,34 +64,34 @@ inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& 
   return true;
 }
 
-// One event. `page` null: by call only.
+// One event. `page` null: read by system call only.
 struct EventSlot {
   const volatile perf_event_mmap_page* page = nullptr;
   int fd = -1;
   int leader = -1;           // the descriptor that reads its whole group
   int position = 0;          // in that group
-  bool user_only = false;    // the kernel's part is not counted: not permitted
+  bool user_only = false;    // counts user mode only: kernel mode is not permitted
   bool multiplexed = false;  // from now on the value is `scaled`
   uint32_t failed_reads = 0;
   int64_t scaled = 0;
   CounterReading last;  // as last seen by a slow path
 };
 
-// Less than 1/1024 of the time off the counter is the kernel's rounding.
+// Less than 1/1024 of the time off the counter is attributed to the kernel's rounding.
 inline bool IsMultiplexed(const CounterReading& reading) {
   return reading.enabled - reading.running > reading.enabled >> 10;
 }
 
-// What was counted between two readings of an event; nothing if it was on a counter for a part of
-// that time only, because others took turns with it: then every figure is an estimate.
+// The events counted between two readings. Nothing if the event was multiplexed meanwhile: every
+// value would be an estimate.
 std::optional<uint64_t> ExactCount(const CounterReading& before, const CounterReading& now);
 
-// Takes a reading into the slot's state and returns the value, scaled if the event is multiplexed:
-// what was counted since the last reading times enabled/running so far, so that the value never
-// falls. Slow path.
+// Updates the slot from a reading and returns the value. A multiplexed event is scaled: the count
+// since the last reading is multiplied by the total enabled/running, so that the value never
+// decreases. Slow path.
 [[gnu::cold]] int64_t Settle(EventSlot& slot, const CounterReading& reading);
 
-// By system call. A read that fails returns the last value and is counted in failed_reads.
+// Reads by system call. A failed read returns the last value and increments failed_reads.
 [[gnu::cold]] int64_t ReadByCall(EventSlot& slot);
 
 template <typename Register = arch::CounterRegister>
@@ -103,8 +104,8 @@ inline int64_t Read(EventSlot& slot) {
   return static_cast<int64_t>(reading.count);
 }
 
-// Which event could not be opened, and the errno (Explain in ptm/machine.h words it). error 0 = all
-// open.
+// The event that could not be opened, and the errno (Explain in ptm/machine.h describes it). error
+// 0 = all are open.
 struct OpenFailure {
   int event = -1;
   int error = 0;
@@ -125,7 +126,7 @@ class EventGroup {
   int size() const { return size_; }
   EventSlot& slot(int i) { return slots_[i]; }
 
-  // out[i] = value of event i. N = the number of events where it is known when compiling, else 0.
+  // out[i] = value of event i. N = the number of events if known at compile time, else 0.
   template <int N = 0>
   inline void ReadAll(int64_t* out) {
     if (by_call_ > 1) [[unlikely]]
@@ -134,17 +135,16 @@ class EventGroup {
     for (int i = 0; i < count; ++i) out[i] = Read(slots_[i]);
   }
 
-  // Event i by call, as the kernel has it and never scaled; nothing if it cannot be read.
+  // Reads event i by system call, unscaled; nothing if it cannot be read.
   std::optional<CounterReading> Reading(int i) const;
 
   struct EventStatus {
-    double running =
-        1;  // part of the time the event was on a counter; below 1 = the value is scaled
+    double running = 1;  // part of the time on a counter; below 1 = the value is scaled
     bool user_only = false;
     bool by_call = false;  // no user-space read
     uint32_t failed_reads = 0;
   };
-  // Reads event i by call to know.
+  // Reads event i by system call.
   EventStatus Status(int i);
 
  private:

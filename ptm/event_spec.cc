@@ -50,7 +50,7 @@ std::optional<std::string> Unescape(std::string_view text) {
   return out;
 }
 
-// Cuts `rest` at its first ':' and reads what stands before as hex.
+// Cuts `rest` at its first ':' and parses the part before it as hex.
 template <typename T>
 bool NextField(std::string_view& rest, T& value) {
   const size_t colon = rest.find(':');
@@ -82,7 +82,7 @@ Result<EventSpec> DecodeMetric(std::string_view text) {
   const auto name = numbers ? Unescape(rest) : std::nullopt;
   if (!name || name->empty()) {
     return WrongUse(
-        "metric '{}': the agent takes time, dispatches and encoded events "
+        "metric '{}': the agent accepts time, dispatches and encoded events "
         "(raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, in hex); start the program with `jprof "
         "callflow "
         "--metrics NAME`, which encodes event names",

@@ -1,10 +1,9 @@
-// One counted event as the kernel knows it, and the string that carries it from the launcher, which
-// knows names (ptm/names), to the agent, which does not. Pure; nothing throws but for want of
-// memory.
+// One counted event as the kernel defines it, and its text encoding. The launcher resolves names
+// (ptm/names) and passes the encoding to the agent, which cannot. Pure. Throws only std::bad_alloc.
 //
-// The string: raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, numbers in hex without 0x. In NAME the
-// bytes that separate things in an option string or an environment variable ('+' ',' '=' '%',
-// blanks, controls) are written %XX; a ':' is not, NAME being the rest.
+// The encoding: raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, numbers in hex without 0x. In NAME
+// the separators of option strings and environment variables ('+' ',' '=' '%', blanks, control
+// characters) are written as %XX. ':' is not escaped, because NAME is the last part.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace jprof::ptm {
 
-// Bits of EventSpec::exclude: what perf_event_attr's exclude_* flags say.
+// Bits of EventSpec::exclude: the exclude_* flags of perf_event_attr.
 enum Exclude : uint32_t {
   kExcludeUser = 1,
   kExcludeKernel = 2,
@@ -36,7 +35,7 @@ struct EventSpec {
   bool operator==(const EventSpec&) const = default;
 };
 
-// Kept by the kernel, not by a counter: exact, always there, read by a system call.
+// Counted by the kernel, not by a counter: exact, always available, read by system call.
 bool IsSoftware(const EventSpec& event);
 
 inline constexpr std::string_view kEncodedPrefix = "raw:";

@@ -35,12 +35,12 @@ int64_t Median(std::vector<int64_t> values) {
 }
 
 struct Readings {
-  std::vector<int64_t> late;  // with an expiration between them
+  std::vector<int64_t> late;  // with an expiration in between
   int64_t plain = 0;
 };
 
-// An expiration falls between a reading and the next, or just beside: then it is in the distance
-// before. On a busy machine it takes longer until there are enough, up to four times.
+// An expiration falls between two readings, or just next to a reading: then it is in the previous
+// interval. A busy machine needs more time for enough of them, up to four times as much.
 Readings Spin(int64_t ticks) {
   Readings readings;
   std::array<int64_t, 1024> some = {};
@@ -73,7 +73,7 @@ Result<uint64_t> InterruptNanos(std::span<const int64_t> ticks, int64_t plain,
   const int64_t late = Median({ticks.begin(), ticks.end()});
   const double ns = static_cast<double>(late - plain) / ticks_per_ns;
   if (!(ns >= kLeastInterruptNs && ns <= kMostInterruptNs))
-    return Fail("{:.1f} us is no figure to believe", ns / 1000);
+    return Fail("{:.1f} us is not plausible", ns / 1000);
   return static_cast<uint64_t>(std::lround(ns));
 }
 

@@ -1,6 +1,6 @@
-// What one expiration of a thread's timer costs that thread, measured: the interrupt, what a
-// hypervisor does for it, and the signal. A spinning thread reads the time stamp counter all the
-// time, while a timer expires 500 times a second; the reading that comes late is the cost.
+// Measures the cost of one expiration of a thread's timer to that thread: the interrupt, the
+// hypervisor's part of it, and the signal. A spinning thread reads the time stamp counter
+// continuously while a timer expires 500 times a second; the delay of a late reading is the cost.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace jprof::ptm {
 
-// The median of `ticks`, which are the distances of two readings with an expiration between them,
-// less `plain`, the distance without. In ns. Error: too few, or no figure that a machine can have
-// (kLeastInterruptNs to kMostInterruptNs).
+// Returns in ns the median of `ticks`, the intervals between two readings that contain an
+// expiration, minus `plain`, the interval without one. Error: too few values, or a result outside
+// kLeastInterruptNs to kMostInterruptNs.
 Result<uint64_t> InterruptNanos(std::span<const int64_t> ticks, int64_t plain, double ticks_per_ns);
 
-// Takes `milliseconds` of the calling thread, up to four times as long on a busy machine. The
-// thread must not block SIGPROF; nobody else may use that signal meanwhile. Harmless at any cost
-// that is believed.
+// Uses `milliseconds` of the calling thread, up to four times as long on a busy machine. The thread
+// must not block SIGPROF, and no other code may use that signal meanwhile. Safe for any plausible
+// cost.
 Result<uint64_t> MeasureInterruptNanos(int milliseconds = 500);
 
 }  // namespace jprof::ptm

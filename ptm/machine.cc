@@ -38,7 +38,7 @@ bool HasWord(const std::string& text, const std::string& word) {
   return (" " + text + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// AArch64 has a generic timer of one rate by architecture, and no flags line.
+// AArch64's generic timer has a constant rate by architecture; there is no flags line.
 bool HasInvariantTsc(const std::string& flags) {
 #if defined(__aarch64__)
   return flags.empty();
@@ -53,7 +53,7 @@ void ReadCapabilities(const std::string& proc, Machine& machine) {
   machine.privileged = has(CAP_PERFMON) || has(CAP_SYS_ADMIN);
 }
 
-// kernel.perf_event_paranoid answers EACCES, a seccomp filter usually EPERM.
+// kernel.perf_event_paranoid causes EACCES, a seccomp filter usually EPERM.
 std::string NotPermitted(int error, const Machine& machine) {
   if (error == EPERM || machine.privileged || !machine.paranoid || *machine.paranoid < 2) {
     return "the system forbids it (a container's or sandbox's rule against perf_event_open); allow "
@@ -62,8 +62,7 @@ std::string NotPermitted(int error, const Machine& machine) {
   const int needed = *machine.paranoid > 2 ? 2 : 1;
   return fmt::format(
       "kernel.perf_event_paranoid is {}: run `sudo sysctl kernel.perf_event_paranoid={}`, or give "
-      "the "
-      "program CAP_PERFMON",
+      "the program CAP_PERFMON",
       *machine.paranoid, needed);
 }
 
@@ -90,11 +89,11 @@ Machine ReadMachine(const std::string& root) {
 std::string WhyNoPmu(const Machine& machine) {
   if (!machine.paranoid) return "this kernel has no perf events (CONFIG_PERF_EVENTS)";
   if (machine.virtual_machine) {
-    return "this machine has no PMU: it is a virtual machine and the hypervisor shows it no "
-           "hardware "
-           "counters; run it with a virtual PMU (QEMU/KVM: -cpu host,pmu=on) or on real hardware";
+    return "this machine has no PMU: it is a virtual machine and the hypervisor exposes no "
+           "hardware counters; run it with a virtual PMU (QEMU/KVM: -cpu host,pmu=on) or on real "
+           "hardware";
   }
-  return "this machine has no PMU that the kernel knows; look for `PMU` in dmesg";
+  return "this machine has no PMU that the kernel supports; look for `PMU` in dmesg";
 }
 
 std::string Explain(const EventSpec& event, int error, const Machine& machine) {
@@ -105,19 +104,19 @@ std::string Explain(const EventSpec& event, int error, const Machine& machine) {
     case ENXIO:
     case EOPNOTSUPP:
       if (hardware && machine.pmu.empty()) return WhyNoPmu(machine);
-      return "this CPU does not count this event; `jprof metrics --events` lists what it does "
-             "count";
+      return "this CPU does not count this event; `jprof metrics --events` lists the "
+             "events that it counts";
     case EACCES:
     case EPERM:
       return NotPermitted(error, machine);
     case ENOSYS:
-      return "there is no perf_event_open here (a kernel without CONFIG_PERF_EVENTS, an emulator "
+      return "perf_event_open is not available (a kernel without CONFIG_PERF_EVENTS, an emulator "
              "or a sandbox)";
     case EINVAL:
       if (hardware && machine.pmu.empty()) return WhyNoPmu(machine);
       return "the kernel refuses this event's settings; try it without its modifiers";
     case EBUSY:
-      return "another program holds the counter for itself; stop it (or the NMI watchdog: "
+      return "another program has exclusive use of the counter; stop it (or the NMI watchdog: "
              "`sudo sysctl kernel.nmi_watchdog=0`)";
     case EMFILE:
     case ENFILE:
@@ -125,7 +124,7 @@ std::string Explain(const EventSpec& event, int error, const Machine& machine) {
     case E2BIG:
       return "8 metrics at most";
     default:
-      return fmt::format("the kernel answered: {}", ErrnoText(error));
+      return fmt::format("the kernel reports: {}", ErrnoText(error));
   }
 }
 

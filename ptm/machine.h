@@ -1,5 +1,5 @@
-// What this machine and its settings allow, read from /proc and /sys, and what that means for an
-// event that could not be opened. Reading opens files; Explain is pure.
+// What this machine and its settings permit, read from /proc and /sys, and how that explains an
+// event that could not be opened. ReadMachine opens files; Explain is pure.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@ namespace jprof::ptm {
 struct Machine {
   std::string pmu;                 // the CPU's counters as the kernel names them; empty = none
   std::string cpu = "unknown";     // its model
-  bool virtual_machine = false;    // a hypervisor is announced to us
-  bool privileged = false;         // CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not bind us
-  bool invariant_tsc = false;      // the TSC runs at one rate, in all power states
+  bool virtual_machine = false;    // the CPU reports a hypervisor
+  bool privileged = false;         // CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not apply
+  bool invariant_tsc = false;      // the TSC has a constant rate in all power states
   std::optional<int> paranoid;     // kernel.perf_event_paranoid; nothing = no perf events at all
   std::optional<int> user_access;  // x86: the cpu device's rdpmc; AArch64: kernel.perf_user_access
 };
 
-// `root` is where /proc and /sys are looked for (tests bring their own).
+// `root` is the directory that contains /proc and /sys (tests pass their own).
 Machine ReadMachine(const std::string& root = "");
 
-// Why perf_event_open answered `error` (an errno) for this event, and what to change: one line, no
-// newline.
+// Why perf_event_open failed with `error` (an errno) for this event, and what to change: one line,
+// no newline.
 std::string Explain(const EventSpec& event, int error, const Machine& machine);
 
-// What stands in the way of hardware counters on a machine without a PMU, and what to do.
+// Why a machine without a PMU has no hardware counters, and what to do.
 std::string WhyNoPmu(const Machine& machine);
 
 }  // namespace jprof::ptm

@@ -9,7 +9,7 @@
 namespace jprof::ptm {
 namespace {
 
-// The kernel makes these two itself: counted in user mode only they would always be 0.
+// The kernel generates these two itself: counted in user mode only, they would always be 0.
 bool HappensInKernelOnly(const EventSpec& event) {
   return IsSoftware(event) && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
                                event.config == PERF_COUNT_SW_CPU_MIGRATIONS);

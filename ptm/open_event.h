@@ -1,5 +1,5 @@
-// How every part of ptm/ asks the kernel for an event: the attributes that an EventSpec means, whom
-// it is to count, and what to leave out where the kernel's part is not permitted.
+// Opens perf events for all parts of ptm/: converts an EventSpec to attributes, defines the target
+// to count, and excludes kernel mode where it is not permitted.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -10,21 +10,21 @@
 
 namespace jprof::ptm {
 
-// Whom an event counts: the calling thread unless told otherwise.
+// What an event counts: by default the calling thread.
 struct Target {
-  int tid = 0;           // -1: whatever runs on `cpu`
+  int tid = 0;           // -1: all threads on `cpu`
   int cpu = -1;          // -1: any
-  bool inherit = false;  // and what it starts from now on; reading sums them up
-  bool on_exec = false;  // only from when the task, or what inherits from it, executes a program
+  bool inherit = false;  // including threads and processes started later; a read returns the sum
+  bool on_exec = false;  // starts when the task, or one that inherits from it, calls exec
 
   bool IsCaller() const { return tid == 0 && cpu == -1 && !inherit && !on_exec; }
 };
 
-// Counts at once, reads a single value.
+// Enabled at once; a read returns a single value.
 perf_event_attr AttributesOf(const EventSpec& event);
 
-// A descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where the kernel's part is
-// not permitted it is left out, and `attr` says so.
+// Returns a descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where kernel mode
+// is not permitted it is excluded, and `attr` reflects that.
 int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& target, int leader);
 
 std::vector<int> OnlineCpus();

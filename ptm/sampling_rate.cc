@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// 6060 is 6000, 19,999 is 19,000: a figure to talk about.
+// Rounds down to two digits for messages: 6060 to 6000, 19,999 to 19,000.
 uint64_t TwoDigits(uint64_t number) {
   uint64_t unit = 1;
   while (number / unit >= 100) unit *= 10;

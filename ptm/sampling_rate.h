@@ -1,8 +1,8 @@
-// How often a timer may interrupt, given what one interrupt costs. Pure.
+// Limits the rate of a timer, given the cost of one interrupt. Pure.
 //
-// A timer whose period is near the cost of its interrupt leaves the program no time, and below it
-// stalls the processor. So no period is shorter than kLeastCosts interrupts, unless that is forced,
-// and none is shorter than kShortestClockPeriod.
+// A timer whose period is near the cost of its interrupt leaves the program no time; below it, the
+// processor stalls. So no period is shorter than kLeastCosts interrupts, unless that is forced, and
+// none is shorter than kShortestClockPeriod.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace jprof::ptm {
 
-// The shortest period of a timer, in ns: 20,000 samples a second. The kernel accepts less, but an
-// interrupt takes 22 to 33 us on virtual machines, and a thread whose timer expires sooner than the
-// interrupt ends never leaves it.
+// The shortest period of a timer, in ns: 20,000 samples a second. The kernel accepts shorter ones,
+// but an interrupt takes 22 to 33 us on virtual machines, and a thread whose timer expires before
+// the interrupt ends never makes progress.
 inline constexpr uint64_t kShortestClockPeriod = 50'000;
 inline constexpr uint64_t kMostRate = 1'000'000'000 / kShortestClockPeriod;
 
 inline constexpr uint64_t kLeastCosts = 5;
 
-// What an interrupt is taken to cost where it was not measured, and the figures that are believed.
+// The assumed cost of an interrupt where it was not measured, and the range of plausible values.
 inline constexpr uint64_t kAssumedInterruptNs = 40'000;
 inline constexpr uint64_t kLeastInterruptNs = 200;
 inline constexpr uint64_t kMostInterruptNs = 500'000;
 
-// No rate up to this is lowered, whatever an interrupt costs.
+// Rates up to this one are never lowered, whatever the cost of an interrupt.
 inline constexpr uint64_t kAlwaysFineRate = 1'000'000'000 / (kLeastCosts * kMostInterruptNs);
 
 struct LimitedRate {
-  uint64_t rate = 0;   // samples a second; never above what was asked for, never 0
-  std::string reason;  // "sampling at 6,000/s instead of 10,000/s: ..."; empty: as asked for
+  uint64_t rate = 0;   // samples a second; never above the requested rate, never 0
+  std::string reason;  // "sampling at 6,000/s instead of 10,000/s: ..."; empty: as requested
 };
-// `rate`: 1 to kMostRate. `interrupt_ns` 0: not measured, kAssumedInterruptNs counts.
+// `rate`: 1 to kMostRate. `interrupt_ns` 0: not measured, kAssumedInterruptNs is used.
 LimitedRate LimitRate(uint64_t rate, uint64_t interrupt_ns, bool forced);
 
-// The rate of one sample each `period` ns, rounded up.
+// The rate of one sample every `period` ns, rounded up.
 uint64_t RateOf(uint64_t period);
 
-// Whether the event's period is ns of a timer: cpu-clock, task-clock.
+// Whether the event's period is in ns of a timer: cpu-clock, task-clock.
 bool CountsTime(const EventSpec& event);
 
 }  // namespace jprof::ptm

@@ -29,7 +29,7 @@ bool IsCpuClock(const EventSpec& event) {
 
 pid_t ThreadId() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-// Bytes of the ring from `at` on, which may wrap.
+// Copies bytes of the ring from `at` on, which may wrap.
 void Copy(const char* data, uint64_t at, void* out, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) static_cast<char*>(out)[i] = data[(at + i) % kPage];
 }
@@ -116,7 +116,7 @@ int ThreadTimer::OpenTimer(const ThreadTimerSettings& what) {
   return 0;
 }
 
-// Without it a sample has no kernel frames: not an error (locked memory is limited).
+// Without the ring, samples have no kernel frames: not an error (locked memory is limited).
 void ThreadTimer::MapRing() {
   ring_ = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (ring_ == MAP_FAILED) ring_ = nullptr;
@@ -128,7 +128,7 @@ void ThreadTimer::Start() {
   first_periods_ = first.periods;
   if (fd_ >= 0) {
     uint64_t length = first.length;
-    ioctl(fd_, PERF_EVENT_IOC_PERIOD, &length);  // also forgets what was left of the last period
+    ioctl(fd_, PERF_EVENT_IOC_PERIOD, &length);  // also discards the remainder of the last period
     ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
   } else {
     const auto spec = [](uint64_t ns) {
@@ -184,7 +184,7 @@ size_t ThreadTimer::KernelFrames(uint64_t* out, size_t room) {
       for (uint64_t i = 0; i < frames && i < most && count < room; ++i) {
         uint64_t address;
         Copy(data, at + sizeof header + sizeof frames * (1 + i), &address, sizeof address);
-        if (address < PERF_CONTEXT_MAX) out[count++] = address;  // the rest marks contexts
+        if (address < PERF_CONTEXT_MAX) out[count++] = address;  // higher values mark contexts
       }
     }
     at += header.size;

@@ -1,5 +1,5 @@
-// The time stamp counter of this architecture: one instruction, unserialised on purpose (a fence
-// would serialise the program's own work; what leaks across is part of what calibration learns).
+// The time stamp counter of this architecture: one instruction, deliberately unserialised. A fence
+// would serialise the program's own work; calibration accounts for the overlap.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline int64_t ReadTsc() {
 #endif
 }
 
-// All loads that stand before have been done; nothing that stands after has begun.
+// All preceding loads have completed; no following instruction has begun.
 inline void Fence() {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -31,16 +31,15 @@ inline void Fence() {
 #endif
 }
 
-// Around a stretch of code: what it takes by itself, its cache misses included, with nothing of
-// what was done before and nothing of what comes after. Two of these with nothing between them see
-// MeasureBracketTicks().
-inline int64_t BracketBegin() {
+// Enclose a piece of code: they measure its own time, including its cache misses, and nothing of
+// the code before or after it. With nothing in between they measure MeasureTimerOverhead().
+inline int64_t TimedCodeBegin() {
   Fence();
   const int64_t ticks = ReadTsc();
   Fence();
   return ticks;
 }
-inline int64_t BracketEnd() {
+inline int64_t TimedCodeEnd() {
   Fence();
   return ReadTsc();
 }

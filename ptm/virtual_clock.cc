@@ -20,7 +20,7 @@ std::optional<int64_t> NanosOrNothing(clockid_t clock) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Of a clock that is always there.
+// Of a clock that always exists.
 int64_t Nanos(clockid_t clock) { return NanosOrNothing(clock).value_or(0); }
 
 int OpenTaskClock(bool exclude_kernel) {
@@ -33,7 +33,7 @@ int OpenTaskClock(bool exclude_kernel) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// A pair of clock readings that belong together: the tightest of a few tries.
+// A pair of simultaneous clock readings: the closest of a few tries.
 struct Pair {
   int64_t tsc;
   int64_t nanos;
@@ -64,7 +64,7 @@ bool VirtualClock::Open(double ticks_per_ns) {
   if (fd < 0) return false;
   void* page = mmap(nullptr, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
   const int error = errno;
-  close(fd);  // the mapping holds the event
+  close(fd);  // the mapping keeps the event
   if (page == MAP_FAILED) {
     errno = error;
     return false;
@@ -86,7 +86,7 @@ int64_t VirtualClock::Anchor() {
   Pair pair;
   int64_t now;
   uint32_t lock;
-  do {  // a dispatch between the readings would tear them apart
+  do {  // a dispatch between the readings would separate them
     lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);
     now = ReadTsc();
     pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 1);
@@ -126,7 +126,7 @@ double MeasureTicksPerSecond(int milliseconds) {
 }
 
 double MeasureReadTicks() {
-  // The best of several short runs: an interrupt in one of them must not count.
+  // The minimum of several short runs, to exclude interrupts.
   constexpr int kReads = 200;
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < 50; ++run) {
@@ -137,14 +137,14 @@ double MeasureReadTicks() {
   return best;
 }
 
-double MeasureBracketTicks() {
+double MeasureTimerOverhead() {
   constexpr int kPairs = 100;
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < 50; ++run) {
     int64_t sum = 0;
     for (int i = 0; i < kPairs; ++i) {
-      const int64_t begin = BracketBegin();
-      sum += BracketEnd() - begin;
+      const int64_t begin = TimedCodeBegin();
+      sum += TimedCodeEnd() - begin;
     }
     best = std::min(best, static_cast<double>(sum) / kPairs);
   }
@@ -152,7 +152,7 @@ double MeasureBracketTicks() {
 }
 
 int64_t MeasureGranularity() {
-  // The median of the steps that are seen: a coarse TSC stands still, then jumps, now and then by
+  // The median of the observed steps: a coarse TSC stays constant, then jumps, occasionally by
   // less.
   constexpr int kSteps = 501;
   int64_t steps[kSteps];

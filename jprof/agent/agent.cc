@@ -66,6 +66,7 @@ void Agent::Abandon() {
   if (sampling != nullptr) sampling->RestoreSignals();
   jit_log.Abandon();
   if (virtual_threads_ != nullptr) virtual_threads_->DisposeEnvironment();
+  vm_triggers.reset();
   method_reuse.Unhook(jvmti);
   jvmti->DisposeEnvironment();
 }
@@ -128,7 +129,7 @@ Result<void> Agent::OpenSampling() {
 Result<void> Agent::CollectEvents() {
   if (!plan.has_session()) return {};
   if (vm_triggers != nullptr) {
-    if (auto added = vm_triggers->AddTo(events_, jvmti); !added) return added;
+    if (auto added = vm_triggers->Open(java); !added) return added;
   }
   if (jvmti_probe != nullptr) {
     if (auto added = jvmti_probe->AddTo(events_, plan.kind, options.train); !added) return added;
@@ -190,6 +191,7 @@ Result<void> Agent::EnableEvents() {
     if (flag != nullptr) *flag = 1;
   }
   events_.Install(jvmti);
+  if (vm_triggers != nullptr) vm_triggers->Enable();
   if (plan.virtual_thread_names) virtual_threads_ = ReportVirtualThreads(java);
   return {};
 }

@@ -95,7 +95,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
   engine::Timeline& timeline =
       walk.is_virtual ? virtual_rows_.TimelineFor(thread) : thread.timeline;
   const bool same = sampled.last_timeline == &timeline && sampled.last_folded == timeline.folded;
-  const uint32_t kept = same && engine::MayGoOn(thread, timeline) ? walk.kept : 0;
+  const uint32_t kept = same && engine::MayReuseNodes(thread, timeline) ? walk.kept : 0;
   profile::Node* node =
       ContextOf(thread, timeline, walk.in_heap, sampled.last.frames(), kept, leaves);
   sampled.last_timeline = &timeline;

@@ -33,7 +33,7 @@ struct VirtualRow {
 // Allocated in its own zeroed pages; the pages of `frames` are not touched before the first walk.
 struct SampledThread final : engine::ThreadExtension {
   SampledThread() {}
-  void GiveBack() override {
+  void Release() override {
     this->~SampledThread();
     munmap(this, sizeof *this);
   }

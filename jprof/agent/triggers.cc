@@ -18,6 +18,32 @@ int64_t BytesFor(jlong size, uint64_t interval) {
   return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
 }
 
+// The callbacks.
+void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
+                          jlong size) {
+  TheAgent().vm_triggers->Allocated({jvmti, jni, object, type}, size);
+}
+void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  const VmTriggers& triggers = *TheAgent().vm_triggers;
+  triggers.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
+  triggers.BeginTiming(TriggerKind::kMonitorContendedEntered);
+}
+void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
+  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
+}
+void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
+  const VmTriggers& triggers = *TheAgent().vm_triggers;
+  triggers.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
+  triggers.BeginTiming(TriggerKind::kMonitorWaited);
+}
+void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
+  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
+}
+template <TriggerKind kKind>
+void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
+  TheAgent().vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
+}
+
 }  // namespace
 
 // The index of a trigger among the options'; -1: it was not requested.
@@ -37,7 +63,7 @@ bool VmTriggers::IsNthEvent(SampledThread& thread, int place) const {
   return ++thread.events[place] % trigger.every == 0;
 }
 
-void VmTriggers::Sample(int place, int64_t weight, const Event& event) const {
+void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
   JvmtiString signature(event.jvmti);
   if (with_class_ && (event.object != nullptr || event.type != nullptr)) {
     const jclass type =
@@ -48,8 +74,7 @@ void VmTriggers::Sample(int place, int64_t weight, const Event& event) const {
   sampling_.TakeJavaStack(static_cast<size_t>(place), weight, signature.c_str());
 }
 
-// Handles an event of a trigger that counts events.
-void VmTriggers::Count(TriggerKind kind, const Event& event) const {
+void VmTriggers::Count(TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = CurrentSampledThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || !sampling_.running()) return;
@@ -63,8 +88,8 @@ void VmTriggers::BeginTiming(TriggerKind kind) const {
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
-// A sample represents N events, so its weight is N times the measured time.
-void VmTriggers::EndTiming(TriggerKind kind, const Event& event) const {
+// The sample stands for the times of the trigger's N events.
+void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = CurrentSampledThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
@@ -75,79 +100,67 @@ void VmTriggers::EndTiming(TriggerKind kind, const Event& event) const {
   Sample(place, passed_ns * static_cast<int64_t>(every), event);
 }
 
-void VmTriggers::OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
-                              jlong size) {
-  const VmTriggers& self = *TheAgent().vm_triggers;
-  if (CurrentSampledThread() == nullptr || !self.sampling_.running()) return;
-  const Event event = {jvmti, jni, object, type};
-  if (const int place = self.IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
-    const uint64_t every = self.triggers_[static_cast<size_t>(place)].every;
-    self.Sample(place, BytesFor(size, every), event);
+void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
+  if (CurrentSampledThread() == nullptr || !sampling_.running()) return;
+  if (const int place = IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
+    Sample(place, BytesFor(size, triggers_[static_cast<size_t>(place)].every), event);
   }
-  self.Count(TriggerKind::kAllocations, event);
+  Count(TriggerKind::kAllocations, event);
 }
 
-void VmTriggers::OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  const VmTriggers& self = *TheAgent().vm_triggers;
-  self.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
-  self.BeginTiming(TriggerKind::kMonitorContendedEntered);
-}
-void VmTriggers::OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
-}
-void VmTriggers::OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
-  const VmTriggers& self = *TheAgent().vm_triggers;
-  self.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
-  self.BeginTiming(TriggerKind::kMonitorWaited);
-}
-void VmTriggers::OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
-  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
-}
-void VmTriggers::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loaded) {
-  TheAgent().vm_triggers->Count(TriggerKind::kClassLoad, {jvmti, jni, nullptr, loaded});
+VmTriggers::~VmTriggers() {
+  if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
 }
 
-Result<void> VmTriggers::SetHeapSampling(jvmtiEnv* jvmti) const {
+Result<void> VmTriggers::Open(JavaVM* java) {
+  jvmti_ = NewJvmtiEnv(java);
+  if (jvmti_ == nullptr) return Fail("this JVM has no JVMTI");
+  if (auto added = AddCapabilities(); !added) return added;
+  AddEvents();
+  return SetHeapSampling();
+}
+
+Result<void> VmTriggers::AddCapabilities() const {
+  using enum TriggerKind;
+  jvmtiCapabilities wanted = {};
+  wanted.can_generate_sampled_object_alloc_events = Has({kAllocatedBytes, kAllocations});
+  wanted.can_generate_monitor_events =
+      Has({kMonitorContendedEnter, kMonitorContendedEntered, kMonitorWait, kMonitorWaited});
+  if (jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE) return {};
+  return Fail("this JVM does not report {}",
+              wanted.can_generate_sampled_object_alloc_events ? "allocations" : "monitors");
+}
+
+Result<void> VmTriggers::SetHeapSampling() const {
   const int place = IndexOf(TriggerKind::kAllocatedBytes);
   const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
+  if (!all && place < 0) return {};
   if (all && place >= 0) {
     return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");
   }
   constexpr uint64_t kLargest = 1 << 30;
   const uint64_t interval =
       all ? 0 : std::min(triggers_[static_cast<size_t>(place)].every, kLargest);
-  jvmti->SetHeapSamplingInterval(static_cast<jint>(interval));
+  jvmti_->SetHeapSamplingInterval(static_cast<jint>(interval));
   return {};
 }
 
-Result<void> VmTriggers::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) const {
+void VmTriggers::AddEvents() {
   using Slots = jvmtiEventCallbacks;
   using enum TriggerKind;
-  const bool allocations = Has({kAllocatedBytes, kAllocations});
-  const bool contention = Has({kMonitorContendedEnter, kMonitorContendedEntered});
-  const bool waits = Has({kMonitorWait, kMonitorWaited});
-  jvmtiCapabilities wanted = {};
-  wanted.can_generate_sampled_object_alloc_events = allocations;
-  wanted.can_generate_monitor_events = contention || waits;
-  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) {
-    return Fail("this JVM does not report {}", allocations ? "allocations" : "monitors");
-  }
-  if (allocations) {
-    if (auto set = SetHeapSampling(jvmti); !set) return set;
-    events.Add(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc, OnAllocation);
-  }
-  if (contention) {
-    events.Add(JVMTI_EVENT_MONITOR_CONTENDED_ENTER, &Slots::MonitorContendedEnter,
-               OnContendedEnter);
-    events.Add(JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, &Slots::MonitorContendedEntered,
-               OnContendedEntered);
-  }
-  if (waits) {
-    events.Add(JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait, OnWait);
-    events.Add(JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited, OnWaited);
-  }
-  if (Has({kClassLoad})) events.Add(JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, OnClassLoad);
-  return {};
+  const auto add = [&](std::initializer_list<TriggerKind> kinds, jvmtiEvent event, auto slot,
+                       auto callback) {
+    if (Has(kinds)) events_.Add(event, slot, callback);
+  };
+  add({kAllocatedBytes, kAllocations}, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc,
+      OnAllocation);
+  add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+      &Slots::MonitorContendedEnter, OnContendedEnter);
+  add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+      &Slots::MonitorContendedEntered, OnContendedEntered);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait, OnWait);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited, OnWaited);
+  add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, OnClass<kClassLoad>);
 }
 
 namespace {

@@ -1,5 +1,5 @@
-// Samples at events of the VM: allocations, contended monitors, waits, loaded classes. The
-// callbacks run on the thread of the event and find this object as TheAgent().vm_triggers.
+// Samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks run
+// on the thread that the event is about and reach this object as TheAgent().vm_triggers.
 #pragma once
 
 #include <jvmti.h>
@@ -15,50 +15,54 @@
 
 namespace jprof::agent {
 
+// One event of the VM: with the object that it is about, or a class; both may be null.
+struct VmEvent {
+  jvmtiEnv* jvmti;
+  JNIEnv* jni;
+  jobject object = nullptr;
+  jclass type = nullptr;
+};
+
 class VmTriggers {
  public:
   // All arguments must exist until the process ends. `with_class`: adds the class of the object as
   // a leaf of the stack.
   VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
       : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
+  VmTriggers(const VmTriggers&) = delete;
+  VmTriggers& operator=(const VmTriggers&) = delete;
+  ~VmTriggers();
 
-  // Call in Agent_OnLoad: requests the capabilities of the triggers and adds the events. Error: the
-  // VM does not support them, or (wrong use) the triggers exclude each other.
-  Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) const;
+  // In Agent_OnLoad: requests what the triggers need, in a JVMTI environment of their own, as other
+  // parts of the agent handle some of the same events. Error: the VM does not report them, or
+  // (wrong use) the triggers contradict each other.
+  Result<void> Open(JavaVM* java);
+  // After Open: the events come from now on.
+  void Enable() const { events_.Install(jvmti_); }
+
+  // For the callbacks; each does nothing if the trigger was not requested.
+  // One event of a trigger that counts.
+  void Count(TriggerKind kind, const VmEvent& event) const;
+  // An event whose time counts begins, or has ended.
+  void BeginTiming(TriggerKind kind) const;
+  void EndTiming(TriggerKind kind, const VmEvent& event) const;
+  // An object that the VM selected.
+  void Allocated(const VmEvent& event, jlong size) const;
 
  private:
-  // One event of the VM, with its object or class; both may be null.
-  struct Event {
-    jvmtiEnv* jvmti;
-    JNIEnv* jni;
-    jobject object = nullptr;
-    jclass type = nullptr;
-  };
-
-  static void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
-                                   jclass type, jlong size);
-  static void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread,
-                                       jobject object);
-  static void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread,
-                                         jobject object);
-  static void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
-                             jlong timeout);
-  static void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jobject object,
-                               jboolean timed_out);
-  static void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass loaded);
-
   int IndexOf(TriggerKind kind) const;
   bool Has(std::initializer_list<TriggerKind> kinds) const;
-  Result<void> SetHeapSampling(jvmtiEnv* jvmti) const;
+  void AddEvents();
+  Result<void> AddCapabilities() const;
+  Result<void> SetHeapSampling() const;
   bool IsNthEvent(SampledThread& thread, int place) const;
-  void Count(TriggerKind kind, const Event& event) const;
-  void BeginTiming(TriggerKind kind) const;
-  void EndTiming(TriggerKind kind, const Event& event) const;
-  void Sample(int place, int64_t weight, const Event& event) const;
+  void Sample(int place, int64_t weight, const VmEvent& event) const;
 
   std::span<const Trigger> triggers_;
   Sampling& sampling_;
   const bool with_class_;
+  jvmtiEnv* jvmti_ = nullptr;
+  JvmtiEvents events_;
 };
 
 // Call in Agent_OnLoad: enables the start and end events of virtual threads in a separate

@@ -1,5 +1,4 @@
-// The general version of an event: one step after the other, each of which the fast path could
-// skip.
+// The general version of an event: step by step, including the steps that the fast path can skip.
 #include "jprof/engine/events.h"
 
 #include "jprof/engine/session.h"
@@ -11,11 +10,11 @@ namespace {
 using profile::MethodOf;
 using profile::Node;
 
-// A frame may lie this much above its recorded stack pointer and still be alive: on-stack
-// replacement puts a smaller compiled frame in place of an interpreted one.
+// A frame may be this far above its recorded stack pointer and still exist: on-stack replacement
+// replaces an interpreted frame by a smaller compiled one.
 constexpr uint64_t kReplacementSlack = 4096;
 
-// The state to record into, or null: this event is not recorded (and has been counted).
+// Returns the state to record into, or null: the event is not recorded (and has been counted).
 template <class Recording>
 Thread* ThreadForEvent(Session* session, int64_t* now) {
   Thread* thread = current_thread;
@@ -32,12 +31,12 @@ Thread* ThreadForEvent(Session* session, int64_t* now) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
   }
-  internal::ReadCounters<Recording>(thread);  // the fast path turned back before it could
+  internal::ReadCounters<Recording>(thread);  // the fast path left before it could do this
   return thread;
 }
 
-// The time since the last event, on CPU. After a dispatch the kernel is asked; then `now` moves on,
-// too.
+// The on-CPU time since the last event. After a dispatch the kernel is queried, which also advances
+// `now`.
 struct Elapsed {
   int64_t ticks;
   bool dispatched;
@@ -54,9 +53,9 @@ Elapsed TakeTime(Thread& thread, int64_t* now) {
   return {result.elapsed, true};
 }
 
-// What passed since the last event goes to the node that is current.
+// Attributes the time and dispatches since the last event to the current node.
 template <class Recording>
-Elapsed ChargeInterval(Thread& thread, int64_t* now) {
+Elapsed AttributeInterval(Thread& thread, int64_t* now) {
   Elapsed elapsed = {0, false};
   Node* const node = thread.cursor.top[-1].node;
   if constexpr (Recording::kClock) {
@@ -64,36 +63,36 @@ Elapsed ChargeInterval(Thread& thread, int64_t* now) {
     node->self += elapsed.ticks;
     thread.last = *now;
   }
-  internal::ChargeCounters<Recording>(&thread, node);
+  internal::AttributeCounters<Recording>(&thread, node);
   return elapsed;
 }
 
-// Draws which event is bracketed next.
-void DrawBracket(Thread& thread) {
+// Draws the next event to be timed.
+void DrawTimedEvent(Thread& thread) {
   thread.random ^= thread.random << 13;
   thread.random ^= thread.random >> 7;
   thread.random ^= thread.random << 17;
   // Uniform in [1, 2 * period - 1]: the mean is the period.
   const uint64_t span = uint64_t{2} * thread.session->options().bracket_period - 1;
-  thread.bracket_in = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
+  thread.until_timed = 1 + static_cast<uint32_t>((thread.random >> 32) * span >> 32);
 }
 
-// `ticks` of the handler are its own and in no interval.
+// Excludes `ticks` of the handler from all intervals: they are overhead.
 void SubtractOverhead(Thread& thread, int64_t ticks) {
   thread.last += ticks;
   thread.record->own_ticks += ticks;
 }
 
-// Ends an event that did something most events do not (`now`: its early read): what it took is its
-// own and stands for nothing else. As much as sampling leaves in every interval is left in this
-// one.
-void Bracket(Thread& thread, int64_t now) {
-  const int64_t inside = ptm::BracketEnd() - now;
-  thread.bracketed = 1;
+// Ends an event with unusual work (`now`: its early read) by timing it: its duration is overhead,
+// and does not stand for other events. The same share of the timer overhead that sampling leaves in
+// every interval is left in this one.
+void EndTimedEvent(Thread& thread, int64_t now) {
+  const int64_t inside = ptm::TimedCodeEnd() - now;
+  thread.timed_alone = 1;
   if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) != thread.page_seen) {
     return DispatchedInside(&thread, now);
   }
-  SubtractOverhead(thread, inside - thread.session->bracket_rest());
+  SubtractOverhead(thread, inside - thread.session->overhead_residue());
 }
 
 template <class Recording>
@@ -101,11 +100,11 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
   if constexpr (internal::kCounts<Recording>) {
     internal::ReadLate<Recording>(&thread, now);
   } else if constexpr (Recording::kClock) {
-    if (exact) Bracket(thread, now);
+    if (exact) EndTimedEvent(thread, now);
   }
 }
 
-// Frames that the stack pointer says are gone end as if by exception.
+// Frames that no longer exist according to the stack pointer end as if by an exception.
 void Heal(Thread& thread, uint64_t sp) {
   if (sp == kNoStack) return;
   Frame* top = thread.cursor.top;
@@ -117,7 +116,7 @@ void Heal(Thread& thread, uint64_t sp) {
   }
   thread.cursor.top = top;
   if (top[-1].sp <= sp)
-    top[-1].sp = sp + 16;  // replaced by a smaller frame: alive at least up to here
+    top[-1].sp = sp + 16;  // replaced by a smaller frame: exists at least up to here
 }
 
 template <class Recording>
@@ -136,20 +135,19 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   const bool full = internal::TraceIsFull<Recording>(&thread);
   if (full && !thread.session->NextTraceBlock(thread)) {
     ++thread.timeline.record->trace_dropped;
-    return;  // `last` stays: the next event that is kept carries the whole time
+    return;  // `last` is unchanged: the next recorded event gets the whole time
   }
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
-  Bracket(thread, *now);
+  EndTimedEvent(thread, *now);
 }
 
-// Global, because the VM calls the probes with a thread and a method only. Read once per thread, at
-// its first event; from then on Thread::session has it.
+// Global, because the VM calls the probes with only a thread and a method. Each thread reads it
+// once, at its first event; after that it uses Thread::session.
 Session* session_of_events = nullptr;
 
-// Goes on with the stack and tree of the virtual thread that is mounted now, or with the carrier's
-// own.
+// Switches to the stack and tree of the mounted virtual thread, or of the carrier itself.
 void SwitchToMounted(Thread& thread, const Event& event) {
   if (event.continuation == thread.continuation) return;
   thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
@@ -173,7 +171,7 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   if (MethodOf(word) == kIgnoredMethod) return;
 
-  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
+  const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   Heal(thread, event.sp);
   if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
     ++thread.timeline.record->dropped;
@@ -219,8 +217,8 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (MethodOf(cached->word) == kIgnoredMethod) return;
   }
 
-  const Elapsed elapsed = ChargeInterval<Recording>(thread, &now);
-  // The frame that is left is the nearest of this method; those above it are gone. None: ignored.
+  const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
+  // The returning frame is the nearest one of this method; frames above it are gone. None: ignored.
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
@@ -253,17 +251,17 @@ void DispatchedInside(Thread* thread, int64_t now) {
   thread->last = now;
 }
 
-void BeforeSample(Thread* thread) {
-  DrawBracket(*thread);
-  thread->bracketed = 0;
+void BeforeTimedEvent(Thread* thread) {
+  DrawTimedEvent(*thread);
+  thread->timed_alone = 0;
 }
 
-void AfterSample(Thread* thread, int64_t now, int64_t inside) {
-  if (thread->bracketed != 0) return;
+void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside) {
+  if (thread->timed_alone != 0) return;
   if (__atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) {
     return DispatchedInside(thread, now);
   }
-  // Of the record just written; the next interval is not like the others.
+  // Marks the record just written: the next interval is not comparable to the others.
   if (thread->training.next != nullptr) {
     thread->training.next[-1].handler = static_cast<uint16_t>(inside < 0xffff ? inside : 0xffff);
   }

@@ -1,14 +1,12 @@
-// What happens at a method entry and at a method exit: the hot path of the profiler. See
-// docs/ARCHITECTURE.md.
+// Handles method entries and exits: the hot path of the profiler. See docs/ARCHITECTURE.md.
 //
-// The fast path decides everything before it changes anything: if one condition does not hold (a
-// thread seen first, a dispatch, a new context, a method compiled anew, a full stack) it leaves by
-// a tail call to the general version in events.cc, which does the whole event the obvious way. One
-// event in `bracket_period` goes through a copy of this path between two fenced clock reads, which
-// measure its cost (cache misses of a big tree vary a lot). No call, no lock prefix, no division;
-// about 30 instructions and, with time, one clock read.
-//
-// Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
+// - The fast path decides everything before it changes anything. If a condition does not hold
+//   (first event of a thread, a dispatch, a new context, a newly compiled method, a full stack), it
+//   leaves by a tail call to the general version in events.cc, which performs the whole event.
+// - One event in `bracket_period` is timed: it goes through a copy of this path between two fenced
+//   clock reads, which measure its cost. (Cache misses of a large tree vary a lot.)
+// - No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
+// - Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +16,11 @@
 
 namespace jprof::engine {
 
-// Of the cost of an event. Raise it when that changes: calibration tables that were trained with
-// another version do not apply.
+// The version of an event's cost. Increment it when the cost changes: calibration tables that were
+// trained with another version do not apply.
 inline constexpr int kHandlerVersion = 2;
 
-// One event as the probe saw it.
+// One event as seen by the probe.
 struct Event {
   uint64_t method;          // the VM's handle
   uint64_t sp;              // stack pointer at the probe; kNoStack: not known
@@ -32,27 +30,26 @@ struct Event {
 };
 inline constexpr uint64_t kNoStack = 0;
 
-// The general version, complete by itself: a thread seen first, a new context, anything. `now` is
-// the early clock read (0 without a clock).
+// The general version of an event, for all cases. `now` is the early clock read (0 without a
+// clock).
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
-// The handler itself was dispatched: only what was on CPU is its own.
+// A dispatch occurred inside the handler: only its on-CPU time is overhead.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// Around an event whose turn it is to be bracketed. Before: draws the next one. After: what passed
-// between the two fenced reads is the handler's own, and a sample of the events that are not
-// bracketed.
-void BeforeSample(Thread* thread);
-void AfterSample(Thread* thread, int64_t now, int64_t inside);
+// Before and after a timed event. BeforeTimedEvent draws the next one. AfterTimedEvent treats the
+// time between the two fenced reads as overhead, and as a sample of the events that are not timed.
+void BeforeTimedEvent(Thread* thread);
+void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
 namespace internal {
 
-// The ways out of the fast path. They take the event as words: the handlers leave by a tail call,
-// with each word still in the register in which it came. An Event would be stored on the stack, in
-// each event, which once cost 1.5 ns (docs/HOT_PATH.md).
+// The exits from the fast path. They take the event as separate words: the handlers leave by a tail
+// call, with each word still in its argument register. An Event would be stored on the stack at
+// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
@@ -72,7 +69,7 @@ template <WayOut kWay>
   return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
 }
 
-// Two stores: what calibration learns from must cost next to nothing itself.
+// Two stores: recording for calibration must itself cost almost nothing.
 [[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
                                          EventKind event, uint32_t metric = 0) {
   *thread->training.next++ = {static_cast<uint32_t>(delta),
@@ -90,10 +87,10 @@ template <WayOut kWay>
 }
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
-// `word` as in a node; room for it has been seen to.
+// `word` as in a node. Requires that the block has space.
 [[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
                                          int64_t delta) {
-  const uint64_t head = uint64_t{profile::MethodOf(word)} << 5 |
+  const uint64_t head = uint64_t{IndexOf(profile::MethodOf(word))} << 5 |
                         static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
                         static_cast<uint64_t>(event);
   const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
@@ -109,8 +106,8 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
-// Whether one event in `bracket_period` is bracketed. Counters are exact and read late every time;
-// a trace has no walk.
+// Whether one event in `bracket_period` is timed. Counters are exact and read late at every event;
+// a trace has no tree update.
 template <class Recording>
 inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;
 
@@ -122,9 +119,9 @@ inline void ReadCounters(Thread* thread) {
   }
 }
 
-// What was counted since the last event goes to `node`.
+// Attributes the counts since the last event to `node`.
 template <class Recording>
-inline void ChargeCounters(Thread* thread, profile::Node* node) {
+inline void AttributeCounters(Thread* thread, profile::Node* node) {
   if constexpr (kCounts<Recording>) {
     const int count =
         Recording::kCounters != 0 ? Recording::kCounters : thread->counting.group.size();
@@ -141,7 +138,7 @@ inline void ChargeCounters(Thread* thread, profile::Node* node) {
   }
 }
 
-// What was counted since the last event, for calibration.
+// The counts since the last event, for calibration.
 template <class Recording>
 inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
   if constexpr (kCounts<Recording> && Recording::kTrain) {
@@ -153,7 +150,7 @@ inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind 
   }
 }
 
-// The end of an event: what follows belongs to the program again.
+// The end of an event: from here on time belongs to the program.
 template <class Recording>
 inline void ReadLate(Thread* thread, int64_t now) {
   if constexpr (kCounts<Recording>) {
@@ -182,7 +179,7 @@ inline bool TrainIsFull(const Thread* thread) {
   return thread->training.end - thread->training.next < kRecords;
 }
 
-// The early part of every event: false = not for the fast path. Counters are read as soon as there
+// The early part of every event. False: not for the fast path. Counters are read as soon as there
 // is a thread to read them into, also for the general version.
 template <class Recording>
 [[gnu::always_inline]] inline bool Begin(Thread* thread, const Event& event) {
@@ -206,14 +203,14 @@ template <class Recording>
   return 0;
 }
 
-// Whether a method is one of the three children in the parent's own cache line, and which node.
-[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, uint32_t method,
+// Whether a method is one of the three children in the parent's own cache line, and its node.
+[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, profile::MethodId method,
                                              uint32_t* node) {
-  if (parent.child[0].method == method) {
+  if (parent.child[0].key == IndexOf(method)) {
     *node = parent.child[0].node;
-  } else if (parent.child[1].method == method) {
+  } else if (parent.child[1].key == IndexOf(method)) {
     *node = parent.child[1].node;
-  } else if (parent.child[2].method == method) {
+  } else if (parent.child[2].key == IndexOf(method)) {
     *node = parent.child[2].node;
   } else {
     return false;
@@ -253,7 +250,7 @@ template <class Recording>
       Train(thread, delta, parent->word, word, EventKind::kEntry);
     }
   }
-  ChargeCounters<Recording>(thread, parent);
+  AttributeCounters<Recording>(thread, parent);
   TrainCounters<Recording>(thread, parent->word, word, EventKind::kEntry);
   ++*count;
   *top = {event.method, event.sp, node};
@@ -291,7 +288,7 @@ template <class Recording>
       Train(thread, delta, node->word, frame[-1].node->word, EventKind::kExit);
     }
   }
-  ChargeCounters<Recording>(thread, node);
+  AttributeCounters<Recording>(thread, node);
   TrainCounters<Recording>(thread, node->word, frame[-1].node->word, EventKind::kExit);
   ++*count;
   thread->cursor.top = frame;
@@ -300,35 +297,34 @@ template <class Recording>
   return 0;
 }
 
-// The same, bracketed: a copy of the code that it measures, so that it costs the same.
+// The timed version: a copy of the code that it measures, so that both cost the same.
 template <class Recording>
-[[gnu::noinline, gnu::cold]] int EnterSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                              uint64_t continuation, uint64_t vm_thread,
-                                              int64_t now) {
+[[gnu::noinline, gnu::cold]] int EnterTimed(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
   Thread* thread = current_thread;
-  BeforeSample(thread);
-  const int64_t begin = ptm::BracketBegin();
+  BeforeTimedEvent(thread);
+  const int64_t begin = ptm::TimedCodeBegin();
   EnterFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
-  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
 
 template <class Recording>
-[[gnu::noinline, gnu::cold]] int LeaveSampled(uint64_t method, uint64_t sp, uint64_t return_address,
-                                              uint64_t continuation, uint64_t vm_thread,
-                                              int64_t now) {
+[[gnu::noinline, gnu::cold]] int LeaveTimed(uint64_t method, uint64_t sp, uint64_t return_address,
+                                            uint64_t continuation, uint64_t vm_thread,
+                                            int64_t now) {
   Thread* thread = current_thread;
-  BeforeSample(thread);
-  const int64_t begin = ptm::BracketBegin();
+  BeforeTimedEvent(thread);
+  const int64_t begin = ptm::TimedCodeBegin();
   LeaveFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
-  AfterSample(thread, now, ptm::BracketEnd() - begin);
+  AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
 
 }  // namespace internal
 
-// Whether it is known that the calling thread does not record this method: then there is nothing to
-// do.
+// Whether the calling thread is known not to record this method, so that the event can be skipped.
 [[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
   const Thread* thread = current_thread;
   if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation)
@@ -338,7 +334,7 @@ template <class Recording>
   return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
 }
 
-// A method was entered. Inlined into the probe.
+// Handles a method entry. Inlined into the probe.
 template <class Recording>
 [[gnu::always_inline]] inline int Enter(const Event& event) {
   Thread* thread = current_thread;
@@ -346,13 +342,13 @@ template <class Recording>
   if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
     return internal::By<internal::EnterCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
-    if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::By<internal::EnterSampled<Recording>>(event, now);
+    if (--thread->until_timed == 0) [[unlikely]]
+      return internal::By<internal::EnterTimed<Recording>>(event, now);
   }
   return internal::EnterFast<Recording>(thread, event, now);
 }
 
-// A method is left. Inlined into the probe.
+// Handles a method exit. Inlined into the probe.
 template <class Recording>
 [[gnu::always_inline]] inline int Leave(const Event& event) {
   Thread* thread = current_thread;
@@ -360,8 +356,8 @@ template <class Recording>
   if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
     return internal::By<internal::LeaveCold<Recording>>(event, now);
   if constexpr (internal::kSamples<Recording>) {
-    if (--thread->bracket_in == 0) [[unlikely]]
-      return internal::By<internal::LeaveSampled<Recording>>(event, now);
+    if (--thread->until_timed == 0) [[unlikely]]
+      return internal::By<internal::LeaveTimed<Recording>>(event, now);
   }
   return internal::LeaveFast<Recording>(thread, event, now);
 }

@@ -1,8 +1,10 @@
-// Method ids: dense, stable, one per distinct (class, name, signature); the ids outlive the VM's
-// own method structures, which may be freed or replaced. Also decides, once per method, whether it
-// is recorded at all. Callable from a probe's slow path: locks, never blocks on the VM, allocates
-// from its own mapping.
-// Full (no memory, or no room for names on the disk): methods not seen before share one id.
+// Method ids: dense, stable, one per distinct (class, name, signature). Ids outlive the VM's own
+// method structures, which may be freed or replaced. Also decides, once per method, whether it is
+// recorded at all.
+//
+// - Callable from a probe's slow path: takes locks, never blocks on the VM, allocates from its own
+//   mapping.
+// - If it is full (no memory, or no disk space for names), new methods share one id.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +24,27 @@ struct MethodText {
   std::string_view signature;
   bool is_static = false;
   bool is_native = false;
-  bool is_intrinsic = false;  // the VM has code of its own for it
-  uint16_t flags = 0;         // MethodFlags of what is not a Java method
-  char scratch[24] = {};      // where a source may make `name`
+  bool is_intrinsic = false;  // the VM has its own code for it
+  uint16_t flags = 0;         // MethodFlags, if it is not a Java method
+  char scratch[24] = {};      // space in which a source may compose `name`
 };
 
-// Where method handles and return addresses get their meaning: HotSpot's structures, JVMTI, or a
-// test's fake.
+// Resolves method handles and return addresses: from HotSpot's structures, by JVMTI, or in a test's
+// fake.
 class MethodSource {
  public:
   virtual ~MethodSource() = default;
   // False: it cannot be read.
   virtual bool Describe(uint64_t method, MethodText* text) = 0;
-  // What ran the probe that returns to this address (never kNative: that is the method's own
-  // property).
+  // The type of the code that ran the probe with this return address (never kNative, which is a
+  // property of the method itself).
   virtual MethodType Classify(uint64_t return_address) = 0;
   // The identity of the virtual thread that is mounted on this VM thread.
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
 };
 
-inline constexpr uint32_t kIgnoredMethod = profile::kOverflowMethod - 1;  // filtered out
-inline constexpr uint32_t kUnknownMethod = 1;                             // could not be described
+inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out
+inline constexpr profile::MethodId kUnknownMethod{1};  // could not be described
 
 class MethodTable {
  public:
@@ -50,12 +52,12 @@ class MethodTable {
 
   MethodTable() = default;
   ~MethodTable();
-  // Once, before the first Find. An empty filter accepts everything.
-  // `some_unprobed`: callers may be compiled without probes.
+  // Call once, before the first Find. An empty filter accepts everything. `some_unprobed`: callers
+  // may be compiled without probes.
   bool Open(profile::Writer* writer, Filter filter, bool some_unprobed = false);
 
   struct Id {
-    uint32_t id;
+    profile::MethodId id;
     bool is_native;
   };
   Id Find(MethodSource& source, uint64_t method);
@@ -63,7 +65,7 @@ class MethodTable {
  private:
   struct Slot {
     uint64_t hash = 0;
-    uint32_t id = 0;
+    profile::MethodId id{};
     uint32_t offset = 0;  // of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;

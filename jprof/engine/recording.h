@@ -1,6 +1,6 @@
-// The kinds of recording: what is recorded at an event. Each is a type, which the event functions
-// are compiled for, and a value, which the options choose. A new kind is one more type and one more
-// line in a list here.
+// The kinds of recording: what is recorded at an event. Each is a type, for which the event
+// functions are instantiated, and a value, which the options select. A new kind is one more type
+// and one more entry in a list here.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TimeTrace : TimeTree {
   static constexpr bool kTrace = true;
 };
 // Counters as metrics, after time if that is also one. They are exact: each event reads them early
-// and late, and none is sampled. N = their number, 0 = known only when running.
+// and late; none is timed. N = their number, 0 = known only at run time.
 template <bool kWithTime, int N>
 struct CounterTree : CountTree {
   static constexpr bool kClock = kWithTime;
@@ -33,15 +33,15 @@ using ManyCounters = CounterTree<false, 0>;
 using TimeAndOneCounter = CounterTree<true, 1>;
 using TimeAndCounters = CounterTree<true, 0>;
 
-// The same with one record per event and metric for `jprof calibrate`. They are written between the
-// early and the late read, so they are in no interval.
+// The same with one record per event and metric for `jprof calibrate`. Records are written between
+// the early and the late read, so their cost is in no interval.
 template <class R>
 struct Training : R {
   static constexpr bool kTrain = true;
 };
 
-// Every kind, by type. Those of the second list have times or counters in a tree: calibration
-// learns from them.
+// Every kind, by type. The second list contains those with time or counters in a tree, for which
+// calibration applies.
 #define JPROF_UNTRAINED_RECORDINGS(EACH) \
   EACH(CountTree)                        \
   EACH(TimeTrace)
@@ -69,8 +69,8 @@ constexpr RecordingKind TreeWith(bool time, size_t counters) {
   return counters == 2 ? RecordingKind::kTwoCounters : RecordingKind::kManyCounters;
 }
 
-// Calls f.template operator()<R>() with the kind's type, or, to train, with Training of it. An
-// untrained kind ignores `train`.
+// Calls f.template operator()<R>() with the kind's type or, if `train`, with Training of it. A kind
+// that cannot be trained ignores `train`.
 template <class F>
 auto Visit(RecordingKind kind, bool train, F f) {
   switch (kind) {

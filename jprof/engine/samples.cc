@@ -8,7 +8,7 @@
 
 namespace jprof::engine {
 
-uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
+profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   if (const CachedMethod* cached = FindCached(thread, key)) return profile::MethodOf(cached->word);
   return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
 }
@@ -16,11 +16,11 @@ uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
 Path::Path(Thread& thread, Timeline& timeline, uint32_t from)
     : thread_(thread), foreign_(&timeline != &thread.timeline ? &timeline : nullptr) {
   if (foreign_ != nullptr) std::swap(thread.timeline, timeline);
-  if (from == 0) FoldIfDue(thread);  // what begins elsewhere goes on in the tree that it is in
+  if (from == 0) FoldIfDue(thread);  // a path from another node stays in that node's tree
   node_ = thread.nodes + (from != 0 ? from : thread.timeline.record->root);
 }
 
-bool MayGoOn(const Thread& thread, const Timeline& timeline) {
+bool MayReuseNodes(const Thread& thread, const Timeline& timeline) {
   const profile::ControlHeader& header = *thread.session->writer().header();
   return header.folded_ticks == 0 || timeline.folded || header.tree_full || header.disk_full;
 }

@@ -1,7 +1,7 @@
-// Samples in the call tree: a stack is added as the path of its frames, or the current node of a
-// recorded call tree is charged. Owner: the sampled thread. Callable in a signal handler of that
-// thread and in callbacks of the VM on it; a handler that finds the thread busy with its own tree
-// must leave it alone: see TreeInUse.
+// Adds samples to the call tree: a stack as the path of its frames, or a sample of the current node
+// of a recorded call tree. Owner: the sampled thread. Callable in a signal handler of that thread
+// and in callbacks of the VM on it. A handler that interrupts the thread's own tree update must not
+// touch the tree: see TreeInUse.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,7 @@
 
 namespace jprof::engine {
 
-// Claims the thread's tree for the time of a sample, or of whatever else changes it and may be
-// interrupted by one.
+// Claims the thread's tree for a sample, or for any other change that a sample may interrupt.
 class TreeInUse {
  public:
   explicit TreeInUse(Thread& thread) : thread_(thread), outermost_(Busy() == 0) {
@@ -25,7 +24,7 @@ class TreeInUse {
     thread_.busy.store(Busy() - 1, std::memory_order_relaxed);
   }
   TreeInUse(const TreeInUse&) = delete;
-  // False: it was claimed already, by what this interrupts.
+  // False: the interrupted code had already claimed it.
   bool Outermost() const { return outermost_; }
 
  private:
@@ -36,12 +35,12 @@ class TreeInUse {
   const bool outermost_;
 };
 
-// The id of what runs in a sampled frame; `key`: the VM's method or a function's address, and
-// `source` says which.
-uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
+// The id of the method or function in a sampled frame. `key`: the VM's method or a function's
+// address; `source` describes it.
+profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
-// Steps down the tree of `timeline` from a node (0: the root), by words as in a node. While it
-// exists, the thread's new nodes come from that timeline's chunk.
+// Descends the tree of `timeline` from a node (0: the root), by method references. While it exists,
+// the thread allocates new nodes from that timeline's chunk.
 class Path {
  public:
   Path(Thread& thread, Timeline& timeline, uint32_t from);
@@ -57,15 +56,15 @@ class Path {
   profile::Node* node_;
 };
 
-// Whether a path may begin at a node that was found before. Not where recursion is to be folded
-// from now on and the timeline has yet to begin its second tree: the next path must begin at the
-// root.
-bool MayGoOn(const Thread& thread, const Timeline& timeline);
+// Whether a path may begin at a node that was found before. False if recursion must be folded from
+// now on and the timeline has not begun its second tree: the next path must then begin at the root.
+bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
 // The context of a stack in the tree of `timeline`: the thread's own, or one of Session::AddRow.
-// Words as in a node, innermost first. Never null: what finds no room is charged to an overflow
-// node, as entries are. A method that is interpreted here and compiled there has a node of each
-// type.
+//
+// - `innermost_first`: method references.
+// - Never null: without space the sample is attributed to an overflow node, as entries are.
+// - A method with frames of different types has a node per type.
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const uint32_t> innermost_first);
 

@@ -26,7 +26,7 @@ constexpr uint32_t kMostBuckets = 1 << 18;
 constexpr size_t kFirstFrames = 1024;
 constexpr uint64_t kNoHealing = ~uint64_t{0};
 
-// One mapping a thread: its state, the first method cache, the first shadow stack.
+// One mapping per thread: its state, the first method cache, the first shadow stack.
 struct ThreadMemory {
   Thread thread;
   MethodBucket buckets[kFirstBuckets];
@@ -45,10 +45,10 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// Frees a thread's memory. No Session::Hold may reach it.
-void GiveBack(Thread& thread) {
+// Frees a thread's memory. Requires that no Session::Hold can reach it.
+void FreeThread(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
-  if (ThreadExtension* extension = thread.extension) extension->GiveBack();
+  if (ThreadExtension* extension = thread.extension) extension->Release();
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
@@ -60,7 +60,7 @@ void GiveBack(Thread& thread) {
   munmap(memory, sizeof *memory);
 }
 
-// The thread's cursor goes back into its timeline, and the other way round.
+// Copies the thread's cursor into its timeline, and back.
 void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
 void Load(Thread& thread, const Timeline& timeline) {
   thread.timeline = timeline;
@@ -77,15 +77,15 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot set up the method table in {}: no memory or a full disk",
                 options_.files.directory);
   }
-  if (!options_.counters.empty()) options_.bracket_period = 1;  // every event reads late
+  if (!options_.counters.empty()) options_.bracket_period = 1;  // every event has a late read
   clock_.ticks_per_second = ptm::MeasureTicksPerSecond(10);
   clock_.read_ticks = ptm::MeasureReadTicks();
   clock_.granularity = ptm::MeasureGranularity();
-  clock_.bracket_ticks = ptm::MeasureBracketTicks();
+  clock_.bracket_ticks = ptm::MeasureTimerOverhead();
   bracket_bias_ = std::llround((options_.bracket_period - 1) * clock_.bracket_ticks);
-  bracket_rest_ = bracket_bias_ / options_.bracket_period;
+  overhead_residue_ = bracket_bias_ / options_.bracket_period;
   longest_walk_ =
-      std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: longer is not the walk
+      std::llround(clock_.ticks_per_second / 1e9 * 1000);  // 1 us: more is not the tree update
   profile::ControlHeader* header = writer_.header();
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -136,7 +136,7 @@ Thread* Session::Attach() {
   thread->nodes = writer_.nodes();
   thread->extra = writer_.extra();
   thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
-  thread->bracket_in = options_.bracket_period;
+  thread->until_timed = options_.bracket_period;
 
   Timeline& timeline = thread->timeline;
   timeline.frames = timeline.cursor.top = memory->frames;
@@ -147,7 +147,7 @@ Thread* Session::Attach() {
     flags |= profile::kThreadNoCounters;
   }
   if (!OpenTimeline(timeline, flags)) {
-    // Its events are counted as lost, once each, without trying again.
+    // Each of its events is counted as lost, without another attempt.
     thread->attention = kNotRecorded;
     thread->record = timeline.record;
     current_thread = thread;
@@ -163,7 +163,7 @@ Thread* Session::Attach() {
     threads_.push_back(*thread);
   }
   current_thread = thread;
-  // The thread that makes the VM is called main; it records before the VM can be asked.
+  // The thread that creates the VM is called main; it records before the VM can be queried.
   if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
   pthread_setspecific(at_thread_exit_, this);
   thread->counting.group.ReadAll(thread->counting.late);
@@ -205,7 +205,7 @@ void Session::End() {
   NoteMultiplexing(*thread);
 }
 
-// A counter that had to share its place is scaled: the profile says how much of the time it ran.
+// A multiplexed counter is scaled: the profile states the part of the time that it ran.
 void Session::NoteMultiplexing(Thread& thread) {
   for (int i = 0; i < thread.counting.group.size(); ++i) {
     const auto permille = static_cast<uint32_t>(thread.counting.group.Status(i).running * 1000);
@@ -225,13 +225,13 @@ void Session::Detach() {
   {
     std::lock_guard guard(lock_);
     if (thread->link.is_linked() && holds_ != 0) {
-      thread->gone = true;  // ~Hold gives it back
+      thread->gone = true;  // ~Hold frees it
       thread->next_gone = std::exchange(gone_, thread);
       return;
     }
     if (thread->link.is_linked()) threads_.erase(threads_.iterator_to(*thread));
   }
-  GiveBack(*thread);
+  FreeThread(*thread);
 }
 
 Session::Hold::Hold(Session& session) : session_(session) {
@@ -249,11 +249,10 @@ Session::Hold::~Hold() {
     for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone)
       session_.threads_.erase(session_.threads_.iterator_to(*thread));
   }
-  while (gone != nullptr) GiveBack(*std::exchange(gone, gone->next_gone));
+  while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
 }
 
-// The thread after `after` (null: the first) that is live; null: there is none up to the hold's
-// last.
+// The next live thread after `after` (null: the first); null: none up to the hold's last.
 Thread* Session::Next(Thread* after, const Hold& hold) {
   if (after == hold.last_) return nullptr;
   std::lock_guard guard(lock_);
@@ -286,8 +285,8 @@ void Session::Finish() {
     if (thread.record->state != profile::kThreadLive) return;
     thread.record->end_ticks = end;
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
-    // A thread that is gone, but was never reported as ended: its CPU time is unknown; 0 s is
-    // shown.
+    // The thread is gone but was never reported as ended: its CPU time is unknown; reports show 0
+    // s.
     thread.record->cpu_ns_end =
         cpu_ns ? static_cast<uint64_t>(*cpu_ns) : thread.record->cpu_ns_start;
   });
@@ -314,7 +313,7 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
 }
 
 CachedMethod* Session::Remember(Thread& thread, MethodSource& source, uint64_t method) {
-  return PutInCache(thread, {method, methods_.Find(source, method).id, 0});
+  return PutInCache(thread, {method, IndexOf(methods_.Find(source, method).id), 0});
 }
 
 CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
@@ -330,7 +329,7 @@ CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {
 
 bool Session::GrowBuckets(Thread& thread) {
   const uint32_t old_count = BucketCount(thread);
-  // Below a load factor of 1/4 a full bucket is clustering: growing does not pay.
+  // Below a load factor of 1/4 a full bucket is clustering: growing would not help.
   if (old_count >= kMostBuckets || thread.method_count < old_count) return false;
   auto* buckets = static_cast<MethodBucket*>(Map(old_count * 2 * sizeof(MethodBucket)));
   if (buckets == nullptr) return false;
@@ -362,16 +361,16 @@ bool Session::GrowFrames(Thread& thread) {
   std::copy(timeline.frames, timeline.frames + count, frames);
   Frame* const old = timeline.frames;
   thread.cursor.top =
-      frames + (thread.cursor.top - old);  // first of all: a sample may interrupt this
+      frames + (thread.cursor.top - old);  // set first, because a sample may interrupt this
   timeline.frames = frames;
   thread.cursor.limit = frames + count * 2;
-  // The first stack of a timeline is part of its own mapping: left alone.
+  // The first stack of a timeline is part of its own mapping, so it is not unmapped.
   if (count > kFirstFrames) munmap(old, count * sizeof(Frame));
   return true;
 }
 
 void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
-  if (options_.clock) {  // what was spent until here belongs to what was on
+  if (options_.clock) {  // time up to here belongs to the previous timeline
     if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
       const int64_t now = ptm::ReadTsc();
       thread.cursor.top[-1].node->self += now - thread.last;
@@ -391,10 +390,10 @@ void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_
   thread.virtual_thread = source_->VirtualThreadId(vm_thread);
   Timeline* timeline = TakeTimeline(thread.virtual_thread);
   if (timeline == nullptr) {
-    thread.continuation = 0;  // no memory: its events go to the carrier, and are healed there
+    thread.continuation = 0;  // no memory: its events go to the carrier and are healed there
     return Load(thread, thread.carrier);
   }
-  // It may lie elsewhere on this stack than it did when it was unmounted.
+  // The frames may have another position on this stack than before unmounting.
   for (Frame* frame = timeline->frames; frame != timeline->cursor.top; ++frame)
     frame->sp = kNoHealing;
   thread.mounted = timeline;

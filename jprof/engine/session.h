@@ -1,5 +1,5 @@
-// One recording: its files, its threads, its methods, its clock. One object per agent, alive until
-// the process ends. Everything here is off the fast path.
+// One recording: its files, threads, methods and clock. One object per agent, which exists until
+// the process ends. Nothing here is on the fast path.
 #pragma once
 
 #include <pthread.h>
@@ -37,36 +37,37 @@ struct SessionOptions {
 
 struct ClockFacts {
   double ticks_per_second = 1e9;
-  double read_ticks = 0;     // one clock read among others
-  double bracket_ticks = 0;  // what a bracket sees of nothing
+  double read_ticks = 0;     // one clock read in a series
+  double bracket_ticks = 0;  // timer overhead: what a timed event around nothing measures
   int64_t granularity = 1;
 };
 
 class Session {
  public:
-  // Makes the profile. The source outlives the session.
+  // Creates the profile. `source` must outlive the session.
   Result<void> Start(SessionOptions options, MethodSource* source);
 
-  // The calling thread's state, made at its first event; null: it cannot be recorded.
+  // The calling thread's state, created at its first event; null: it cannot be recorded.
   Thread* Attach();
-  // Its name became known (or changed); applies the thread filter. `thread` may be another
-  // thread's.
+  // Sets the name when it becomes known or changes; applies the thread filter. `thread` need not be
+  // the calling thread.
   void Name(Thread* thread, std::string_view name);
-  // The VM says that the calling thread ends: its record is completed. Some Java code still
+  // The VM reports the end of the calling thread: completes its record. Some Java code still
   // follows.
   void End();
-  // The calling thread is gone (or begins a second life in the VM): its memory is given back.
-  // Called by itself at the native thread's exit.
+  // The calling thread is gone (or is attached to the VM again): its memory is freed. Also runs
+  // automatically at the native thread's exit.
   void Detach();
 
   // VM methods may have been freed or replaced: every thread empties its cache before its next
   // event.
   void ForgetMethods();
 
-  // The program ends. Threads that still run may go on recording.
+  // The program ends. Running threads may continue recording.
   void Finish();
 
-  // While one lives, no thread's memory is given back: threads that end meanwhile leave that to it.
+  // While one exists, no thread's memory is freed. The last one frees the threads that ended
+  // meanwhile.
   class Hold {
    public:
     explicit Hold(Session& session);
@@ -76,11 +77,11 @@ class Session {
    private:
     friend class Session;
     Session& session_;
-    const Thread* last_;  // that there was when it began
+    const Thread* last_;  // of those that existed when the hold began
   };
-  // Calls f(Thread&) for every thread that is live when its turn comes; those that begin meanwhile
-  // may be left out. No lock is held: f may enter the VM, make system calls and wait. The thread
-  // may end meanwhile, its memory stays.
+  // Calls f(Thread&) for every live thread; threads that begin meanwhile may be left out. No lock
+  // is held: f may enter the VM, make system calls and wait. The thread may end meanwhile; its
+  // memory is kept.
   template <typename F>
   void ForEachThread(F f) {
     const Hold hold(*this);
@@ -88,15 +89,15 @@ class Session {
       f(*thread);
   }
 
-  // A row with a tree of its own for virtual threads that run on the calling thread; false: no
-  // room.
+  // Adds a row with its own tree for virtual threads that run on the calling thread. False: no
+  // space.
   bool AddRow(const char* name, Timeline* timeline);
 
   // Slow-path services for the calling thread.
-  // Does what its `attention` asks for. False: the thread is not to be recorded.
+  // Handles the bits of `attention`. False: the thread is not to be recorded.
   bool HandleAttention(Thread& thread);
   CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
-  // A method that the thread's cache does not have, of any source: its word has no type.
+  // Adds a method to the thread's cache, from any source: its method reference has no type.
   CachedMethod* Remember(Thread& thread, MethodSource& source, uint64_t method);
   bool GrowFrames(Thread& thread);
   void SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread);
@@ -108,14 +109,14 @@ class Session {
   MethodTable& methods() { return methods_; }
   const SessionOptions& options() const { return options_; }
   const ClockFacts& clock() const { return clock_; }
-  // From the start, or since half of the tree's memory is used.
+  // From the start, or once half of the tree's memory is used.
   bool FoldsRecursion() { return options_.fold_recursion || writer_.header()->folded_ticks != 0; }
   uint64_t start_unix_ns() const { return start_unix_ns_; }
-  // (period - 1) * bracket_ticks, rounded: what a sampled bracket must not count as the handler's.
+  // (period - 1) * bracket_ticks, rounded: the timer overhead that a timed event must not count as
+  // the handler's.
   int64_t bracket_bias() const { return bracket_bias_; }
-  int64_t bracket_rest() const {
-    return bracket_rest_;
-  }  // of which each of the period's intervals keeps so much
+  // The share of it that each of the period's intervals keeps.
+  int64_t overhead_residue() const { return overhead_residue_; }
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
 
@@ -139,7 +140,7 @@ class Session {
   pthread_key_t at_thread_exit_ = {};
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
-  int64_t bracket_rest_ = 0;
+  int64_t overhead_residue_ = 0;
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
@@ -147,15 +148,15 @@ class Session {
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
-  ThreadList threads_;  // live ones, and while there are holds those that ended meanwhile
+  ThreadList threads_;  // live ones and, while there are holds, those that ended meanwhile
   uint32_t holds_ = 0;
-  Thread* gone_ = nullptr;  // these
+  Thread* gone_ = nullptr;  // of which those that ended
   TraceDrain drain_;
   Timeline* free_timelines_ = nullptr;     // of virtual threads that ended
   Timeline* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
 };
 
-// The session that the events go to; once, before the first event.
+// Sets the session that receives the events; once, before the first event.
 void SetSession(Session* session);
 
 }  // namespace jprof::engine

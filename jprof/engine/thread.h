@@ -1,6 +1,6 @@
-// What the engine keeps for one native thread: a shadow stack, a cache from VM method to id, the
-// clock, and the tree it is writing. Owner: the thread itself; others may only set bits of
-// `attention`. The fields that the fast path touches come first, in two cache lines.
+// The engine's state for one native thread: a shadow stack, a cache from VM method to id, the
+// clock, and the current tree. Owner: the thread itself; other threads may only set bits of
+// `attention`. The fields that the fast path accesses come first, in two cache lines.
 #pragma once
 
 #include <atomic>
@@ -34,13 +34,13 @@ struct alignas(64) MethodBucket {
   CachedMethod entry[4];
 };
 
-// Reasons to leave the fast path. Set by anyone (atomically), handled by the owner.
+// Reasons to leave the fast path. Set atomically by any thread, handled by the owner.
 enum Attention : uint32_t {
   kForgetMethods = 1,  // VM methods may have been freed: empty the cache
   kNotRecorded = 2,    // filtered out, ended, or disarmed: count and return
 };
 
-// Where events are recorded next.
+// The position at which the next event is recorded.
 struct Cursor {
   Frame* top = nullptr;  // next free frame; top[-1] is current
   Frame* limit = nullptr;
@@ -49,8 +49,8 @@ struct Cursor {
   uint32_t previous = 0;  // EventKind of the last event
 };
 
-// A sequence of events with a stack, a tree and a trace of its own. It moves with a virtual thread
-// from carrier to carrier; a platform thread has one for life.
+// A sequence of events with its own stack, tree and trace. It moves with a virtual thread from
+// carrier to carrier; a platform thread keeps one.
 struct Timeline {
   Frame* frames = nullptr;
   Cursor cursor;  // while it is not on a thread
@@ -69,13 +69,13 @@ struct Timeline {
   uint32_t ring_used = 0;
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
-  // While a virtual thread is parked: its identity, and the next in a list of the session.
+  // While a virtual thread is unmounted: its identity, and the next one in a list of the session.
   uint64_t virtual_thread = 0;
   Timeline* next = nullptr;
 };
 
-// Counters as metrics: those of the thread, as read at the beginning of the present event and at
-// the end of the last.
+// Counters as metrics: the thread's counters as read at the beginning of the current event and at
+// the end of the last one.
 struct Counting {
   ptm::EventGroup group;
   int64_t early[ptm::kMaxEvents] = {};
@@ -88,11 +88,11 @@ struct TrainingRun {
   profile::TrainRecord* end = nullptr;
 };
 
-// What the engine's user keeps with a thread.
+// Data of the agent for a thread.
 class ThreadExtension {
  public:
-  // Called once, when the thread's memory is given back.
-  virtual void GiveBack() = 0;
+  // Called once, when the thread's memory is freed.
+  virtual void Release() = 0;
 
  protected:
   ~ThreadExtension() = default;
@@ -104,12 +104,12 @@ struct alignas(64) Thread {
   MethodBucket* buckets = nullptr;
   uint32_t bucket_shift = 63;
   uint32_t attention = 0;
-  int64_t last = 0;  // clock up to which time has been taken
+  int64_t last = 0;  // clock up to which time has been attributed
   // --- Second line.
   const uint32_t* page_lock = nullptr;
   uint32_t page_seen = 0;
-  uint32_t bracket_in = 1;  // events until the next bracketed one
-  uint32_t bracketed = 0;   // the present event has been bracketed for itself
+  uint32_t until_timed = 1;  // events until the next timed one
+  uint32_t timed_alone = 0;  // the current event was timed individually
   profile::Node* nodes = nullptr;
   uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
   TrainingRun training;
@@ -120,14 +120,14 @@ struct alignas(64) Thread {
   profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
-  uint32_t victim = 0;  // of child slots: the one that gives way next
+  uint32_t victim = 0;  // the child slot to be replaced next
   uint32_t method_count = 0;
   uint32_t forgets = 0;  // how often the method cache was emptied on request
   bool named = false;
   // Timelines.
-  Timeline timeline;            // the one that is on; its cursor is in line 1
-  Timeline carrier;             // the platform thread's own, while a virtual thread's is on
-  Timeline* mounted = nullptr;  // where the mounted virtual thread's timeline goes back to
+  Timeline timeline;            // the current one; its cursor is in line 1
+  Timeline carrier;             // the platform thread's own, while a virtual thread's is current
+  Timeline* mounted = nullptr;  // the mounted virtual thread's timeline, to be stored back
   uint64_t virtual_thread = 0;  // identity of the mounted one
   // In the session's list.
   boost::intrusive::list_member_hook<> link;
@@ -135,17 +135,17 @@ struct alignas(64) Thread {
   Thread* next_gone = nullptr;
   // Counters and calibration.
   Counting counting;
-  profile::TrainRecord train_sink[16];  // takes the records that find no room in the profile
+  profile::TrainRecord train_sink[16];  // records for which the profile has no space
   // Sampling (samples.h).
-  std::atomic<uint32_t> busy = 0;  // the tree is being changed: a signal handler leaves it alone
-  uint64_t vm_thread = 0;          // the VM's thread, where the agent knows it
+  std::atomic<uint32_t> busy = 0;  // the tree is being changed: a signal handler must not touch it
+  uint64_t vm_thread = 0;          // the VM's thread, if the agent has set it
   std::atomic<ThreadExtension*> extension = nullptr;
 };
 static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,
               "the fast path touches two cache lines");
 
-// The fast path reads it in each event; others change it with atomic instructions. A plain load,
-// because GCC does not compare an atomic one in memory.
+// The fast path reads it at each event; other threads change it by atomic instructions. A plain
+// load, because GCC does not compare an atomic in memory.
 [[gnu::always_inline]] inline uint32_t AttentionOf(const Thread& thread) {
 #ifdef JPROF_SANITIZED_THREADS
   return __atomic_load_n(&thread.attention, __ATOMIC_RELAXED);

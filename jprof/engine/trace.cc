@@ -71,7 +71,7 @@ bool TraceDrain::Start(profile::Writer* writer) {
   context_ = ZSTD_createCCtx();
   buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
   if (file_ < 0 || links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
-  // The program's signals are not for this thread.
+  // The program's signals must not be delivered to this thread.
   const BlockedSignals blocked;
   const bool started = pthread_create(&thread_, nullptr, Run, this) == 0;
   running_.store(started, std::memory_order_release);
@@ -129,14 +129,14 @@ TraceDrain::Drained TraceDrain::DrainOne() {
     full_.push_front(*link);  // until then the reader finds it in `trace`
     return Drained::kNoRoom;
   }
-  *link->block = TraceBlock{};  // in trace.zst now: not to be counted twice
+  *link->block = TraceBlock{};  // now in trace.zst: must not be counted twice
   stuck_.store(false, std::memory_order_relaxed);
   std::lock_guard guard(lock_);
   free_.push_back(*link);
   return Drained::kOne;
 }
 
-// As a whole frame or not at all: a reader does not get past half a frame.
+// Appends a whole frame or nothing: a reader cannot skip a partial frame.
 bool TraceDrain::Append(const TraceBlock& block) {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
@@ -150,8 +150,7 @@ bool TraceDrain::Append(const TraceBlock& block) {
   return false;
 }
 
-// While the disk is full it is tried again now and then; at the end what finds no room stays in
-// `trace`.
+// Retries occasionally while the disk is full. At the end, blocks that do not fit stay in `trace`.
 void TraceDrain::Loop() {
   bool was_full = false;
   for (;;) {

@@ -1,5 +1,5 @@
-// Where full trace blocks go, by mode. Blocks lie in the profile's `trace` file; a thread writes
-// into its own block and calls this only when the block is full.
+// Distributes trace blocks, by mode. Blocks are in the profile's `trace` file. A thread writes into
+// its own block, and calls these functions only when the block is full.
 //   normal      a thread gets blocks until its share is used up; then its events are counted as
 //               dropped
 //   wrap        its oldest block is overwritten; the events in it are counted as overwritten
@@ -27,13 +27,13 @@ class TraceDrain {
 
   // Starts the background thread. False: no file, no thread, no memory.
   bool Start(profile::Writer* writer);
-  // Writes what is queued and ends the background thread.
+  // Writes the queued blocks and ends the background thread.
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
 
-  void Put(profile::TraceBlock* full);  // from a probe: locks shortly
-  profile::TraceBlock* TakeFree();      // null: none at the moment
-  profile::TraceBlock* AwaitFree();     // null: none in a little while
+  void Put(profile::TraceBlock* full);  // from a probe: holds a lock briefly
+  profile::TraceBlock* TakeFree();      // null: none at present
+  profile::TraceBlock* AwaitFree();     // null: none within the waiting time
 
  private:
   struct Link : boost::intrusive::slist_base_hook<> {
@@ -60,7 +60,7 @@ class TraceDrain {
   pthread_t thread_ = {};
   std::atomic<bool> running_ = false;
   std::atomic<bool> stop_ = false;
-  std::atomic<bool> stuck_ = false;  // blocks do not get written
+  std::atomic<bool> stuck_ = false;  // blocks cannot be written at present
 };
 
 }  // namespace jprof::engine

@@ -13,7 +13,7 @@ using profile::Node;
 
 constexpr uint32_t kFirstChunk = 64;          // 4 KiB: most threads are small
 constexpr uint32_t kLargestChunk = 16 << 10;  // 1 MiB
-// A type change with fewer calls than this behind it is not worth a cache line: they count as the
+// With fewer calls than this, a type change does not justify a superseded record: they count as the
 // new type.
 constexpr uint32_t kWorthFormer = 8;
 
@@ -21,8 +21,8 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
 }
 
-// The next chunk of a timeline: not more than a share of what is left, so that many threads can use
-// the cap to its end.
+// The size of a timeline's next chunk: no more than a share of what is left, so that many threads
+// can use the memory up to the cap.
 uint32_t ChunkSize(const profile::ControlHeader& header, const Timeline& timeline) {
   const uint64_t left = std::max(header.node_limit, header.node_count + 1) - header.node_count;
   const uint64_t share = std::max<uint64_t>(left / 16, kFirstChunk);
@@ -37,7 +37,7 @@ void NoteHalfFull(profile::ControlHeader& header) {
                               __ATOMIC_RELAXED);
 }
 
-// 0 = none to be had.
+// Returns 0 if none is available.
 uint32_t NewNode(Thread& thread, bool past_cap = false) {
   Timeline& timeline = thread.timeline;
   profile::Writer& writer = thread.session->writer();
@@ -59,14 +59,14 @@ ChildBlock* BlockAt(Thread& thread, uint32_t index) {
   return reinterpret_cast<ChildBlock*>(thread.nodes + index);
 }
 
-// The child for `method`, or null. One found in a block changes places with a slot of the node.
-Node* Find(Thread& thread, Node* parent, uint32_t method) {
+// The child for `key`, or null. A child found in a block is swapped with a slot of the node.
+Node* Find(Thread& thread, Node* parent, uint32_t key) {
   for (const ChildSlot& slot : parent->child) {
-    if (slot.method == method) return thread.nodes + slot.node;
+    if (slot.key == key) return thread.nodes + slot.node;
   }
   for (uint32_t at = parent->more; at != 0; at = BlockAt(thread, at)->next) {
     for (ChildSlot& slot : BlockAt(thread, at)->child) {
-      if (slot.method != method) continue;
+      if (slot.key != key) continue;
       thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
       std::swap(slot, parent->child[thread.victim]);
       return thread.nodes + parent->child[thread.victim].node;
@@ -78,10 +78,10 @@ Node* Find(Thread& thread, Node* parent, uint32_t method) {
 // A place for one more child, or null. Slots fill first; then a slot's child moves to a block.
 ChildSlot* Place(Thread& thread, Node* parent) {
   for (ChildSlot& slot : parent->child) {
-    if (slot.method == 0) return &slot;
+    if (slot.key == 0) return &slot;
   }
   ChildBlock* block = parent->more != 0 ? BlockAt(thread, parent->more) : nullptr;
-  if (block == nullptr || block->child[6].method != 0) {
+  if (block == nullptr || block->child[6].key != 0) {
     const uint32_t index = NewNode(thread);
     if (index == 0) return nullptr;
     block = BlockAt(thread, index);
@@ -90,7 +90,7 @@ ChildSlot* Place(Thread& thread, Node* parent) {
     parent->more = index;
   }
   for (ChildSlot& slot : block->child) {
-    if (slot.method != 0) continue;
+    if (slot.key != 0) continue;
     thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
     slot = parent->child[thread.victim];
     return &parent->child[thread.victim];
@@ -99,7 +99,7 @@ ChildSlot* Place(Thread& thread, Node* parent) {
 }
 
 // Where recursion is folded: the ancestor (or self) that runs `method`, or null.
-Node* AncestorOf(Thread& thread, Node* node, uint32_t method) {
+Node* AncestorOf(Thread& thread, Node* node, profile::MethodId method) {
   for (;; node = thread.nodes + node->parent) {
     if (profile::MethodOf(node->word) == method) return node;
     if (node->parent == 0) return nullptr;
@@ -114,24 +114,25 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
   return node;
 }
 
-// The visible row that takes what finds no room below `parent`. If there is no room for it either,
-// the timeline's own, under its root.
+// The visible row for contexts that do not fit below `parent`. If that does not fit either: the
+// timeline's own overflow node, below its root.
 Node* Overflow(Thread& thread, Node* parent) {
   constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
-  if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;
+  constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
+  if (Node* found = Find(thread, parent, kKey)) return found;
   ChildSlot* free = nullptr;  // an overflow child never takes a slot that needs a new block
   for (ChildSlot& slot : parent->child) {
-    if (slot.method == 0) free = &slot;
+    if (slot.key == 0) free = &slot;
   }
   if (parent->more != 0) {
     for (ChildSlot& slot : BlockAt(thread, parent->more)->child) {
-      if (slot.method == 0 && free == nullptr) free = &slot;
+      if (slot.key == 0 && free == nullptr) free = &slot;
     }
   }
   const uint32_t index = free != nullptr ? NewNode(thread, true) : 0;
   if (index != 0) {
     Node* node = Make(thread, index, parent, kWord);
-    *free = {profile::kOverflowMethod, index};
+    *free = {kKey, index};
     return node;
   }
   Node* last = thread.nodes + thread.timeline.overflow;
@@ -139,7 +140,7 @@ Node* Overflow(Thread& thread, Node* parent) {
   return last;
 }
 
-// The child of `parent` for `key`, made if need be; null when there is no room.
+// The child of `parent` for `key`, created if necessary; null if there is no space.
 Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (Node* found = Find(thread, parent, key)) return {found, false};
   if (thread.session->FoldsRecursion()) {
@@ -148,7 +149,8 @@ Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
       return {ancestor, true};
     }
   }
-  // The node first: its index must lie above its parent's, and a slot must never point to nothing.
+  // The node first: its index must be above its parent's, and a slot must never refer to a missing
+  // node.
   const uint32_t index = NewNode(thread);
   ChildSlot* slot = index != 0 ? Place(thread, parent) : nullptr;
   if (slot == nullptr) return {nullptr, true};
@@ -178,10 +180,10 @@ void FoldIfDue(Thread& thread) {
   Node* node = thread.nodes + timeline.record->root;
   for (ChildSlot& slot : node->child) slot = {};
   node->more = 0;
-  if (timeline.frames == nullptr) return;  // a row of samples, not of a stack
+  if (timeline.frames == nullptr) return;  // a row of samples, without a stack
   for (Frame* frame = timeline.frames + 1; frame < thread.cursor.top; ++frame) {
     const uint32_t word = frame->node->word;
-    node = Descend(thread, node, word, profile::MethodOf(word)).node;
+    node = Descend(thread, node, word, IndexOf(profile::MethodOf(word))).node;
     if (node == nullptr) return;
     frame->node = node;
   }
@@ -216,7 +218,7 @@ uint32_t MakeRoot(Session& session, Timeline& timeline) {
   if (first == 0) return 0;
   Node* nodes = session.writer().nodes();
   nodes[first].word = profile::PackMethod(MethodType::kThread, profile::kRootMethod);
-  nodes[first + 1].parent = first;  // no word: unused until needed
+  nodes[first + 1].parent = first;  // no method reference: unused until needed
   timeline.overflow = first + 1;
   timeline.chunk_next = first + 2;
   timeline.chunk_end = first + count;

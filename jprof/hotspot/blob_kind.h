@@ -8,7 +8,7 @@ namespace jprof::hotspot {
 
 enum class BlobKind { kNone, kInterpreter, kMethod, kNativeMethod, kAdapter, kUpcall, kOther };
 
-// `name`: of a CodeBlob. Never kNone.
+// `name`: of a CodeBlob. Never returns kNone.
 inline BlobKind BlobKindOf(const char* name) {
   const auto begins = [name](std::string_view with) {
     return std::strncmp(name, with.data(), with.size()) == 0;

@@ -1,6 +1,5 @@
-// HotSpot's code cache: which blob of generated code lies around an address, and what its header
-// says. Only reads memory that the VM keeps committed. Callable in a signal handler, with any
-// address.
+// HotSpot's code cache: finds the blob of generated code around an address and reads its header.
+// Reads only memory that the VM keeps committed. Callable in a signal handler, with any address.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +10,21 @@
 
 namespace jprof::hotspot {
 
-// A block of generated code. Fields that are not known are 0.
+// A block of generated code. Unknown fields are 0.
 struct CodeBlob {
   BlobKind kind = BlobKind::kNone;
   uint64_t header = 0;  // the CodeBlob
-  uint64_t size = 0;    // of all of it, from the header on
+  uint64_t size = 0;    // of the whole blob, header included
   uint64_t begin = 0;   // its code
   uint64_t end = 0;
-  int64_t complete = 0;     // offset in the code at which its frame is complete; -1: never
-  int64_t frame_words = 0;  // size of its frame, the return address included
+  int64_t complete = 0;     // offset in the code from which on its frame is complete; -1: never
+  int64_t frame_words = 0;  // size of its frame, including the return address
   const char* name = nullptr;
 
   bool Holds(uint64_t pc) const { return pc >= begin && pc < end; }
 };
 
-// The memory that code blobs lie in.
+// The memory that contains the code blobs.
 class CodeHeaps {
  public:
   explicit CodeHeaps(Fields& field);
@@ -43,7 +42,7 @@ class CodeCache {
  public:
   explicit CodeCache(Fields& field);
 
-  // Whether generated code may lie there.
+  // Whether the address is in the range of generated code.
   bool Holds(const MemoryReader& memory, uint64_t address) const {
     return address >= memory.At<uint64_t>(low_bound_) && address < memory.At<uint64_t>(high_bound_);
   }

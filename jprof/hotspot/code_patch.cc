@@ -14,8 +14,9 @@ namespace {
 
 constexpr uint8_t kJump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp [rip+0]; address
 
-// Calls and jumps of 5 bytes: an opcode and a distance from their end. That four bytes of another
-// instruction hold just this distance behind such an opcode is as likely as a random 32-bit number.
+// Calls and jumps of 5 bytes: an opcode and a distance from their end. The probability that four
+// bytes of another instruction contain just this distance after such an opcode is that of a random
+// 32-bit number.
 constexpr uint8_t kCall = 0xe8, kTailJump = 0xe9;
 constexpr uint64_t kCallBytes = 5, kStep = 1;
 

@@ -1,5 +1,5 @@
-// Changes to the code of the loaded libjvm.so: jumps over whole functions, and calls sent
-// elsewhere. No instruction is ever moved. Only in Agent_OnLoad, while nothing else runs there.
+// Modifies the code of the loaded libjvm.so: writes jumps over whole functions, and redirects
+// calls. No instruction is ever moved. Only in Agent_OnLoad, while nothing else runs there.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace jprof::hotspot {
 // A range of code.
 struct Function {
   uint64_t begin = 0;
-  uint64_t bytes = 0;  // 0: not known
+  uint64_t bytes = 0;  // 0: unknown
 };
 
 #if defined(__x86_64__)
@@ -22,7 +22,7 @@ inline constexpr size_t kJumpBytes = 16;
 #error "no jump known for this architecture"
 #endif
 
-// Code that may be written while this lives.
+// Makes code writable while the object exists.
 class WritableCode {
  public:
   WritableCode(uint64_t begin, uint64_t bytes);
@@ -37,16 +37,16 @@ class WritableCode {
   bool writable_;
 };
 
-// A jump to anywhere, kJumpBytes long. `from` is writable; on AArch64 a multiple of 8.
+// A jump to any address, kJumpBytes long. `from` must be writable and, on AArch64, a multiple of 8.
 void WriteJump(uint64_t from, uint64_t to);
 
-// The places in `caller` that call (or end by jumping to) the function at `callee`.
+// The sites in `caller` that call the function at `callee`, or end by a jump to it.
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee);
 
-// Whether a call at `site` can be sent to `to`.
+// Whether a call at `site` can be redirected to `to`.
 bool Reaches(uint64_t site, uint64_t to);
 
-// Sends the call at `site`, one of CallsOf, to `to`. `site` is writable, and reaches.
+// Redirects the call at `site`, one of CallsOf, to `to`. Requires a writable site and Reaches.
 void RedirectCall(uint64_t site, uint64_t to);
 
 }  // namespace jprof::hotspot

@@ -31,7 +31,7 @@ constexpr Names kNames[] = {
     {"_ZN5Parse7do_callEv", "_ZN7Compile14call_generatorEP8ciMethodibP8JVMStatebfP7ciKlassb"},
 };
 
-// What the calling compiler thread compiles.
+// The current compilation of the calling compiler thread.
 struct Compilation {
   char* probes = nullptr;      // the byte in its ciEnv
   const void* root = nullptr;  // the ciMethod that is compiled, once C2 parses it
@@ -40,7 +40,7 @@ struct Compilation {
 };
 __thread Compilation current __attribute__((tls_model("initial-exec")));
 
-// The byte of the current compilation, until the end of the scope.
+// Sets the byte of the current compilation until the end of the scope.
 class ProbesByte {
  public:
   explicit ProbesByte(char value) : before_(*current.probes) { *current.probes = value; }
@@ -57,8 +57,8 @@ F* Original(uint64_t callee) {
   return reinterpret_cast<F*>(callee);
 }
 
-// Runs on the carrier when a virtual thread has been unmounted, and before another carrier can go
-// on with it: its event is where the engine learns that. Not recorded for that.
+// Runs on the carrier after a virtual thread has been unmounted, and before another carrier can
+// continue it. The engine learns of the unmounting from its event, so it is always probed.
 bool SignalsUnmount(const engine::MethodText& text) {
   return text.name == "afterYield" && text.class_name == "java/lang/VirtualThread";
 }
@@ -96,13 +96,13 @@ Result<CompileFocus*> CompileFocus::Find(const LibjvmImage& image, const VmStruc
   }
   uint8_t* flag = Vm::Flag(structs, "DTraceMethodProbes");
   if (flag == nullptr || !found->FindProbesByte(flag, env_bytes)) {
-    return Fail("where the compilers keep DTraceMethodProbes is not where it was");
+    return Fail("the compilers' copy of DTraceMethodProbes was not found");
   }
   return found.release();
 }
 
-// Lets the VM itself copy the flag into an environment of ours, off and on: the byte that follows
-// it.
+// Lets the VM copy the flag into a dummy environment, once off and once on, and finds the byte that
+// differs.
 bool CompileFocus::FindProbesByte(uint8_t* flag, uint64_t env_bytes) {
   constexpr uint64_t kMargin = 4096;
   const auto copy = Original<void(char*)>(calls_[kCacheFlags].callee);
@@ -126,11 +126,11 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
                                    bool keep_intrinsics, profile::ControlHeader* header) {
   const std::span calls(calls_, keep_intrinsics ? kCalls : kAlways);
   for (const Call& call : calls) {
-    if (call.sites.empty()) return Fail("its C2 is not known well enough to keep intrinsics");
+    if (call.sites.empty()) return Fail("its C2 is not supported with kept intrinsics");
   }
   uint64_t jump = RoundUp(targets.entry + kJumpBytes, kJumpAlignment);
   if (jump + kCalls * kJumpAlignment > targets.entry + targets.entry_bytes)
-    return Fail("no room for its jumps");
+    return Fail("no space for its jumps");
   void* seen = mmap(nullptr, kSeenSlots * sizeof *seen_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (seen == MAP_FAILED) return Fail("no memory: {}", ErrnoText());
@@ -160,7 +160,7 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
   return {};
 }
 
-// Without a task the compiler is at its own start.
+// Without a task the compiler is initialising itself.
 bool CompileFocus::Decide(uint64_t task) {
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
   engine::MethodText text;
@@ -174,7 +174,7 @@ bool CompileFocus::Decide(uint64_t task) {
   return chosen;
 }
 
-// A method may be compiled often.
+// Counts each method once, because a method may be compiled repeatedly.
 void CompileFocus::Count(const engine::MethodText& text, uint32_t* counter) {
   const std::hash<std::string_view> hash;
   const uint64_t key =
@@ -208,7 +208,7 @@ void CompileFocus::OnCacheFlags(char* env) {
   *current.probes = in_focus && !keep;
 }
 
-// The first method that is parsed is the one that is compiled; nothing in focus is ever inlined.
+// The first method that is parsed is the one being compiled; methods in focus are never inlined.
 void CompileFocus::OnParse(void* parse, void* caller, const void* method, float expected_uses) {
   if (current.root == nullptr) current.root = method;
   const ProbesByte probes(current.parse_probes ? method == current.root : *current.probes);
@@ -216,7 +216,7 @@ void CompileFocus::OnParse(void* parse, void* caller, const void* method, float 
       parse, caller, method, expected_uses);
 }
 
-// With the byte set C2 would inline nothing.
+// With the byte set, C2 would inline nothing.
 void* CompileFocus::OnCallGenerator(void* compile, void* callee, int vtable_index, bool dispatches,
                                     void* caller, bool allow_inline, float factor, void* receiver,
                                     bool allow_intrinsics) {

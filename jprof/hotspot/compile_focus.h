@@ -1,10 +1,10 @@
-// Methods in focus are compiled with probes, all others as if there were no profiler.
+// Compiles methods in focus with probes, and all others as without a profiler.
 //
 // HotSpot's compilers read DTraceMethodProbes once per compilation. Three calls inside libjvm.so
 // are redirected to this class:
 //
 //   CompileBroker::invoke_compiler_on_method -> ciEnv::cache_dtrace_flags
-//       sets the flag for this method, or not
+//       sets or clears the flag for this method
 //   DirectiveSet::should_not_inline -> CompilerOracle::should_not_inline
 //       a method in focus is never inlined into another, nor anything into it (C1 would lose exits
 //       by exceptions; C2 inlines nothing where there are probes)
@@ -12,14 +12,14 @@
 //       the last call before a compilation without probes would be discarded because the flag is
 //       set
 //
-// If intrinsics are kept, C2 compiles also methods in focus as usual, except for the probes of the
+// If intrinsics are kept, C2 compiles methods in focus normally, except for the probes of the
 // method itself. Two more calls let its parser see the flag only where it emits those:
 //
 //   ParseGenerator::generate -> Parse::Parse
 //   Parse::do_call -> Compile::call_generator
 //
 // The flag stays set for the interpreter and the wrappers of native methods: there the handlers
-// ignore what is out of focus.
+// ignore methods that are not in focus.
 #pragma once
 
 #include <cstdint>
@@ -43,18 +43,18 @@ class CompileFocus {
   // allocate.
   using Predicate = std::function<bool(std::string_view class_name, std::string_view name)>;
 
-  // Finds everything, and tries out what can be tried; nothing is changed. An error says what this
-  // build of the VM lacks.
+  // Finds everything required, and tests what can be tested without changes. An error states what
+  // this build of the VM lacks.
   static Result<CompileFocus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
-  // Redirects the calls; `targets` have been replaced by the probe, and what is left of the first
-  // one's code gives room for jumps. All calls are redirected or, with an error, none. Counts into
-  // `header`. The object lives as long as the process from then on.
+  // Redirects all calls or, with an error, none. `targets` have been replaced by the probe; the
+  // rest of the first one's code provides space for jumps. Counts into `header`. From then on the
+  // object exists as long as the process.
   Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
                        bool keep_intrinsics, profile::ControlHeader* header);
 
  private:
-  // What the calls come to.
+  // The destinations of the redirected calls.
   static void OnCacheFlags(char* env);
   static bool OnStateChanged(char* env);
   static bool OnShouldNotInline(const uint64_t* method_handle);
@@ -68,7 +68,7 @@ class CompileFocus {
   bool Decide(uint64_t task);
   void Count(const engine::MethodText& text, uint32_t* counter);
 
-  static constexpr int kCalls = 5, kAlways = 3;  // the others where intrinsics are kept
+  static constexpr int kCalls = 5, kAlways = 3;  // the others only where intrinsics are kept
   static constexpr uint32_t kSeenSlots = 1 << 17;
   struct Call {
     std::vector<uint64_t> sites;

@@ -1,4 +1,4 @@
-// Lookups in VmStructs that remember the first name that this VM does not export.
+// Looks up fields in VmStructs and records the first name that this VM does not export.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Fields {
     if (offset < 0) Miss(name);
     return offset;
   }
-  // The same field under the name of the type that has it in this VM.
+  // The same for a field that belongs to `type` or to `other`, depending on the VM.
   int64_t operator()(const char* type, const char* other, const char* name) {
     const int64_t offset = structs_.Offset(type, name);
     return offset >= 0 ? offset : (*this)(other, name);
@@ -32,7 +32,7 @@ class Fields {
     if (at == nullptr) Miss(name);
     return reinterpret_cast<uint64_t>(at);
   }
-  // What some VMs lack: -1, 0 and 0 then.
+  // Fields that some VMs lack: -1, 0 and 0 then.
   int64_t Optional(const char* type, const char* name) const { return structs_.Offset(type, name); }
   uint64_t OptionalSize(const char* type) const { return structs_.SizeOf(type); }
   uint64_t OptionalAddress(const char* type, const char* name) const {
@@ -41,7 +41,7 @@ class Fields {
   // An error names the first lookup that failed.
   Result<void> Check() const {
     if (missing_ == nullptr) return {};
-    return Fail("this JVM does not say where its {} is", missing_);
+    return Fail("this JVM does not export {}", missing_);
   }
 
  private:

@@ -29,7 +29,8 @@ bool SubtractsRsp(const uint8_t* at, const uint8_t* end, uint32_t bytes) {
   return Bytes(at, end, {0x48, 0x81, 0xec}) && end - at >= 7 && Word32(at + 3) == bytes;
 }
 
-// The prologue pushes rbp and takes the rest of the frame, or takes all of it and stores rbp then.
+// The prologue pushes rbp and allocates the rest of the frame, or allocates all of it and then
+// stores rbp.
 CallerPlace InPrologue(const uint8_t* code, const uint8_t* pc, const uint8_t* end, int32_t words) {
   const auto bytes = static_cast<uint32_t>(words) * 8;
   for (const uint8_t* at = code; at < end; ++at) {
@@ -44,13 +45,13 @@ CallerPlace InPrologue(const uint8_t* code, const uint8_t* pc, const uint8_t* en
     if (at - code >= 4 && at[-4] == kPushRbp && at[-1] != kPushRbp) push = at - 4;
     if (push < code || *push != kPushRbp) continue;
     if (pc <= push) return {0, -1, 1};
-    return pc <= at ? CallerPlace{1, 0, 2} : Standing(words);
+    return pc <= at ? CallerPlace{1, 0, 2} : CallerOfCompleteFrame(words);
   }
-  return {0, -1, 1};  // never makes one: a method handle intrinsic
+  return {0, -1, 1};  // has no frame: a method handle intrinsic
 }
 
-// Past what may stand between the end of a frame and the `ret`: the poll of a safepoint, a look at
-// the exception.
+// Skips the instructions that may occur between the end of a frame and the `ret`: the poll of a
+// safepoint, a check of the exception.
 const uint8_t* SkipPoll(const uint8_t* at, const uint8_t* end) {
   if (Bytes(at, end, {0xc5, 0xf8, 0x77})) at += 3;  // vzeroupper
   if (Bytes(at, end, {0x49, 0x3b, 0x67})) at += 4;  // cmp rsp, [r15 + poll]
@@ -76,8 +77,8 @@ bool PollsAtReturn(const uint8_t* begin, const uint8_t* at, const uint8_t* end) 
   return Bytes(at, end, {0x4d, 0x89, 0x97}) && end - at > 7 && at[7] == kJmp32;
 }
 
-// To the exception's handler: jmp stub; or pop rdx (the return address); jmp rax or r10.
-bool JumpsOn(const uint8_t* at, const uint8_t* end) {
+// A jump to the exception handler: jmp stub; or pop rdx (the return address); jmp rax or r10.
+bool JumpsToHandler(const uint8_t* at, const uint8_t* end) {
   return Bytes(at, end, {kJmp32}) || Bytes(at, end, {0x5a, 0xff, 0xe0}) ||
          Bytes(at, end, {0x5a, 0x41, 0xff, 0xe2});
 }
@@ -99,10 +100,10 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
   const uint8_t *pc = code + offset, *end = code + size;
   if (offset < complete) return InPrologue(code, pc, std::min(end, code + complete), words);
   if (Returns(pc, end) || PollsAtReturn(code, pc, end)) return {0, -1, 1};
-  if (*pc == kPopRbp && (Returns(pc + 1, end) || JumpsOn(pc + 1, end))) return {1, 0, 2};
-  if (offset > 0 && pc[-1] == kPopRbp && JumpsOn(pc, end)) return {0, -1, 1};
+  if (*pc == kPopRbp && (Returns(pc + 1, end) || JumpsToHandler(pc + 1, end))) return {1, 0, 2};
+  if (offset > 0 && pc[-1] == kPopRbp && JumpsToHandler(pc, end)) return {0, -1, 1};
   if (complete < 0) return InPrologue(code, pc, end, words);
-  return Standing(words);
+  return CallerOfCompleteFrame(words);
 }
 
 bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {
@@ -149,7 +150,7 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   constexpr int kFar = 48, kMove = 8;
   const auto pops = [&](const uint8_t* p) { return Bytes(p, end, {0x41, kPopRbp}); };
   const auto moves = [&](const uint8_t* p) { return Bytes(p, end, {0x41, 0xc6, 0x87}); };
-  const auto left = [&](const uint8_t* p) {  // right before the pop
+  const auto left = [&](const uint8_t* p) {  // directly before the pop
     return (p - 1 >= begin && p[-1] == kLeave) ||
            (p - kMove - 1 >= begin && p[-kMove - 1] == kLeave && moves(p - kMove));
   };
@@ -157,7 +158,7 @@ int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end) {
   if (at > begin && at[-1] == kLeave && moves(at) && pops(at + kMove)) return 1;
   for (const uint8_t* back = at; back - 3 >= begin && at - back < kFar; --back) {
     if (pops(back - 2) && left(back - 2)) return 2;
-    if (Bytes(back - 3, end, {0x41, 0xff, 0xe5})) return 0;  // that was the end of another one
+    if (Bytes(back - 3, end, {0x41, 0xff, 0xe5})) return 0;  // the end of a previous sequence
   }
   return 0;
 }
@@ -218,7 +219,7 @@ CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t offset
     if (!prologue && IsRet(i)) return {-1, -1, moves ? words : 0};
     moves = moves || MovesSp(i);
   }
-  return complete < 0 ? CallerPlace{-1, -1, 0} : Standing(words);
+  return complete < 0 ? CallerPlace{-1, -1, 0} : CallerOfCompleteFrame(words);
 }
 
 bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target) {

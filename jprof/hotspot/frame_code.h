@@ -1,6 +1,5 @@
-// What the machine code around an instruction says about the frame it runs on. Everything that
-// depends on the processor stands in frame_code.cc; all functions are pure, over bytes that the
-// caller knows to be readable.
+// Derives the state of a frame from the machine code around its pc. All processor-dependent code is
+// in frame_code.cc. All functions are pure, over bytes that the caller knows to be readable.
 #pragma once
 
 #include <cstdint>
@@ -28,63 +27,64 @@ inline constexpr bool kCallPushes = false;
 inline constexpr bool kCallPushes = true;
 #endif
 
-// What HotSpot's interpreter keeps in registers, where a signal interrupted it. 0: not known.
+// The contents of the interpreter's registers at the point of interruption. 0: unknown.
 struct InterpreterRegisters {
   uint64_t bcp = 0;  // in a bytecode
-  uint64_t entry_sp = 0, entry_return = 0,
-           entry_method = 0;                // before a frame stands: the caller's sp, ...
-  uint64_t leave_sp = 0, leave_return = 0;  // after it went
+  // Before the frame is complete: the caller's sp, ...
+  uint64_t entry_sp = 0, entry_return = 0, entry_method = 0;
+  // After the frame was removed.
+  uint64_t leave_sp = 0, leave_return = 0;
 };
 // `ucontext`: third argument of the signal handler.
 InterpreterRegisters InterpreterRegistersOf(const void* ucontext);
 
-// Where a frame's caller is, in words from sp.
+// The location of a frame's caller, in words from sp.
 struct CallerPlace {
   int32_t return_address;  // -1: in the link register
   int32_t fp;              // -1: still in its register
   int32_t sp;
   bool operator==(const CallerPlace&) const = default;
 };
-constexpr CallerPlace Standing(int32_t frame_words) {
+constexpr CallerPlace CallerOfCompleteFrame(int32_t frame_words) {
   return {frame_words - 1, frame_words - 2, frame_words};
 }
 
-// Of a compiled method's code, [code, code + size), interrupted at offset `pc`; its frame stands
-// from `complete` on.
+// The caller of a compiled method with code [code, code + size), interrupted at offset `pc`. Its
+// frame is complete from `complete` on.
 CallerPlace CallerInCompiled(const uint8_t* code, uint32_t size, uint32_t pc, int64_t complete,
                              int32_t frame_words);
 
 // Whether the instruction that ends at `at`, whose run-time address is `address`, is a call.
-// `target`: where to, 0 if it does not say. Reads kLongestCall bytes back at most, none before
-// `begin`.
+// `target`: its destination, 0 if the instruction does not contain it. Reads at most kLongestCall
+// bytes before `at`, none before `begin`.
 inline constexpr int kLongestCall = 13;
 bool AfterCall(const uint8_t* begin, const uint8_t* at, uint64_t address, uint64_t* target);
 
-// How much code around an instruction the functions below look at, in bytes.
+// How many bytes of code before and after an instruction the functions below read.
 inline constexpr int kFrameCodeBefore = 64, kFrameCodeAfter = 32;
 
-// Words that the instructions after a call take off the stack first: what was pushed for it. Looks
-// at kFrameCodeAfter bytes.
+// The number of words that the instructions after a call pop first: what was pushed for the call.
+// Reads kFrameCodeAfter bytes.
 int WordsPopped(const uint8_t* at, const uint8_t* end);
 
-// Offset in a method entry of the interpreter at which fp has become the new frame's; -1: it makes
+// The offset in a method entry of the interpreter from which on fp is the new frame's; -1: it makes
 // no frame.
 int32_t FramePointerSet(const uint8_t* code, uint32_t size);
 
 // How far the interpreter has removed its frame at `at`: 0 not at all, 1 its return address is at
-// sp, 2 in leave_return. Looks at kFrameCodeBefore bytes before `at` and kFrameCodeAfter from it
-// on.
+// sp, 2 it is in leave_return. Reads kFrameCodeBefore bytes before `at` and kFrameCodeAfter from
+// `at` on.
 int FrameRemoved(const uint8_t* begin, const uint8_t* at, const uint8_t* end);
 
-// An adapter into the interpreter that finds its method compiled has the VM patch its caller, with
-// every register saved around that call. Whether `at` lies where they are saved, and what the
-// adapter was entered with is behind a register: x86's r13 (sp), AArch64's x29 (its frame). Looks
-// at kAdapterCodeBefore bytes before `at`.
+// Whether `at` is in the part of an adapter that calls the VM. An adapter into the interpreter
+// whose method has been compiled lets the VM patch the caller, and saves all registers around that
+// call. The state at the adapter's entry is then available by a register: x86's r13 (sp), AArch64's
+// x29 (its frame). Reads kAdapterCodeBefore bytes before `at`.
 inline constexpr int kAdapterCodeBefore = 1024 + 8;
 bool AdapterCallsVm(const uint8_t* begin, const uint8_t* at);
 
-// At the return address of that call: in which word from sp that register was saved; -1: it is
-// x29, which calls preserve in frames, or this is not that call. Looks at kFrameCodeAfter bytes.
+// At the return address of that call: the word from sp that holds that register. -1: it is x29,
+// which calls preserve in frames, or this is not that call. Reads kFrameCodeAfter bytes.
 int32_t AdapterSaved(const uint8_t* at, const uint8_t* end);
 
 }  // namespace jprof::hotspot

@@ -1,6 +1,6 @@
-// What the probes jump to: the engine's fast path, once per kind of recording, with and without the
-// check for virtual threads, and with and without an early way out for what is not recorded.
-// tests/e2e checks what the compiler made of them.
+// The targets of the probes: the engine's fast path, instantiated per kind of recording, with and
+// without the check for virtual threads, and with and without an early exit for methods that are
+// not recorded. tests/e2e checks the generated code.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Handlers {
 
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
 
-// Where the interpreter is, once there is one: only from there focused handlers take the early way
-// out.
+// Sets the range of the interpreter, once it exists: focused handlers use the early exit only for
+// calls from there.
 void SetInterpreter(uint64_t begin, uint64_t bytes);
 
 }  // namespace jprof::hotspot

@@ -1,5 +1,5 @@
-// The method entries of the interpreter: code in which the frame of the entered method is not
-// complete yet.
+// The method entries of the interpreter: code in which the frame of the entered method is
+// incomplete.
 #pragma once
 
 #include <atomic>
@@ -10,17 +10,18 @@
 
 namespace jprof::hotspot {
 
-// Found when first needed, because the interpreter is generated after agents are loaded, and by any
-// thread: two at once write the same values. Callable in a signal handler once constructed.
+// Initialised on first use, because the interpreter is generated after agents are loaded, and by
+// any thread: concurrent threads write the same values. Callable in a signal handler once
+// constructed.
 class InterpreterEntries {
  public:
   explicit InterpreterEntries(Fields& field);
-  // All of the interpreter's code: [begin, end). Zeroes: there is none yet.
+  // The whole code of the interpreter: [begin, end). Zeroes: it does not exist yet.
   struct Range {
     uint64_t begin, end;
   };
   Range Code(const MemoryReader& memory) const;
-  // Null: pc is in no method entry. Else the address from which on fp is the frame's; 0: none.
+  // Null: pc is not in a method entry. Else the address from which on fp is the frame's; 0: none.
   const uint64_t* FrameFrom(const MemoryReader& memory, uint64_t pc);
 
  private:

@@ -2,11 +2,11 @@
 
 namespace jprof::hotspot {
 
-void LastStack::GiveUpRest() {
+void LastStack::DiscardKept() {
   steps_.Clear();
   words_.Clear();
   frames_.Clear();
-  standing_ = 0;
+  unchanged_ = 0;
   in_heap_ = false;
   log_.room = kMostWords;
 }
@@ -20,12 +20,12 @@ void LastStack::Step(const unwind::Registers& at, uint32_t fresh) {
 }
 
 bool LastStack::Joins(const unwind::Registers& at) {
-  while (standing_ > 0 && steps_.FromEnd(standing_).sp < at.sp) --standing_;
-  if (standing_ == 0 || full_) return false;
-  const Place& step = steps_.FromEnd(standing_);
+  while (unchanged_ > 0 && steps_.FromEnd(unchanged_).sp < at.sp) --unchanged_;
+  if (unchanged_ == 0 || full_) return false;
+  const Place& step = steps_.FromEnd(unchanged_);
   if (!step.joins || step.sp != at.sp || step.pc != at.pc) return false;
   if (step.code.header == 0 && step.fp != at.fp) return false;
-  joined_ = standing_;
+  joined_ = unchanged_;
   return true;
 }
 

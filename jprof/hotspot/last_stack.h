@@ -1,9 +1,8 @@
-// What the last walk of a thread found, and every word of the stack that it read. Most of a stack
-// is the same a millisecond later: if from some frame outwards all words and the code are
-// unchanged, a new walk that reaches this frame would find the same frames again, and takes them
-// from here.
+// The result of a thread's last stack walk, with every stack word that it read. Most of a stack is
+// unchanged a millisecond later: if all words and the code from some frame outwards are unchanged,
+// a new walk that reaches this frame would find the same frames again, so it takes them from here.
 //
-// Owner: the thread, in its signal handler. Allocated in zeroed pages: a shallow stack touches few.
+// Owner: the thread, in its signal handler. Allocated in zeroed pages: a shallow stack uses few.
 #pragma once
 
 #include <array>
@@ -16,12 +15,12 @@
 
 namespace jprof::hotspot {
 
-// A list, innermost first, of which the outer part stays and the rest is replaced. The new items
-// are collected at the beginning and moved before those that stay, at the end.
+// A list, innermost first, whose outer part is kept while the rest is replaced. New items are
+// collected at the beginning, then moved before the kept ones, at the end.
 template <typename T, uint32_t kRoom>
 class OuterList {
  public:
-  OuterList() {}  // touches no item
+  OuterList() {}  // writes no item
 
   // i from 1 on; 1 is the outermost.
   T& FromEnd(uint32_t i) { return items_[kRoom - i]; }
@@ -50,12 +49,12 @@ class LastStack {
 
   // Innermost first.
   std::span<StackFrame> frames() { return frames_.all(); }
-  // The next walk goes all the way: methods may have been freed.
+  // Makes the next walk complete: methods may have been freed.
   void Forget() { known_ = false; }
 
   // --- For the walk.
 
-  // What it depends on beside the stack.
+  // What a walk depends on besides the stack.
   struct Setting {
     uint64_t vm_thread = 0, continuation = 0, modules = 0;
     bool operator==(const Setting&) const = default;
@@ -66,21 +65,21 @@ class LastStack {
     int32_t compile_id = 0;
   };
 
-  // Begins a walk at `sp`. still(code): whether this code still is what it was. load(address): a
-  // word of the stack.
+  // Begins a walk at `sp`. still(code): whether this code is unchanged. load(address): a word of
+  // the stack.
   template <typename Still, typename Load>
   void Begin(const Setting& setting, uint64_t sp, Still still, Load load);
-  // The walk has come to a frame, with so many fresh frames before it.
+  // The walk has reached a frame, after `fresh` new frames.
   void Step(const unwind::Registers& at, uint32_t fresh);
-  // Of that frame: what compiled method stands there, whose caller does not depend on fp.
+  // The compiled method of that frame, whose caller does not depend on fp.
   void IsOf(const Code& code) { Now().code = code; }
-  void MayNotJoin() { Now().joins = false; }  // the walk may not end here
+  void MayNotJoin() { Now().joins = false; }  // the walk must not end here
   void Spoil() { Now().spoiled = true; }      // nor further in
-  // Whether all from `at` outwards stands. Then the walk is over: End.
+  // Whether everything from `at` outwards is unchanged. The walk then ends: End.
   bool Joins(const unwind::Registers& at);
-  // There is no room for more fresh frames beside what might be kept.
-  void GiveUpRest();
-  // Adds the fresh frames to what was joined. `again`: the next walk may build on it.
+  // There is no space for further new frames besides those that might be kept: discards the latter.
+  void DiscardKept();
+  // Adds the new frames to the kept ones. `again`: the next walk may reuse the result.
   void End(StackWalk* walk, bool again);
 
   StackFrame* fresh() { return frames_.fresh(); }
@@ -88,8 +87,8 @@ class LastStack {
   unwind::ReadLog& log() { return log_; }
 
  private:
-  // A frame as the walk came to it. Its frames (inlined ones) and words are those from its own
-  // places up to the next outer one's; places count from the end once the walk is over.
+  // One step of the walk. Its frames (inlined ones) and words extend from its own indices to those
+  // of the next outer step; indices count from the end once the walk is over.
   struct Place {
     uint64_t pc, sp, fp;
     Code code;
@@ -100,13 +99,13 @@ class LastStack {
 
   Place& Now() { return steps_.fresh()[fresh_ - 1]; }
   template <typename Load>
-  bool Stands(uint32_t step, Load load);
+  bool IsUnchanged(uint32_t step, Load load);
 
   bool known_ = false, in_heap_ = false;
   Setting setting_;
-  uint32_t standing_ = 0;  // so many of the outermost steps
-  uint32_t joined_ = 0;    // step; 0: none
-  uint32_t fresh_ = 0;     // steps
+  uint32_t unchanged_ = 0;  // number of outermost steps that are unchanged
+  uint32_t joined_ = 0;     // step; 0: none
+  uint32_t fresh_ = 0;      // steps
   bool full_ = false;
   unwind::ReadLog log_;
   OuterList<Place, kMostFrames> steps_;
@@ -115,7 +114,7 @@ class LastStack {
 };
 
 template <typename Load>
-bool LastStack::Stands(uint32_t step, Load load) {
+bool LastStack::IsUnchanged(uint32_t step, Load load) {
   const uint32_t outer = step > 1 ? steps_.FromEnd(step - 1).words : 0;
   for (uint32_t i = outer + 1; i <= steps_.FromEnd(step).words; ++i) {
     const unwind::ReadLog::Word& word = words_.FromEnd(i);
@@ -126,13 +125,14 @@ bool LastStack::Stands(uint32_t step, Load load) {
 
 template <typename Still, typename Load>
 void LastStack::Begin(const Setting& setting, uint64_t sp, Still still, Load load) {
-  if (!known_ || setting != setting_) GiveUpRest();
+  if (!known_ || setting != setting_) DiscardKept();
   setting_ = setting;
   joined_ = fresh_ = 0;
   full_ = false;
-  for (standing_ = 0; standing_ < steps_.size(); ++standing_) {
-    const Place& step = steps_.FromEnd(standing_ + 1);
-    if (step.sp < sp || step.spoiled || !Stands(standing_ + 1, load) || !still(step.code)) break;
+  for (unchanged_ = 0; unchanged_ < steps_.size(); ++unchanged_) {
+    const Place& step = steps_.FromEnd(unchanged_ + 1);
+    if (step.sp < sp || step.spoiled || !IsUnchanged(unchanged_ + 1, load) || !still(step.code))
+      break;
   }
   log_ = {words_.fresh(), 0, words_.room()};
 }

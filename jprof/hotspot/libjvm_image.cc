@@ -121,7 +121,7 @@ uint64_t LibjvmImage::FunctionWithProbe(std::string_view wanted) const {
     if (type != kStapNote || owner != "stapsdt") return;
     const auto address = Read<uint64_t>(payload, 0);
     const auto base =
-        Read<uint64_t>(payload, 8);  // moves with prelink; the section says by how much
+        Read<uint64_t>(payload, 8);  // prelink changes it; the section gives the difference
     const std::string_view provider = Text(payload, 24);
     const std::string_view name = Text(payload, 24 + provider.size() + 1);
     if (provider == "hotspot" && name == wanted) found = address + base_section->address - base;

@@ -1,5 +1,6 @@
 // The loaded libjvm.so: finds functions that it does not export. Reads the file (its symbol table
-// and USDT notes are not loaded) and the loaded exception-frame index. Used once, at agent load.
+// and USDT notes are not loaded) and the loaded exception-frame index. Used once, when the agent is
+// loaded.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class LibjvmImage {
 
   // The loaded function whose mangled name begins with `prefix`; begin 0: not in .symtab.
   Function Symbol(std::string_view prefix) const;
-  // Run-time start of the function in which the USDT probe hotspot:`name` lies; 0: no such probe.
+  // The run-time start of the function that contains the USDT probe hotspot:`name`; 0: no such
+  // probe.
   uint64_t FunctionWithProbe(std::string_view name) const;
 
   const std::string& path() const { return path_; }

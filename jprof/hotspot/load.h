@@ -1,4 +1,4 @@
-// Reads a value at an address, aligned or not. The caller knows that the address is readable.
+// Reads a value at an address, aligned or not. The caller must know that the address is readable.
 #pragma once
 
 #include <cstdint>

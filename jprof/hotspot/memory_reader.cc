@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kPageBits = 12;
 
-// The kernel reads the eight bytes of the signal set before it looks at `how`, which is wrong on
-// purpose.
+// The kernel reads the eight bytes of the signal set before it checks `how`, which is deliberately
+// invalid.
 bool KernelCanRead(uint64_t address) {
   const int saved = errno;
   syscall(SYS_rt_sigprocmask, -1, address, nullptr, 8);
@@ -28,15 +28,15 @@ MemoryReader::Fetch MemoryReader::FetchOf(const LibjvmImage& image) {
 }
 
 bool MemoryReader::Word(uint64_t address, uint64_t* word) {
-  if (address >> kPageBits == 0 || address >> 48 != 0) return false;  // no need to fault
+  if (address >> kPageBits == 0 || address >> 48 != 0) return false;  // invalid: avoid a fault
   if (source_ != nullptr) [[unlikely]]
     return ReadSource(address, sizeof *word, word);
   if (fetch_ == nullptr) {
-    if (address >> kPageBits != page_ && !AskKernel(address)) return false;
+    if (address >> kPageBits != page_ && !QueryKernel(address)) return false;
     *word = LoadAt<uint64_t>(address);
     return true;
   }
-  // The value that stands for a fault may be the one in memory: two of them are tried.
+  // The value that indicates a fault may also be the one in memory, so a second value is tried.
   constexpr intptr_t kFault = 0x5afefe7c5afefe7c;
   const auto* at = reinterpret_cast<const intptr_t*>(address);
   intptr_t value = fetch_(at, kFault);
@@ -45,7 +45,7 @@ bool MemoryReader::Word(uint64_t address, uint64_t* word) {
   return true;
 }
 
-bool MemoryReader::AskKernel(uint64_t address) {
+bool MemoryReader::QueryKernel(uint64_t address) {
   if (!KernelCanRead(address)) return false;
   page_ = address >> kPageBits;
   return true;
@@ -71,8 +71,8 @@ bool MemoryReader::IsNativeCode(const unwind::Unwinder& unwinder, uint64_t pc) c
   return unwinder.FunctionAt(pc, &function);
 }
 
-// Cold, and in functions of their own: a walk of the live process has no call through a pointer but
-// that of SafeFetchN (tests/e2e/signal_safe_test.py).
+// Cold and not inlined: a walk of the live process contains no call through a pointer except that
+// of SafeFetchN (tests/e2e/signal_safe_test.py).
 [[gnu::noinline, gnu::cold]] bool MemoryReader::ReadSource(uint64_t address, size_t bytes,
                                                            void* out) const {
   return source_->Read(address, bytes, out);

@@ -1,17 +1,18 @@
-// How a stack walk reads memory. One object per walk. Callable in a signal handler; errno is kept.
+// How a stack walk reads memory. One object per walk. Callable in a signal handler; errno is
+// preserved.
 //
 //   At, Bytes, Text       memory that is known to be readable: plain loads.
 //   Load, Get, Copy, ...  memory that may be unmapped: behind pointers that may be invalid, or that
 //                         the VM may free at any moment.
 //
 // A checked load calls SafeFetchN, a function of the VM: if the load faults, the VM's SIGSEGV
-// handler resumes behind it, with another value. There is no gap between a check and a load, and a
-// load that succeeds costs no more than a call. In a VM without that function (a libjvm.so without
-// symbols) the kernel is asked once per page and walk; memory that is unmapped between the check
+// handler resumes after it, with another value. There is no gap between a check and a load, and a
+// successful load costs no more than a call. In a VM without that function (a libjvm.so without
+// symbols) the kernel is queried once per page and walk; memory that is unmapped between that check
 // and the load then crashes the process.
 //
-// Tests and tools set a MemorySource, which takes the place of the live process. The product has
-// none; its cost there is one predicted branch per read.
+// Tests and tools set a MemorySource, which replaces the live process. The product has none; it
+// costs one predicted branch per read there.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +24,16 @@
 
 namespace jprof::hotspot {
 
-// A process that is not the running one: a recorded stack, or a recorder around the live process.
+// A process other than the running one: a recorded stack, or a recorder around the live process.
 class MemorySource {
  public:
-  // Copies `bytes` bytes; false: they cannot all be read.
+  // Copies `bytes` bytes; false: some of them cannot be read.
   virtual bool Read(uint64_t address, size_t bytes, void* out) = 0;
-  // [begin, end) as bytes, or the zero-terminated text at an address. They live as long as the
-  // source. What cannot be read is zero.
+  // [begin, end) as bytes, or the zero-terminated text at an address. They are valid as long as the
+  // source. Unreadable memory is zero.
   virtual const uint8_t* Bytes(uint64_t begin, uint64_t end) = 0;
   virtual const char* Text(uint64_t address) = 0;
-  // As Unwinder::Next and Unwinder::FunctionAt do.
+  // Like Unwinder::Next and Unwinder::FunctionAt.
   virtual unwind::Unwinder::Step NextNative(unwind::Registers& registers,
                                             const unwind::StackBounds& stack, bool interrupted,
                                             uint64_t* function) = 0;
@@ -46,7 +47,7 @@ class MemoryReader {
  public:
   // The word at `address`, or `otherwise`.
   using Fetch = intptr_t (*)(const intptr_t* address, intptr_t otherwise);
-  // That of the VM; null: none.
+  // The VM's function; null: none.
   static Fetch FetchOf(const LibjvmImage& image);
 
   explicit MemoryReader(Fetch fetch, MemorySource* source = nullptr)
@@ -75,8 +76,7 @@ class MemoryReader {
 
   // --- Memory that may be unmapped.
 
-  // A value that lies in one aligned word, as all fields of structures do. False: it cannot be
-  // read.
+  // A value in one aligned word, as all fields of structures are. False: it cannot be read.
   template <typename T>
   bool Load(uint64_t address, T* value) {
     uint64_t word;
@@ -85,14 +85,14 @@ class MemoryReader {
     *value = static_cast<T>(word >> shift);
     return true;
   }
-  // The same; 0 for what cannot be read.
+  // The same; returns 0 for unreadable memory.
   template <typename T>
   T Get(uint64_t address) {
     T value = {};
     return Load(address, &value) ? value : T{};
   }
   bool Copy(uint64_t address, size_t bytes, uint8_t* out);
-  // Whether the first and the last of these bytes can be read now.
+  // Whether the first and the last of these bytes can currently be read.
   bool Reaches(uint64_t address, uint64_t bytes);
 
   // --- Native code.
@@ -108,8 +108,8 @@ class MemoryReader {
 
  private:
   bool Word(uint64_t address, uint64_t* word);
-  bool AskKernel(uint64_t address);
-  // With a source only.
+  bool QueryKernel(uint64_t address);
+  // Requires a source.
   bool ReadSource(uint64_t address, size_t bytes, void* out) const;
   const uint8_t* SourceBytes(uint64_t begin, uint64_t end) const;
   const char* SourceText(uint64_t address) const;
@@ -120,7 +120,7 @@ class MemoryReader {
 
   Fetch fetch_;
   MemorySource* source_;
-  uint64_t page_ = 0;  // that the kernel said can be read
+  uint64_t page_ = 0;  // the page that the kernel last reported as readable
 };
 
 }  // namespace jprof::hotspot

@@ -1,5 +1,5 @@
-// Where HotSpot keeps what jprof reads of a method: offsets in Method, ConstMethod, ConstantPool,
-// Klass and Symbol, and their sizes.
+// The layout of the parts of a method that jprof reads: offsets in Method, ConstMethod,
+// ConstantPool, Klass and Symbol, and their sizes.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct MethodLayout {
   // Of a Method.
   int64_t const_method;
   int64_t access_flags, access_flags_bytes;
-  int64_t intrinsic_id;  // -1: this VM does not say
+  int64_t intrinsic_id;  // -1: unknown in this VM
   int64_t method_bytes;
   // Of a ConstMethod. Its bytecodes follow it.
   int64_t constants, code_size, name_index, signature_index, const_method_bytes;

@@ -6,7 +6,7 @@ namespace jprof::hotspot {
 namespace {
 
 constexpr int kDigitBits = 6, kMostDigits = 5;
-constexpr uint32_t kHighDigits = 64;  // bytes that say that another one follows
+constexpr uint32_t kHighDigits = 64;  // bytes whose value means that another one follows
 
 }  // namespace
 
@@ -47,7 +47,7 @@ bool ReadScope(MemoryReader& memory, uint64_t scopes, uint64_t size, uint32_t of
   if (!reader.Read(&scope->sender) || !reader.Read(&scope->method) || !reader.Read(&bci))
     return false;
   scope->bci = static_cast<int32_t>(bci) - 1;  // -1 is written as 0
-  return scope->sender < offset;  // what is inlined is described after what it is inlined into
+  return scope->sender < offset;  // an inlined scope follows the one that it is inlined into
 }
 
 }  // namespace jprof::hotspot

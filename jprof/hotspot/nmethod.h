@@ -1,6 +1,6 @@
-// The debug information of a compiled method: which Java methods, inlined into each other, an
-// address stands for. Damaged bytes give false, never a read outside their bounds; the bytes may be
-// gone.
+// Parses the debug information of a compiled method: the Java methods, inlined into each other, at
+// an address. Damaged bytes yield false, never a read outside their bounds; the memory may be
+// unmapped.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace jprof::hotspot {
 
-// The variable-length coding of small numbers called UNSIGNED5: 1 to 5 bytes, base 64.
+// The variable-length encoding of small numbers called UNSIGNED5: 1 to 5 bytes, base 64.
 enum class Coding {
   kAllBytes,  // JDK 17
   kNoZeros,   // from 20 on no byte is 0
@@ -27,7 +27,7 @@ class CompressedReader {
   Coding coding_;
 };
 
-// An address of compiled code that has debug information. As in the VM (pcDesc.hpp).
+// An address of compiled code with debug information. Same layout as in the VM (pcDesc.hpp).
 struct PcDesc {
   int32_t pc_offset;     // of the code
   int32_t scope_offset;  // into the scopes; 0: none
@@ -36,14 +36,14 @@ struct PcDesc {
 };
 static_assert(sizeof(PcDesc) == 16);
 
-// The scope at the first of `count` entries, at `pcs`, that is at or after an offset of the code;
-// 0: none. Sorted, with a sentinel at both ends.
+// Returns the scope of the first entry at or after an offset of the code, among `count` entries at
+// `pcs`; 0: none. The entries are sorted, with a sentinel at both ends.
 uint32_t FindScope(MemoryReader& memory, uint64_t pcs, uint64_t count, int64_t pc_offset);
 
-// One method of a chain of inlined ones.
+// One method in a chain of inlined ones.
 struct Scope {
   uint32_t sender = 0;  // offset of the scope it is inlined into; 0: none
-  uint32_t method = 0;  // number of the Method* in the method's metadata, from 1 on
+  uint32_t method = 0;  // index of the Method* in the nmethod's metadata, from 1 on
   int32_t bci = -1;     // -1: before the first bytecode
 };
 bool ReadScope(MemoryReader& memory, uint64_t scopes, uint64_t size, uint32_t offset, Coding coding,

@@ -1,7 +1,7 @@
-// Where HotSpot keeps what jprof reads of a compiled method (an nmethod).
+// The layout of the parts of a compiled method (an nmethod) that jprof reads.
 //
-// Up to JDK 22 all of it lies in the code cache, in one block; from 23 on the debug information and
-// the metadata lie in the C heap. Callable in a signal handler once constructed.
+// Up to JDK 22 all of it is in the code cache, in one block; from 23 on the debug information and
+// the metadata are in the C heap. Callable in a signal handler once constructed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace jprof::hotspot {
 
-// Which compiler made an nmethod.
+// Determines which compiler generated an nmethod.
 class CompilerLevel {
  public:
   static constexpr int kFirstOfC2 = 4;
@@ -27,7 +27,7 @@ class CompilerLevel {
   bool is_byte_;
 };
 
-// Where the scopes of a compiled method are.
+// The location of the scopes of a compiled method.
 struct DebugInformation {
   uint64_t pcs = 0, pc_count = 0;
   uint64_t scopes = 0, scopes_size = 0;
@@ -44,14 +44,14 @@ class NmethodLayout {
   bool IsC2(const MemoryReader& memory, const CodeBlob& nmethod) const {
     return level_.IsC2(memory, nmethod.header);
   }
-  // Every compilation has its own. `header`: anywhere in the code cache, maybe of no nmethod.
+  // Each compilation has its own id. `header`: anywhere in the code cache, possibly not an nmethod.
   int32_t CompileId(const MemoryReader& memory, uint64_t header) const {
     return memory.At<int32_t>(header + compile_id_);
   }
-  // False: what is there makes no sense.
+  // False: the data is invalid.
   bool DebugOf(const MemoryReader& memory, const CodeBlob& nmethod, DebugInformation* debug) const;
-  // Whether pc is what a deoptimised frame's return address was changed to; and the pc it had, 0:
-  // none.
+  // IsDeoptHandler: whether pc is the address that replaced a deoptimised frame's return address.
+  // DeoptimisedPc: the original one; 0: none.
   bool IsDeoptHandler(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc) const;
   uint64_t DeoptimisedPc(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc,
                          uint64_t sp) const;

@@ -1,10 +1,10 @@
-// The probe: makes HotSpot call our handlers at every method entry and exit.
+// Installs the probe: makes HotSpot call jprof's handlers at every method entry and exit.
 //
 // HotSpot's interpreter, C1, C2 and native wrappers emit a leaf call to
 // SharedRuntime::dtrace_method_entry and _exit when the flag DTraceMethodProbes is set. Both
-// functions are replaced by a jump to our handlers, and the flags are written where the VM keeps
-// them (with Inline off: C1 would otherwise lose exits when an exception passes through what it
-// inlined). All of it must happen in Agent_OnLoad, before the interpreter is generated.
+// functions are replaced by a jump to the handlers, and the flags are written in the VM's memory.
+// Inline is switched off, because C1 would otherwise lose exits when an exception passes through
+// inlined methods. All of it must happen in Agent_OnLoad, before the interpreter is generated.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,19 @@ namespace jprof::hotspot {
 struct ProbeTargets {
   uint64_t entry = 0;
   uint64_t exit = 0;
-  uint64_t entry_bytes = 0;  // of the function at `entry`; 0: not known
+  uint64_t entry_bytes = 0;  // of the function at `entry`; 0: unknown
 };
 
-// Where the two functions are: by symbol, else by their USDT probes. An error says what is missing.
+// Finds the two functions: by symbol, else by their USDT probes. An error states what is missing.
 Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
 // How methods are recorded.
 struct Probing {
-  bool train = false;    // also write what calibration learns from (time and counters; others have
-                         // nothing to learn)
-  bool focused = false;  // a CompileFocus decides what is compiled with probes, inlining stays on,
-                         // and most interpreted methods are not recorded
+  // Also write the records for calibration. Applies to kinds with time or counters.
+  bool train = false;
+  // A CompileFocus decides what is compiled with probes, inlining stays on, and most interpreted
+  // methods are not recorded.
+  bool focused = false;
 };
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.

@@ -1,8 +1,8 @@
-// What return addresses in compiled methods mean, decoded once for all threads: the size of the
-// frame and the methods that are inlined there, with their words (FrameNames).
+// Caches the decoding of return addresses in compiled methods for all threads: the size of the
+// frame, the methods that are inlined there, and their method references (FrameNames).
 //
-// A fact is void once its code was freed and other code lies there. Every compilation has an id of
-// its own in the code's header: the caller of Find compares it before it uses a fact.
+// A fact is invalid once its code was freed and replaced by other code. Every compilation has an id
+// in the header of the code: the caller of Find must compare it before it uses a fact.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class ReturnFacts {
     uint32_t frame_words = 0;
   };
 
-  // The code, and its frames into `out`, innermost first; returns how many, 0: not known. What is
-  // in `out` counts only then.
+  // Sets the code, and its frames in `out`, innermost first. Returns the number of frames; 0:
+  // unknown, and the contents of `out` are then invalid.
   uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
     uint32_t total = 0, done = 0;
     MethodType own = MethodType::kNone;
@@ -52,7 +52,7 @@ class ReturnFacts {
     return table_.Read(pc, [](const Fact&) { return true; });
   }
 
-  // What Find cannot say again is not added.
+  // Results that cannot be represented are not added.
   void Add(uint64_t pc, const Code& code, std::span<const StackFrame> frames) {
     if (frames.empty() || frames.size() > kMost || pc >> kPartShift != 0) return;
     for (const StackFrame& frame : frames) {
@@ -69,7 +69,7 @@ class ReturnFacts {
   }
 
  private:
-  static constexpr uint16_t kNoBci = 0xffff;  // code ends before
+  static constexpr uint16_t kNoBci = 0xffff;  // code ends before this
   struct Scope {
     uint32_t method_low = 0;
     uint16_t method_high = 0, bci = 0;
@@ -89,7 +89,7 @@ class ReturnFacts {
     }
   };
   static constexpr uint32_t kInOne = 8, kMost = 32;
-  static constexpr int kPartShift = 48;  // in a key: the number of the first scope
+  static constexpr int kPartShift = 48;  // in a key: the index of the first scope
   struct Fact {
     Code code;
     uint16_t count = 0;

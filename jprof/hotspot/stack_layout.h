@@ -1,5 +1,5 @@
-// Where HotSpot keeps what a stack walk reads, found once by VmStructs; and the check that a value
-// is a Method*. Callable in a signal handler once constructed.
+// The layout of the VM structures that a stack walk reads, looked up once in VmStructs; and the
+// check that a value is a Method*. Callable in a signal handler once constructed.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace jprof::hotspot {
 
-// A lock-free cache of what was checked completely before, by a hash of it. A new entry may replace
-// an old one.
+// A lock-free cache, by hash, of values that were completely checked before. A new entry may
+// replace an old one.
 class KnownGood {
  public:
   static uint64_t Mark(uint64_t a, uint64_t b) {
@@ -52,10 +52,10 @@ class StackLayout {
   mutable InterpreterEntries entries;
   Coding coding;
   int64_t thread_anchor, anchor_sp, anchor_pc, anchor_fp;
-  int64_t continuation_entry;    // of a thread; -1: this VM has no virtual threads
-  uint64_t continuation_return;  // where the address in enterSpecial is kept that all continuations
-                                 // return to; 0: none
-  uint64_t call_stub_return;     // where the address behind the call stub's call is kept
+  int64_t continuation_entry;  // of a thread; -1: this VM has no virtual threads
+  // The location of the address in enterSpecial to which all continuations return; 0: none.
+  uint64_t continuation_return;
+  uint64_t call_stub_return;  // the location of the return address of the call stub's call
   int64_t wrapper_anchor;
   int64_t upcall_frame_data;  // offset in an UpcallStub; -1: none
   int64_t thread_os, os_id, thread_stack_base, thread_stack_size, thread_bytes;

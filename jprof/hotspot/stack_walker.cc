@@ -13,15 +13,14 @@ namespace jprof::hotspot {
 using unwind::Registers;
 using unwind::StackBounds;
 
-// What all walks share.
+// The state that all walks share.
 struct StackWalker::Shared {
   Shared(Fields& field, const MemoryReader& reader) : layout(field, reader), memory(reader) {}
 
   StackLayout layout;
   MemoryReader memory;  // copied into each walk
   mutable ReturnFacts facts;
-  mutable std::atomic<int64_t> environment_offset =
-      0;  // of a JavaThread's JNIEnv; 0: not known yet
+  mutable std::atomic<int64_t> environment_offset = 0;  // of a JavaThread's JNIEnv; 0: unknown yet
 
   // Whether a JavaThread of the calling thread begins at an address.
   bool IsOwnThread(uint64_t address, uint64_t sp, MemoryReader& reader) const {
@@ -58,7 +57,7 @@ uint64_t StackWalker::VmThreadOf(const void* jni_env) const {
   if (environment == 0) return 0;
   if (const int64_t offset = shared_->environment_offset.load(std::memory_order_relaxed))
     return environment - static_cast<uint64_t>(offset);
-  MemoryReader reader(nullptr);  // maybe too early for the VM's handler
+  MemoryReader reader(nullptr);  // the VM's signal handler may not be installed yet
   const auto sp = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   for (int64_t offset = 8; offset < shared_->layout.thread_bytes; offset += 8) {
     const uint64_t thread = environment - static_cast<uint64_t>(offset);

@@ -1,6 +1,6 @@
-// What the probe's slow path reads from the running HotSpot: a method's names, the kind of code at
-// an address, the mounted virtual thread. Callable from a leaf probe: only loads, no VM call, no
-// lock. The memory stays mapped while the method that it belongs to is running.
+// The parts of the running HotSpot that the probe's slow path reads: a method's names, the kind of
+// code at an address, the mounted virtual thread. Callable from a leaf probe: only loads, no VM
+// call, no lock. The memory stays mapped while the corresponding method is running.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace jprof::hotspot {
 
-// Offsets in a JavaThread; -1: this VM has no virtual threads (before 21), or no identity for them
+// Offsets in a JavaThread. -1: this VM has no virtual threads (before 21), or no identity of them
 // (before 24).
 struct ThreadMarks {
-  int64_t continuation = -1;  // of the entry of the mounted continuation; holds 0 without one
-  int64_t identity = -1;      // of the number of the mounted virtual thread, or of the carrier
+  int64_t continuation = -1;  // of the entry of the mounted continuation, which is 0 without one
+  int64_t identity = -1;      // of the id of the mounted virtual thread, or of the carrier
 };
 
 class Vm : public engine::MethodSource {
  public:
-  // An error says what this VM lacks.
+  // An error states what this VM lacks.
   static Result<Vm> Open(const VmStructs& structs);
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
@@ -34,7 +34,7 @@ class Vm : public engine::MethodSource {
 
   ThreadMarks thread_marks() const { return marks_; }
 
-  // Where a boolean VM flag is kept; null: no such flag.
+  // The address of a boolean VM flag; null: no such flag.
   static uint8_t* Flag(const VmStructs& structs, const char* name);
 
  private:

@@ -1,5 +1,5 @@
-// The tables libjvm.so exports for its serviceability agent: where its fields, statics and
-// constants are. The only source of VM offsets in jprof; nothing outside jprof/hotspot/ knows one.
+// The tables that libjvm.so exports for its serviceability agent: the locations of its fields,
+// statics and constants. They are jprof's only source of VM offsets, used only in jprof/hotspot/.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace jprof::hotspot {
 
 class VmStructs {
  public:
-  // The two tables, and how an entry of each is laid out: offsets in it, and its size.
+  // The two tables, and the layout of an entry of each: offsets in it, and its size.
   struct Tables {
     const char* fields = nullptr;  // ends with an entry without type
     uint64_t type_at = 0, name_at = 0, static_at = 0, offset_at = 0, address_at = 0, stride = 0;
@@ -18,9 +18,9 @@ class VmStructs {
     uint64_t type_name_at = 0, type_size_at = 0, type_stride = 0;
   };
 
-  // Finds the tables in the libjvm.so that this process runs. Empty: this is not HotSpot.
+  // Finds the tables in the libjvm.so of this process. Empty: this is not HotSpot.
   static std::optional<VmStructs> Load();
-  // Those of another VM, for tests. They outlive the object.
+  // The tables of another VM, for tests. They must outlive the object.
   explicit VmStructs(const Tables& tables) : tables_(tables) {}
 
   // Offset of a field; -1: this VM has no such field.

@@ -9,12 +9,12 @@ namespace {
 
 using unwind::Unwinder;
 
-// Native code was left for generated code. If the thread has recorded where (its anchor), that is
-// more reliable than what was unwound.
+// Generated code was reached from native code. If the thread has recorded the place (its anchor),
+// that is more reliable than the result of unwinding.
 void PreferAnchor(WalkState& walk) {
   const unwind::Registers unwound = walk.at;
   const uint64_t anchor = walk.anchor;
-  walk.at.sp -= 16;  // the call that reached native code may have been one of a small stub's
+  walk.at.sp -= 16;  // the call to native code may have been in a small stub
   if (!walk.ToAnchor()) {
     walk.at = unwound;
     walk.anchor = anchor;
@@ -41,7 +41,7 @@ WalkStep StepNative(WalkState& walk) {
 
 WalkStep StepGenerated(WalkState& walk) {
   if (walk.facts != nullptr && !walk.is_top && StepByFacts(walk)) return WalkStep::kCaller;
-  const CodeBlob blob = walk.BlobAt(walk.at.pc);  // a copy: the steps look at other blobs
+  const CodeBlob blob = walk.BlobAt(walk.at.pc);  // a copy: the steps look up other blobs
   if (walk.IsCallStub(walk.at.pc)) return StepCallStub(walk);
   switch (blob.kind) {
     case BlobKind::kNone:
@@ -60,8 +60,8 @@ WalkStep StepGenerated(WalkState& walk) {
   }
 }
 
-// Whether the rest of the stack is the last walk's. The caller of a frame depends on nothing but
-// pc, sp, fp and what is read, unless the frame is interrupted or native (anchors).
+// Whether the rest of the stack equals that of the last walk. The caller of a frame depends only on
+// pc, sp, fp and the words that are read, unless the frame is interrupted or native (anchors).
 bool JoinsLast(WalkState& walk) {
   LastStack& last = *walk.last;
   const bool may_join = !walk.is_top && walk.IsCode(walk.at.pc);
@@ -71,8 +71,8 @@ bool JoinsLast(WalkState& walk) {
   return false;
 }
 
-// Ends: every step goes upwards on the stack, or takes the anchor, of which there is one for each
-// time that Java was entered further up.
+// Terminates: every step goes up the stack or uses an anchor, of which there is one for each entry
+// into Java further up.
 void StepToTheEnd(WalkState& walk) {
   while (!walk.result.truncated) {
     if (walk.last != nullptr && JoinsLast(walk)) return;
@@ -88,7 +88,7 @@ void StepToTheEnd(WalkState& walk) {
       walk.result.unknown = true;
       return;
     }
-    walk.is_top = walk.at.interrupted;  // a signal's frame was left: again at any instruction
+    walk.is_top = walk.at.interrupted;  // a signal frame's caller may be at any instruction
     walk.interpreter = {};
   }
 }

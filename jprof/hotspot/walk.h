@@ -1,4 +1,4 @@
-// A whole walk, from frame to frame (WalkState has its parts).
+// A whole walk, from frame to frame (its parts are in WalkState).
 #pragma once
 
 #include "jprof/hotspot/walk_state.h"

@@ -25,8 +25,8 @@ void Remember(WalkState& walk, const CodeBlob& blob, uint32_t first) {
       {walk.FrameOf(first), walk.NextFrame()});
 }
 
-// The scope at the frame's pc. A return address has an entry of its own. Any other instruction
-// belongs to the next entry, as in the VM.
+// The scope at the frame's pc. A return address has its own entry. Any other instruction belongs to
+// the next entry, as in the VM.
 uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& debug) {
   const unwind::Registers& at = walk.at;
   const bool may_be =
@@ -38,7 +38,7 @@ uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& 
   return FindScope(walk.memory, debug.pcs, debug.pc_count, offset + (walk.is_top ? 1 : 0));
 }
 
-// Frames of a compiled method: inlined methods first.
+// Emits the frames of a compiled method, inlined methods first.
 void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   const StackLayout& layout = walk.layout;
   MemoryReader& memory = walk.memory;
@@ -59,30 +59,32 @@ void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   if (!any) walk.Emit(own, method, -1);
 }
 
-// String.indexOf pushes the sp it began with, maybe above room for a short string, whose words may
-// hold stale return addresses. 0: that is not what was pushed last.
+// String.indexOf pushes its initial sp, possibly above space for a short string, which may contain
+// stale return addresses. 0: the last word that was pushed is something else.
 int32_t PushedBeforeSavedSp(const WalkState& walk) {
   const uint64_t sp = walk.at.sp;
   const uint64_t words = walk.OnStack(sp) ? (walk.Word(sp) - sp) / 8 : 0;
   return words == 1 || words == 3 ? static_cast<int32_t>(words) : 0;
 }
 
-// `first`: of the method's frames, the innermost.
+// `first`: the index of the method's innermost frame.
 WalkStep ToCaller(WalkState& walk, const CodeBlob& blob, uint32_t first) {
   const auto words = static_cast<int32_t>(blob.frame_words);
   Caller caller;
   const int32_t saved = walk.is_top ? PushedBeforeSavedSp(walk) : 0;
-  if (saved != 0 && walk.At(Standing(words + saved), &caller) && walk.MayReturnTo(caller.pc)) {
+  if (saved != 0 && walk.At(CallerOfCompleteFrame(words + saved), &caller) &&
+      walk.MayReturnTo(caller.pc)) {
     return walk.To(caller);
   }
-  if (walk.At(walk.is_top ? walk.PlaceIn(blob) : Standing(words), &caller) &&
+  if (walk.At(walk.is_top ? walk.PlaceIn(blob) : CallerOfCompleteFrame(words), &caller) &&
       walk.MayReturnTo(caller.pc)) {
     if (!walk.is_top) Remember(walk, blob, first);
     return walk.To(caller);
   }
   // Intrinsics push a few words, and so does C1 before it calls some of its stubs.
   for (int32_t pushed = 1; walk.is_top && pushed <= kMostPushed; ++pushed) {
-    if (!walk.At(Standing(words + pushed), &caller) || !walk.MayReturnTo(caller.pc)) continue;
+    if (!walk.At(CallerOfCompleteFrame(words + pushed), &caller) || !walk.MayReturnTo(caller.pc))
+      continue;
     return walk.To(caller);
   }
   return WalkStep::kLost;
@@ -110,7 +112,8 @@ bool StepByFacts(WalkState& walk) {
   const uint64_t header = walk.at.pc - code.header_distance;
   if (walk.layout.nmethod.CompileId(walk.memory, header) != code.compile_id) return false;
   Caller caller;
-  if (!walk.At(Standing(static_cast<int32_t>(code.frame_words)), &caller)) return false;
+  if (!walk.At(CallerOfCompleteFrame(static_cast<int32_t>(code.frame_words)), &caller))
+    return false;
   if (!walk.facts->Has(caller.pc) && !walk.MayReturnTo(caller.pc)) return false;
   walk.result.depth += count;
   NoteCode(walk, header, code.compile_id);

@@ -7,7 +7,7 @@ namespace jprof::hotspot {
 
 WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob);
 
-// The same by what was found at this return address before (ReturnFacts). False: nothing was.
+// The same, by the cached decoding of this return address (ReturnFacts). False: there is none.
 bool StepByFacts(WalkState& walk);
 
 }  // namespace jprof::hotspot

@@ -16,7 +16,7 @@ void EmitInterpreted(WalkState& walk, uint64_t method, uint64_t bcp) {
             in_code(bcp) ? static_cast<int32_t>(bcp - shape.code) : 0);
 }
 
-// Whether the compiled method that `pc` lies in may have its frame at sp: it returns to generated
+// Whether the compiled method that contains `pc` may have its frame at sp: it returns to generated
 // code.
 bool IsFrameOf(WalkState& walk, uint64_t pc, uint64_t sp) {
   const CodeBlob& blob = walk.BlobAt(pc);
@@ -25,8 +25,8 @@ bool IsFrameOf(WalkState& walk, uint64_t pc, uint64_t sp) {
   return blob.frame_words > 0 && walk.OnStack(slot) && walk.MayReturnTo(walk.Word(slot));
 }
 
-// The caller's sp is the given one, or the one in the register that the interpreter keeps it in
-// (which is not always set yet): a compiled caller's frame must be there.
+// The caller's sp is the given one, or the one in the interpreter's register (which is not always
+// set yet): there must be a compiled caller's frame.
 WalkStep ToCaller(WalkState& walk, uint64_t pc, uint64_t sp) {
   const uint64_t entry_sp = walk.interpreter.entry_sp;
   const bool by_register = walk.OnStack(entry_sp) && entry_sp > sp && !IsFrameOf(walk, pc, sp) &&
@@ -34,8 +34,8 @@ WalkStep ToCaller(WalkState& walk, uint64_t pc, uint64_t sp) {
   return walk.To({pc, by_register ? entry_sp : sp, walk.at.fp});
 }
 
-// Between a call and the frame of what is called (adapters, method entries): the return address is
-// on top of the stack, or under the sp that the caller had, or in a register.
+// Between a call and the frame of the callee (adapters, method entries): the return address is on
+// top of the stack, or below the caller's sp, or in a register.
 WalkStep BeforeFrame(WalkState& walk) {
   const uint64_t sp = walk.at.sp;
   const uint64_t top = kCallPushes && walk.OnStack(sp) ? walk.Word(sp) : walk.at.link;
@@ -48,7 +48,7 @@ WalkStep BeforeFrame(WalkState& walk) {
   return walk.MayReturnTo(popped) ? ToCaller(walk, popped, sp) : WalkStep::kLost;
 }
 
-// In a method entry, before fp is the frame's.
+// In a method entry, before fp is set for the frame.
 WalkStep Entering(WalkState& walk, const CodeBlob& blob, uint64_t frame_from) {
   if (walk.layout.IsMethod(walk.interpreter.entry_method, walk.memory)) {
     EmitInterpreted(walk, walk.interpreter.entry_method, 0);
@@ -57,14 +57,14 @@ WalkStep Entering(WalkState& walk, const CodeBlob& blob, uint64_t frame_from) {
   }
   const unwind::Registers& at = walk.at;
   if (kCallPushes && frame_from != 0 && at.pc == frame_from - 3 &&
-      walk.OnStack(at.sp, 16)) {  // fp is pushed already
+      walk.OnStack(at.sp, 16)) {  // fp has been pushed
     const uint64_t sp = walk.interpreter.entry_sp;
     return walk.To({walk.Word(at.sp + 8), walk.OnStack(sp) ? sp : at.sp + 16, walk.Word(at.sp)});
   }
   return BeforeFrame(walk);
 }
 
-// After its frame was removed, before the jump to the caller: the method has returned.
+// After the frame was removed, before the jump to the caller: the method has returned.
 WalkStep Leaving(WalkState& walk, int removed) {
   const unwind::Registers& at = walk.at;
   const uint64_t pc = removed == 1 ? walk.Word(at.sp) : walk.interpreter.leave_return;

@@ -23,7 +23,7 @@ void WalkState::EmitAt(uint64_t pc, MethodType type, uint64_t method, int32_t bc
 
 bool WalkState::MakeRoom() {
   if (last == nullptr) return false;
-  last->GiveUpRest();
+  last->DiscardKept();
   TakeRoomOf(*last);
   return result.depth < room_;
 }

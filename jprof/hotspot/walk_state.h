@@ -1,8 +1,8 @@
-// One stack walk: the frame that it has come to, what it reads, and what it has found. The steps
-// from a frame to its caller, by kind of frame, are in the other walk_*.h; walk.h chooses.
+// The state of one stack walk: the current frame, the inputs, and the results. The steps from a
+// frame to its caller, by kind of frame, are in the other walk_*.h; walk.h selects them.
 //
-// Callable in a signal handler of the walked thread, as stack_walker.h says. What is on the stack
-// is read only after OnStack; everything else through `memory`.
+// Callable in a signal handler of the walked thread, see stack_walker.h. Words of the stack are
+// read only after OnStack, all other memory through `memory`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace jprof::hotspot {
 
-// What a walk goes by, and where its frames go.
+// The inputs of a walk, and the destination of its frames.
 struct WalkTask {
   const StackLayout& layout;
   const unwind::Unwinder& unwinder;
@@ -26,16 +26,16 @@ struct WalkTask {
   uint64_t vm_thread;  // 0: native frames only
   StackFrame* out;
   uint32_t room;
-  ReturnFacts* facts = nullptr;  // null: nothing is remembered
+  ReturnFacts* facts = nullptr;  // null: nothing is cached
   FrameNames* names = nullptr;   // with facts
   LastStack* last = nullptr;     // with names
 };
 
-// Of a step from a frame to its caller.
+// The result of a step from a frame to its caller.
 enum class WalkStep {
   kCaller,  // the registers are the caller's
-  kDone,    // there is no caller that the walk wants
-  kLost,    // the frame makes no sense
+  kDone,    // there is no caller that this walk includes
+  kLost,    // the frame is invalid
 };
 
 // A caller's registers.
@@ -61,35 +61,35 @@ class WalkState {
   // --- Reading.
 
   bool IsCode(uint64_t pc) const { return thread != 0 && layout.cache.Holds(memory, pc); }
-  // Cached: asked twice in a row for most frames, before and after the step to them.
+  // Cached: most frames are looked up twice in a row, before and after the step to them.
   const CodeBlob& BlobAt(uint64_t pc) {
     if (pc != blob_pc_) blob_ = layout.cache.BlobAt(memory, blob_pc_ = pc);
     return blob_;
   }
-  // A word of the stack, which the result depends on.
+  // Reads a word of the stack that the result depends on.
   uint64_t Word(uint64_t address) const {
     const auto value = memory.At<uint64_t>(address);
     if (last != nullptr) last->log().Add(address, value);
     return value;
   }
-  // In the part of the stack that the frame and its callers occupy.
+  // Whether it is in the part of the stack that the frame and its callers occupy.
   bool OnStack(uint64_t address, uint64_t bytes = 8) const {
     return address % 8 == 0 && address >= at.sp && stack.Holds(address, bytes);
   }
   // False: the caller's place is not on the stack.
   bool At(const CallerPlace& place, Caller* caller) const;
-  // Whether generated code may return there. `target`: what was called, as far as the call says.
+  // Whether generated code may return there. `target`: the called address, if the call contains it.
   bool MayReturnTo(uint64_t pc, uint64_t* target = nullptr);
-  // Whether the instruction before `pc` is a call; none is looked for before `begin`.
+  // Whether the instruction before `pc` is a call; reads nothing before `begin`.
   bool FollowsCall(uint64_t begin, uint64_t pc, uint64_t* target) const;
-  // The bytes around the frame's pc: so many before and after, within the blob.
+  // The bytes around the frame's pc: the given numbers before and after, within the blob.
   struct CodeAround {
     const uint8_t *begin, *at, *end;
   };
   CodeAround CodeAt(const CodeBlob& blob, uint64_t pc, uint64_t before, uint64_t after) const;
-  // By the instructions around the pc of a frame that was interrupted in `blob`.
+  // From the instructions around the pc of a frame that was interrupted in `blob`.
   CallerPlace PlaceIn(const CodeBlob& blob) const;
-  // The method at the end of every continuation (enterSpecial), below which is the carrier.
+  // The method at the end of every continuation (enterSpecial); the carrier's frames follow.
   bool IsContinuationEnd(const CodeBlob& blob) const {
     return layout.continuation_return != 0 &&
            blob.Holds(memory.At<uint64_t>(layout.continuation_return));
@@ -102,10 +102,10 @@ class WalkState {
     at = unwind::Registers{.pc = caller.pc, .sp = caller.sp, .fp = caller.fp};
     return WalkStep::kCaller;
   }
-  // To the Java frame that the thread left for native code or the VM, if it is further up: what the
-  // VM itself goes by.
+  // Moves to the Java frame that the thread left for native code or the VM, if it is further up.
+  // The VM itself uses it.
   bool ToAnchor();
-  // Notes the entry of the virtual thread that is walked, and returns it; 0: none.
+  // Records the entry of the virtual thread that is walked, and returns it; 0: none.
   uint64_t NoteContinuation();
 
   // --- Results.
@@ -115,7 +115,8 @@ class WalkState {
   void EmitStub(const char* name) {
     if (!java_only) Emit(MethodType::kOther, reinterpret_cast<uint64_t>(name), -1);
   }
-  // Where the next frame goes, for those who write it themselves, and how many fit.
+  // The destination of the next frame, for callers that write it themselves, and the remaining
+  // space.
   StackFrame* NextFrame() const { return out_ + result.depth; }
   StackFrame* FrameOf(uint32_t i) const { return out_ + i; }
   uint32_t Room() const { return room_ - result.depth; }
@@ -130,11 +131,11 @@ class WalkState {
   LastStack* const last;
   MemoryReader memory;
 
-  unwind::Registers at;              // of the frame that the walk has come to
+  unwind::Registers at;              // of the current frame
   InterpreterRegisters interpreter;  // of the innermost frame; else zeroes
-  uint64_t anchor = 0;  // address of the anchor that holds for the native code walked now; 0: none,
-                        // or used
-  bool is_top = true;   // interrupted: pc is not a return address
+  // The anchor that applies to the current native code: its address. 0: none, or already used.
+  uint64_t anchor = 0;
+  bool is_top = true;  // interrupted: pc is not a return address
   bool java_only = false;
   StackWalk result;
 

@@ -8,7 +8,7 @@ namespace {
 constexpr char kCallStub[] = "call_stub";
 constexpr uint64_t kMostPrologue = 16;  // bytes
 
-// Into native code, or, of Java frames only, on to the Java code that called it.
+// To native code or, if only Java frames are walked, to the Java code that called it.
 WalkStep ToNativeCaller(WalkState& walk, uint64_t anchor) {
   const unwind::Registers& at = walk.at;
   if (!walk.OnStack(at.fp, 16) || !walk.OnStack(anchor, 24)) return WalkStep::kLost;
@@ -20,7 +20,7 @@ WalkStep ToNativeCaller(WalkState& walk, uint64_t anchor) {
   return walk.ToAnchor() ? WalkStep::kCaller : WalkStep::kLost;
 }
 
-// As MayReturnTo, and native code, which calls some stubs as it calls the call stub.
+// Like MayReturnTo, but also accepts native code, which calls some stubs like the call stub.
 bool StubMayReturnTo(WalkState& walk, uint64_t pc, uint64_t* target) {
   constexpr uint64_t kBefore = 16;
   if (walk.IsCode(pc)) return walk.MayReturnTo(pc, target);
@@ -35,7 +35,7 @@ bool IsJavaCode(WalkState& walk, uint64_t pc) {
          kind == BlobKind::kInterpreter || walk.IsCallStub(pc);
 }
 
-// In bytes: C1 pushes the arguments of one of its stubs, and pops them after the call.
+// In bytes: C1 pushes the arguments of some of its stubs, and pops them after the call.
 uint64_t PushedFor(WalkState& walk, uint64_t return_address) {
   const CodeBlob& blob = walk.BlobAt(return_address);
   if (blob.kind != BlobKind::kMethod) return 0;
@@ -43,8 +43,8 @@ uint64_t PushedFor(WalkState& walk, uint64_t return_address) {
   return static_cast<uint64_t>(WordsPopped(code.at, code.end)) * 8;
 }
 
-// The first return address on the stack that follows a call of this very blob. Its fp is saved just
-// below, if the stub makes a frame by fp.
+// Finds the first return address on the stack that follows a call of this very blob. If the stub
+// has a frame by fp, the saved fp is just below it.
 bool FindCall(WalkState& walk, const CodeBlob& blob, Caller* caller) {
   constexpr int kMostWords = 64;
   const unwind::Registers& at = walk.at;
@@ -52,7 +52,7 @@ bool FindCall(WalkState& walk, const CodeBlob& blob, Caller* caller) {
     *caller = {at.link, at.sp, at.fp};
     return true;
   }
-  // By exceptions and deoptimisation.
+  // Entered by exceptions and deoptimisation.
   const bool is_jumped_to = blob.complete < 0 && blob.frame_words > 0;
   for (uint64_t slot = at.sp; slot < at.sp + kMostWords * 8 && walk.OnStack(slot); slot += 8) {
     uint64_t target = 0;
@@ -60,8 +60,8 @@ bool FindCall(WalkState& walk, const CodeBlob& blob, Caller* caller) {
     if (!StubMayReturnTo(walk, pc, &target)) continue;
     const bool ours = target >= blob.header && target < blob.header + blob.size;
     const bool by_fp = at.fp + 8 == slot && walk.OnStack(at.fp);
-    // Further up stale return addresses are common: only a call of this blob counts, as far as
-    // calls say what they call.
+    // Further up, stale return addresses are common: only a call of this blob is accepted, unless
+    // the call does not contain its target.
     const bool near = slot == at.sp || by_fp;
     const bool is_compiled = walk.IsCode(pc) && walk.BlobAt(pc).kind == BlobKind::kMethod;
     if (!near && (!is_compiled || (!ours && target != 0 && !is_jumped_to))) continue;
@@ -86,13 +86,14 @@ WalkStep ToCaller(WalkState& walk, const CodeBlob& blob) {
   Caller caller;
   const auto words = static_cast<int32_t>(blob.frame_words);
   if (words > 0 && !walk.is_top) {
-    // A stub may have been entered otherwise than by a call: a poll, an exception.
-    if (walk.At(Standing(words), &caller) && IsJavaCode(walk, caller.pc)) return walk.To(caller);
+    // A stub may have been entered other than by a call: by a poll or an exception.
+    if (walk.At(CallerOfCompleteFrame(words), &caller) && IsJavaCode(walk, caller.pc))
+      return walk.To(caller);
   } else if (words > 0) {
     CallerPlace place = walk.PlaceIn(blob);
-    // No instruction was found that makes the frame: but it is not at the beginning either.
+    // No instruction that makes the frame was found, but pc is not at the beginning either.
     if (place == CallerPlace{0, -1, 1} && walk.at.pc > blob.begin + kMostPrologue) {
-      place = Standing(words);
+      place = CallerOfCompleteFrame(words);
     }
     if (walk.At(place, &caller) && walk.MayReturnTo(caller.pc)) return walk.To(caller);
   }
@@ -109,7 +110,7 @@ bool IsContinuationStub(const CodeBlob& blob) {
 WalkStep StepStub(WalkState& walk, const CodeBlob& blob) {
   if (walk.result.is_virtual && blob.frame_words <= 0 &&
       (!walk.is_top || IsContinuationStub(blob))) {
-    walk.result.in_heap = true;  // the return barrier, or the stub that brings frames back
+    walk.result.in_heap = true;  // the return barrier or its stub
     return WalkStep::kDone;
   }
   walk.EmitStub(blob.name);

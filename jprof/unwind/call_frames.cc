@@ -9,15 +9,15 @@ namespace {
 
 constexpr uint32_t kLongLength = 0xffffffff;
 
-// One entry: its bytes after the length. Empty: the end mark, or the section ends.
+// One entry: its bytes after the length. Empty: the end mark, or the end of the section.
 FrameBytes NextEntry(FrameBytes& section) {
   if (section.left() < sizeof(uint32_t)) return {};
   const uint64_t length = section.Read<uint32_t>();
   return section.Part(length == kLongLength ? section.Read<uint64_t>() : length);
 }
 
-// What the kernel leaves on the stack when it calls a signal's handler on AArch64: a siginfo of 128
-// bytes, a ucontext whose registers x0 to x30, sp and pc begin 184 bytes in.
+// The stack layout when the kernel calls a signal handler on AArch64: a siginfo of 128 bytes, then
+// a ucontext whose registers x0 to x30, sp and pc begin at offset 184.
 FrameRule KernelSignalFrame() {
   constexpr int32_t kX0 = 128 + 184;
   return {.cfa = FrameRule::From::kAtSp,
@@ -32,13 +32,13 @@ FrameRule KernelSignalFrame() {
 FrameState InitialState(const Machine& machine) {
   FrameState state;
   state.rule.fp = FrameRule::From::kUnchanged;
-  // x86-64 has no link register: without a word about the return address nothing is known.
+  // x86-64 has no link register: without a rule for the return address, its place is unknown.
   state.rule.ra = machine.return_address == kAArch64.return_address ? FrameRule::From::kUnchanged
                                                                     : FrameRule::From::kUnknown;
   return state;
 }
 
-// The letters of an augmentation string that begins with z (LSB Core 10.6.1.1.1).
+// Parses an augmentation string that begins with z (LSB Core 10.6.1.1.1).
 bool ReadAugmentation(std::string_view letters, FrameBytes data, Cie& cie) {
   for (const char letter : letters.substr(1)) {
     switch (letter) {
@@ -93,7 +93,7 @@ CallFrames::CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machi
   for (FrameBytes entry = NextEntry(section); !entry.empty() && section.ok();
        entry = NextEntry(section)) {
     const uint64_t here = entry.address();
-    const auto back = entry.Read<uint32_t>();  // 0: a CIE, read when a function wants it
+    const auto back = entry.Read<uint32_t>();  // 0: a CIE, read when a function refers to it
     if (back != 0) AddFunction(entry, here - back);
   }
   const auto begins_before = [](const Function& a, const Function& b) {

@@ -1,5 +1,5 @@
-// .eh_frame as its parts: functions, and for each the program that says where its caller's frame is
-// (DWARF 5, 6.4). Pure; the bytes may be anything.
+// Parses .eh_frame: the functions, and for each the program that computes the frame of its caller
+// (DWARF 5, 6.4). Pure; the bytes are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-// What a frame program changes as it runs.
+// The state that a frame program modifies.
 struct FrameState {
   FrameRule rule;             // without its CFA
   uint64_t cfa_register = 0;  // of CFA = register + offset
@@ -29,7 +29,7 @@ struct FrameState {
   bool moves_sp = false;  // the caller's sp is not the CFA
 };
 
-// What many functions have in common (common information entry).
+// The common part of many functions (common information entry).
 struct Cie {
   uint64_t code_unit = 1, data_unit = 1;
   uint8_t pointer_encoding = kAbsolute;
@@ -46,14 +46,14 @@ class CallFrames {
     FrameBytes program;
   };
 
-  // Functions outside `code` are left out: the linker drops code, but not always what describes it.
+  // Functions outside `code` are dropped: the linker removes code, but not always its description.
   CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machine);
   CallFrames(const CallFrames&) = delete;
 
   // Sorted, none overlapping.
   const std::vector<Function>& functions() const { return functions_; }
-  // (from which address on, what holds), ascending from the function's start; more than one for an
-  // address: the last counts.
+  // Pairs of start address and rule, ascending from the function's start. If an address occurs
+  // twice, the last pair applies.
   using Rows = std::vector<std::pair<uint64_t, FrameRule>>;
   void RowsOf(const Function& function, Rows& rows) const;
 

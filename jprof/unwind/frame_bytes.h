@@ -1,4 +1,4 @@
-// Bytes of exception frames, which know the address that they have in memory.
+// Bytes of exception frames, with their address in memory.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace jprof::unwind {
 
-// How a pointer is written in exception frames (DW_EH_PE_*, LSB Core 10.5.1): a format and what it
-// is relative to.
+// The encoding of a pointer in exception frames (DW_EH_PE_*, LSB Core 10.5.1): its format, and what
+// it is relative to.
 enum PointerEncoding : uint8_t {
   kAbsolute = 0x00,
   kUleb128 = 0x01,
@@ -32,7 +32,7 @@ class FrameBytes : public ByteCursor {
   FrameBytes(std::span<const uint8_t> bytes, uint64_t address) noexcept
       : FrameBytes(ByteCursor(bytes), address) {}
 
-  // Of the next byte.
+  // The address of the next byte.
   uint64_t address() const noexcept { return end_ - left(); }
 
   FrameBytes Part(uint64_t count) noexcept {
@@ -40,8 +40,8 @@ class FrameBytes : public ByteCursor {
     return {ByteCursor::Part(count), begin};
   }
 
-  // An indirect pointer is returned as it is written: the address of the pointer. Fails for an
-  // encoding that has no meaning here.
+  // An indirect pointer is returned as stored: the address of the pointer. Fails for encodings that
+  // are not valid here.
   uint64_t ReadPointer(uint8_t encoding) noexcept {
     const uint64_t here = address();
     const uint64_t value = ReadNumber(encoding & kFormatMask);
@@ -84,7 +84,7 @@ class FrameBytes : public ByteCursor {
     }
   }
 
-  uint64_t end_ = 0;  // address behind the last byte
+  uint64_t end_ = 0;  // address after the last byte
 };
 
 }  // namespace jprof::unwind

@@ -51,7 +51,7 @@ enum ExpressionOp : uint8_t {
   kBreg31 = 0x8f
 };
 
-// Deeper nesting than any compiler's is nonsense.
+// Compilers do not nest deeper than this.
 constexpr size_t kMaxRemembered = 64;
 
 bool Fits(uint64_t offset) {
@@ -60,7 +60,7 @@ bool Fits(uint64_t offset) {
          value <= std::numeric_limits<int32_t>::max();
 }
 
-// "register + offset", then perhaps "load from there": nearly all expressions are that.
+// "register + offset", with an optional load from there: nearly all expressions have this form.
 struct Simple {
   uint64_t reg, offset;
   bool load;
@@ -76,8 +76,8 @@ Simple SimpleExpression(FrameBytes in) {
   return simple;
 }
 
-// What linkers write for .plt: sp + 8 + ((pc & 15) >= N) * 8, for the push before the jump. 0: it
-// is not that.
+// The expression that linkers write for .plt: sp + 8 + ((pc & 15) >= N) * 8, for the push before
+// the jump. 0: any other expression.
 uint8_t PltThreshold(std::string_view bytes) {
   constexpr std::array<uint8_t, 11> kPlt = {0x77, 8,    0x80,      0,    kLit15, 0x1a,
                                             0,    0x2a, kLit0 + 3, 0x24, 0x22};
@@ -121,7 +121,7 @@ bool FrameProgram::Step(uint8_t op) {
 
 bool FrameProgram::Extended(uint8_t op) {
   const auto sleb = [&] { return static_cast<uint64_t>(in_.ReadSleb()); };
-  // Named first: the order in which arguments are read is not given.
+  // Operands are read into variables first: the evaluation order of arguments is unspecified.
   uint64_t reg = 0;
   switch (op) {
     case kNop:
@@ -289,7 +289,7 @@ FrameRule RuleOf(const FrameState& state, const Machine& machine, bool signal) {
     if (state.cfa_register == machine.sp) rule.cfa = From::kSp;
     if (state.cfa_register == machine.fp) rule.cfa = From::kFp;
   }
-  // A signal's frame names sp among all registers, and means the CFA by it.
+  // A signal frame has a rule for sp, as for all registers, which is equal to the CFA.
   if (state.moves_sp && !signal) rule.cfa = From::kUnknown;
   const bool no_caller = rule.ra == From::kUndefined;
   return no_caller || rule.cfa == From::kUnknown || rule.ra == From::kUnknown

@@ -12,17 +12,17 @@ namespace jprof::unwind {
 
 class FrameProgram {
  public:
-  // `cie` outlives it. `start`: the address of the function's first instruction.
+  // `cie` must outlive this object. `start`: the address of the function's first instruction.
   FrameProgram(FrameBytes instructions, const Cie& cie, const Machine& machine, uint64_t start);
 
-  // Runs up to the next advance of the address. False: the program is over, the state holds to the
-  // function's end.
+  // Runs up to the next advance of the address. False: the program has ended; the state applies up
+  // to the end of the function.
   bool Run();
-  // The address that the program has reached. What RuleNow says holds up to here from the one
-  // before.
+  // The address that the program has reached. RuleNow applies from the previous address up to this
+  // one.
   uint64_t address() const { return address_; }
   const FrameState& state() const { return state_; }
-  // False: an instruction that is not known, or nonsense; nothing can be said from here on.
+  // False: an unknown or invalid instruction; nothing is known from here on.
   bool ok() const { return ok_ && in_.ok(); }
 
  private:
@@ -44,7 +44,7 @@ class FrameProgram {
   bool ok_ = true;
 };
 
-// What a state says, as a row; `signal` as of its CIE.
+// Converts a state to a row; `signal` is from its CIE.
 FrameRule RuleOf(const FrameState& state, const Machine& machine, bool signal);
 
 }  // namespace jprof::unwind

@@ -7,13 +7,13 @@ namespace {
 
 using Step = Unwinder::Step;
 
-// Loads of one stack; a bad one gives 0 and is remembered.
+// Loads from one stack; an invalid load yields 0 and is recorded.
 class StackReader {
  public:
   StackReader(const StackBounds& stack, ReadLog* log) : stack_(stack), log_(log) {}
   bool ok() const { return ok_; }
 
-  // The words between what a function calls its variables: sanitizers would object.
+  // Reads stack memory outside of variables, which sanitizers would report.
   __attribute__((no_sanitize_address, no_sanitize_thread)) uint64_t Load(uint64_t address) {
     if (address % 8 != 0 || !stack_.Holds(address, 8)) {
       ok_ = false;
@@ -48,8 +48,7 @@ uint64_t Cfa(const FrameRule& rule, const Registers& registers, StackReader& sta
   }
 }
 
-// A saved register; `unchanged`: its value now. What cannot be told is 0, which no frame is built
-// on.
+// A saved register; `unchanged`: its current value. Unknown is 0, which no frame depends on.
 uint64_t Saved(FrameRule::From from, int32_t offset, const Registers& registers, uint64_t cfa,
                uint64_t unchanged, StackReader& stack) {
   const auto distance = static_cast<uint64_t>(int64_t{offset});
@@ -75,8 +74,8 @@ Step FrameRule::Apply(Registers& registers, const StackBounds& bounds, ReadLog* 
   StackReader stack(bounds, log);
   Registers caller;
   caller.sp = Cfa(*this, registers, stack);
-  // Only a function that has not yet pushed anything, its return address in the link register,
-  // takes no stack.
+  // A caller frame has a higher sp, except that a function which has not pushed anything yet, with
+  // its return address in the link register, uses no stack.
   const bool upwards = caller.sp > registers.sp ||
                        (caller.sp == registers.sp && ra == From::kUnchanged && registers.link != 0);
   if (!stack.ok() || !upwards || caller.sp % 8 != 0 || !bounds.Holds(caller.sp, 0))

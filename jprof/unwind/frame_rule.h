@@ -1,4 +1,4 @@
-// Where the caller's registers are, at one place in the code: what a row of an unwind table says.
+// Where the caller's registers are, for one range of code: a row of an unwind table.
 //
 // The CFA (canonical frame address) is the caller's stack pointer; the return address and the
 // caller's frame pointer are at fixed offsets from it or from a register.
@@ -13,7 +13,7 @@ namespace jprof::unwind {
 
 struct FrameRule {
   enum class From : uint8_t {
-    kUnknown,    // cannot be told, or nothing says it
+    kUnknown,    // not computable, or no rule
     kUndefined,  // the return address of a thread's first frame: there is no caller
     kUnchanged,  // still in its register (the return address: the link register)
     kCfa,        // in memory at the CFA + offset
@@ -25,12 +25,12 @@ struct FrameRule {
   };
 
   From cfa = From::kUnknown, fp = From::kUnknown, ra = From::kUnknown;
-  bool signal = false;  // the caller was interrupted here, it did not call
+  bool signal = false;  // the caller was interrupted here rather than calling
   int32_t cfa_offset = 0, fp_offset = 0, ra_offset = 0;
 
   bool operator==(const FrameRule&) const = default;
 
-  // Moves registers to the caller, reading nothing but the stack. Left as they are unless kStepped.
+  // Moves the registers to the caller, reading only the stack. Unchanged unless kStepped.
   Unwinder::Step Apply(Registers& registers, const StackBounds& stack,
                        ReadLog* log = nullptr) const;
 };

@@ -16,7 +16,7 @@ bool KernelFunctions::Read(const char* path) {
   std::FILE* file = std::fopen(path, "re");
   if (file == nullptr) return false;
   text_.assign(kKernel, sizeof kKernel);
-  std::string_view module;  // of the line before: modules stand together
+  std::string_view module;  // of the previous line: modules are contiguous
   uint32_t module_at = 0;
   char line[1024];
   while (std::fgets(line, sizeof line, file) != nullptr) {  // "ffffffff81000000 T _stext\t[module]"

@@ -1,5 +1,4 @@
-// What differs between processors: the numbers that DWARF gives to registers, and the frame that a
-// signal leaves.
+// Processor-dependent constants: DWARF's register numbers, and the layout of signal frames.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +7,9 @@ namespace jprof::unwind {
 
 struct Machine {
   uint64_t fp, sp, return_address;  // DWARF register numbers
-  // The kernel's signal trampoline has no complete unwind information: take the registers from the
-  // frame that the kernel pushed (AArch64; x86-64's trampoline, in libc, has).
+  // The kernel's signal trampoline has incomplete unwind information: take the registers from the
+  // frame that the kernel pushed. AArch64 only; x86-64's trampoline, in libc, has complete
+  // information.
   bool kernel_signal_frame;
 };
 
@@ -23,7 +23,7 @@ inline constexpr uint64_t kAddressBits = ~uint64_t{0};
 #elif defined(__aarch64__)
 inline constexpr const Machine& kThisMachine = kAArch64;
 inline constexpr bool kHasLinkRegister = true;
-// Above them a signed return address has its pointer authentication code.
+// In a signed return address, the higher bits hold the pointer authentication code.
 inline constexpr uint64_t kAddressBits = (uint64_t{1} << 48) - 1;
 #else
 #error "no unwinder for this processor"

@@ -1,4 +1,4 @@
-// The modules that the dynamic linker has mapped, and where their exception frames lie in memory.
+// The modules mapped by the dynamic linker, and the location of their exception frames in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace jprof::unwind {
 
 struct Module {
-  std::string path;  // [vdso] for the kernel's
+  std::string path;  // [vdso] for that of the kernel
   uint64_t bias = 0;
   CodeRange span;                  // all segments, at run time
   std::vector<CodeRange> code;     // the executable ones
@@ -21,14 +21,14 @@ struct Module {
   FrameBytes eh_frame;             // from .eh_frame to the end of its segment; empty: there is none
 };
 
-// How often modules came and went; unchanged: they are the same.
+// How often modules were loaded and unloaded. Equal counts: the modules are the same.
 struct ModuleCounts {
   uint64_t added = 0, removed = 0;
   bool operator==(const ModuleCounts&) const = default;
 };
 
-// Calls `visit` with each module, which cannot be unmapped until `visit` returns. Nothing to do,
-// and false, if the counts are still `counts`, which is set.
+// Calls `visit` with each module, which cannot be unmapped until `visit` returns. Sets `counts`. If
+// they are unchanged, visits nothing and returns false.
 bool ForEachModule(ModuleCounts& counts, const std::function<void(const Module&)>& visit);
 
 }  // namespace jprof::unwind

@@ -1,6 +1,8 @@
-// What is known about code addresses, in a table of fixed size that all threads share. Callable in
-// a signal handler: no lock is waited for, nothing is allocated. A fact that two write at once is
-// kept by one of them, and a new one takes an old one's place: a miss is never wrong, only slow.
+// A table of fixed size with facts about code addresses, shared by all threads.
+//
+// - Callable in a signal handler: waits for no lock, allocates nothing.
+// - If two threads write the same fact at once, one of them succeeds. A new fact may replace an old
+//   one. A miss is therefore never an error, only slow.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,7 +20,7 @@ class PcTable {
   static_assert(std::is_trivially_copyable_v<Fact>);
 
  public:
-  // Pages that no fact was put in take no memory. Without memory every Read is a miss.
+  // Pages without facts use no memory. If the mapping fails, every Read is a miss.
   PcTable() {
     void* memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -29,8 +31,9 @@ class PcTable {
   }
   PcTable(const PcTable&) = delete;
 
-  // Whether there is a fact about `pc` of which read(fact) is true. `read` may be shown a fact that
-  // is being overwritten, which may be anything: what it took counts only if the answer is true.
+  // Whether there is a fact about `pc` for which read(fact) returns true. `read` may see a fact
+  // that is being overwritten, with arbitrary content: the copy it makes is valid only if Read
+  // returns true.
   template <typename Reader>
   bool Read(uint64_t pc, Reader read) const {
     if (slots_ == nullptr || pc == 0) return false;
@@ -69,7 +72,7 @@ class PcTable {
 
   static uint64_t PlaceOf(uint64_t pc) { return pc * 0x9e3779b97f4a7c15 >> (64 - kBits); }
 
-  // Its own, a free one, or the one that was written less often.
+  // Its own slot, a free one, or the one that was written less often.
   Slot& PlaceFor(uint64_t pc) {
     Slot &first = slots_[PlaceOf(pc)], &second = slots_[PlaceOf(pc) ^ 1];
     if (first.pc == pc) return first;

@@ -40,7 +40,7 @@ UnwindTable::UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& mac
   const CallFrames frames(eh_frame, Reachable(code), machine);
   RuleSet rules(rules_);
   CallFrames::Rows rows;
-  uint64_t end = code.low;  // of the function before
+  uint64_t end = code.low;  // of the previous function
   const auto add = [&](uint64_t address, const FrameRule& rule, bool starts_function) {
     const auto pc = static_cast<uint32_t>(address - code.low);
     const uint32_t index = rules.IndexOf(rule);
@@ -70,7 +70,7 @@ const UnwindTable::Row* UnwindTable::Find(uint64_t pc) const {
 
 const UnwindTable::Row* UnwindTable::FunctionOf(const Row* row) const {
   if (row->rule == kGap) return nullptr;
-  while (!row->starts_function) --row;  // a function's first row is there before any other of it
+  while (!row->starts_function) --row;  // a function's first row precedes its other rows
   return row;
 }
 

@@ -13,7 +13,7 @@ namespace jprof::unwind {
 
 class UnwindTable {
  public:
-  // From this place on, up to the next row's.
+  // Applies from this address up to the next row's.
   struct Row {
     uint32_t pc;
     uint32_t rule : 31;  // in rules(), or kGap
@@ -21,17 +21,17 @@ class UnwindTable {
   };
   static_assert(sizeof(Row) == 8);
 
-  static constexpr uint32_t kGap = (1u << 31) - 1;  // no function is here
+  static constexpr uint32_t kGap = (1u << 31) - 1;  // no function
 
   UnwindTable() = default;
-  // Rows are distances from code.low. `eh_frame` may go on behind the section's end mark; its bytes
-  // may be anything.
+  // Rows hold distances from code.low. `eh_frame` may extend beyond the section's end mark; its
+  // bytes are untrusted.
   UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& machine);
 
   // nullptr: below the first row.
   const Row* Find(uint64_t pc) const;
   const FrameRule& RuleOf(const Row& row) const { return rules_[row.rule == kGap ? 0 : row.rule]; }
-  // The row that starts the function in which `row` lies; nullptr: it lies between functions.
+  // The first row of the function that contains `row`; nullptr: `row` is between functions.
   const Row* FunctionOf(const Row* row) const;
 
   const std::vector<Row>& rows() const { return rows_; }
@@ -42,7 +42,7 @@ class UnwindTable {
 
  private:
   std::vector<Row> rows_;
-  std::vector<FrameRule> rules_;  // the first: nothing is known
+  std::vector<FrameRule> rules_;  // the first: unknown
 };
 
 }  // namespace jprof::unwind

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kCodeEnd = uint64_t{1} << 47;
 
-// One executable segment of a module. `table` and `path` live as long as a snapshot has them.
+// One executable segment of a module. `table` and `path` are valid as long as a snapshot has them.
 struct Mapped {
   CodeRange code;
   uint64_t bias, low;  // rows are distances from low
@@ -42,18 +42,18 @@ const Mapped* FindMapped(const Snapshot& snapshot, uint64_t pc) {
 }  // namespace
 
 struct Unwinder::State {
-  // A module as a file: what is mapped, or mapped again, with the same path and index has the same
-  // table.
+  // The identity of a module's file: a mapping with the same path and index uses the same table,
+  // also after it was unmapped.
   using ModuleKey = std::pair<std::string, size_t>;
   using Tables = std::map<ModuleKey, UnwindTable>;
-  // Tables of modules that are gone, kept for when they come back.
+  // Tables of unmapped modules that are kept in case they are mapped again.
   static constexpr size_t kMostUnmapped = 8;
-  // What was replaced, until nobody reads it.
+  // Replaced objects, kept until no reader uses them.
   struct Garbage {
     std::vector<std::unique_ptr<const Snapshot>> snapshots;
     std::vector<Tables::node_type> tables;
   };
-  // What the rows say about an address, while the modules are those of `generation`.
+  // The rule for an address, valid while the modules are those of `generation`.
   struct Fact {
     FrameRule rule;
     uint64_t function, generation;
@@ -63,11 +63,11 @@ struct Unwinder::State {
   std::atomic<uint64_t> generation = 0;
   std::atomic<bool> stale = false;
   PcTable<Fact, 12> facts;
-  // Readers count themselves under the era in which they begin. An era begins when all readers of
-  // the one before the last are gone: then nobody reads what was replaced in that one.
+  // Readers are counted in the era in which they begin. A new era begins when all readers of the
+  // one before the last have finished: then no reader uses what was replaced in that era.
   std::atomic<uint32_t> era = 0;
   std::atomic<uint32_t> readers[2] = {};
-  // Refresh's own.
+  // Used by Refresh only.
   ModuleCounts counts;
   Tables tables;
   std::unique_ptr<const Snapshot> newest;
@@ -113,7 +113,7 @@ void Unwinder::State::DropUnmapped() {
 }
 
 void Unwinder::State::FreeGarbage() {
-  const uint32_t next = (era + 1) % 2;  // the era before had the same number
+  const uint32_t next = (era + 1) % 2;  // the previous era used the same index
   if (readers[next] != 0) return;
   garbage[next] = {};
   ++era;
@@ -129,7 +129,7 @@ uint32_t Unwinder::State::EnterEra() {
 }
 
 bool Unwinder::State::FactAt(uint64_t pc, Fact* fact) {
-  const uint64_t now = generation;  // first: what is found then is at least as new
+  const uint64_t now = generation;  // read first: the result is at least as new
   if (facts.Read(pc, [&](const Fact& known) { return (*fact = known).generation == now; })) {
     return true;
   }
@@ -187,7 +187,8 @@ uint64_t Unwinder::TableBytes() const {
 
 Unwinder::Step Unwinder::Next(Registers& registers, const StackBounds& stack, bool interrupted,
                               uint64_t* function, ReadLog* log) const {
-  // A call may be its function's last instruction: its return address is the next function's.
+  // A call may be the last instruction of its function: its return address then belongs to the next
+  // one.
   const uint64_t pc = registers.pc - (interrupted || registers.interrupted ? 0 : 1);
   State::Fact fact = {};
   const bool known = state_->FactAt(pc, &fact);

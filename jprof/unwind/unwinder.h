@@ -1,14 +1,14 @@
-// Native stacks by cached unwind tables: what the exception frames (.eh_frame) of every mapped
-// module say, compiled once into a sorted array of "from this pc on, the caller's frame lies
-// there". A step is one binary search and two loads: no lock, no allocation, no system call, no
-// thread-local storage, so it may run in a signal handler anywhere.
+// Unwinds native stacks by cached tables: the exception frames (.eh_frame) of every mapped module,
+// compiled once into a sorted array of "from this pc on, the caller's frame is there".
 //
-// Refresh is for ordinary code, one thread at a time; Next and FunctionAt are for any thread, any
-// time, also while Refresh runs: tables are published whole, and what modules that are gone leave
-// behind is freed by a later Refresh, when nobody can be reading it any more (Reading).
-//
-// What Next and FunctionAt find is remembered by address for the modules that are mapped now
-// (PcTable): a change of the modules makes all of it void.
+// - A step is one binary search and two loads. It takes no lock and uses no allocation, system call
+//   or thread-local storage, so it may run anywhere in a signal handler.
+// - Refresh is for ordinary code, one thread at a time. Next and FunctionAt are for any thread at
+//   any time, also during Refresh: tables are published as a whole.
+// - A later Refresh frees the tables of unmapped modules, once no reader can be using them
+//   (Reading).
+// - Results of Next and FunctionAt are cached by address (PcTable). A change of the mapped modules
+//   invalidates all of them.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct StackBounds {
   }
 };
 
-// The words that a walk read: as long as they stand, it would go the same way again. `room` words
-// at most: what does not fit sets `overflow`.
+// The words that a walk read: while they are unchanged, another walk takes the same path. At most
+// `room` words; further ones set `overflow`.
 struct ReadLog {
   struct Word {
     uint64_t address, value;
@@ -47,11 +47,11 @@ struct ReadLog {
   }
 };
 
-// A function of a module, as its exception frames divide the code.
+// A function of a module, as divided by its exception frames.
 struct Function {
   uint64_t start = 0;         // run-time address of its first instruction
-  uint64_t link_address = 0;  // the same as linked: what a symbol table says
-  std::string_view module;    // path; lives as long as the caller's Reading
+  uint64_t link_address = 0;  // the link address, as in a symbol table
+  std::string_view module;    // path; valid as long as the caller's Reading
 };
 
 class Unwinder {
@@ -67,7 +67,8 @@ class Unwinder {
   };
 
   // While one exists, no table or path that is reachable then is freed. Callable in a signal
-  // handler; they may be nested. Keep it short: Refresh does not wait for it, but frees nothing.
+  // handler; they may be nested. Keep the scope short: Refresh does not wait for it, but frees
+  // nothing.
   class Reading {
    public:
     explicit Reading(const Unwinder& unwinder) : Reading(*unwinder.state_) {}
@@ -84,29 +85,32 @@ class Unwinder {
   ~Unwinder();
   Unwinder(const Unwinder&) = delete;
 
-  // Reads the tables of all modules that are mapped now; those it knows already are kept. Error:
-  // none could be read.
+  // Reads the tables of all mapped modules; known tables are kept. Error: none could be read.
   Result<void> Refresh();
-  // Whether a step met code of no known module, in [0, 2^47), since the last Refresh. What jitted
-  // code is, the caller knows.
+  // Whether a step met code of an unknown module, in [0, 2^47), since the last Refresh. This
+  // includes jitted code, which only the caller can recognise.
   bool Stale() const;
 
-  // From one frame to its caller. `interrupted`: pc is the next instruction (a signal's), not a
-  // return address; also where registers.interrupted says so, which a step out of a signal's frame
-  // sets. Registers change only if kStepped. `function`, if not null: where the function starts;
-  // 0: no module's entry covers it. `log`, if not null, gets the words that were read.
+  // Moves from one frame to its caller.
+  //
+  // - `interrupted`: pc is the next instruction (in a signal), not a return address. The same
+  //   applies if registers.interrupted is set, as a step out of a signal frame does.
+  // - `registers` change only if the result is kStepped.
+  // - `function`, if not null, receives the start of the function; 0: no entry covers it.
+  // - `log`, if not null, receives the words that were read.
   Step Next(Registers& registers, const StackBounds& stack, bool interrupted,
             uint64_t* function = nullptr, ReadLog* log = nullptr) const;
 
-  // Another number whenever other modules are mapped than before.
+  // A number that changes whenever the set of mapped modules does.
   uint64_t Generation() const;
 
-  // The function around an address (of a return address: less 1); false: no module has it, or no
-  // entry covers it (then module alone may be set). A part that the compiler split off (.cold) is a
-  // function of its own; a signal's trampoline begins one byte early, as its entry says.
+  // The function around an address (for a return address, subtract 1). False: no module contains
+  // it, or no entry covers it (then `module` alone may be set). A part that the compiler split off
+  // (.cold) is a separate function. A signal trampoline begins one byte early, as in its entry.
   bool FunctionAt(uint64_t pc, Function* function) const;
 
-  // What tables and snapshots take, with those that wait to be freed. From Refresh's thread.
+  // The memory of tables and snapshots, including those that wait to be freed. Call from Refresh's
+  // thread.
   uint64_t TableBytes() const;
 
  private:

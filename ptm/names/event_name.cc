@@ -68,7 +68,7 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
   if (preset && preset->natives.size() == 1)
     return ResolveNative(name, preset->natives[0] + modifiers);
   if (preset && preset->natives.size() > 1) {
-    return WrongUse("metric '{}' is a formula over {} events on this CPU; ask for them instead: {}",
+    return WrongUse("metric '{}' is a formula over {} events on this CPU; use them instead: {}",
                     name, preset->natives.size(), Join(preset->natives, "+"));
   }
   if (!generic.empty()) {
@@ -83,19 +83,19 @@ Result<NamedEvent> ResolvePreset(std::string_view name) {
                   machine.pmu.empty() ? WhyNoPmu(machine) : "PAPI does not offer it on this CPU");
 }
 
-// What moves in any loop; a count of 0 there means that the counter does not work.
-constexpr std::string_view kAlwaysMove[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC",
-                                            "PAPI_BR_INS",  "perf::INSTRUCTIONS",
-                                            "perf::CYCLES", "perf::BRANCH-INSTRUCTIONS"};
+// Events that increase in any loop; a count of 0 means that the counter does not work.
+constexpr std::string_view kAlwaysIncreasing[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC",
+                                                  "PAPI_BR_INS",  "perf::INSTRUCTIONS",
+                                                  "perf::CYCLES", "perf::BRANCH-INSTRUCTIONS"};
 
 bool IsSameEvent(const EventSpec& a, const EventSpec& b) {
   return a.type == b.type && a.config == b.config && a.config1 == b.config1 &&
          a.config2 == b.config2;
 }
 
-bool AlwaysMoves(const EventSpec& event) {
+bool AlwaysIncreases(const EventSpec& event) {
   if ((event.exclude & kExcludeUser) != 0) return false;
-  return std::ranges::any_of(kAlwaysMove, [&](std::string_view name) {
+  return std::ranges::any_of(kAlwaysIncreasing, [&](std::string_view name) {
     const auto known = ResolveEvent(name);
     return known && IsSameEvent(known->spec, event);
   });
@@ -112,11 +112,11 @@ bool Opens(std::string_view name) {
   const auto event = ResolveEvent(name);
   EventGroup group;
   return event && !group.Open({&event->spec, 1}).Failed() &&
-         (!AlwaysMoves(event->spec) || Moves(group.slot(0)));
+         (!AlwaysIncreases(event->spec) || Moves(group.slot(0)));
 }
 
-// What to count instead of a hardware event that cannot be.
-std::string Instead() {
+// The alternatives to a hardware event that cannot be counted.
+std::string Alternatives() {
   std::vector<std::string> work = {"time"};
   for (const char* name : {"PAPI_TOT_CYC", "page-faults"}) {
     if (Opens(name)) work.emplace_back(name);
@@ -147,13 +147,13 @@ Result<NamedEvent> CheckEvent(std::string_view name) {
   if (failure.Failed()) {
     return WrongUse("metric '{}' cannot be counted: {}{}", name,
                     Explain(event->spec, failure.error, ReadMachine()),
-                    IsSoftware(event->spec) ? "" : "; " + Instead());
+                    IsSoftware(event->spec) ? "" : "; " + Alternatives());
   }
-  if (AlwaysMoves(event->spec) && !Moves(group.slot(0))) {
+  if (AlwaysIncreases(event->spec) && !Moves(group.slot(0))) {
     return WrongUse(
-        "metric '{}' cannot be counted: this machine's PMU takes it and counts 0 over a loop "
+        "metric '{}' cannot be counted: this machine's PMU accepts it but counts 0 over a loop "
         "(an emulator or a partial virtual PMU); {}",
-        name, Instead());
+        name, Alternatives());
   }
   if (group.slot(0).user_only) {
     event->spec.exclude |= kExcludeKernel | kExcludeHypervisor;

@@ -1,12 +1,12 @@
-// Metric names: what a user may write after --metrics, and what the agent is told instead.
+// Metric names: the names that a user may give to --metrics, and their encodings for the agent.
 //
-// For tools outside the profiled process only: PAPI and libpfm4 live here. Not thread-safe (neither
-// are they). Names are, in any case (upper or lower):
-//   time, dispatches              the agent's own, no event
+// For tools outside the profiled process only, because it uses PAPI and libpfm4. Not thread-safe,
+// like those. Names are case-insensitive:
+//   time, dispatches              the agent's own, not events
 //   PAPI_TOT_INS, PAPI_L1_DCM...  PAPI presets; modifiers may follow: PAPI_TOT_INS:u:k
 //   perf::PAGE-FAULTS, INSTRUCTIONS:u, RETIRED_INSTRUCTIONS, r00c0...   libpfm4 events
-// A hardware event counts user mode unless the name says otherwise (:u, :k, :u:k), because
-// interrupts and other people's work are in kernel mode; a software event counts both.
+// A hardware event counts user mode unless the name specifies otherwise (:u, :k, :u:k), because
+// kernel mode includes interrupts and the work of other processes. A software event counts both.
 #pragma once
 
 #include <optional>
@@ -22,26 +22,25 @@ namespace jprof::ptm {
 
 struct NamedEvent {
   EventSpec spec;
-  std::string native;  // the event it comes to, in libpfm4's full spelling
-  std::string
-      note;  // what the user should know: counted otherwise than the name promises; else empty
+  std::string native;  // the event that it resolves to, in libpfm4's full spelling
+  // For the user, if the event differs from what the name suggests; else empty.
+  std::string note;
 };
 
 bool IsBuiltInMetric(std::string_view name);
 
-// What the name means, whether or not this machine has it. Errors (exit code 2): unknown (names the
-// nearest), bad modifier (names the valid ones), a preset that is more than one event (names them).
+// Resolves a name, whether or not this machine has the event. Errors (kWrongUse): unknown (suggests
+// the nearest), bad modifier (lists the valid ones), a preset of more than one event (lists them).
 Result<NamedEvent> ResolveEvent(std::string_view name);
 
-// Resolves the name and opens the event, because lists lie; the result counts what could be had.
-// Error (exit code 2): also why this machine cannot count it and what to change. An event that must
-// move under any work, instructions above all, is counted over a short loop: some machines open it
-// and count nothing.
+// Resolves the name and opens the event, because the lists contain events that cannot be opened;
+// the result describes the event that could be. Error (kWrongUse): also why this machine cannot
+// count it, and what to change. An event that must increase under any work, such as instructions,
+// is counted over a short loop: some machines open it and count nothing.
 Result<NamedEvent> CheckEvent(std::string_view name);
 
-// A metric list, checked: 8 at most, none twice (nor one event under two names), all can be
-// counted. Errors (exit code 2) as of CheckEvent. `notes`: what the user should know, one line
-// each.
+// A checked metric list: 8 at most, no duplicates (nor one event under two names), all can be
+// counted. Errors (kWrongUse) as for CheckEvent. `notes`: notes for the user, one line each.
 struct CheckedMetric {
   std::string name;                // as typed
   std::optional<EventSpec> event;  // none: built in
@@ -52,25 +51,26 @@ struct CheckedMetrics {
 };
 Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names);
 
-// The agent's names for the same: built-in names as they are, events encoded.
+// The agent's names for the same metrics: built-in names unchanged, events encoded.
 struct AgentMetrics {
   std::vector<std::string> names;
   std::vector<std::string> notes;
 };
 Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names);
 
-// Every name known here, sorted: PAPI presets and libpfm4's events for this CPU. Most may not open.
+// All known names, sorted: PAPI presets and libpfm4's events for this CPU. Most may not open.
 std::vector<std::string> KnownEvents();
 
-// What it is, in PAPI's or libpfm4's words; empty: no such name, or they have none.
+// The description from PAPI or libpfm4; empty: unknown name, or no description.
 std::string DescribeEvent(std::string_view name);
 
-// The same event's names on the other side: the presets that come to a native event, or what a
-// preset comes to.
+// The alternative names of an event: the presets that resolve to a native event, or the native
+// events that a preset resolves to.
 std::vector<std::string> OtherNames(std::string_view name);
 
-// Whether these count at the same time on this CPU: which of them start a group of their own
-// because they do not fit to those before. Empty: all fit. All can be counted (CheckMetrics).
+// Determines whether these events can be counted at the same time on this CPU. Returns the indices
+// of those that start a new group because they do not fit with the preceding ones; empty: all fit.
+// Requires that each can be counted (CheckMetrics).
 std::vector<size_t> DoNotFit(std::span<const EventSpec> events);
 
 // PAPI's version, e.g. "7.0.0", or why it cannot start.

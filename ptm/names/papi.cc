@@ -7,7 +7,7 @@
 namespace jprof::ptm::papi {
 namespace {
 
-// 0, or PAPI's error. Debian's PAPI starts without a PMU but then offers no preset.
+// Returns 0 or PAPI's error. Debian's PAPI starts without a PMU but then offers no preset.
 int Start() {
   static const int result = PAPI_library_init(PAPI_VER_CURRENT);
   return result == PAPI_VER_CURRENT ? 0 : (result < 0 ? result : PAPI_EINVAL);
@@ -37,7 +37,7 @@ Result<Preset> FindPreset(const std::string& name) {
   PAPI_event_info_t info = {};
   if (PAPI_event_name_to_code(name.c_str(), &code) != PAPI_OK ||
       PAPI_get_event_info(code, &info) != PAPI_OK) {
-    return WrongUse("PAPI knows no event '{}'", name);
+    return WrongUse("PAPI has no event '{}'", name);
   }
   Preset preset;
   for (unsigned i = 0; i < info.count; ++i) preset.natives.emplace_back(info.name[i]);

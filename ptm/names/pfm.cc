@@ -58,7 +58,7 @@ Encoded EncodeAt(const std::string& name, int privilege_levels) {
   return encoded;
 }
 
-// The name without modifiers: what stands before the first ':' that is not the '::' after the PMU.
+// The name without modifiers: the part before the first ':' that is not the '::' after the PMU.
 std::string WithoutModifiers(const std::string& name) {
   const size_t pmu = name.find("::");
   return name.substr(0, name.find(':', pmu == std::string::npos ? 0 : pmu + 2));
@@ -109,8 +109,8 @@ std::vector<std::string> Modifiers(const std::string& name) {
   return modifiers;
 }
 
-// libpfm4 has no words for what the kernel keeps.
-std::string_view SoftwareWords(uint64_t config) {
+// libpfm4 has no descriptions for the kernel's software events.
+std::string_view SoftwareDescription(uint64_t config) {
   switch (config) {
     case PERF_COUNT_SW_CPU_CLOCK:
       return "Time by the CPU's clock, ns";
@@ -131,7 +131,7 @@ std::string_view SoftwareWords(uint64_t config) {
   }
 }
 
-// The event's words and, of the unit masks named behind it, theirs.
+// The description of the event and of the unit masks in the name.
 std::string Description(const std::string& name) {
   if (!Start()) return "";
   const std::string event_name = WithoutModifiers(name);
@@ -142,8 +142,8 @@ std::string Description(const std::string& name) {
   std::string words = info.desc != nullptr ? info.desc : "";
   const Encoded encoded = Encode(event_name);
   if (encoded.answer == Answer::kFound && encoded.spec.type == PERF_TYPE_SOFTWARE &&
-      !SoftwareWords(encoded.spec.config).empty())
-    return std::string(SoftwareWords(encoded.spec.config));
+      !SoftwareDescription(encoded.spec.config).empty())
+    return std::string(SoftwareDescription(encoded.spec.config));
   ForEachAttribute(event, [&](const pfm_event_attr_info_t& attribute) {
     const bool named = (name + ":").find(fmt::format(":{}:", attribute.name), event_name.size()) !=
                        std::string::npos;

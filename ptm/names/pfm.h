@@ -1,5 +1,5 @@
-// libpfm4's part of the names: a name to the kernel's encoding. Initialises the library at first
-// use.
+// libpfm4's part of the names: resolves a name to the kernel's encoding. Initialises the library at
+// first use.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct Encoded {
   Answer answer = Answer::kFailed;
   EventSpec spec;      // name: empty
   std::string native;  // full spelling
-  std::string reason;  // libpfm4's words, unless found
+  std::string reason;  // libpfm4's message, unless found
 };
 
-// `name` in libpfm4's spelling, case free. User mode only for hardware events without modifiers.
+// `name` in libpfm4's spelling, case-insensitive. A hardware event without modifiers counts user
+// mode only.
 Encoded Encode(const std::string& name);
 
-// The modifiers that the event of this name takes, e.g. {"READ", "MISS", "u", "k"}; empty: no such
-// event.
+// The modifiers that this event takes, e.g. {"READ", "MISS", "u", "k"}; empty: no such event.
 std::vector<std::string> Modifiers(const std::string& name);
 
 std::string Description(const std::string& name);  // empty: no such event

@@ -26,7 +26,7 @@ uint32_t LineOf(const std::string& mark) {
   return 0;
 }
 
-// Some address of the function; 0: none.
+// An address of the function; 0: none.
 uint64_t AddressOf(Resolver& resolver, const std::string& file, const std::string& name) {
   for (uint64_t address = 0; address < 0x10000; ++address) {
     if (resolver.ResolveInFile(file, address).symbol == name) return address;
@@ -53,7 +53,7 @@ TEST(ImageTest, InlinedFramesInnermostFirst) {
   EXPECT_EQ(deepest[1].function, "sample::Middle(int)");
 #else
   EXPECT_EQ(deepest[1].function,
-            "sample::Middle");  // GCC gives no linkage name to what is only ever inlined
+            "sample::Middle");  // GCC emits no linkage name for functions that are only inlined
 #endif
   EXPECT_EQ(deepest[1].line, LineOf("middle"));
   EXPECT_EQ(deepest[2].line, LineOf("outer"));
@@ -107,7 +107,7 @@ TEST(ImageTest, ChangedBytesDoNotCrash) {
     std::string bytes = whole;
     for (int change = 0; change < 40; ++change) {
       random = random * 6364136223846793005 + 1442695040888963407;
-      // Half of the changes in the headers at both ends, where the offsets and sizes stand.
+      // Half of the changes are in the headers at both ends, which contain the offsets and sizes.
       const size_t near_end = bytes.size() - 1 - (random >> 40) % 3000;
       const size_t place = change % 4 == 0   ? (random >> 40) % 1024
                            : change % 4 == 1 ? near_end

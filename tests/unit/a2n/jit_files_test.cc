@@ -61,7 +61,7 @@ TEST(PerfMapTest, APipeInItsPlaceIsNotWaitedFor) {
   std::filesystem::remove(path);
 }
 
-// A jitdump, put together by hand.
+// Composes a jitdump.
 class Dump {
  public:
   explicit Dump(uint64_t flags = 0) {

@@ -52,7 +52,7 @@ TEST(KallsymsTest, HiddenAddressesNameTheSetting) {
   EXPECT_NE(resolver.Complaints()[0].find("kptr_restrict"), std::string::npos);
   std::ofstream(path) << kText;
   Resolver open({.kallsyms = path});
-  EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).symbol, "second");  // of any process
+  EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).symbol, "second");  // in any process
   EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).offset, 1u);
   EXPECT_EQ(open.Resolve(kKernel, 0xffffffff91000101, 1).outcome, Outcome::kNoSymbolFound);
   std::filesystem::remove(path);

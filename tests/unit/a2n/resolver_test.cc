@@ -21,7 +21,7 @@ extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] int KnownToT
 
 namespace {
 
-constexpr Pid kPid = 4'100'000'000;  // none that exists
+constexpr Pid kPid = 4'100'000'000;  // does not exist
 
 Mapping File(uint64_t start, uint64_t length, const std::string& path) {
   return {
@@ -46,7 +46,7 @@ std::string At(Resolver& resolver, uint64_t address, Nanos when, Pid pid = kPid)
 
 TEST(TimelineTest, AddressesAreReusedOverTime) {
   Resolver resolver;
-  // Told in no order. 0x1000 is used three times, the second time by a method that begins
+  // Added in arbitrary order. 0x1000 is used three times, the second time by a method that begins
   // elsewhere.
   resolver.Jitted(kPid, Code(0x1000, 0x100, 300, kForever, "third"));
   resolver.Jitted(kPid, Code(0x1000, 0x100, 100, 200, "first"));
@@ -54,8 +54,8 @@ TEST(TimelineTest, AddressesAreReusedOverTime) {
   EXPECT_EQ(At(resolver, 0x1000, 99), "JITCODE NoSymbolFound");  // not loaded yet
   EXPECT_EQ(At(resolver, 0x1000, 100), "JITCODE first");         // loaded: included
   EXPECT_EQ(At(resolver, 0x10ff, 199), "JITCODE first");
-  EXPECT_EQ(At(resolver, 0x1100, 150), "JITCODE NoSymbolFound");  // behind it
-  EXPECT_EQ(At(resolver, 0x0fff, 150), "JITCODE NoSymbolFound");  // in front of it
+  EXPECT_EQ(At(resolver, 0x1100, 150), "JITCODE NoSymbolFound");  // after it
+  EXPECT_EQ(At(resolver, 0x0fff, 150), "JITCODE NoSymbolFound");  // before it
   EXPECT_EQ(At(resolver, 0x1000, 200), "JITCODE second");         // unloaded: excluded
   EXPECT_EQ(At(resolver, 0x117f, 249), "JITCODE second");
   EXPECT_EQ(At(resolver, 0x1000, 250), "JITCODE NoSymbolFound");  // between two loads
@@ -64,7 +64,7 @@ TEST(TimelineTest, AddressesAreReusedOverTime) {
   EXPECT_EQ(At(resolver, 0x5000, 150), "NoModule NoSymbols");
 }
 
-TEST(TimelineTest, PlaceOfJittedCodeSaysAll) {
+TEST(TimelineTest, PlaceOfJittedCodeIsComplete) {
   Resolver resolver;
   JittedCode code = Code(0x1000, 8, 5, 9, "pkg/Class.method()V");
   code.code = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -110,7 +110,7 @@ TEST(ProcessTest, ForkedChildHasWhatTheParentHadThen) {
   EXPECT_EQ(At(resolver, 0x1900, 39, kPid + 1), "/no/a NoSymbols");
   EXPECT_EQ(At(resolver, 0x1900, 45, kPid), "/no/later NoSymbols");
   EXPECT_EQ(At(resolver, 0x9000, 25, kPid + 1), "JITCODE jit");
-  EXPECT_EQ(At(resolver, 0x1000, 19, kPid + 1), "NoModule NoSymbols");  // not born
+  EXPECT_EQ(At(resolver, 0x1000, 19, kPid + 1), "NoModule NoSymbols");  // does not exist yet
 }
 
 TEST(ProcessTest, ExecEmptiesAndBeforeItStaysKnown) {
@@ -128,7 +128,7 @@ TEST(ProcessTest, ExecEmptiesAndBeforeItStaysKnown) {
   EXPECT_EQ(At(resolver, 0x9000, 20), "NoModule NoSymbols");
   EXPECT_EQ(At(resolver, 0x9100, 19), "JITCODE always");
   EXPECT_EQ(At(resolver, 0x9100, 25), "NoModule NoSymbols");
-  // Code without times belongs to the life that is known when it is told.
+  // Code without times belongs to the life that is known when the code is added.
   resolver.Jitted(kPid, Code(0x9000, 0x100, kAlways, kForever, "of the new life"));
   EXPECT_EQ(At(resolver, 0x9000, 25), "JITCODE of the new life");
   EXPECT_EQ(At(resolver, 0x9000, 19), "JITCODE jit");
@@ -251,7 +251,7 @@ TEST(OwnProcessTest, AgreesWithTheDynamicLinker) {
     const Place place = resolver.Resolve(pid, reinterpret_cast<uint64_t>(function), 5);
     EXPECT_EQ(place.outcome, Outcome::kSymbol);
     EXPECT_EQ(place.symbol_start, reinterpret_cast<uint64_t>(info.dli_saddr));
-    // Of several names of one function another one may be shown.
+    // For several names of one function, another name may be displayed.
     EXPECT_NE(place.symbol.find(std::string_view(name).substr(0, 4)), std::string::npos)
         << name << ": " << place.symbol;
   }
@@ -274,7 +274,7 @@ TEST(OwnProcessTest, VdsoAndVsyscall) {
 #endif
 }
 
-// A program that was deleted while it runs is read through /proc.
+// The file of a program that was deleted during its run is read through /proc.
 TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   const std::string copy = testing::TempDir() + "a2n_deleted_sample";
   std::filesystem::copy_file("/bin/sleep", copy, std::filesystem::copy_options::overwrite_existing);
@@ -318,7 +318,7 @@ TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   GTEST_SKIP() << "map_files needs more rights than these";
 }
 
-// Seconds for a million answers around qsort; `found`: how many had a symbol.
+// The seconds for a million lookups around qsort; `found`: how many found a symbol.
 double SecondsOfAMillion(Resolver& resolver, Pid pid, uint64_t& found) {
   const auto base = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, "qsort"));
   resolver.Resolve(pid, base, 5);

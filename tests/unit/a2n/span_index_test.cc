@@ -55,8 +55,8 @@ TEST(SpanIndexTest, AgreesWithLookingAtAll) {
   }
 }
 
-// A code cache that was filled and emptied again and again: no question may look at all that ever
-// stood there.
+// A code cache that was filled and emptied repeatedly: a lookup must not examine all spans that
+// ever covered the address.
 TEST(SpanIndexTest, ManyLoadsAtOneAddressStayCheap) {
   SpanIndex index;
   constexpr uint32_t kLoads = 300'000;

@@ -18,7 +18,7 @@ std::vector<uint8_t> Repeated(size_t count, uint8_t byte, uint8_t last) {
   return bytes;
 }
 
-// What every failed cursor is: empty, and zero to every read.
+// A failed cursor is empty and returns zero for every read.
 void ExpectFailed(ByteCursor in) {
   EXPECT_FALSE(in.ok());
   EXPECT_TRUE(in.empty());

@@ -21,14 +21,14 @@ TEST(ControlProtocol, EveryCommandIsReadAsItWasWritten) {
   }
 }
 
-TEST(ControlProtocol, WrongLinesSayWhatIsWrong) {
+TEST(ControlProtocol, WrongLinesAreExplained) {
   EXPECT_EQ(Problem("jprof 1 strat"), "there is no command 'strat'; did you mean start?");
   EXPECT_EQ(Problem("jprof 1 explode"),
             "there is no command 'explode'; use start, stop, flush, reset or status");
   EXPECT_EQ(Problem("jprof 1 "), "there is no command ''; use start, stop, flush, reset or status");
   EXPECT_EQ(Problem("jprof 1 start now"), "there is no command 'start now'; did you mean start?");
   EXPECT_EQ(Problem("jprof 2 start"),
-            "the agent speaks version 1 of the protocol, not '2'; use its own jprof");
+            "the agent speaks version 1 of the protocol, not '2'; use the jprof of that version");
   for (const char* line : {"", " ", "GET / HTTP/1.1", "jprof1 start", " jprof 1 start"}) {
     EXPECT_EQ(Problem(line), "this is not a command of jprof") << line;
   }

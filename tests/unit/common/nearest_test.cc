@@ -25,7 +25,7 @@ TEST(Nearest, TheLeastDistanceAndTheFirstOfEquals) {
 TEST(Nearest, AWordThatWasCutShort) {
   constexpr std::string_view kChoices[] = {"--help", "--form", "--fold-recursion"};
   EXPECT_EQ(Nearest("--Fold", kChoices), "--fold-recursion");
-  EXPECT_EQ(Nearest("--f", kChoices), "--form");  // too short to begin anything
+  EXPECT_EQ(Nearest("--f", kChoices), "--form");  // too short for a prefix match
 }
 
 TEST(Nearest, NothingWhenAllAreFar) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A proc file system with what a test writes into it.
+// A proc file system with the files that a test writes into it.
 class ProcfsTest : public testing::Test {
  protected:
   ProcfsTest() {

@@ -1,5 +1,5 @@
-// The engine without a JVM: events come from the test, names from a fake, and what is in the mapped
-// files is compared with the list-based oracle.
+// The engine without a JVM: events come from the test, names from a fake, and the content of the
+// mapped files is compared with the list-based oracle.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ namespace {
 using oracle::ListTree;
 using profile::Node;
 
-constexpr uint64_t kHandleStep = 0x60;  // VM methods lie close together, as in the metaspace
+constexpr uint64_t kHandleStep = 0x60;  // VM methods are close together, as in the metaspace
 constexpr uint64_t kFirstHandle = 0x7f0000001000;
 uint64_t Handle(uint32_t method) { return kFirstHandle + method * kHandleStep; }
 
@@ -86,9 +86,11 @@ class EngineTest : public testing::Test {
       at += record->bytes;
     }
   }
-  uint32_t NumberOf(uint32_t id) const { return std::stoul(NameOf(id).substr(1)); }
+  uint32_t NumberOf(profile::MethodId id) const {
+    return static_cast<uint32_t>(std::stoul(NameOf(IndexOf(id)).substr(1)));
+  }
 
-  // What the files say, in the oracle's terms. Former records count to their node.
+  // The content of the files, in the oracle's terms. Superseded records count for their node.
   std::map<ListTree::Path, ListTree::Counts> Contexts() const {
     std::map<ListTree::Path, ListTree::Counts> contexts;
     const Node* nodes = session_->writer().nodes();
@@ -99,7 +101,7 @@ class EngineTest : public testing::Test {
       if (node.word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
       EXPECT_LT(node.parent, i);
       ListTree::Path path;
-      uint32_t at = node.more == profile::kFormer ? node.parent : i;
+      uint64_t at = node.more == profile::kFormer ? node.parent : i;
       for (; nodes[at].parent != 0; at = nodes[at].parent) {
         path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].word)));
       }
@@ -175,14 +177,15 @@ class EngineTest : public testing::Test {
     return totals;
   }
 
-  // A random program: `methods` of them, calls and returns up to `depth`; the oracle sees the same.
+  // A random program of `methods` methods, with calls and returns up to `depth`, applied to the
+  // engine and the oracle.
   template <class R>
   void RunRandom(ListTree& oracle, uint32_t methods, size_t depth, int events, bool retype) {
     std::mt19937 random(12345);
     while (events-- > 0) {
       const bool call = oracle.depth() == 0 || (oracle.depth() < depth && random() % 2 == 0);
       if (call) {
-        const uint32_t method = random() % methods;
+        const auto method = static_cast<uint32_t>(random() % methods);
         oracle.Enter(method);
         Enter<R>(method, retype && random() % 50 == 0 ? 1 + random() % 3 : 1 + method % 3);
       } else {
@@ -245,7 +248,7 @@ TEST_F(EngineTest, ManyMethodsOutgrowTheMethodCache) {
 #endif
   RunRandom<CountTree>(oracle, 20'000, 2, kEvents, false);
   EXPECT_EQ(Contexts(), oracle.contexts());
-  // Each method is described when first seen, and again only when the cache had to let it go.
+  // Each method is described at its first event, and again only after the cache evicted it.
   EXPECT_LT(vm_.described, 40'000);
 }
 
@@ -263,7 +266,7 @@ TEST_F(EngineTest, TimeCountsTheSameAndAddsUpToTheThreadsOwnTime) {
   EXPECT_NEAR(taken / static_cast<double>(cpu), 1.0, 0.1);
 }
 
-TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
+TEST_F(EngineTest, AThreadWithoutAReportedEndHasNoCpuTimeAfterItsStart) {
   Start(Counting());
   RunRandom<CountTree>(*std::make_unique<ListTree>(), 2, 2, 10, false);
   profile::ThreadRecord& record = *current_thread->record;
@@ -277,7 +280,7 @@ TEST_F(EngineTest, AThreadThatWentWithoutAWordHasNoCpuTimeAfterItsStart) {
   EXPECT_EQ(record.cpu_ns_end, record.cpu_ns_start);
 }
 
-TEST_F(EngineTest, TrainWritesOneRecordPerEventThatSaysTheSame) {
+TEST_F(EngineTest, TrainWritesOneEquivalentRecordPerEvent) {
   SessionOptions options;
   options.files.train = true;
   Start(std::move(options));
@@ -330,13 +333,13 @@ TEST_F(EngineTest, HalfFullRecursionIsFoldedAndNothingOverflows) {
   ListTree oracle;
   RunRandom<CountTree>(oracle, 6, 12, 200'000, true);
   const profile::ControlHeader& header = *session_->writer().header();
-  EXPECT_GT(oracle.contexts().size(), header.node_limit);  // or there would be no need
+  EXPECT_GT(oracle.contexts().size(), header.node_limit);  // otherwise folding is not required
   EXPECT_EQ(ByMethod(), ByMethod(oracle));
   EXPECT_EQ(header.tree_full, 0u);
   EXPECT_EQ(current_thread->record->overflow, 0u);
   EXPECT_GT(header.folded_ticks, header.start_ticks);
   EXPECT_LT(header.folded_ticks, static_cast<uint64_t>(ptm::ReadTsc()));
-  EXPECT_GT(NodesInsideThemselves(), header.node_limit / 8);  // of the time before
+  EXPECT_GT(NodesInsideThemselves(), header.node_limit / 8);  // from before the folding
 }
 
 TEST_F(EngineTest, ASmallTreeIsNotFolded) {
@@ -358,7 +361,7 @@ TEST_F(EngineTest, TheStackMovesToTheFoldedTree) {
   for (int i = 0; i < 10; ++i) Enter<TimeTree>(i % 3);
   for (int i = 10; i-- > 0;) Leave<TimeTree>(i % 3);
   EXPECT_NE(session_->writer().header()->folded_ticks, 0u);
-  EXPECT_EQ(session_->writer().header()->node_count, used);  // the old tree is not followed again
+  EXPECT_EQ(session_->writer().header()->node_count, used);  // the old tree is not used again
   EXPECT_EQ(Sum().entries, kDepth + 10u);
   EXPECT_EQ(Sum().exits, kDepth + 10u);
   EXPECT_EQ(Sum().overflow_entries, 0u);
@@ -374,7 +377,7 @@ TEST_F(EngineTest, OnlyAFoldedTreeThatIsTooLargeOverflows) {
   const profile::ControlHeader& header = *session_->writer().header();
   EXPECT_NE(header.folded_ticks, 0u);
   EXPECT_EQ(header.tree_full, 1u);
-  const uint64_t used = header.node_count;  // former and overflow records lie beyond the cap
+  const uint64_t used = header.node_count;  // superseded and overflow records may exceed the cap
   EXPECT_GE(used, header.node_limit);
   EXPECT_GT(Sum().overflow_entries, 0u);
   EXPECT_EQ(current_thread->record->overflow, Sum().overflow_entries);
@@ -465,7 +468,7 @@ TEST_F(EngineTest, FramesFarBelowTheStackPointerAreHealedOnEntry) {
 TEST_F(EngineTest, ASmallerFrameInPlaceOfALargerOneIsNoLoss) {
   Start(Counting());
   engine::Enter<CountTree>({Handle(1), 1'000'000, 1, 0, 0});
-  for (int i = 0; i < 3; ++i) {  // 1 was replaced on the stack: its callees lie above its probe
+  for (int i = 0; i < 3; ++i) {  // 1 was replaced on the stack: its callees are above its probe
     engine::Enter<CountTree>({Handle(2), 1'000'200, 1, 0, 0});
     engine::Leave<CountTree>({Handle(2), 1'000'200, 1, 0, 0});
   }
@@ -516,12 +519,12 @@ TEST_F(EngineTest, VirtualThreadsKeepTheirStacksAcrossCarriers) {
     for (int v = 0; v < kThreads; ++v) {
       vm_.virtual_thread = 100 + v;
       continuation_ = 0xc0;
-      depth_ = carrier_depth + (step * 7 + v) % 5;  // mounted elsewhere each time
+      depth_ = carrier_depth + (step * 7 + v) % 5;  // mounted at another depth each time
       if (step < 15) Enter<CountTree>(1 + step);
       if (step >= 15) Leave<CountTree>(1 + 29 - step);
       continuation_ = 0;
       depth_ = carrier_depth;
-      Enter<CountTree>(99);  // the carrier does something between
+      Enter<CountTree>(99);  // a method of the carrier in between
       Leave<CountTree>(99);
     }
   }
@@ -533,7 +536,7 @@ TEST_F(EngineTest, VirtualThreadsKeepTheirStacksAcrossCarriers) {
   for (uint32_t method = 1; method <= 15; ++method) path.push_back(method);
   EXPECT_EQ(contexts.at(path).entries[0], uint64_t{kThreads});
   EXPECT_EQ(current_thread->record->healed, 0u);
-  // All have ended: the next one takes a tree that is there.
+  // All have ended: the next one reuses an existing tree.
   const uint32_t threads = session_->writer().header()->thread_count;
   EXPECT_EQ(threads, 1u + kThreads);
   vm_.virtual_thread = 1000;
@@ -642,14 +645,14 @@ TEST_F(EngineTest, AContinuousTraceLosesNothing) {
   }
 }
 
-// Files of this process cannot grow past so many bytes, as on a full disk: what fits is written.
+// Limits the size of this process's files, which simulates a full disk: a write stores what fits.
 void LimitFiles(rlim_t bytes) {
   signal(SIGXFSZ, SIG_IGN);
   const rlimit limit = {bytes, RLIM_INFINITY};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-// Events of the whole frames in trace.zst, in order; the file is nothing else.
+// The number of events in the frames of trace.zst, which must contain nothing else.
 uint64_t CompressedEvents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string file(std::istreambuf_iterator<char>(in), {});
@@ -732,7 +735,7 @@ TEST_F(EngineTest, ThreadsRecordSideBySide) {
   EXPECT_EQ(session_->writer().header()->method_count, 1u + 40);
 }
 
-TEST_F(EngineTest, CountersAreChargedToTheNodeThatRan) {
+TEST_F(EngineTest, CountersAreAttributedToTheNodeThatRan) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer touches memory of its own: page faults are not exact";
 #endif
@@ -768,8 +771,8 @@ TEST_F(EngineTest, TrainWritesOneRecordPerEventAndMetric) {
   EXPECT_EQ(Contexts(), oracle.contexts());
   if (current_thread->record->flags & profile::kThreadNoCounters)
     GTEST_SKIP() << "no perf events here";
-  // Of the run being written: the three metrics of each event in order, the same event in all of
-  // them.
+  // In the run being written: the three metrics of each event in order, with the same event in all
+  // of them.
   const auto* record = current_thread->training.end - (1 << 14);
   for (; record + 3 <= current_thread->training.next; record += 3) {
     for (int metric = 0; metric < 3; ++metric) {

@@ -28,10 +28,11 @@ class Numbered : public MethodSource {
   MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
 };
 
-constexpr int kNoLimit = 77;  // exit status: the system does not hold RLIMIT_AS
+constexpr int kNoLimit = 77;  // exit status: the system does not enforce RLIMIT_AS
 
-// In a child: more methods than the first table has slots, and no memory for another one. Exit
-// status 0: all that had a place keep their ids, all others share one, and each search ended.
+// Adds, in a child process, more methods than the first table has slots, without memory for another
+// table. Exit status 0: all methods with a slot keep their ids, all others share one, and each
+// search ended.
 [[noreturn]] void FillWithoutMemory(const std::string& directory) {
   profile::Writer writer;
   profile::WriterOptions options;
@@ -39,11 +40,11 @@ constexpr int kNoLimit = 77;  // exit status: the system does not hold RLIMIT_AS
   MethodTable table;
   const auto filter = [](std::string_view, std::string_view name) { return !name.ends_with("7"); };
   if (!writer.Open(options) || !table.Open(&writer, filter)) _exit(10);
-  alarm(20);  // a search that does not end ends here
+  alarm(20);  // aborts a search that does not end
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   const rlim_t bytes = pages * sysconf(_SC_PAGESIZE) + (16 << 10);
-  const rlimit none = {bytes, bytes};  // what there is already: every new mapping fails
+  const rlimit none = {bytes, bytes};  // the current size: every new mapping fails
   if (setrlimit(RLIMIT_AS, &none) != 0) _exit(11);
   void* const page = mmap(nullptr, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED) _exit(kNoLimit);
@@ -51,7 +52,7 @@ constexpr int kNoLimit = 77;  // exit status: the system does not hold RLIMIT_AS
   constexpr uint32_t kSlots = 4096, kMethods = 6000;
   uint32_t known = 0;
   for (uint32_t i = 0; i < kMethods; ++i) {
-    const uint32_t id = table.Find(source, i).id;
+    const profile::MethodId id = table.Find(source, i).id;
     if ((i % 10 == 7) != (id == kIgnoredMethod)) _exit(12);
     if (id != kUnknownMethod && id != kIgnoredMethod) known = i + 1;
   }
@@ -62,7 +63,7 @@ constexpr int kNoLimit = 77;  // exit status: the system does not hold RLIMIT_AS
   _exit(0);
 }
 
-TEST(MethodTableTest, ATableThatCannotGrowStillAnswers) {
+TEST(MethodTableTest, ATableThatCannotGrowStillResolves) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer does not live without memory";
 #endif

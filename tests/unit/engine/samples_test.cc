@@ -1,4 +1,4 @@
-// Samples in the tree, against a map from paths to numbers.
+// Samples in the tree, compared with a map from paths to numbers.
 #include "jprof/engine/samples.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Numbers : public MethodSource {  // the method's name is its number
   int described = 0;
 };
 
-using Path = std::vector<uint32_t>;  // words, outermost first
+using Path = std::vector<uint32_t>;  // method references, outermost first
 
 class SamplesTest : public testing::Test {
  protected:
@@ -62,7 +62,7 @@ class SamplesTest : public testing::Test {
     return PackMethod(type, SampledMethod(*thread_, source_, key));
   }
 
-  // What the tree holds, by path; only nodes with a value.
+  // The content of the tree, by path; only nodes with a value.
   std::map<Path, std::array<int64_t, kMetrics>> Tree() {
     std::map<Path, std::array<int64_t, kMetrics>> all;
     const Node* nodes = session_.writer().nodes();
@@ -108,7 +108,7 @@ TEST_F(SamplesTest, EveryStackIsFoundAgainLikeTheOracle) {
   EXPECT_EQ(thread_->record->overflow, 0u);
 }
 
-// A reader wants every node above its parent: also where the row was made after nodes of others.
+// A reader requires every node after its parent, also if the row was made after nodes of others.
 TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   Start(16 << 20);
   const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
@@ -137,7 +137,7 @@ TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
 
 TEST_F(SamplesTest, AMethodIsDescribedOnce) {
   Start(1 << 20);
-  const uint32_t id = SampledMethod(*thread_, source_, 42);
+  const profile::MethodId id = SampledMethod(*thread_, source_, 42);
   EXPECT_EQ(SampledMethod(*thread_, source_, 42), id);
   EXPECT_NE(SampledMethod(*thread_, source_, 43), id);
   EXPECT_EQ(source_.described, 2);
@@ -146,7 +146,7 @@ TEST_F(SamplesTest, AMethodIsDescribedOnce) {
 TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   Start(1 << 20);
   std::mt19937 random(7);
-  std::map<uint32_t, int64_t> expected, kept;
+  std::map<profile::MethodId, int64_t> expected, kept;
   for (int i = 0; i < 50'000; ++i) {
     Path innermost_first;
     for (uint32_t d = 0; d < 12; ++d) {
@@ -161,8 +161,8 @@ TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   EXPECT_EQ(kept, expected);
 }
 
-// Else a thread whose outer frames never change would go on in its first tree for ever.
-TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
+// Otherwise a thread whose outer frames never change would never leave its first tree.
+TEST_F(SamplesTest, NoPathContinuesOnceRecursionIsToBeFolded) {
   Start(1 << 20);
   const uint64_t& folded = session_.writer().header()->folded_ticks;
   const auto take = [&](uint32_t i) {
@@ -172,13 +172,13 @@ TEST_F(SamplesTest, NoPathGoesOnOnceRecursionIsToBeFolded) {
   };
   uint32_t i = 0;
   for (; i < 50'000 && folded == 0; ++i) {
-    ASSERT_TRUE(MayGoOn(*thread_, thread_->timeline));
+    ASSERT_TRUE(MayReuseNodes(*thread_, thread_->timeline));
     take(i);
   }
   ASSERT_NE(folded, 0u);
-  EXPECT_FALSE(MayGoOn(*thread_, thread_->timeline));
+  EXPECT_FALSE(MayReuseNodes(*thread_, thread_->timeline));
   take(i);  // from the root: the second tree begins
-  EXPECT_TRUE(MayGoOn(*thread_, thread_->timeline));
+  EXPECT_TRUE(MayReuseNodes(*thread_, thread_->timeline));
 }
 
 TEST_F(SamplesTest, AFullTreeKeepsEverySample) {

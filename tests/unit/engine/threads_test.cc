@@ -1,4 +1,4 @@
-// Looking at all threads of a session while they begin and end.
+// Visits all threads of a session while threads begin and end.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ class Recorded {
 
  private:
   struct Extension final : ThreadExtension {
-    void GiveBack() override { given_back = true; }
+    void Release() override { given_back = true; }
     std::atomic<bool> given_back = false;
   };
   Extension extension_;
@@ -75,8 +75,8 @@ class Recorded {
   std::thread thread_;
 };
 
-// Under the lock, a thread that begins or ends would wait for the visit to end: in the VM for ever,
-// if the visitor waits for a safepoint.
+// If the visit held the lock, a thread that begins or ends would wait for it: forever in the VM, if
+// the visitor waits for a safepoint.
 TEST_F(ThreadsTest, ThreadsBeginAndEndWhileOthersAreVisited) {
   Recorded first(session_);
   std::future<void> other;
@@ -116,7 +116,7 @@ TEST_F(ThreadsTest, OnlyTheLastHoldGivesBack) {
   Recorded one(session_);
   {
     const Session::Hold outer(session_);
-    EXPECT_EQ(Count(), 1u);  // a hold of its own
+    EXPECT_EQ(Count(), 1u);  // a separate hold
     one.End();
     EXPECT_EQ(Count(), 0u);
     EXPECT_FALSE(one.given_back());
@@ -124,7 +124,7 @@ TEST_F(ThreadsTest, OnlyTheLastHoldGivesBack) {
   EXPECT_TRUE(one.given_back());
 }
 
-TEST_F(ThreadsTest, WithoutAHoldItIsGivenBackAtOnce) {
+TEST_F(ThreadsTest, WithoutAHoldItIsFreedAtOnce) {
   Recorded one(session_);
   one.End();
   EXPECT_TRUE(one.given_back());
@@ -140,7 +140,7 @@ TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   };
   std::thread threads[] = {std::thread(live), std::thread(live), std::thread(live)};
   size_t visited = 0;
-  // Longer on a machine so busy that no thread was seen yet.
+  // Longer on a busy machine, where no thread may have been visited yet.
   const auto begin = std::chrono::steady_clock::now();
   for (auto passed = 0ns; passed < 300ms || (visited == 0 && passed < 20s);
        passed = std::chrono::steady_clock::now() - begin) {

@@ -11,8 +11,8 @@ namespace {
 
 using Answer = int (*)();
 
-// Code at the beginning of a mapping of two pages: functions that return 1 and 2, and one that ends
-// by a jump to the first, and one that calls it and adds 10.
+// Code at the beginning of a mapping of two pages: functions that return 1 and 2, one that ends by
+// a jump to the first, and one that calls the first and adds 10.
 #if defined(__x86_64__)
 constexpr uint64_t kOne = 0, kTwo = 16, kTail = 32, kCaller = 48, kRoom = 64;
 constexpr unsigned char kCode[] = {
@@ -97,7 +97,7 @@ TEST_F(CodePatchTest, KnowsHowFarACallReaches) {
 
 TEST_F(CodePatchTest, CodeIsWritableOnlyWhileItMustBe) {
   const auto write = [this] {
-    signal(SIGSEGV, SIG_DFL);  // sanitizers have a handler of their own
+    signal(SIGSEGV, SIG_DFL);  // sanitizers install their own handler
     *reinterpret_cast<volatile char*>(code_) = 0;
   };
   EXPECT_EXIT(write(), testing::KilledBySignal(SIGSEGV), "");

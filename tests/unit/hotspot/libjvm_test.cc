@@ -1,5 +1,5 @@
-// What jprof/hotspot needs to find in a libjvm.so, looked for in every JDK under the JVM folder.
-// Each is loaded in a process of its own: two JVMs do not fit into one.
+// The lookups of jprof/hotspot in libjvm.so, in every JDK below the JVM directory. Each library is
+// loaded in its own process, because two JVMs do not fit into one.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ std::set<std::string> Libraries() {
   return found;
 }
 
-// Runs `check` in a child that has loaded the library; what it returns is the child's verdict.
+// Runs `check` in a child that has loaded the library, and returns its result.
 std::string In(const std::string& library, std::string (*check)()) {
   int pipes[2];
   if (pipe(pipes) != 0) return "no pipe";
@@ -89,8 +89,8 @@ TEST(LibjvmTest, EveryOffsetThatTheProbeNeedsIsThere) {
   });
 }
 
-// What lands when memory is gone (MemoryReader); without it the kernel is asked, which leaves a
-// gap.
+// The function that survives loads of unmapped memory (MemoryReader). Without it the kernel is
+// queried, with a gap between check and load.
 TEST(LibjvmTest, HasTheFunctionThatSurvivesAFault) {
   InEach([]() -> std::string {
     const auto image = LibjvmImage::Open();

@@ -1,4 +1,4 @@
-// Loads of memory that is taken away at any moment, with a landing pad as the VM has one.
+// Loads from memory that may be unmapped at any moment, with a fault handler like the VM's.
 #include "jprof/hotspot/memory_reader.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <thread>
 
-// As SafeFetchN_impl of the VM.
+// Like the VM's SafeFetchN_impl.
 extern "C" {
 intptr_t TestFetch(const intptr_t* address, intptr_t otherwise);
 extern const char TestFetchFault[], TestFetchContinuation[];
@@ -81,9 +81,9 @@ class MemoryReaderTest : public testing::TestWithParam<MemoryReader::Fetch> {
   struct sigaction before_;
 };
 INSTANTIATE_TEST_SUITE_P(By, MemoryReaderTest, testing::Values(nullptr, TestFetch),
-                         [](const auto& info) { return info.param ? "Fetch" : "Kernel"; });
+                         [](const auto& tested) { return tested.param ? "Fetch" : "Kernel"; });
 
-TEST_P(MemoryReaderTest, TellsMappedFromUnmapped) {
+TEST_P(MemoryReaderTest, DistinguishesMappedFromUnmapped) {
   MemoryReader memory(GetParam());
   mprotect(pages_ + kPage, kPage, PROT_NONE);
   errno = 77;
@@ -111,11 +111,11 @@ TEST_P(MemoryReaderTest, LoadsFieldsOfEverySize) {
   ASSERT_TRUE(memory.Copy(At(3), sizeof copy, copy));
   for (int i = 0; i < 9; ++i) EXPECT_EQ(copy[i], 0xf3 + i);
   uint32_t across;
-  EXPECT_FALSE(memory.Load(At(6), &across));  // no field lies like this
+  EXPECT_FALSE(memory.Load(At(6), &across));  // no field is split like this
 }
 
-// Whatever lies there, also what stands for a fault.
-TEST_F(MemoryReaderTest, EveryWordIsTold) {
+// Any value in memory is returned, including the one that indicates a fault.
+TEST_F(MemoryReaderTest, EveryValueIsReturned) {
   MemoryReader memory(TestFetch);
   for (const uint64_t value : {0x5afefe7c5afefe7cul, ~0x5afefe7c5afefe7cul, 0ul, ~0ul}) {
     *reinterpret_cast<uint64_t*>(pages_) = value;
@@ -125,9 +125,8 @@ TEST_F(MemoryReaderTest, EveryWordIsTold) {
   }
 }
 
-// Another thread takes the page away and gives it back all the time: between any check and any
-// load.
-TEST_F(MemoryReaderTest, MemoryThatGoesWhileItIsRead) {
+// Another thread continuously unmaps and remaps the page: between any check and any load.
+TEST_F(MemoryReaderTest, MemoryThatIsUnmappedWhileItIsRead) {
   *reinterpret_cast<uint64_t*>(pages_) = 4711;
   std::atomic<bool> stop = false;
   std::thread taker([&] {

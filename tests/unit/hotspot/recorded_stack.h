@@ -1,7 +1,8 @@
 // Stacks of real JVMs as text, and a MemorySource that reads from them.
 //
-// A file (tests/unit/hotspot/stacks/*.stacks) is of one JVM. It begins with what VmStructs says of
-// it; then come stacks, each with all that a walk reads. One item a line, numbers in hexadecimal:
+// A file (tests/unit/hotspot/stacks/*.stacks) belongs to one JVM. It begins with the content of
+// VmStructs; then come stacks, each with everything that a walk reads. One item per line, numbers
+// in hexadecimal:
 //
 //   field TYPE NAME OFFSET        VmStructs: of a field, of a static field, of a type
 //   static TYPE NAME ADDRESS
@@ -72,7 +73,7 @@ struct RecordedStack {
   bool is_virtual = false, in_heap = false;
 };
 
-// What VmStructs says of one JVM, and stacks of it.
+// The VmStructs of one JVM, and stacks of it.
 class RecordedVm {
  public:
   static std::unique_ptr<RecordedVm> Parse(std::istream& in) {
@@ -170,14 +171,14 @@ class RecordedVm {
   std::vector<RecordedStack> stacks_;
 };
 
-// Reads from a recorded stack. A test may damage one read, the nth, counted from 1.
+// Reads from a recorded stack. A test may damage one read: the nth, counted from 1.
 class RecordedMemory final : public MemorySource {
  public:
   explicit RecordedMemory(const RecordedStack& stack) : stack_(stack) {}
 
   // The nth read fails.
   void FailAt(uint64_t nth) { fail_at_ = nth; }
-  // The nth read of a word of the stack gives `value`.
+  // The nth read of a word of the stack yields `value`.
   void ReplaceStackWord(uint64_t nth, uint64_t value) {
     replace_at_ = nth;
     value_ = value;
@@ -199,7 +200,7 @@ class RecordedMemory final : public MemorySource {
   }
 
   const uint8_t* Bytes(uint64_t begin, uint64_t end) override {
-    constexpr uint64_t kMost = 64 << 20;  // of code that makes sense
+    constexpr uint64_t kMost = 64 << 20;  // more is never code
     if (end < begin || end - begin > kMost) std::abort();
     std::vector<uint8_t>& copy = copies_.emplace_back(end - begin);
     if (!Count()) return copy.data();
@@ -236,7 +237,7 @@ class RecordedMemory final : public MemorySource {
   bool IsNativeCode(uint64_t pc) override { return Count() && stack_.functions.contains(pc); }
 
  private:
-  // False: this is the read that fails. A walk that reads without end is stopped.
+  // False: this read must fail. Aborts a walk whose reads do not end.
   bool Count() {
     constexpr uint64_t kMostReads = 1'000'000;
     if (++reads_ > kMostReads) std::abort();

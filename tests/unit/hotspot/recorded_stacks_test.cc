@@ -1,6 +1,6 @@
-// Stacks of real JVMs, walked again from what the walk had read: interpreted, C1, C2 and inlined
-// frames, stubs, native methods, calls from native code, virtual threads, of JDK 17 and 25. And
-// the same with damage, which a walk must survive: it ends, and reads nothing that it may not.
+// Stacks of real JVMs, walked again from the recorded reads: interpreted, C1, C2 and inlined
+// frames, stubs, native methods, calls from native code, virtual threads, of JDK 17 and 25. And the
+// same with damage, which a walk must survive: it ends, and reads only permitted memory.
 #if defined(__x86_64__)
 #include <gtest/gtest.h>
 #include <ucontext.h>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kMostFrames = 64;
 
-// As many as are in the files: a file that was not read must not pass.
+// The number of stacks in the files: the test must not pass if a file was not read.
 constexpr size_t kStacks = 11;
 
 std::vector<std::unique_ptr<RecordedVm>> Recorded() {
@@ -51,7 +51,7 @@ std::vector<std::string> TextsOf(std::span<const StackFrame> frames) {
 }
 
 Walked WalkWith(const RecordedVm& vm, const RecordedStack& stack, RecordedMemory& memory) {
-  static const unwind::Unwinder unwinder;  // knows no module: native frames are recorded, too
+  static const unwind::Unwinder unwinder;  // has no modules: native frames are recorded as well
   const auto walker = StackWalker::Open(vm.Structs(), unwinder, &memory);
   if (!walker) {
     ADD_FAILURE() << walker.error().message;
@@ -104,8 +104,8 @@ TEST(RecordedStacks, LittleRoomTruncates) {
   });
 }
 
-// A walk that remembers: the second finds the same, and the third, which takes over the outer
-// frames of the second.
+// Walks with a cache: the second finds the same frames, and so does the third, which reuses the
+// outer frames of the second.
 TEST(RecordedStacks, RememberedWalksFindTheSame) {
   struct Words final : FrameNames {
     uint32_t WordOf(const StackFrame& frame) override {
@@ -131,8 +131,7 @@ TEST(RecordedStacks, RememberedWalksFindTheSame) {
   EXPECT_GT(kept, 0u);
 }
 
-// Each read fails in turn. Before the read in question the walk cannot know: what it found until
-// then is there.
+// Each read fails in turn. The frames found before that read must be unaffected.
 TEST(RecordedStacks, EveryReadMayFail) {
   ForEachStack([](const RecordedVm& vm, const RecordedStack& stack) {
     RecordedMemory whole(stack);
@@ -149,8 +148,8 @@ TEST(RecordedStacks, EveryReadMayFail) {
   });
 }
 
-// Each word of the stack is replaced in turn: by nothing, by its neighbours, by code, by methods.
-TEST(RecordedStacks, AnyWordMayLieOnTheStack) {
+// Each word of the stack is replaced in turn: by 0, its neighbours, code addresses, methods.
+TEST(RecordedStacks, AnyWordMayBeOnTheStack) {
   ForEachStack([](const RecordedVm& vm, const RecordedStack& stack) {
     RecordedMemory whole(stack);
     WalkWith(vm, stack, whole);

@@ -1,5 +1,5 @@
-// The pure parts of a stack walk: numbers and scopes of debug information from bytes, and what
-// machine code says about frames. The walks themselves are tested in running JVMs:
+// The pure parts of a stack walk: numbers and scopes of debug information from bytes, and the frame
+// state derived from machine code. Whole walks are tested in running JVMs:
 // tests/e2e/stack_walk_test.py.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 namespace jprof::hotspot {
 namespace {
 
-// The slow, obvious writer: digits of base 64, the last one below 192 (191 where no byte may be 0).
+// The slow, obvious writer: digits of base 64, the last one below 192 (191 if no byte may be 0).
 void Write(std::vector<uint8_t>* bytes, uint32_t value, Coding coding) {
   const uint32_t excluded = coding == Coding::kNoZeros ? 1 : 0, low = 192 - excluded;
   uint64_t rest = value;
@@ -99,7 +99,7 @@ TEST_P(BothCodings, ChainOfInlinedScopes) {
   EXPECT_EQ(read.bci, 700);
   EXPECT_FALSE(Read(bytes, 0, GetParam(), &read));
   EXPECT_FALSE(Read(bytes, static_cast<uint32_t>(bytes.size()), GetParam(), &read));
-  const uint32_t loop = scope(5000, 1, 1);  // a sender that comes after would be a loop
+  const uint32_t loop = scope(5000, 1, 1);  // a sender at a higher offset could form a loop
   EXPECT_FALSE(Read(bytes, loop, GetParam(), &read));
 }
 
@@ -108,7 +108,7 @@ TEST_P(BothCodings, RandomBytesEndEveryChain) {
   std::vector<uint8_t> bytes(4096);
   for (int round = 0; round < 200; ++round) {
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
-    uint32_t at = random() % bytes.size();
+    auto at = static_cast<uint32_t>(random() % bytes.size());
     Scope scope;
     int steps = 0;
     while (Read(bytes, at, GetParam(), &scope) && scope.sender != 0) {
@@ -137,7 +137,7 @@ TEST(PcDesc, FirstAtOrAfter) {
 
 constexpr CallerPlace kNoFrame = {0, -1, 1}, kPushed = {1, 0, 2};
 
-// Where the caller is at each given offset.
+// The location of the caller at the given offset.
 CallerPlace Place(const std::vector<uint8_t>& code, uint32_t pc, int64_t complete, int32_t words) {
   return CallerInCompiled(code.data(), static_cast<uint32_t>(code.size()), pc, complete, words);
 }
@@ -151,8 +151,8 @@ TEST(CallerInCompiled, FrameByPush) {
   EXPECT_EQ(Place(code, 0, 12, 6), kNoFrame);
   EXPECT_EQ(Place(code, 7, 12, 6), kNoFrame);
   EXPECT_EQ(Place(code, 8, 12, 6), kPushed);
-  EXPECT_EQ(Place(code, 12, 12, 6), Standing(6));
-  EXPECT_EQ(Place(code, 13, 12, 6), Standing(6));
+  EXPECT_EQ(Place(code, 12, 12, 6), CallerOfCompleteFrame(6));
+  EXPECT_EQ(Place(code, 13, 12, 6), CallerOfCompleteFrame(6));
   EXPECT_EQ(Place(code, 17, 12, 6), kPushed);
   for (const uint32_t gone : {18u, 22u, 28u}) EXPECT_EQ(Place(code, gone, 12, 6), kNoFrame) << gone;
 }
@@ -163,14 +163,14 @@ TEST(CallerInCompiled, FrameAtOnce) {
                                      0x89, 0xac, 0x24, 0x10, 0x01, 0, 0, 0x90};
   EXPECT_EQ(Place(code, 0, 15, 36), kNoFrame);
   EXPECT_EQ(Place(code, 7, 15, 36), (CallerPlace{35, -1, 36}));
-  EXPECT_EQ(Place(code, 15, 15, 36), Standing(36));
+  EXPECT_EQ(Place(code, 15, 15, 36), CallerOfCompleteFrame(36));
 }
 
 TEST(CallerInCompiled, PollAtReturnTakenSlowly) {
   // nop; lea r10, [rip+0]; mov [r15+0x300], r10; jmp
   const std::vector<uint8_t> code = {0x90, 0x4c, 0x8d, 0x15, 0, 0,    0, 0, 0x4d, 0x89,
                                      0x97, 0,    3,    0,    0, 0xe9, 0, 0, 0,    0};
-  EXPECT_EQ(Place(code, 0, 0, 6), Standing(6));
+  EXPECT_EQ(Place(code, 0, 0, 6), CallerOfCompleteFrame(6));
   for (const uint32_t gone : {1u, 8u, 15u}) EXPECT_EQ(Place(code, gone, 0, 6), kNoFrame) << gone;
 }
 

@@ -133,7 +133,7 @@ TEST_P(EachOption, IsInHelpAndInTheDocument) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EachOption, testing::ValuesIn(OptionTable()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(OptionTable, HasEachNameAndFlagOnce) {
   std::set<std::string_view> names, flags;

@@ -109,12 +109,12 @@ TEST(JitIntervals, UnloadOfNothingIsLeftOut) {
   EXPECT_EQ(TextOf({Unload(5, 100), Load(10, 100, 20, "a"), Unload(20, 101)}), "a 100+20 [0,-)\n");
 }
 
-TEST(JitIntervals, ToldTwiceIsOnce) {
+TEST(JitIntervals, DuplicatesAreDropped) {
   EXPECT_EQ(TextOf({Load(10, 100, 20, "a"), Load(20, 100, 20, "a"), Unload(30, 100)}),
             "a 100+20 [0,30)\n");
 }
 
-TEST(JitIntervals, ToldAgainSaysNothingNewWhereSomethingStands) {
+TEST(JitIntervals, RepeatedCodeIsDroppedWhereCodeIsKnown) {
   EXPECT_EQ(
       TextOf({Stub(1, 100, 20, "adapters(0xa)"), Again(Stub(2, 100, 20, "adapters")),
               Again(Stub(2, 90, 100, "around")), Again(Stub(2, 200, 20, "unknown till now"))}),
@@ -131,14 +131,14 @@ TEST(JitIntervals, TimesThatGoBackCountAsTheLatest) {
             "a 100+20 [0,50)\nb 100+20 [50,-)\n");
 }
 
-TEST(JitIntervals, NeverOverlapWhateverIsTold) {
+TEST(JitIntervals, NeverOverlapForAnyEvents) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<JitEvent> events;
     for (uint64_t time = 1; time < 60; ++time) {
       const uint64_t address = 100 + random() % 64;
-      JitEvent event =
-          Load(time + random() % 3, address, 1 + random() % 20, random() % 2 ? "a" : "b");
+      JitEvent event = Load(time + random() % 3, address, static_cast<uint32_t>(1 + random() % 20),
+                            random() % 2 ? "a" : "b");
       event.unload = random() % 3 == 0;
       event.again = random() % 8 == 0;
       events.push_back(event);
@@ -172,7 +172,7 @@ class JitLogTest : public testing::Test {
     return log ? *log : JitLog{};
   }
 
-  // A little of everything.
+  // Contains every kind of record.
   void WriteSmallLog(JitLogWriter& writer, bool end = true) {
     ASSERT_TRUE(writer.Open(fd_));
     test_time = 1001;
@@ -244,7 +244,7 @@ TEST_F(JitLogTest, ReadsBackWhatWasWritten) {
             std::vector(std::begin(kCode), std::end(kCode)));
 }
 
-TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsComeBack) {
+TEST_F(JitLogTest, ThreadsHaveTheirLastNameAndTidsAreReused) {
   JitLogWriter writer(TestNow);
   WriteSmallLog(writer);
   std::string text;
@@ -301,8 +301,8 @@ TEST_F(JitLogTest, SeveralThreadsWriteWholeRecords) {
   EXPECT_EQ(log.code.size(), 2000u);
 }
 
-// A limit on the size of files stands for a disk that is full: a write is cut short, then refused.
-TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
+// A limit on the size of files simulates a full disk: a write is truncated, later ones are refused.
+TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsReported) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
   rlimit before = {};
@@ -319,13 +319,13 @@ TEST_F(JitLogTest, AFullDiskEndsTheLogAtAWholeRecordAndIsTold) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(live.damages, std::vector<std::string>{});
-  EXPECT_EQ(live.code.size(), 6u);  // 64 bytes of header, 152 a record
+  EXPECT_EQ(live.code.size(), 6u);  // 64 bytes of header, 152 per record
   const JitLog log = Read();
-  EXPECT_FALSE(log.ended);  // 1000 - 64 - 6 * 152 = 24: no room for the last record, either
+  EXPECT_FALSE(log.ended);  // 1000 - 64 - 6 * 152 = 24: no space for the end record either
   EXPECT_EQ(Bytes().size(), 64u + 6 * 152);
 }
 
-TEST_F(JitLogTest, TheEndSaysHowMuchIsLostIfThereIsRoomForIt) {
+TEST_F(JitLogTest, TheEndRecordReportsLossesIfItFits) {
   JitLogWriter writer(TestNow);
   ASSERT_TRUE(writer.Open(fd_));
   rlimit before = {};
@@ -372,7 +372,7 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
   WriteSmallLog(writer);
   const std::string bytes = Bytes();
   for (size_t at = 0; at < bytes.size(); ++at) {
-    for (const unsigned char wrong : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
+    for (const int wrong : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
       std::string bad = bytes;
       bad[at] = static_cast<char>(wrong);
       const auto log = ParseJitLog(bad);
@@ -388,7 +388,7 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
   }
 }
 
-// One record after the header, with what `change` makes of it.
+// One record after the header, modified by `change`.
 template <typename F>
 Result<JitLog> WithRecord(F change) {
   JitHeader header;
@@ -412,7 +412,7 @@ std::string DamageOf(void (*change)(JitCodeRecord&)) {
 
 TEST(JitLogDamage, HostileSizes) {
   const std::string left_out = "jitlog: a record that does not fit is left out: at byte 64";
-  const std::string cut = "jitlog: cut off or damaged: 64 of 112 bytes are read";
+  const std::string cut = "jitlog: cut off or damaged: 64 of 112 bytes were read";
   EXPECT_EQ(DamageOf([](JitCodeRecord&) {}), "1 read");
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 0; }), cut);
   EXPECT_EQ(DamageOf([](JitCodeRecord& r) { r.record.bytes = 8; }), cut);
@@ -451,7 +451,7 @@ TEST_F(JitLogTest, RecordsThatAreMissingAreNoticed) {
   const auto log = ParseJitLog(bytes);
   ASSERT_TRUE(log);
   EXPECT_EQ(log->damages,
-            std::vector<std::string>{"jitlog: there are not as many records as its end says"});
+            std::vector<std::string>{"jitlog: the number of records differs from its end record"});
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(MetaTest, TextsAreFitToPrint) {
   EXPECT_EQ(Parsed(ToJson(meta)).command, (std::vector<std::string>{"a?[31mb", "\xef\xbf\xbd"}));
 }
 
-TEST(MetaTest, ABracketStandsForAllIntervalsButItsOwn) {
+TEST(MetaTest, ATimedEventStandsForAllIntervalsButItsOwn) {
   EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 32}).bracket_bias(), 31);
   EXPECT_EQ((Clock{.bracket_ticks = 32, .bracket_period = 1}).bracket_bias(), 0);
   EXPECT_EQ(Clock{.bracket_ticks = 32}.bracket_bias(), 0);

@@ -46,8 +46,8 @@ class ReaderTest : public testing::Test {
 };
 
 TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
-  const uint32_t a = profile_.AddMethod("pkg/A", "run", "()V");
-  const uint32_t b = profile_.AddMethod("pkg/B", "twice", "(I)I", kMethodStatic);
+  const MethodId a = profile_.AddMethod("pkg/A", "run", "()V");
+  const MethodId b = profile_.AddMethod("pkg/B", "twice", "(I)I", kMethodStatic);
   const size_t thread = profile_.AddThread("main", 7);
   profile_.Enter(thread, a, kInterpreted, 5);
   profile_.Enter(thread, b, kJitted, 50);
@@ -72,13 +72,13 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(methods[b].name, "twice");
   EXPECT_EQ(methods[b].signature, "(I)I");
   EXPECT_EQ(methods[b].flags, kMethodStatic);
-  EXPECT_EQ(methods[999].name, "");
+  EXPECT_EQ(methods[MethodId{999}].name, "");
   EXPECT_EQ(reader.meta().command, (std::vector<std::string>{"java", "Demo"}));
   EXPECT_EQ(reader.meta().fingerprint.at("probe"), "hotspot");
 }
 
-TEST_F(ReaderTest, FormerRecordsKeepTheirTypeAndBelongToTheNode) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+TEST_F(ReaderTest, SupersededRecordsKeepTheirTypeAndBelongToTheNode) {
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
   for (const MethodType type : {kInterpreted, kJitted}) {
     profile_.Enter(thread, a, type, 1);
@@ -99,7 +99,7 @@ TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
   profile_.meta =
       R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
                      {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
   profile_.Enter(thread, a, kJitted, 1, 100);
   profile_.Exit(thread, 2, 200);
@@ -146,15 +146,15 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
 }
 
 TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
-  profile_.AddThread("main", 1);                // node 1
-  profile_.AddNode(PackMethod(kJitted, a), 5);  // 2: a parent after it
-  profile_.AddNode(PackMethod(kJitted, a), 2);  // 3: below a bad one
-  profile_.AddNode(PackMethod(kJitted, a), 1);  // 4: good
-  profile_.AddNode(PackMethod(kBlock, 0), 1);   // 5: children, no context
-  profile_.AddNode(PackMethod(kJitted, a), 5);  // 6: its parent is a block
-  profile_.AddNode(0, 0);                       // 7: never used
-  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, a + 1), 4)].more =
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  profile_.AddThread("main", 1);                         // node 1
+  profile_.AddNode(PackMethod(kJitted, a), 5);           // 2: a parent after it
+  profile_.AddNode(PackMethod(kJitted, a), 2);           // 3: below an invalid one
+  profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: valid
+  profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, not a context
+  profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
+  profile_.AddNode(0, 0);                                // 7: never used
+  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
       kFormer;  // 8: of another method
   profile_.Write(directory_);
   Reader reader = Open();
@@ -162,11 +162,11 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   EXPECT_EQ(tree.size(), 2u);
   EXPECT_EQ(
       Damages(reader),
-      "nodes: a node's parent is wrong: left out with what is below it (4 times), first: node 2\n");
+      "nodes: a node's parent is wrong: left out with its subtree (4 times), first: node 2\n");
 }
 
 TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 1);
   profile_.Enter(thread, a, kJitted, 1);
   profile_.threads[0].root = 77;
@@ -179,8 +179,8 @@ TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
 }
 
 TEST_F(ReaderTest, CutFilesGiveWhatIsLeft) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
-  const uint32_t b = profile_.AddMethod("B", "b", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  const MethodId b = profile_.AddMethod("B", "b", "()V");
   for (int i = 0; i < 3; ++i) {
     const size_t thread = profile_.AddThread("t" + std::to_string(i), i);
     profile_.Enter(thread, a, kJitted, 1);
@@ -210,13 +210,13 @@ TEST_F(ReaderTest, MissingMetaIsADamage) {
   EXPECT_EQ(reader.meta().metrics.size(), 1u);
 }
 
-// A profile still being written: methods that came after the reader opened it have names.
+// A live profile: methods that were added after the reader opened it have names.
 TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
   profile_.AddMethod("A", "a", "()V");
   profile_.header.finished = 0;
   profile_.Write(directory_);
   Reader reader = Open();
-  const uint32_t late = profile_.AddMethod("B", "late", "()V");
+  const MethodId late = profile_.AddMethod("B", "late", "()V");
   profile_.Write(directory_);
   EXPECT_EQ(reader.ReadMethods()[late].name, "late");
 }
@@ -234,7 +234,7 @@ class TraceTest : public ReaderTest {
   // 2 threads, enough events for several blocks each.
   void Record() {
     profile_.with_trace = true;
-    const uint32_t a = profile_.AddMethod("A", "a", "()V");
+    const MethodId a = profile_.AddMethod("A", "a", "()V");
     std::mt19937 random(3);
     for (int t = 0; t < 2; ++t) profile_.AddThread("t", t);
     int depth[2] = {};
@@ -280,7 +280,7 @@ TEST_F(TraceTest, EveryEventOfEveryThreadInOrder) {
   EXPECT_EQ(damages_, "");
 }
 
-// A wrapping writer reuses blocks: what stands first in the file may be the newest.
+// A wrapping writer reuses blocks: the first block in the file may be the newest.
 TEST_F(TraceTest, BlocksAreTakenBySequence) {
   Record();
   std::string& trace = profile_.trace;
@@ -300,8 +300,8 @@ TEST_F(TraceTest, GapsAreCounted) {
   EXPECT_NE(damages_.find("trace: cut off"), std::string::npos);
 }
 
-// The continuous writer: frames of one or more blocks; what it had not compressed yet still stands
-// in `trace`.
+// The continuous writer: frames of one or more blocks; blocks that it has not compressed yet are
+// still in `trace`.
 TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   Record();
   std::string compressed;
@@ -313,7 +313,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
     compressed += frame;
   };
   add_frame(0, 1);
-  add_frame(1, 3);  // cut below: zstd needs the whole of it
+  add_frame(1, 3);  // truncated below: zstd needs the whole frame
   std::ofstream(directory_ / kCompressedTraceFile) << compressed;
   EXPECT_EQ(Read(0), expected_[0]);
   EXPECT_EQ(Read(1), expected_[1]);
@@ -322,7 +322,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   fs::remove(directory_ / kTraceFile);
   std::ofstream(directory_ / kCompressedTraceFile)
       << compressed.substr(0, compressed.size() - 1000);
-  size_t left = 0;  // the first frame's block, of whichever thread
+  size_t left = 0;  // the first frame's block, of either thread
   for (const uint32_t thread : {0, 1}) {
     const std::vector<Event> events = Read(thread);
     EXPECT_TRUE(std::equal(events.begin(), events.end(), expected_[thread].begin()));
@@ -332,7 +332,7 @@ TEST_F(TraceTest, CompressedBlocksThenThoseLeft) {
   EXPECT_NE(damages_.find("trace.zst: its last frame is cut off"), std::string::npos);
 }
 
-TEST_F(TraceTest, NoTraceSaysHowToMakeOne) {
+TEST_F(TraceTest, WithoutATraceTheErrorStatesHowToRecordOne) {
   profile_.Write(directory_);
   Reader reader = Open();
   const auto done = ReadTrace(reader, [](const TraceEvent&) { return true; });
@@ -348,7 +348,7 @@ TEST(CleanText, MakesNamesFitToPrint) {
   EXPECT_EQ(CleanText("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");  // the JVM's surrogate pair
   EXPECT_EQ(CleanText("\xed\xa0\xbd"), "\xef\xbf\xbd");                  // half of one
   EXPECT_EQ(CleanText("\xff\xc3"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(CleanText("\xc0\x80"), "?");  // NUL as the JVM writes it
+  EXPECT_EQ(CleanText("\xc0\x80"), "?");  // NUL in the JVM's encoding
 }
 
 }  // namespace

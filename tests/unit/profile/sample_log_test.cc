@@ -106,7 +106,7 @@ TEST_F(SampleLogTest, HostileLengthsEndTheReading) {
 TEST_F(SampleLogTest, WhatIsNoRecordingIsAnError) {
   EXPECT_FALSE(SampleLog::Read(path_));
   std::ofstream(path_) << "something else, and long enough for a header";
-  EXPECT_NE(SampleLog::Read(path_).error().message.find("no recording"), std::string::npos);
+  EXPECT_NE(SampleLog::Read(path_).error().message.find("not a recording"), std::string::npos);
   Write();
   std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
   const uint32_t version = 9;

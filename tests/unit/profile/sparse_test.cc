@@ -1,5 +1,5 @@
-// Files that are longer than memory and have a few blocks on disk: reading them costs what these
-// blocks cost.
+// Files that are longer than memory but have few blocks on disk: the cost of reading depends only
+// on these blocks.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ class Sparse : public testing::Test {
                    ("sparse-" + std::to_string(getpid()) + ".jprof")) {
     fs::remove_all(directory_);
     made_.with_trace = true;
-    const uint32_t method = made_.AddMethod("app/Main", "run", "()V");
+    const MethodId method = made_.AddMethod("app/Main", "run", "()V");
     const size_t thread = made_.AddThread("main", 1);
     made_.Enter(thread, method, MethodType::kInterpreted, 5);
     made_.Exit(thread, 7);
@@ -47,7 +47,7 @@ class Sparse : public testing::Test {
     ASSERT_TRUE(file.good());
   }
 
-  // The header says that everything is there and more.
+  // The header claims that everything exists, and more.
   void Claim(const std::function<void(ControlHeader&)>& change) {
     change(made_.header);
     Put(kControlFile, 0, &made_.header, sizeof(made_.header));
@@ -63,8 +63,8 @@ class Sparse : public testing::Test {
   const fs::path directory_;
 };
 
-// In a process that may take 256 MiB more than it has now, and 20 s of CPU time: it says nothing
-// and ends well.
+// Runs `read` in a process limited to 256 MiB more than it has now, and to 20 s of CPU time. It
+// must print nothing and exit normally.
 void InLittleMemory(const std::function<void()>& read) {
 #ifdef JPROF_SANITIZED  // these reserve address space by the terabyte
   read();
@@ -104,13 +104,13 @@ TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
     Reader reader = Open();
     const auto tree = reader.ReadTree();
     ASSERT_TRUE(tree);
-    EXPECT_EQ(tree->size(), 3u);  // the last one among them
+    EXPECT_EQ(tree->size(), 3u);  // including the last one
   });
 }
 
 TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
-  std::vector<Node> nodes(200'000,
-                          Node{.word = PackMethod(MethodType::kInterpreted, 1), .parent = 1});
+  std::vector<Node> nodes(
+      200'000, Node{.word = PackMethod(MethodType::kInterpreted, MethodId{1}), .parent = 1});
   Put(kNodesFile, 3 * sizeof(Node), nodes.data(), nodes.size() * sizeof(Node));
   Claim([&](ControlHeader& header) { header.node_count = nodes.size() + 3; });
   Reader reader = Open();
@@ -138,7 +138,7 @@ TEST_F(Sparse, NamesEndWhereTheFileIsEmpty) {
   Claim([](ControlHeader& header) { header.methods_bytes = kLong; });
   InLittleMemory([&] {
     Reader reader = Open();
-    EXPECT_EQ(reader.ReadMethods()[1].name, "run");
+    EXPECT_EQ(reader.ReadMethods()[MethodId{1}].name, "run");
     EXPECT_FALSE(reader.damages().empty());
   });
 }
@@ -167,7 +167,7 @@ TEST_F(Sparse, ATracesHolesAreNotRead) {
 }
 
 TEST_F(Sparse, ACompressedTraceEndsAtAHole) {
-  const uint32_t skippable[] = {0x184D2A50, 0xffff'fff0};  // a frame of 4 GiB that says nothing
+  const uint32_t skippable[] = {0x184D2A50, 0xffff'fff0};  // an empty frame of 4 GiB
   std::ofstream(directory_ / kCompressedTraceFile)
       .write(reinterpret_cast<const char*>(skippable), sizeof(skippable));
   Lengthen(kCompressedTraceFile);
@@ -217,12 +217,12 @@ TEST_F(Sparse, ALogOfJittedCodeEndsWhereItIsEmpty) {
   InLittleMemory([&] {
     const auto log = ReadJitLog(directory_.string());
     ASSERT_TRUE(log) << log.error().message;
-    EXPECT_EQ(log->damages.back().substr(0, 26), "jitlog: nothing from byte ")
+    EXPECT_EQ(log->damages.back().substr(0, 27), "jitlog: not read from byte ")
         << log->damages.back();
   });
 }
 
-// A stub that is written down with its unused rest.
+// A stub that is recorded with its unused remainder.
 TEST_F(Sparse, SomeZerosInsideAFileAreReadAsTheyAre) {
   const std::string text = "{" + std::string(900'000, '\0') + "}";
   std::ofstream(directory_ / kCalibrationFile, std::ios::binary) << text;

@@ -1,6 +1,6 @@
-// Makes profiles without a JVM: events in, a profile directory out, by the obvious list-and-map
-// way. For tests of the reader and the reports, and the seeds of their fuzzer. Writes exactly what
-// layout.h says.
+// Makes profiles without a JVM: takes events, writes a profile directory, by the obvious
+// list-and-map implementation. For tests of the reader and the reports, and the seeds of their
+// fuzzer. Writes exactly the layout of layout.h.
 #pragma once
 
 #include <cstring>
@@ -27,7 +27,7 @@ class SyntheticProfile {
     extra.resize(1);
   }
 
-  uint32_t AddMethod(std::string class_name, std::string name, std::string signature,
+  MethodId AddMethod(std::string class_name, std::string name, std::string signature,
                      uint16_t flags = 0) {
     MethodRecord record;
     const std::string text = class_name + name + signature;
@@ -40,7 +40,7 @@ class SyntheticProfile {
     const size_t start = methods.size();
     methods.append(reinterpret_cast<const char*>(&record), sizeof(record)).append(text);
     methods.resize(start + record.bytes);
-    return record.id;
+    return MethodId{record.id};
   }
 
   size_t AddThread(const std::string& name, uint32_t tid) {
@@ -50,35 +50,35 @@ class SyntheticProfile {
     std::strncpy(record.name, name.c_str(), sizeof(record.name) - 1);
     record.root = AddNode(PackMethod(MethodType::kThread, kRootMethod), 0);
     threads.push_back(record);
-    strands_.push_back({.stack = {record.root}});
+    timelines_.push_back({.stack = {record.root}});
     return threads.size() - 1;
   }
 
-  // An entry `delta` after the thread's last event; the time goes to what was running.
-  void Enter(size_t thread, uint32_t method, MethodType type, int64_t delta,
+  // An entry `delta` after the thread's last event; the time is attributed to the running method.
+  void Enter(size_t thread, MethodId method, MethodType type, int64_t delta,
              int64_t extra_delta = 0) {
-    Strand& strand = strands_[thread];
-    Charge(strand, delta, extra_delta);
+    Timeline& timeline = timelines_[thread];
+    Attribute(timeline, delta, extra_delta);
     Trace(thread, PackMethod(type, method), false, delta);
-    const uint32_t child = ChildOf(strand.stack.back(), PackMethod(type, method));
-    ++nodes[child].entries[static_cast<size_t>(strand.previous)];
-    strand.previous = EventKind::kEntry;
-    strand.stack.push_back(child);
+    const uint32_t child = ChildOf(timeline.stack.back(), PackMethod(type, method));
+    ++nodes[child].entries[static_cast<size_t>(timeline.previous)];
+    timeline.previous = EventKind::kEntry;
+    timeline.stack.push_back(child);
   }
 
   void Exit(size_t thread, int64_t delta, int64_t extra_delta = 0) {
-    Strand& strand = strands_[thread];
-    Charge(strand, delta, extra_delta);
-    Node& node = nodes[strand.stack.back()];
+    Timeline& timeline = timelines_[thread];
+    Attribute(timeline, delta, extra_delta);
+    Node& node = nodes[timeline.stack.back()];
     Trace(thread, node.word, true, delta);
-    ++node.exits[static_cast<size_t>(strand.previous)];
-    strand.previous = EventKind::kExit;
-    strand.stack.pop_back();
+    ++node.exits[static_cast<size_t>(timeline.previous)];
+    timeline.previous = EventKind::kExit;
+    timeline.stack.pop_back();
   }
 
-  Node& Current(size_t thread) { return nodes[strands_[thread].stack.back()]; }
+  Node& Current(size_t thread) { return nodes[timelines_[thread].stack.back()]; }
 
-  // The record that is not there: AddNode is also the way to damaged ones.
+  // Adds any record: also for damaged profiles.
   uint32_t AddNode(uint32_t word, uint32_t parent) {
     Node node;
     node.word = word;
@@ -88,7 +88,7 @@ class SyntheticProfile {
     return static_cast<uint32_t>(nodes.size() - 1);
   }
 
-  // Files grow in pieces: `slack` bytes that nobody used yet follow in each.
+  // Files grow in steps: each gets `slack` unused bytes at its end.
   void Write(const std::filesystem::path& directory, size_t slack = 0) {
     std::filesystem::create_directories(directory);
     FlushTraces();
@@ -123,7 +123,7 @@ class SyntheticProfile {
 "jvm":{"name":"Test VM","version":"17"},"fingerprint":{"cpu":"c","probe":"hotspot","metrics":"time"}})";
 
  private:
-  struct Strand {
+  struct Timeline {
     std::vector<uint32_t> stack;
     EventKind previous = EventKind::kEntry;
     std::string events;  // of the block being filled
@@ -131,17 +131,17 @@ class SyntheticProfile {
     int64_t value = 0;
   };
 
-  void Charge(Strand& strand, int64_t delta, int64_t extra_delta) {
-    nodes[strand.stack.back()].self += delta;
-    extra[strand.stack.back()] += extra_delta;
+  void Attribute(Timeline& timeline, int64_t delta, int64_t extra_delta) {
+    nodes[timeline.stack.back()].self += delta;
+    extra[timeline.stack.back()] += extra_delta;
   }
 
   uint32_t ChildOf(uint32_t parent, uint32_t word) {
-    const auto [known, is_new] = children_.try_emplace({parent, MethodOf(word)}, 0);
+    const auto [known, is_new] = children_.try_emplace({parent, IndexOf(MethodOf(word))}, 0);
     if (is_new) known->second = AddNode(word, parent);
     const uint32_t child = known->second;
-    if (nodes[child].word !=
-        word) {  // the method was compiled: what it had moves to a former record
+    if (nodes[child].word != word) {
+      // The method was compiled: its values move to a superseded record.
       const uint32_t former = AddNode(nodes[child].word, child);
       nodes[former] = nodes[child];
       nodes[former].parent = child;
@@ -159,32 +159,32 @@ class SyntheticProfile {
 
   void Trace(size_t thread, uint32_t word, bool exit, int64_t delta) {
     if (!with_trace) return;
-    Strand& strand = strands_[thread];
+    Timeline& timeline = timelines_[thread];
     std::string event;
-    Varint(event, uint64_t{MethodOf(word)} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
+    Varint(event, uint64_t{IndexOf(MethodOf(word))} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
     Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
-    if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes)
+    if (sizeof(TraceBlock) + timeline.events.size() + event.size() > kTraceBlockBytes)
       FlushTrace(thread);
-    strand.events += event;
-    strand.value += delta;
-    ++strand.block.events;
+    timeline.events += event;
+    timeline.value += delta;
+    ++timeline.block.events;
     ++threads[thread].trace_events;
   }
 
   void FlushTrace(size_t thread) {
-    Strand& strand = strands_[thread];
-    if (strand.block.events == 0) return;
-    strand.block.thread = static_cast<uint32_t>(thread);
-    strand.block.bytes = static_cast<uint32_t>(strand.events.size());
-    ++strand.block.sequence;
+    Timeline& timeline = timelines_[thread];
+    if (timeline.block.events == 0) return;
+    timeline.block.thread = static_cast<uint32_t>(thread);
+    timeline.block.bytes = static_cast<uint32_t>(timeline.events.size());
+    ++timeline.block.sequence;
     const size_t start = trace.size();
-    trace.append(reinterpret_cast<const char*>(&strand.block), sizeof(TraceBlock))
-        .append(strand.events);
+    trace.append(reinterpret_cast<const char*>(&timeline.block), sizeof(TraceBlock))
+        .append(timeline.events);
     trace.resize(start + kTraceBlockBytes);
-    strand.events.clear();
-    strand.block.first_event += strand.block.events;
-    strand.block.first_value = strand.value;
-    strand.block.events = 0;
+    timeline.events.clear();
+    timeline.block.first_event += timeline.block.events;
+    timeline.block.first_value = timeline.value;
+    timeline.block.events = 0;
   }
   void FlushTraces() {
     for (size_t thread = 0; thread < threads.size(); ++thread) FlushTrace(thread);
@@ -198,7 +198,7 @@ class SyntheticProfile {
     std::ofstream(path, std::ios::binary) << bytes << std::string(slack, '\0');
   }
 
-  std::vector<Strand> strands_;
+  std::vector<Timeline> timelines_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> children_;
 };
 

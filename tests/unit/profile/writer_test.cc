@@ -1,5 +1,6 @@
-// How a profile grows while the disk is slow, full or interrupted. What the kernel is asked for
-// goes through the two functions below: the program's own stand before the C library's.
+// How a profile grows while the disk is slow, full or interrupted. The two functions below
+// intercept the requests to the kernel: the linker prefers the program's functions to the C
+// library's.
 #include "profile/writer.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@
 
 namespace {
 
-std::function<int()> before_fallocate;  // an error number, or 0: the kernel does it
+std::function<int()> before_fallocate;  // an error number, or 0: call the kernel
 std::function<void()> before_populate;
 
 }  // namespace
@@ -50,7 +51,7 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Something that one thread holds up until another says go on, or until a test has failed anyhow.
+// A function that one thread blocks until another opens it, or until a time limit of a failed test.
 class Gate {
  public:
   void Wait() {
@@ -115,7 +116,7 @@ TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadGrowsTheFile) {
 }
 
 #ifdef MADV_POPULATE_WRITE
-TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadPopulatesItsOwn) {
+TEST_F(WriterTest, NodesAreAllocatedWhileAnotherThreadPopulatesItsOwn) {
   Open();
   Gate gate;
   std::atomic<std::thread::id> slow;
@@ -131,13 +132,13 @@ TEST_F(WriterTest, NodesAreHandedOutWhileAnotherThreadPopulatesItsOwn) {
   EXPECT_NE(writer_.AllocateNodes(kChunk), 0u);
   EXPECT_NE(writer_.AllocateThread(), nullptr);
   EXPECT_LT(std::chrono::steady_clock::now() - begin,
-            milliseconds(4000));  // not until the gate gives up
+            milliseconds(4000));  // before the gate's time limit
   gate.Open();
   populating.join();
 }
 #endif
 
-TEST_F(WriterTest, WhoFindsNothingLeftSleepsUntilTheDiskHasAnswered) {
+TEST_F(WriterTest, AThreadWithoutSpaceSleepsUntilTheFileHasGrown) {
   Open();
   Gate gate;
   before_fallocate = [&] { return gate.Wait(), 0; };
@@ -192,11 +193,11 @@ TEST_F(WriterTest, AFullDiskIsNoticedWhenNothingIsLeft) {
     ASSERT_NE(writer_.AllocateNodes(64), 0u);
     ASSERT_EQ(writer_.header()->disk_full, 0u);
   }
-  EXPECT_LE(asked, 1);  // ahead of need: once
+  EXPECT_LE(asked, 1);  // in advance: once
   EXPECT_EQ(writer_.AllocateNodes(64), 0u);
   EXPECT_EQ(writer_.header()->disk_full, 1u);
   EXPECT_EQ(writer_.header()->tree_full, 0u);
-  EXPECT_LE(asked, 3);  // a step, then only what is needed
+  EXPECT_LE(asked, 3);  // a step, then only the required size
   EXPECT_EQ(writer_.AllocateNodes(64), 0u);
   EXPECT_LE(asked, 3);
 }
@@ -209,8 +210,8 @@ TEST_F(WriterTest, AnInterruptedReservationIsMadeAgain) {
   EXPECT_EQ(interruptions, -1);
 }
 
-// tmpfs undoes its work and answers EINTR as long as a signal is due: under a profiling timer the
-// call would be made again for ever.
+// tmpfs undoes its work and returns EINTR while a signal is pending: with a profiling timer the
+// call would be repeated forever.
 TEST_F(WriterTest, SignalsWaitWhileTheFileGrows) {
   Open();
   static std::atomic<int> signals;

@@ -37,14 +37,15 @@ TEST(Capabilities, AgreesWithWhatOpens) {
   }
 }
 
-// 20 naps are 20 dispatches at least; where the lock can be had it must count as the kernel does.
+// 20 sleeps cause at least 20 dispatches. Where the lock is available, it must count like the
+// kernel.
 TEST(Capabilities, TheLockCountsDispatches) {
   const auto all = FindCapabilities(ReadMachine());
   const Capability& dispatches = Named(all, "dispatches");
   if (dispatches.figures.empty()) GTEST_SKIP() << dispatches.lack;
   EXPECT_TRUE(dispatches.available) << dispatches.lack;
-  // Of 20 naps; one that is over before the thread is switched out (a hypervisor had the CPU) is
-  // not a dispatch.
+  // Of 20 sleeps; one that ends before the thread is switched out (a hypervisor had the CPU) is not
+  // a dispatch.
   EXPECT_GE(dispatches.figures[0].second, 10);
 }
 

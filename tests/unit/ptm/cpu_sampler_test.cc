@@ -21,7 +21,7 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// In user mode, but for a few reads of the clock: that is all that an ordinary user may sample.
+// In user mode, except for a few reads of the clock: an ordinary user may sample only that.
 [[gnu::noinline]] void Burn(double seconds) {
   for (const double end = CpuSeconds() + seconds; CpuSeconds() < end;) {
     for (volatile int i = 0; i < 100'000; i = i + 1) {
@@ -43,7 +43,7 @@ TEST(CpuSampler, SamplesThisProcessAtTheRateAsked) {
     EXPECT_NE(record.address, 0u);
     last = std::max(last, record.time);
   });
-  EXPECT_GT(samples, 250u);  // 500 on a machine of one's own
+  EXPECT_GT(samples, 250u);  // 500 on an otherwise idle machine
   EXPECT_LT(samples, 750u);
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -53,7 +53,7 @@ TEST(CpuSampler, SamplesThisProcessAtTheRateAsked) {
   EXPECT_GT(last, nanos - 2'000'000'000);  // the same clock
 }
 
-TEST(CpuSampler, SaysWhatProcessesDo) {
+TEST(CpuSampler, ReportsProcessEvents) {
   auto sampler = CpuSampler::Open({.pids = {static_cast<uint32_t>(getpid())}});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
   sampler->Start();
@@ -97,7 +97,7 @@ TEST(CpuSampler, TheWholeMachineAlsoWhenItIsIdle) {
   EXPECT_GT(samples, 100u);  // some kernels deliver none on a CPU that sleeps deeply
 }
 
-// Who started whom, on which CPU: only in this order can it be followed.
+// Forks and dispatches on several CPUs can be followed only in this order.
 TEST(CpuSampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
   auto sampler = CpuSampler::Open({.rate = 1000});
   if (!sampler) GTEST_SKIP() << sampler.error().message;
@@ -120,10 +120,10 @@ TEST(CpuSampler, RecordsOfAllCpusComeInTheOrderOfTheirTimes) {
   }
   if (cpus.size() < 2) GTEST_SKIP() << "all on one CPU";
   EXPECT_GT(records, 160u);         // 80 children: a start and an end each
-  EXPECT_LE(early, records / 100);  // a record may have its time, and not be written yet
+  EXPECT_LE(early, records / 100);  // a record may have its time before it is written
 }
 
-// A ring as the kernel maps it, with records of threads that are dispatched.
+// A ring in the kernel's layout, with records of dispatched threads.
 class MadeRing : public testing::Test {
  protected:
   static constexpr size_t kPages = 1;
@@ -147,26 +147,26 @@ class MadeRing : public testing::Test {
 
   perf_event_mmap_page* page_ = static_cast<perf_event_mmap_page*>(mmap(
       nullptr, (1 + kPages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  CpuSampler sampler_ = CpuSampler::Over(eventfd(0, EFD_CLOEXEC), page_, kPages);
+  CpuSampler sampler_ = CpuSampler::FromRing(eventfd(0, EFD_CLOEXEC), page_, kPages);
   uint64_t seen_ = 0, lost_ = 0;
 };
 
 TEST_F(MadeRing, WhatCannotBeReadIsLostAndCounted) {
-  for (const uint16_t size : {0, 8, 31, 4000}) {
+  for (const uint16_t size : {uint16_t{0}, uint16_t{8}, uint16_t{31}, uint16_t{4000}}) {
     seen_ = lost_ = 0;
     Add(40, 5);
     Add(size, 6);
     for (int i = 0; i < 4; ++i) Add(40, 7);
     Drain();
     EXPECT_EQ(seen_, 1u) << size;
-    EXPECT_GE(lost_, 5u) << size;  // by their bytes: the number is not known
+    EXPECT_GE(lost_, 5u) << size;  // estimated from the bytes: the number is unknown
     EXPECT_LE(lost_, 7u) << size;
     EXPECT_EQ(page_->data_tail, page_->data_head) << size;
   }
   seen_ = lost_ = 0;
   for (int i = 0; i < 3; ++i) Add(40, 8);
   Drain();
-  EXPECT_EQ(seen_, 3u);  // it goes on
+  EXPECT_EQ(seen_, 3u);  // reading continues
   EXPECT_EQ(lost_, 0u);
 }
 

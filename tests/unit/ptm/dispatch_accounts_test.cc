@@ -8,8 +8,8 @@ namespace {
 using Kind = SampleRecord::Kind;
 constexpr uint64_t kStart = 1000;  // CLOCK_MONOTONIC when counting began
 
-// A thread leaves its CPU at `at` (ns since the start), after `switches` of this CPU and so many
-// events.
+// A thread leaves its CPU at `at` (ns since the start), with `switches` of this CPU and `events` so
+// far.
 SampleRecord Leaves(uint16_t cpu, uint32_t tid, uint64_t at, uint64_t switches, uint64_t events) {
   SampleRecord record = {.cpu = cpu, .pid = tid, .tid = tid, .time = kStart + at};
   record.counted = {.enabled = at, .running = at, .size = 2, .values = {switches, events}};
@@ -52,7 +52,7 @@ TEST(DispatchAccounts, WhatACpuCountedIsOfTheThreadThatLeaves) {
   EXPECT_EQ(accounts.lost().nanos, 0u);
 }
 
-TEST(DispatchAccounts, AThreadThatIsTakenDownIsKnownByItsComing) {
+TEST(DispatchAccounts, ARemovedThreadIsIdentifiedByItsDispatch) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 0));
   accounts.Add(Comes(0, 20, 100));
@@ -73,7 +73,7 @@ TEST(DispatchAccounts, UnseenIdlingIsNotTheNewcomers) {
   EXPECT_EQ(Find(accounts, 20)->counts[0], 5u);
 }
 
-// A sample's time is taken before its counts. Here the CPU is away for 500 ns in between.
+// A sample's time is taken before its counts. Here the CPU is taken away for 500 ns in between.
 TEST(DispatchAccounts, AnInterruptedSampleDoesNotShortenTheNextThreadsTime) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 0));
@@ -81,7 +81,7 @@ TEST(DispatchAccounts, AnInterruptedSampleDoesNotShortenTheNextThreadsTime) {
   SampleRecord interrupted = Leaves(0, 20, 900, 2, 0);
   interrupted.time -= 500;
   accounts.Add(interrupted);
-  accounts.Add(Comes(0, 30, 1900));  // after idling that no record announces
+  accounts.Add(Comes(0, 30, 1900));  // after an idle period without a record
   accounts.Add(Leaves(0, 30, 2000, 4, 0));
   EXPECT_EQ(Find(accounts, 0)->nanos, 1000u);
   EXPECT_EQ(Find(accounts, 30)->nanos, 100u);
@@ -104,7 +104,7 @@ TEST(DispatchAccounts, ClocksThatDriftApartAreFollowed) {
   EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
 }
 
-// Thread 10 left at 100. Of what came then only this is told: 20 came at 800 and left at 900.
+// Thread 10 left at 100. The only later record: 20 was dispatched at 800 and left at 900.
 void ExpectOnlyTheNewcomersTime(const DispatchAccounts& accounts, uint64_t lost_dispatches) {
   EXPECT_EQ(accounts.lost().dispatches, lost_dispatches);
   EXPECT_EQ(accounts.lost().nanos, 700u);
@@ -113,8 +113,8 @@ void ExpectOnlyTheNewcomersTime(const DispatchAccounts& accounts, uint64_t lost_
   EXPECT_EQ(Find(accounts, 20)->nanos, 100u);
 }
 
-// Some kernels do not tell of all their threads.
-TEST(DispatchAccounts, AnUnseenThreadsTimeIsNobodysAndTheNextOnesIsItsOwn) {
+// Some kernels do not report all their threads.
+TEST(DispatchAccounts, TheTimeOfAnUnseenThreadIsLostAndThatOfTheNextIsNot) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 1));
   accounts.Add(Comes(0, 20, 800));
@@ -122,7 +122,7 @@ TEST(DispatchAccounts, AnUnseenThreadsTimeIsNobodysAndTheNextOnesIsItsOwn) {
   ExpectOnlyTheNewcomersTime(accounts, 2);
 }
 
-TEST(DispatchAccounts, WhatLostRecordsHidIsNobodys) {
+TEST(DispatchAccounts, CountsHiddenByLostRecordsAreLost) {
   DispatchAccounts accounts;
   accounts.Add(Leaves(0, 10, 100, 1, 1));
   accounts.Add({.kind = Kind::kLost, .cpu = 0, .lost = 9});
@@ -190,7 +190,7 @@ TEST(DispatchAccounts, FamilyAndNamesGoToChildren) {
 TEST(DispatchAccounts, AnEndedThreadsNumberComesAgain) {
   DispatchAccounts accounts;
   accounts.AddThread(10, 10, "parent", true);
-  accounts.AddThread(20, 20, "", false);  // was there before its start was told
+  accounts.AddThread(20, 20, "", false);  // existed before its start was reported
   accounts.Add(Forks(10, 20, 40));
   accounts.Add(Leaves(1, 20, 50, 1, 3));
   accounts.Add({.kind = Kind::kExit, .cpu = 1, .pid = 20, .tid = 20, .time = kStart + 60});

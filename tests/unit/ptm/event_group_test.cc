@@ -23,7 +23,7 @@ const EventSpec kSwitches = Software("context-switches", PERF_COUNT_SW_CONTEXT_S
 const EventSpec kInstructions{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0,
                               kExcludeKernel};
 
-// Skips where there are no perf events at all: under an emulator, in a sandbox.
+// Skips where perf events are not available: under an emulator, in a sandbox.
 #define OPEN_OR_SKIP(group, ...)                                                      \
   do {                                                                                \
     const OpenFailure failure = (group).Open(__VA_ARGS__);                            \
@@ -33,7 +33,7 @@ const EventSpec kInstructions{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_
         << "event " << failure.event << ": " << strerror(failure.error);              \
   } while (false)
 
-// Fresh memory of small pages, touched when asked.
+// Fresh memory of small pages, touched on request.
 class FreshPages {
  public:
   explicit FreshPages(size_t pages) : bytes_(pages * kPage) {
@@ -69,7 +69,7 @@ TEST(EventGroup, CountsPageFaultsExactly) {
   OPEN_OR_SKIP(group, events);
   for (const int pages : {1, 7, 1000}) {
     FreshPages fresh(pages);
-    Read(group.slot(0));  // the code and the stack are there now
+    Read(group.slot(0));  // maps the code and the stack
     const int64_t before = Read(group.slot(0));
     fresh.Touch();
     const int64_t after = Read(group.slot(0));
@@ -109,7 +109,7 @@ TEST(EventGroup, CountsTheOpeningThreadOnly) {
   Read(group.slot(0));
   const int64_t before = Read(group.slot(0));
   std::thread([] { FreshPages(5000).Touch(); }).join();
-  EXPECT_LT(Read(group.slot(0)) - before, 1000);  // starting a thread faults a little
+  EXPECT_LT(Read(group.slot(0)) - before, 1000);  // starting a thread causes a few faults
 }
 
 TEST(EventGroup, CloseReleasesEverythingAndItCanBeOpenedAgain) {
@@ -178,7 +178,7 @@ TEST(EventGroup, AReadingIsWhatTheKernelHas) {
 }
 
 TEST(ExactCount, IsTheDifferenceOrNothing) {
-  EXPECT_EQ(ExactCount({}, {}), 0u);  // it never was to count
+  EXPECT_EQ(ExactCount({}, {}), 0u);  // it was never enabled
   EXPECT_EQ(ExactCount({}, {700, 1000, 1000}), 700u);
   EXPECT_EQ(ExactCount({700, 1000, 1000}, {900, 3000, 3000}), 200u);
   EXPECT_EQ(ExactCount({}, {700, 1'000'000, 999'500}), 700u);  // the kernel's rounding
@@ -193,8 +193,7 @@ TEST(ExactCount, OnlyTheTimeBetweenTheReadingsMatters) {
   EXPECT_FALSE(ExactCount(after, {950, 5000, 2500}));
 }
 
-// Where there is a PMU: the count follows the work, with whatever way of reading the machine
-// allows.
+// On machines with a PMU: the count follows the work, with whichever way of reading is available.
 TEST(EventGroup, CountsInstructions) {
   const EventSpec events[] = {kInstructions, kPageFaults};
   EventGroup group;
@@ -216,7 +215,7 @@ TEST(EventGroup, CountsInstructions) {
 struct FakeRegister {
   static inline uint64_t value = 0;
   static inline uint32_t asked = 0;
-  static inline void (*during)() = nullptr;  // what the kernel does in the middle of a read
+  static inline void (*during)() = nullptr;  // the kernel's actions in the middle of a read
   static inline int reads = 0;
   static uint64_t Read(uint32_t counter) {
     asked = counter;
@@ -245,9 +244,9 @@ class FakePageTest : public testing::Test {
   }
   int64_t ReadSlot() { return Read<FakeRegister>(slot_); }
 
-  // Static, so that what happens "in the middle" can be a plain function.
+  // Static, so that `during` can be a plain function.
   static inline perf_event_mmap_page page_;
-  EventSlot slot_;  // no descriptor: a fallback to read() fails and shows
+  EventSlot slot_;  // no descriptor: a fallback to read() fails visibly
 };
 
 TEST_F(FakePageTest, AddsTheCounterToTheOffset) {
@@ -259,7 +258,7 @@ TEST_F(FakePageTest, AddsTheCounterToTheOffset) {
 TEST_F(FakePageTest, ExtendsTheSignFromTheCountersWidth) {
   FakeRegister::value = (1ull << 48) - 100;  // the kernel preset the counter with -100
   EXPECT_EQ(ReadSlot(), 900);
-  FakeRegister::value |= 0xabcull << 48;  // what is above the width is noise
+  FakeRegister::value |= 0xabcull << 48;  // bits above the width are noise
   EXPECT_EQ(ReadSlot(), 900);
   page_.pmc_width = 32;
   FakeRegister::value = 0x7fffffff;
@@ -336,7 +335,7 @@ TEST_F(FakePageTest, ScaledValueNeverFallsAndLargeCountsDoNotOverflow) {
   page_.time_running = 2'000'000'000'000;
   int64_t last = ReadSlot();
   EXPECT_EQ(last, 1ll << 61);
-  page_.time_running = 3'990'000'000'000;  // the ratio falls: what was given stays given
+  page_.time_running = 3'990'000'000'000;  // the ratio falls, but the value does not decrease
   EXPECT_GE(ReadSlot(), last);
   page_.time_running = 0;
   EXPECT_GE(ReadSlot(), last);

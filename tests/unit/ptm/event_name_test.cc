@@ -23,7 +23,7 @@ TEST(EventName, SoftwareEventsInAnySpelling) {
   }
 }
 
-TEST(EventName, HardwareEventsCountUserModeUnlessToldOtherwise) {
+TEST(EventName, HardwareEventsCountUserModeByDefault) {
   const auto exclude = [](const char* name) {
     const auto event = ResolveEvent(name);
     return event ? event->spec.exclude & (kExcludeUser | kExcludeKernel) : 99;
@@ -46,7 +46,7 @@ TEST(EventName, PresetsAreKnownWithoutAPmu) {
   EXPECT_EQ(with_kernel->spec.exclude & kExcludeKernel, 0u);
 }
 
-TEST(EventName, WithoutAPmuTheErrorSaysSo) {
+TEST(EventName, WithoutAPmuTheErrorReportsIt) {
   if (HasPmu()) GTEST_SKIP() << "this machine has a PMU";
   for (const char* name : {"PAPI_TOT_INS", "PAPI_L2_TCM", "perf::INSTRUCTIONS", "r00c0"}) {
     const auto event = CheckEvent(name);

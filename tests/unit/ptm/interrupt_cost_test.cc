@@ -12,7 +12,7 @@ namespace {
 TEST(InterruptCost, IsTheMedianLessAPlainReading) {
   std::vector<int64_t> ticks(99, 60'030);                 // 30 us at 2 GHz
   for (size_t i = 0; i < 20; ++i) ticks[i] = 20'000'000;  // the thread lost its processor
-  for (size_t i = 20; i < 40; ++i) ticks[i] = 40;         // the expiration was beside
+  for (size_t i = 20; i < 40; ++i) ticks[i] = 40;         // the expiration was next to the interval
   EXPECT_EQ(InterruptNanos(ticks, 30, 2).value(), 30'000u);
 }
 
@@ -23,7 +23,7 @@ TEST(InterruptCost, RefusesWhatNoMachineHas) {
   EXPECT_EQ(of(500'000).value_or(0), 500'000u);
   EXPECT_FALSE(of(500'001));
   EXPECT_FALSE(of(-1));
-  EXPECT_EQ(of(500'500).error().message, "500.5 us is no figure to believe");
+  EXPECT_EQ(of(500'500).error().message, "500.5 us is not plausible");
 }
 
 TEST(InterruptCost, RefusesFewExpirations) {

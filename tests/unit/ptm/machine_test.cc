@@ -89,7 +89,7 @@ TEST(Explain, NotOnThisCpu) {
   EXPECT_NE(Explain(kMissing, ENOENT, machine).find("this CPU does not count"), std::string::npos);
 }
 
-TEST(Explain, ParanoidSaysWhatToSet) {
+TEST(Explain, ParanoidStatesWhatToSet) {
   EXPECT_NE(Explain(kOffered, EACCES, {.paranoid = 2}).find("perf_event_paranoid=1"),
             std::string::npos);
   EXPECT_NE(Explain(kOffered, EACCES, {.paranoid = 4}).find("perf_event_paranoid=2"),

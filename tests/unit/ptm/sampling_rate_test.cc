@@ -18,7 +18,7 @@ TEST(SamplingRate, IsLoweredWhereThePeriodIsBelowFiveInterrupts) {
             "sampling at 6,000/s instead of 10,000/s: an interrupt costs 33 us here");
 }
 
-// Whatever is asked for and whatever it costs: the period is five interrupts or what was asked for.
+// For any request and any cost, the period is at least five interrupts or the requested one.
 TEST(SamplingRate, NeverIsAPeriodTooShort) {
   for (uint64_t cost = kLeastInterruptNs; cost <= kMostInterruptNs; cost += 997) {
     for (const uint64_t rate :
@@ -41,7 +41,7 @@ TEST(SamplingRate, ForcedIsAsAskedFor) {
   EXPECT_EQ(kMostRate, 20'000u);
 }
 
-TEST(SamplingRate, SaysWhenTheCostIsOnlyAssumed) {
+TEST(SamplingRate, ReportsWhenTheCostIsOnlyAssumed) {
   EXPECT_EQ(LimitRate(5'000, 0, false).reason, "");
   EXPECT_EQ(LimitRate(20'000, 0, false).reason,
             "sampling at 5,000/s instead of 20,000/s: an interrupt is assumed to cost 40 us here");
@@ -58,7 +58,7 @@ TEST(SamplingRate, ConcernsClocksAlone) {
   EXPECT_TRUE(CountsTime(CpuClock()));
   EXPECT_TRUE(CountsTime(TaskClock()));
   EXPECT_FALSE(CountsTime({"page-faults", 1, 2, 0, 0, 0}));
-  EXPECT_FALSE(CountsTime({"cycles", 0, 0, 0, 0, 0}));  // the same number, of another kind
+  EXPECT_FALSE(CountsTime({"cycles", 0, 0, 0, 0, 0}));  // the same number, of another type
 }
 
 }  // namespace

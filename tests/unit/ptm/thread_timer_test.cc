@@ -59,7 +59,7 @@ class ThreadTimerTest : public testing::Test {
     sampler_.Close();
     current = nullptr;
   }
-  // Opens, or says why not.
+  // Opens the timer, or sets the reason for skipping.
   bool Open(const EventSpec& event, uint64_t period, bool kernel = false) {
     const int error = sampler_.Open({event, period, SIGPROF, kernel}, 12345);
     if (error != 0) skipped_ = strerror(error);
@@ -71,7 +71,7 @@ class ThreadTimerTest : public testing::Test {
 
 constexpr uint64_t kShortest = 100'000;
 
-// Every residue that a random number can have: no first period is short, none stands for too much.
+// For every residue of a random number: no first period is short, and none stands for too many.
 TEST(FirstPeriod, IsNeverShortWhateverTheRandomNumber) {
   for (const uint64_t period : {50'000ull, 100'000ull, 166'667ull, 200'001ull, 1'000'000ull}) {
     uint64_t shortest = ~uint64_t{0}, periods = 0, lengths = 0;
@@ -84,7 +84,7 @@ TEST(FirstPeriod, IsNeverShortWhateverTheRandomNumber) {
       ASSERT_GT(first.length, (first.periods - 1) * period);
     }
     EXPECT_GE(shortest, std::max(period / 2, kShortest)) << period;
-    // What a signal stands for is, on average, what has passed and half a period: no bias.
+    // On average, a signal stands for the elapsed time plus half a period: no bias.
     EXPECT_NEAR(double(periods) - double(lengths) / double(period), double(period) / 2, 1)
         << period;
   }
@@ -98,8 +98,8 @@ TEST_F(ThreadTimerTest, RefusesAPeriodThatCannotBeServed) {
   EXPECT_EQ(sampler_.Open({CpuClock(), 0, SIGPROF}, 1), EINVAL);
 }
 
-// Whatever the random number, and after each restart, too: the first signal does not come before
-// half a period, and from then on one comes each period.
+// For any random number, and also after each restart: the first signal does not come before half a
+// period, and then one comes each period.
 TEST_F(ThreadTimerTest, TheFirstSignalIsNeverEarly) {
   constexpr uint64_t kPeriod = 4 * kMillisecond;
   for (uint64_t random = 0; random < 40; ++random) {
@@ -131,7 +131,7 @@ TEST_F(ThreadTimerTest, TakesOneSampleAPeriodOfCpuTime) {
   const int64_t all = taken;
   EXPECT_NEAR(static_cast<double>(all), 500, 50);
   Burn(20 * kMillisecond);
-  EXPECT_LE(taken, all + 1);  // one may have been under way
+  EXPECT_LE(taken, all + 1);  // one may have been pending
 }
 
 TEST_F(ThreadTimerTest, DoesNotCountTimeOffTheProcessorNorOtherThreads) {
@@ -204,7 +204,7 @@ TEST_F(ThreadTimerTest, ThePosixTimerCanBeChosen) {
   EXPECT_NEAR(static_cast<double>(taken), 300, 60);
 }
 
-// No descriptor is left: as where a container forbids perf events.
+// Without a free descriptor, as in a container that forbids perf events.
 TEST_F(ThreadTimerTest, FallsBackOnlyWhereNoSourceWasChosen) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

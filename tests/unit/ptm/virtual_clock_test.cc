@@ -11,8 +11,7 @@ namespace {
 TEST(VirtualClock, AThreadThatIsGoneHasNoCpuTime) {
   pid_t tid = 0;
   std::thread([&] { tid = gettid(); }).join();
-  // join() returns when the kernel has cleared the thread's number, which is a little before it is
-  // gone.
+  // join() returns when the kernel has cleared the thread's id, shortly before the thread is gone.
   for (int i = 0; i < 1000 && access(("/proc/self/task/" + std::to_string(tid)).c_str(), F_OK) == 0;
        ++i)
     usleep(1000);

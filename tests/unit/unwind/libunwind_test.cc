@@ -1,4 +1,4 @@
-// Stacks at random places of libc, by a timer's signal, against libunwind's.
+// Stacks at random places of libc, at a timer's signal, compared with libunwind's.
 #define UNW_LOCAL_ONLY
 #include <gtest/gtest.h>
 #include <libunwind.h>

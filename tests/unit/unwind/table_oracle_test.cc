@@ -1,5 +1,5 @@
-// Whole tables of real modules, for both processors, against elfutils' reading of the same
-// exception frames; and the functions of loaded modules against their symbol tables.
+// Whole tables of real modules, for both processors, compared with elfutils' interpretation of the
+// same exception frames; and the functions of loaded modules with their symbol tables.
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -90,7 +90,7 @@ class ElfFile {
   Elf* elf_;
 };
 
-// A location as elfutils writes it: operations, of which the simple forms are those of FrameRule.
+// A location in elfutils' form: operations, whose simple forms are those of FrameRule.
 struct Place {
   From from = From::kUnknown;
   int64_t offset = 0;
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Modules, TableOracle,
 
 class LoadedFunctions : public testing::TestWithParam<const char*> {};
 
-TEST_P(LoadedFunctions, BeginWhereSymbolsSay) {
+TEST_P(LoadedFunctions, BeginAtTheirSymbols) {
   void* library = dlopen(GetParam(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) GTEST_SKIP() << dlerror();
   Unwinder unwinder;

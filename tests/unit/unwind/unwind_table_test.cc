@@ -1,4 +1,4 @@
-// Frame programs written by hand, for both processors; damaged ones.
+// Hand-written frame programs for both processors, and damaged ones.
 #include "jprof/unwind/unwind_table.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(UnwindTable, FunctionsAreSortedClippedAndFound) {
                          .Function(0x1000, 0x30, {})
                          .Function(0x1010, 0x10, {0x0e, 32})
                          .Function(0x0500, 0x10, {})  // not this module's code
-                         .Function(0x8ff0, 0x20, {})  // goes beyond it
+                         .Function(0x8ff0, 0x20, {})  // extends beyond it
                          .Compile();
   const auto start = [&](uint64_t pc) -> uint64_t {
     const UnwindTable::Row* row = table.Find(pc - kCode);
@@ -191,7 +191,7 @@ TEST_F(ApplyTest, AArch64LeafThenFrame) {
   EXPECT_EQ(registers.pc, 0x4242u);
   EXPECT_EQ(registers.sp, Address(6));
   EXPECT_EQ(registers.fp, Address(9));
-  // A caller's return address is on its stack; who says otherwise would go round in a circle.
+  // A caller's return address is on its stack; a rule to the contrary would cause an endless loop.
   EXPECT_EQ(At(table, 0x2000).Apply(registers, Bounds()), Step::kBad);
   EXPECT_EQ(At(table, 0x2024).Apply(registers, Bounds()), Step::kBad);
 }
@@ -216,7 +216,7 @@ TEST(UnwindTable, AArch64SignalFrameIsTheKernels) {
 #endif
 }
 
-// Rows ascend, functions are found, whatever the bytes were.
+// Rows ascend and functions are found, for any bytes.
 void CheckOrder(const UnwindTable& table) {
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const UnwindTable::Row& row = table.rows()[i];

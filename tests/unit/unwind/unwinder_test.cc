@@ -1,4 +1,4 @@
-// Live stacks against libgcc's (backtrace()); modules that come and go.
+// Live stacks compared with libgcc's (backtrace()); modules that are mapped and unmapped.
 #include "jprof/unwind/unwinder.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ jmp_buf way_out;
   longjmp(way_out, 1);
 }
 
-// Its call is its last instruction: the return address is behind its end.
+// Its call is its last instruction: the return address is after its end.
 __attribute__((noinline)) void EndsWithACall(Taken& taken) {
   [[maybe_unused]] volatile char room[200];
   room[5] = 1;
@@ -81,7 +81,7 @@ TEST_F(UnwinderTest, OtherThreadsEndToo) {
   }).join();
 }
 
-// The walk starts inside the handler and goes on in what the signal interrupted.
+// The walk starts inside the handler and continues in the interrupted code.
 TEST_F(UnwinderTest, ThroughASignal) {
 #if defined(__aarch64__)
   GTEST_SKIP() << "the emulator's trampoline has no unwind information";
@@ -175,7 +175,7 @@ TEST_F(UnwinderTest, NothingNewCostsNothing) {
   EXPECT_EQ(unwinder_.TableBytes(), bytes);
 }
 
-// A program that maps other plugins, and unmaps them, for days.
+// Simulates a program that maps and unmaps different plugins for days.
 TEST_F(UnwinderTest, ModulesThatAreGoneTakeNoMemory) {
   constexpr int kRounds = 60, kKept = 16;  // tables that may be kept for a while
   const std::string folder = testing::TempDir() + "unwind_plugins_" + std::to_string(getpid());
@@ -202,7 +202,7 @@ TEST_F(UnwinderTest, ModulesThatAreGoneTakeNoMemory) {
   EXPECT_LT(most, before + kKept * one) << one << " bytes for one";
 }
 
-// What a reader has found stays while it reads, however often modules change.
+// Results remain valid while a reader uses them, however often modules change.
 TEST_F(UnwinderTest, NothingIsFreedWhileItIsRead) {
   Function function;
   uint64_t held = 0;
@@ -220,8 +220,8 @@ TEST_F(UnwinderTest, NothingIsFreedWhileItIsRead) {
   EXPECT_LT(unwinder_.TableBytes(), held);
 }
 
-// While one thread maps, calls through and unmaps, and another refreshes: each walk ends well or at
-// the plugin.
+// One thread maps, calls through and unmaps a plugin while another refreshes: each walk ends at the
+// outermost frame or at the plugin.
 TEST_F(UnwinderTest, RefreshWhileModulesChange) {
   std::atomic<bool> stop = false;
   std::thread refresher([&] {

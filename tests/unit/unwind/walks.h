@@ -24,7 +24,7 @@ inline StackBounds OwnStack() {
   return {reinterpret_cast<uint64_t>(low), reinterpret_cast<uint64_t>(low) + size};
 }
 
-// From `registers` outwards. Allocates nothing if `room` elements do.
+// Walks from `registers` outwards. Allocates nothing if `room` elements suffice.
 inline Unwinder::Step Walk(const Unwinder& unwinder, Registers registers, const StackBounds& stack,
                            uint64_t* out, size_t room, size_t& depth) {
   auto step = Unwinder::Step::kStepped;
@@ -36,8 +36,8 @@ inline Unwinder::Step Walk(const Unwinder& unwinder, Registers registers, const 
   return step;
 }
 
-// What two unwinders say about one moment: the frames outside of the one that took them. Has room
-// for all, so that it can be filled in a signal handler.
+// The results of two unwinders at one moment: the frames outside of the recording function. Has
+// space for all, so that it can be filled in a signal handler.
 struct Taken {
   static constexpr size_t kRoom = 16384;
 
@@ -52,7 +52,7 @@ struct Taken {
   Unwinder::Step end = Unwinder::Step::kBad;
 };
 
-// The visitor of chains: our walk and libgcc's from here. `data` is a Taken.
+// The visitor of chains: jprof's walk and libgcc's from here. `data` is a Taken.
 __attribute__((noinline)) inline void TakeBacktrace(void* data) {
   Taken& taken = *static_cast<Taken*>(data);
   ucontext_t context;

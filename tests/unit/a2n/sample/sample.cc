@@ -1,5 +1,5 @@
-// What image_test asks about: Outer has Middle inlined, which has Inner inlined. The tests find the
-// lines by their marks.
+// The sample for image_test: Middle is inlined into Outer, and Inner into Middle. The tests find
+// the lines by their marks.
 #include <cstdio>
 
 namespace sample {

@@ -23,7 +23,7 @@ struct Rest {
 
 unsigned long Descend(Rest& rest);
 
-// Keeps values alive in the registers that callees must save.
+// Keeps values in callee-saved registers.
 OWN_FRAME unsigned long Registers(Rest& rest, unsigned long a, unsigned long b, unsigned long c,
                                   unsigned long d, unsigned long e) {
   const unsigned long before = a * b + c;
