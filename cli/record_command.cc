@@ -195,7 +195,7 @@ Examples:
 constexpr char kScsExamples[] = R"(
 Examples:
   jprof scs --rate 1000 -- java -jar app.jar           where the CPU time goes
-  jprof scs --rate 5000 --duration 10 -- java ...      finer; the rate is lowered if interrupts are slow
+  jprof scs --rate 5000 --duration 10 -- java ...      finer; lowered if interrupts are slow
   jprof scs --timer posix --rate 100 -- java ...       without perf events
   jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
   jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
@@ -209,8 +209,8 @@ std::string ScsHelp() {
 // `help`: the end of the footer.
 Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
                         const Command& command) {
-  sub.footer(
-      fmt::format("Usage:  jprof {} [options] -- java -jar app.jar{}", sub.get_name(), help));
+  sub.footer(fmt::format("Give the command after --:  jprof {} [options] -- java -jar app.jar{}",
+                         sub.get_name(), help));
   sub.prefix_command();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<RecordOptions>();
   typed->options.mode = mode;

@@ -21,7 +21,7 @@ struct KnownTrigger {
 };
 constexpr KnownTrigger kTriggers[] = {
     {TriggerKind::kTime, "TIME", "", 0, "ns",
-     "CPU time of each thread (the default; see the rate)"},
+     "CPU time of each thread (the default; the rate sets the period)"},
     {TriggerKind::kAllocatedBytes, "ALLOCATED_BYTES", "bytes", 512 * 1024, "bytes",
      "an object about every N allocated bytes; estimates bytes"},
     {TriggerKind::kAllocations, "ALLOCATIONS", "", 1000, "events",
