@@ -24,7 +24,8 @@ double BracketVariance(const profile::Reader& reader, const profile::CallTree& t
     events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
   }
   if (events == 0 || own <= 0 || reader.meta().clock.bracket_period <= 1) return 0;
-  return (reader.meta().clock.bracket_period - 1) * (own / events) * (own / events);
+  return static_cast<double>(reader.meta().clock.bracket_period - 1) * (own / events) *
+         (own / events);
 }
 
 // The metrics to load, by place in the file: all, or the one asked for with its number of samples.
@@ -173,7 +174,8 @@ void Order(Forest& forest, const Options& options) {
 void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
   for (size_t m = 0; m < columns.size(); ++m) {
     if (columns[m].counts == MetricTotals::kNoCounts) continue;
-    cells[m].error = static_cast<float>(SamplingError(cells[m].raw, cells[columns[m].counts].raw));
+    cells[m].error = static_cast<float>(SamplingError(
+        static_cast<double>(cells[m].raw), static_cast<double>(cells[columns[m].counts].raw)));
   }
 }
 

@@ -67,8 +67,8 @@ TEST_P(ScsGolden, IsAsWritten) {
   EXPECT_EQ(text, expected.str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& info) {
-  std::string name = info.param.golden;
+INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& one) {
+  std::string name = one.param.golden;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 });
@@ -84,7 +84,7 @@ SampledProfile RandomSamples(unsigned seed) {
     profile.made.AddThread("t" + std::to_string(thread), 100 + thread);
   for (int i = 0; i < 2000; ++i) {
     std::vector<Frame> stack;
-    for (unsigned depth = random() % 12; depth > 0; --depth)
+    for (size_t depth = random() % 12; depth > 0; --depth)
       stack.push_back({methods[random() % 8]});
     profile.Sample(random() % 2, stack, {1});
   }

@@ -82,8 +82,10 @@ TEST(Statistics, RankCorrelationIsWhatTheDefinitionSays) {
   std::mt19937 random(4);
   for (int round = 0; round < 200; ++round) {
     std::vector<double> a, b;
-    for (size_t i = 0; i < 3 + random() % 20; ++i)
-      a.push_back(random() % 9), b.push_back(random() % 9);
+    for (size_t i = 0; i < 3 + random() % 20; ++i) {
+      a.push_back(static_cast<double>(random() % 9));
+      b.push_back(static_cast<double>(random() % 9));
+    }
     const double slow = SlowRankCorrelation(a, b);
     const double fast = RankCorrelation(a, b);
     if (std::isnan(slow)) {
