@@ -8,7 +8,7 @@ constexpr Report kReports[] = {
     {"methods", "the tree summed by method, hottest first", kTableFormats, PrintMethods},
     {"scs", "the call tree of a sampled profile: samples in every calling sequence", kTreeFormats,
      PrintScs},
-    {"log-gen", "the trace: entries and exits in order", kLineFormats, PrintLogGen},
+    {"log-gen", "the trace: entries and exits in order", kCommonFormats, PrintLogGen},
 };
 
 }  // namespace

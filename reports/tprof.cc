@@ -206,7 +206,7 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 }  // namespace
 
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
-  if (auto offered = CheckOffered("tprof", kTreeFormats, options.format); !offered) return offered;
+  if (auto offered = CheckOffered("tprof", kStackFormats, options.format); !offered) return offered;
   const TickTable table = NameTicks(recording);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
   if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);
