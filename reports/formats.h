@@ -10,10 +10,10 @@
 
 namespace jprof::reports {
 
-enum class Format { kText, kJson, kCsv, kCollapsed };
+enum class Format { kText, kJson, kCsv, kMarkdown, kCollapsed };
 
 using MakeWriter = std::unique_ptr<TableWriter>(const Layout&, Output&);
-MakeWriter MakeTextWriter, MakeJsonWriter, MakeCsvWriter;
+MakeWriter MakeTextWriter, MakeJsonWriter, MakeCsvWriter, MakeMarkdownWriter;
 
 struct FormatEntry {
   const char* name;
@@ -24,17 +24,17 @@ struct FormatEntry {
 
 // By Format.
 inline constexpr FormatEntry kFormats[] = {
-    {"text", kPeople, MakeTextWriter, true},
-    {"json", kJson, MakeJsonWriter, true},
-    {"csv", kCsv, MakeCsvWriter, false},
+    {"text", kPeople, MakeTextWriter, true}, {"json", kJson, MakeJsonWriter, true},
+    {"csv", kCsv, MakeCsvWriter, false},     {"markdown", kPeople, MakeMarkdownWriter, false},
     {"collapsed", kPeople, nullptr, false},
 };
 
 // What a report or a command offers.
 inline constexpr Format kCommonFormats[] = {Format::kText, Format::kJson, Format::kCsv};
-inline constexpr Format kTableFormats[] = {Format::kText, Format::kJson, Format::kCsv};
+inline constexpr Format kTableFormats[] = {Format::kText, Format::kJson, Format::kCsv,
+                                           Format::kMarkdown};
 inline constexpr Format kTreeFormats[] = {Format::kText, Format::kJson, Format::kCsv,
-                                          Format::kCollapsed};
+                                          Format::kMarkdown, Format::kCollapsed};
 inline constexpr Format kStackFormats[] = {Format::kText, Format::kJson, Format::kCsv,
                                            Format::kCollapsed};
 inline constexpr auto kAllFormats = [] {
