@@ -73,8 +73,11 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
 std::string PeriodText(const profile::Metric& info) {
   const double period = static_cast<double>(info.period.value);
   if (info.period.unit != "ns") return AmountIn(info.period.unit, period);
-  const bool elapsed = info.name.starts_with("IDLE") || info.name.starts_with("WALL");
-  return fmt::format("{:g} ms of {} time", period / 1e6, elapsed ? "elapsed" : "CPU");
+  using Clock = profile::Period::Clock;
+  return fmt::format("{:g} ms{}", period / 1e6,
+                     info.period.clock == Clock::kCpu       ? " of CPU time"
+                     : info.period.clock == Clock::kElapsed ? " of elapsed time"
+                                                            : "");
 }
 
 std::string RateText(const profile::Metric& info) {
