@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""Compares `jprof a2n` with addr2line on random addresses of code: names, chains of inlined functions, speed, memory.
+"""Compares `jprof a2n` with addr2line on random addresses of code: names, chains of inlined
+functions, speed, memory.
 
-The files: libjvm.so, libc.so.6, and a C++ program with much inlining that is compiled here with -O2 -g. Where a file has
-DWARF (itself or in a debug package), the oracle is `addr2line -f -i -C`; where it has none, also a table made from nm: the
-nearest function at or below the address that reaches over it. Differences are counted by class, with examples:
+The files: libjvm.so, libc.so.6, and a C++ program with much inlining that the benchmark compiles
+with
+-O2 -g. For a file with DWARF (its own or in a debug package), the oracle is `addr2line -f -i -C`;
+for a file without, also a table made from nm: the nearest function at or below the address whose
+size includes it. Differences are counted by class, with examples:
 
-  same          names of the whole chain are equal
-  spelling      equal but for spaces, "(anonymous namespace)", clone suffixes, parameters or qualification left out by one
+  same          the names of the whole chain are equal
+  spelling      equal except for spaces, "(anonymous namespace)", clone suffixes, or parameters and
+                qualification that one of them omits
   alias         another name of the same function (one address in the symbol table)
-  padding       no function is there by its size; the oracle names the one before
-  ours only     addr2line knows nothing
-  theirs only   we know nothing
-  misplaced     addr2line puts the outermost function's name on the innermost frame, where DWARF has no linkage name
+  padding       no function contains the address; the oracle returns the preceding one
+  ours only     addr2line finds no name
+  theirs only   jprof finds no name
+  misplaced     addr2line gives the outermost function's name to the innermost frame, because DWARF
+                has no linkage name
   chain         the innermost name is equal, the functions around it are not
-  other         the rest
+  other         all other differences
 """
-import argparse
 import bisect
 import collections
 import glob
@@ -26,6 +30,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import measure
 
 PROGRAM = r"""
 #include <algorithm>
@@ -46,10 +52,12 @@ class Basket {
  public:
   void Add(Item item) { items_.push_back(std::move(item)); }
   double Sum() const {
-    return std::accumulate(items_.begin(), items_.end(), 0.0, [](double sum, const Item& i) { return sum + i.price * i.count; });
+    return std::accumulate(items_.begin(), items_.end(), 0.0,
+                           [](double sum, const Item& i) { return sum + i.price * i.count; });
   }
   template <typename Key> void Sort(Key key) {
-    std::sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+    std::sort(items_.begin(), items_.end(),
+              [&](const Item& a, const Item& b) { return key(a) < key(b); });
   }
   std::map<std::string, std::vector<Item>> ByName() const {
     std::map<std::string, std::vector<Item>> names;
@@ -81,7 +89,8 @@ int main(int argc, char** argv) {
 """
 
 
-# Waits for the command from a small process: a child's peak of memory begins with that of the process it was forked from.
+# Waits for the command in a small process: the peak memory of a child is at least that of the
+# process that forked it.
 WATCH = """
 import os, subprocess, sys
 child = subprocess.Popen(sys.argv[2:])
@@ -93,8 +102,9 @@ os._exit(os.waitstatus_to_exitcode(status) & 255)
 
 class Measured:
     def __init__(self, command, text):
-        """Runs the command with the text as its input; its own time and its own peak of memory."""
-        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+        """Runs the command with the text as its input and records its time and peak memory."""
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
+                tempfile.TemporaryFile() as err, \
                 tempfile.NamedTemporaryFile("r") as peak:
             source.write(text.encode())
             source.seek(0)
@@ -112,10 +122,14 @@ class Measured:
 
 
 def code_ranges(path):
-    """(start, length) of the sections of instructions."""
-    listing = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
-    found = re.findall(r"\]\s+(\.\S+)\s+PROGBITS\s+([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+[0-9a-f]+\s+[WA]*X", listing)
-    return [(int(start, 16), int(size, 16)) for name, start, size in found if not name.startswith(".plt")]
+    """(start, length) of the sections that contain code."""
+    listing = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True,
+                             check=True).stdout
+    found = re.findall(
+        r"\]\s+(\.\S+)\s+PROGBITS\s+([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+[0-9a-f]+\s+[WA]*X",
+        listing)
+    return [(int(start, 16), int(size, 16)) for name, start, size in found
+            if not name.startswith(".plt")]
 
 
 def random_addresses(path, count, seed):
@@ -126,12 +140,14 @@ def random_addresses(path, count, seed):
 
 
 def has_dwarf(path):
-    """In itself or in a debug file by build id."""
-    if ".debug_info" in subprocess.run(["readelf", "-SW", path], capture_output=True, text=True).stdout:
+    """Whether the file, or its debug file by build id, contains DWARF."""
+    if ".debug_info" in subprocess.run(["readelf", "-SW", path], capture_output=True,
+                                       text=True).stdout:
         return True
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
     build = re.search(r"Build ID: ([0-9a-f]+)", notes)
-    return bool(build) and os.path.exists(f"/usr/lib/debug/.build-id/{build[1][:2]}/{build[1][2:]}.debug")
+    return bool(build) and os.path.exists(
+        f"/usr/lib/debug/.build-id/{build[1][:2]}/{build[1][2:]}.debug")
 
 
 def symbols(path):
@@ -152,7 +168,7 @@ def symbols(path):
 
 
 def by_nm(table, address):
-    """The names at the largest address at or below that reaches over it."""
+    """The names of the nearest function at or below the address that contains it."""
     addresses, entries = table
     place = bisect.bisect_right(addresses, address) - 1
     for back in range(place, max(-1, place - 20), -1):
@@ -162,7 +178,8 @@ def by_nm(table, address):
 
 
 def blocks(output, count):
-    """Chains of function names, in order of the questions; a question's own address stands on a line before it."""
+    """Chains of function names, in the order of the addresses; each chain follows a line with its
+    address."""
     chains, lines = [], output.split("\n")
     i = 0
     while i < len(lines) and len(chains) <= count:
@@ -177,31 +194,36 @@ def blocks(output, count):
     return chains
 
 
-def ask_addr2line(tool, path, addresses):
-    ran = Measured([tool, "-f", "-i", "-C", "-a", "-e", path], "".join(f"{a:x}\n" for a in addresses))
+def run_addr2line(tool, path, addresses):
+    ran = Measured([tool, "-f", "-i", "-C", "-a", "-e", path],
+                   "".join(f"{a:x}\n" for a in addresses))
     return ran, blocks(ran.output, len(addresses))
 
 
-def ask_jprof(jprof, path, addresses):
+def run_jprof(jprof, path, addresses):
     import json
     text = "".join(f"{a:x}\n" for a in addresses)
     ran = Measured([jprof, "a2n", "-f", "-i", "-q", "--timing", "-e", path], text)
-    rows = [json.loads(line) for line in Measured([jprof, "a2n", "-q", "--format", "json", "-i", "-e", path],
+    rows = [json.loads(line)
+            for line in Measured([jprof, "a2n", "-q", "--format", "json", "-i", "-e", path],
                                                   text).output.splitlines()]
-    chains = [[(("??" if f["function"].startswith("NoSymbol") else f["function"]), f"{f['file'] or '??'}:{f['line']}")
+    chains = [[(("??" if f["function"].startswith("NoSymbol") else f["function"]),
+                f"{f['file'] or '??'}:{f['line']}")
                for f in row["frames"]] for row in rows]
     return ran, chains, [row["symbol"] for row in rows]
 
 
 def bare(name):
-    """Without what the two write differently."""
-    name = re.sub(r" ?\[clone [^]]*\]|\.(isra|part|constprop|cold|lto_priv)(\.\d+)*|@@?[A-Za-z_0-9.]+$|\[abi:\w+\]", "", name)
+    """The name without the parts that the two tools print differently."""
+    name = re.sub(
+        r" ?\[clone [^]]*\]|\.(isra|part|constprop|cold|lto_priv)(\.\d+)*"
+        r"|@@?[A-Za-z_0-9.]+$|\[abi:\w+\]", "", name)
     name = name.replace("(anonymous namespace)::", "").replace(" ", "")
     return name
 
 
 def core(name):
-    """The last word before the parameters."""
+    """The unqualified name, without parameters."""
     name, depth, out = bare(name), 0, ""
     for character in name:
         depth += character in "<({"
@@ -212,13 +234,13 @@ def core(name):
 
 
 def same_name(ours, theirs):
-    if theirs.startswith("_Z"):  # llvm-addr2line leaves some names mangled
+    if theirs.startswith("_Z"):  # llvm-addr2line does not demangle some names
         return not ours.startswith("_Z")
     return ours == theirs or bare(ours) == bare(theirs) or core(ours) == core(theirs)
 
 
 def part_of_name(ours, theirs):
-    """DWARF's bare name of what the symbol table names in full."""
+    """Whether `theirs` is DWARF's unqualified form of the symbol table's full name."""
     return same_name(ours, theirs) or bare(theirs) in bare(ours)
 
 
@@ -234,7 +256,8 @@ def classify(ours, theirs, aliases):
         return "theirs only"
     if len(ours) == len(theirs) and all(same_name(a, b) for a, b in zip(our_names, their_names)):
         return "spelling"
-    if len(ours) == len(theirs) and all(same_name(a, b) or {a, b} <= aliases for a, b in zip(our_names, their_names)):
+    if len(ours) == len(theirs) and all(
+            same_name(a, b) or {a, b} <= aliases for a, b in zip(our_names, their_names)):
         return "alias"
     if len(ours) == len(theirs) and all(map(part_of_name, our_names, their_names)):
         return "spelling"
@@ -245,29 +268,34 @@ def classify(ours, theirs, aliases):
 
 
 def report(name, addresses, ours, theirs, table, examples, also):
-    count, shown, lines_equal, lines_asked = collections.Counter(), collections.defaultdict(list), 0, 0
+    count, shown, lines_equal, lines_compared = collections.Counter(), collections.defaultdict(
+        list), 0, 0
     for address, our, their in zip(addresses, ours, theirs):
         aliases = by_nm(table, address)
         kind = classify(our, their, aliases)
         count[kind] += 1
         if kind in ("same", "spelling") and not their[0][1].startswith("??"):
-            lines_asked += 1
+            lines_compared += 1
             line = re.sub(r" \(discriminator \d+\)", "", their[0][1])
             lines_equal += our[0][1].rsplit(":", 1)[-1] == line.rsplit(":", 1)[-1]
         if kind != "same" and len(shown[kind]) < examples:
-            chain = lambda frames: " < ".join(f if len(f) < 90 else f[:60] + "..." + f[-27:] for f, _ in frames)
-            shown[kind].append(f"      {address:x}\n        ours   {chain(our)}\n        {name:<6} {chain(their)}")
+            chain = lambda frames: " < ".join(
+                f if len(f) < 90 else f[:60] + "..." + f[-27:] for f, _ in frames)
+            shown[kind].append(
+                f"      {address:x}\n        ours   {chain(our)}\n        {name:<6} {chain(their)}")
     total = len(addresses)
     print(f"  against {also}:")
     for kind, times in count.most_common():
         print(f"    {kind:<12} {times:>8}  {100 * times / total:8.4f} %")
         print("\n".join(shown[kind])) if shown[kind] else None
-    if lines_asked:
-        print(f"    innermost line number equal: {lines_equal} of {lines_asked} ({100 * lines_equal / lines_asked:.3f} %)")
+    if lines_compared:
+        print(
+            f"    innermost line number equal: {lines_equal} of {lines_compared} "
+            f"({100 * lines_equal / lines_compared:.3f} %)")
 
 
 def report_nm(addresses, symbols_of_ours, table, examples):
-    """Our ELF names against the table."""
+    """Compares jprof's ELF names with the table."""
     wrong, shown = collections.Counter(), []
     for address, name in zip(addresses, symbols_of_ours):
         names = by_nm(table, address)
@@ -281,7 +309,8 @@ def report_nm(addresses, symbols_of_ours, table, examples):
             kind = "other"
         wrong[kind] += 1
         if not kind.startswith("same") and len(shown) < examples:
-            shown.append(f"      {address:x}: ours {name}, nm {' = '.join(sorted(names)) or 'none'}")
+            shown.append(
+                f"      {address:x}: ours {name}, nm {' = '.join(sorted(names)) or 'none'}")
     print("  names against nm's table:")
     for kind, times in wrong.most_common():
         print(f"    {kind:<46} {times:>8}  {100 * times / len(addresses):8.4f} %")
@@ -291,16 +320,21 @@ def report_nm(addresses, symbols_of_ours, table, examples):
 def compare(jprof, path, options):
     addresses = random_addresses(path, options.count, options.seed)
     dwarf = has_dwarf(path)
-    print(f"{path} ({os.path.getsize(path) / 2**20:.1f} MiB, {'DWARF' if dwarf else 'no DWARF'}, {len(addresses)} addresses)")
-    ran, ours, names = ask_jprof(jprof, path, addresses)
+    print(
+        f"{path} ({os.path.getsize(path) / 2**20:.1f} MiB, {'DWARF' if dwarf else 'no DWARF'}, "
+        f"{len(addresses)} addresses)")
+    ran, ours, names = run_jprof(jprof, path, addresses)
     table = symbols(path)
-    print(f"  jprof a2n    {ran.seconds:7.2f} s  {ran.megabytes:6.0f} MB   {ran.errors.strip().splitlines()[-1]}")
+    print(
+        f"  jprof a2n    {ran.seconds:7.2f} s  {ran.megabytes:6.0f} MB   "
+        f"{ran.errors.strip().splitlines()[-1]}")
     report_nm(addresses, names, table, options.examples)
     for tool in options.tools:
         few = addresses[: options.llvm_count] if "llvm" in tool else addresses
-        theirs, chains = ask_addr2line(tool, path, few)
-        print(f"  {tool:<12} {theirs.seconds:7.2f} s  {theirs.megabytes:6.0f} MB   {len(few)} addresses, with its start "
-              f"{len(few) / theirs.seconds:.0f} a second")
+        theirs, chains = run_addr2line(tool, path, few)
+        print(f"  {tool:<12} {theirs.seconds:7.2f} s  {theirs.megabytes:6.0f} MB   {len(few)} "
+              f"addresses, start-up included: "
+              f"{len(few) / theirs.seconds:.0f} per second")
         report(tool[:6], few, ours, chains, table, options.examples, tool)
 
 
@@ -318,18 +352,28 @@ def libjvm():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jprof", default="build/release/bin/jprof", help="the command to test (%(default)s)")
-    parser.add_argument("--count", type=int, default=100_000, help="addresses of each file (%(default)s)")
-    parser.add_argument("--llvm-count", type=int, default=20_000, help="of these for llvm-addr2line, which is slow (%(default)s)")
-    parser.add_argument("--examples", type=int, default=3, help="of each kind of difference (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random addresses (%(default)s)")
-    parser.add_argument("--tools", nargs="*", default=["addr2line", "llvm-addr2line"], help="to compare with, those that are there")
-    parser.add_argument("files", nargs="*", help="instead of libjvm.so, libc.so.6 and the compiled program")
+    parser = measure.parser(__doc__)
+    parser.add_argument("--jprof", default="build/release/bin/jprof",
+                        help="the command to test (%(default)s)")
+    parser.add_argument("--count", type=int, default=100_000,
+                        help="addresses per file (%(default)s)")
+    parser.add_argument("--llvm-count", type=int, default=20_000,
+                        help="addresses per file for llvm-addr2line, which is slow (%(default)s)")
+    parser.add_argument("--examples", type=int, default=3,
+                        help="examples of each kind of difference (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="seed of the random addresses (%(default)s)")
+    parser.add_argument("--tools", nargs="*", default=["addr2line", "llvm-addr2line"],
+                        help="tools to compare with, if installed")
+    parser.add_argument("files", nargs="*",
+                        help="files instead of libjvm.so, libc.so.6 and the compiled program")
     options = parser.parse_args()
-    options.tools = [t for t in options.tools if subprocess.run(["which", t], capture_output=True).returncode == 0]
+    options.tools = [
+        t for t in options.tools
+        if subprocess.run(["which", t], capture_output=True).returncode == 0]
     with tempfile.TemporaryDirectory() as folder:
-        files = options.files or libjvm() + glob.glob("/lib/*/libc.so.6")[:1] + [compiled_program(folder)]
+        files = options.files or libjvm() + glob.glob("/lib/*/libc.so.6")[:1] + [
+            compiled_program(folder)]
         for path in files:
             compare(options.jprof, path, options)
 

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""How true calibrated times are, side by side with the untraced program on the same JVM (-XX:-Inline):
+"""Compares calibrated times with the untraced program on the same JVM (-XX:-Inline):
 
-  javac    calibrated time of javac's main thread / that thread's CPU time untraced
-  as-ran   calibrated time of javac's main thread / what samples of that same traced run find outside the profiler's code
-           (jprof tprof, 1,000 a second), which holds the calls of the probes and the kernel's work for the profile, too: no
-           bound, but a calibrated time belongs between the untraced one and this
-  phases   calibrated time of a phase of many tiny calls / of an equally long phase with none: scan (ordinary code)
-           and chain (no bound: the processor runs the probes in the gaps of such code; see docs/CALIBRATION.md)
+  javac    calibrated time of javac's main thread / CPU time of that thread untraced
+  as-ran   calibrated time of javac's main thread / its samples outside the profiler's code in the
+           same traced run (jprof tprof, 1,000 per second). These include the calls of the probes
+           and the kernel's work for the profile: no bound, but a calibrated time lies between the
+           untraced time and this one
+  phases   calibrated time of a phase of many tiny calls / of an equally long phase without calls:
+           scan (ordinary code) and chain (no bound: the processor executes the probes in the gaps
+           of such code; see docs/CALIBRATION.md)
 
-Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...] [--fold] [--focus P]
-Needs a calibration table for each JVM (jprof calibrate --java JAVA) and a JDK's src.zip for javac.
-Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1, phases 0.8..1.2).
+Usage: accuracy.py [--build DIR] [--runs N] [--java JAVA]... [--files N] [--kinds KIND:N,...]
+                   [--fold] [--focus P]
+Requires a calibration table for each JVM (jprof calibrate --java JAVA) and, for javac, a JDK's
+src.zip. Prints medians of the runs and exits with 1 if a median misses its bound (javac 0.9..1.1,
+phases 0.8..1.2).
 """
 
-import argparse
 import json
 import os
 import re
@@ -30,7 +33,9 @@ from javac_side_by_side import source_zip
 def run(command, **options):
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command[:6])} ...: exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        sys.exit(
+            f"{' '.join(command[:6])} ...: exit status "
+            f"{done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout
 
 
@@ -44,37 +49,46 @@ class Bench:
         return [java, "-XX:-Inline", "-cp", self.jar, "jprof.trainers." + main, *args]
 
     def profile(self, command, *options):
-        """Runs under callflow; answers the main thread's nodes (log-rt with these options) and the program's output."""
+        """Runs the command under callflow. Returns the main thread's nodes (of log-rt with these
+        options) and the program's output."""
         out = os.path.join(self.work, "accuracy.jprof")
         shutil.rmtree(out, ignore_errors=True)
         fold = (["--fold-recursion"] if self.fold else []) + (
             ["--focus", self.focus, "--keep-intrinsics"] if self.focus else [])
-        output = run([self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
-        report = json.loads(run([self.jprof, "report", "log-rt", out, "--cumulative", "--format", "json", *options]))
+        output = run(
+            [self.jprof, "callflow", "--tree-memory", "2G", *fold, "-o", out, "--", *command])
+        report = json.loads(
+            run([self.jprof, "report", "log-rt", out, "--cumulative", "--format", "json",
+                 *options]))
         if not report["metrics"][0]["calibrated"]:
             sys.exit("the profile is not calibrated: run jprof calibrate --java " + command[0])
         shutil.rmtree(out, ignore_errors=True)
-        return max((t["nodes"] for t in report["threads"] if t["name"] == "main"), key=lambda n: n[0]["cumulative"][0]), output
+        return max((t["nodes"] for t in report["threads"] if t["name"] == "main"),
+                   key=lambda n: n[0]["cumulative"][0]), output
 
 
 def javac_arguments(work, files):
     archive = next(filter(None, map(source_zip, measure.jvms.find_jdks())), None)
     if archive is None:
-        measure.jvms.skip("no JDK's src.zip under /usr/lib/jvm; scripts/setup installs that of JDK 17")
+        measure.jvms.skip(
+            "no JDK's src.zip under /usr/lib/jvm; scripts/setup installs that of JDK 17")
     with zipfile.ZipFile(archive) as source:
         names = [n for n in source.namelist() if n.startswith("java.xml/") and n.endswith(".java")]
         source.extractall(work, names)
     names = sorted(n for n in names if not n.endswith("module-info.java"))[:files]
     with open(os.path.join(work, "files"), "w") as out:
         out.writelines(f"{os.path.join(work, n)}\n" for n in names)
-    return ["-nowarn", "-proc:none", "-implicit:none", "-XDignore.symbol.file", "-d", os.path.join(work, "classes"),
-            "--patch-module", "java.xml=" + os.path.join(work, "java.xml"), "@" + os.path.join(work, "files")]
+    return ["-nowarn", "-proc:none", "-implicit:none", "-XDignore.symbol.file", "-d",
+            os.path.join(work, "classes"),
+            "--patch-module", "java.xml=" + os.path.join(work, "java.xml"),
+            "@" + os.path.join(work, "files")]
 
 
 def below(nodes, name):
-    """The phase's own tree: calibrated and raw time, ns."""
+    """Calibrated and raw time of the phase's subtree, ns."""
     names = {n["id"]: n["name"] for n in nodes}
-    top = next(n for n in nodes if f".{name}(" in n["name"] and ".measure(" in names.get(n["parent"], ""))
+    top = next(
+        n for n in nodes if f".{name}(" in n["name"] and ".measure(" in names.get(n["parent"], ""))
     inside, raw = {top["id"]}, top["raw"][0]
     for node in nodes:
         if node["parent"] in inside:
@@ -89,38 +103,49 @@ def javac(bench, java, arguments):
         command = bench.program(java, "TimedCompile", arguments)
         cpu = lambda output: int(re.search(r"^cpu (\d+)", output, re.M).group(1))
         untraced = cpu(run(command))
-        nodes, output = bench.profile(command, "--depth", "0")  # the whole tree's JSON would be gigabytes
-        base, raw, events = nodes[0]["cumulative"][0], sum(n["raw"][0] for n in nodes), 2 * sum(n["calls"] for n in nodes)
+        # the JSON of the whole tree has gigabytes
+        nodes, output = bench.profile(command, "--depth", "0")
+        base, raw, events = nodes[0]["cumulative"][0], sum(n["raw"][0] for n in nodes), 2 * sum(
+            n["calls"] for n in nodes)
         ratios.append(base / untraced)
         raws.append(raw / untraced)
-        print(f"  javac   untraced {untraced / 1e9:.2f} s, traced {cpu(output) / 1e9:.2f} s, raw {raw / 1e9:.2f} s, "
-              f"calibrated {base / 1e9:.2f} s: {ratios[-1]:.3f} of untraced ({events / 1e6:.0f} M events, "
+        print(f"  javac   untraced {untraced / 1e9:.2f} s, traced {cpu(output) / 1e9:.2f} s, raw "
+              f"{raw / 1e9:.2f} s, "
+              f"calibrated {base / 1e9:.2f} s: {ratios[-1]:.3f} of untraced ({events / 1e6:.0f} M "
+              f"events, "
               f"off by {(base - untraced) / events:+.2f} ns each)", flush=True)
     return statistics.median(ratios), statistics.median(raws)
 
 
 def as_ran(bench, java, arguments):
-    """Two independent measures of one traced run: the calibrated tree, and samples."""
+    """Compares two independent measurements of one traced run: the calibrated tree and samples."""
     ratios = []
     for _ in range(bench.runs):
-        out, recording = os.path.join(bench.work, "ran.jprof"), os.path.join(bench.work, "ran-tprof")
+        out, recording = os.path.join(bench.work, "ran.jprof"), os.path.join(
+            bench.work, "ran-tprof")
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(recording, ignore_errors=True)
         agent = os.path.join(os.path.dirname(os.path.dirname(bench.jprof)), "lib", "libjprof.so")
         command = bench.program(java, "TimedCompile", arguments)
         command.insert(1, f"-agentpath:{agent}=callflow,tree_memory=2G,out={out}")
-        # Behind a shell, so that tprof does not put the agent in a second time.
-        text = run([bench.jprof, "tprof", "--rate", "1000", "-o", recording, "--format", "json", "--", "sh", "-c", 'exec "$@"', "sh", *command])
+        # Through a shell, so that tprof does not add the agent a second time.
+        text = run([bench.jprof, "tprof", "--rate", "1000", "-o", recording, "--format", "json",
+                    "--", "sh", "-c", 'exec "$@"', "sh", *command])
         rows = json.loads(text[text.index('{"report"'):])["rows"]
-        ours = lambda r: r["module"].endswith("libjprof.so") or "dtrace_method_" in r["symbol"]
-        threads = {r["thread"] for r in rows if ours(r)}
+        of_profiler = lambda r: r["module"].endswith(
+            "libjprof.so") or "dtrace_method_" in r["symbol"]
+        threads = {r["thread"] for r in rows if of_profiler(r)}
         main = max(threads, key=lambda t: sum(r["ticks"] for r in rows if r["thread"] == t))
-        inside = sum(r["ticks"] for r in rows if r["thread"] == main and ours(r)) / 1000
-        outside = sum(r["ticks"] for r in rows if r["thread"] == main and not ours(r)) / 1000
-        report = json.loads(run([bench.jprof, "report", "log-rt", out, "--depth", "0", "--cumulative", "--format", "json"]))
-        base = max(t["nodes"][0]["cumulative"][0] for t in report["threads"] if t["name"] == "main") / 1e9
+        inside = sum(r["ticks"] for r in rows if r["thread"] == main and of_profiler(r)) / 1000
+        outside = sum(r["ticks"] for r in rows if r["thread"] == main and not of_profiler(r)) / 1000
+        report = json.loads(
+            run([bench.jprof, "report", "log-rt", out, "--depth", "0", "--cumulative", "--format",
+                 "json"]))
+        base = max(
+            t["nodes"][0]["cumulative"][0] for t in report["threads"] if t["name"] == "main") / 1e9
         ratios.append(base / outside)
-        print(f"  as-ran  samples: {inside:.2f} s in the profiler, {outside:.2f} s outside; calibrated {base:.2f} s: "
+        print(f"  as-ran  samples: {inside:.2f} s in the profiler, {outside:.2f} s outside; "
+              f"calibrated {base:.2f} s: "
               f"{ratios[-1]:.3f}", flush=True)
     return statistics.median(ratios), float("nan")
 
@@ -128,30 +153,34 @@ def as_ran(bench, java, arguments):
 def phases(bench, java, kind, amount):
     ratios, raws = [], []
     chunks = 60000 // amount
-    split = lambda output: [int(x) for x in re.search(r"^tiny (\d+) plain (\d+)", output, re.M).groups()]
+    split = lambda output: [
+        int(x) for x in re.search(r"^tiny (\d+) plain (\d+)", output, re.M).groups()]
     for _ in range(bench.runs):
-        tiny, plain = split(run(bench.program(java, "TwoPhases", [str(chunks), str(chunks), kind, str(amount)])))
+        tiny, plain = split(
+            run(bench.program(java, "TwoPhases", [str(chunks), str(chunks), kind, str(amount)])))
         arguments = [str(chunks), str(round(chunks * tiny / plain)), kind, str(amount)]
         tiny, plain = split(run(bench.program(java, "TwoPhases", arguments)))
         nodes, _ = bench.profile(bench.program(java, "TwoPhases", arguments))
         (tiny_base, tiny_raw), (plain_base, plain_raw) = below(nodes, "tiny"), below(nodes, "plain")
         ratios.append(tiny_base / plain_base)
         raws.append(tiny_raw / plain_raw)
-        print(f"  {kind:<7} {tiny / chunks / 1000:.1f} ns a call: true {tiny / plain:.2f}, raw {raws[-1]:.2f}, "
-              f"calibrated {ratios[-1]:.3f} (off by {(tiny_base - tiny) / chunks / 1000 / 2:+.2f} ns an event)", flush=True)
+        print(f"  {kind:<7} {tiny / chunks / 1000:.1f} ns a call: true {tiny / plain:.2f}, raw "
+              f"{raws[-1]:.2f}, "
+              f"calibrated {ratios[-1]:.3f} (off by {(tiny_base - tiny) / chunks / 1000 / 2:+.2f} "
+              f"ns an event)", flush=True)
     return statistics.median(ratios), statistics.median(raws)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    parser.add_argument("--build", default=os.path.join(root, "build", "release"))
+    parser = measure.build_arguments(__doc__)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--java", action="append")
     parser.add_argument("--files", type=int, default=400)
-    parser.add_argument("--kinds", default="scan:1,scan:2,scan:4,chain:16", help="phases: kind and amount of work in a call")
+    parser.add_argument("--kinds", default="scan:1,scan:2,scan:4,chain:16",
+                        help="phases: kind and amount of work per call")
     parser.add_argument("--fold", action="store_true", help="fold recursion in javac's tree")
-    parser.add_argument("--focus", metavar="P", help="record in focus, with intrinsics: '*' for every method")
+    parser.add_argument(
+        "--focus", metavar="P", help="record with focus and intrinsics; '*' selects all methods")
     parser.add_argument("--only", choices=["javac", "phases", "as-ran"])
     options = parser.parse_args()
     missed = []
@@ -161,7 +190,8 @@ def main():
             print(java, flush=True)
             figures = []
             if options.only == "as-ran":
-                figures.append(("as-ran", None, *as_ran(bench, java, javac_arguments(work, options.files))))
+                figures.append(
+                    ("as-ran", None, *as_ran(bench, java, javac_arguments(work, options.files))))
             if options.only in (None, "javac"):
                 arguments = javac_arguments(work, options.files)
                 figures.append(("javac", 0.1, *javac(bench, java, arguments)))
@@ -173,7 +203,8 @@ def main():
                     figures.append((text, bound, *phases(bench, java, kind, int(amount))))
             for name, bound, ratio, raw in figures:
                 good = bound is None or abs(ratio - 1) <= bound
-                verdict = "no bound" if bound is None else f"bound 1 +- {bound}: {'ok' if good else 'MISSED'}"
+                outcome = "ok" if good else "MISSED"
+                verdict = "no bound" if bound is None else f"bound 1 +- {bound}: {outcome}"
                 print(f"  {name:<10} median {ratio:.3f} (raw {raw:.2f})  {verdict}")
                 if not good:
                     missed.append(f"{name} on {java}")

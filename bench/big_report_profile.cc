@@ -1,6 +1,6 @@
-// Writes a profile of N nodes, for bench/big_report.py: several threads, deep paths, names as long
-// as real ones, former records and child blocks in between, in the order in which a program would
-// have made them.
+// Writes a profile of N nodes for bench/big_report.py: several threads, deep paths, names of
+// realistic length, superseded records and child blocks, in the order in which a real recording
+// creates them.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ using namespace jprof::profile;
 
 constexpr uint32_t kMethods = 40'000;
 constexpr uint32_t kThreads = 4;
-constexpr uint32_t kChunk = 16 << 10;  // nodes a thread takes at once, as the agent does
+constexpr uint32_t kChunk = 16 << 10;  // nodes that a thread allocates at once, as in the agent
 
 std::string MethodFile(ControlHeader& header) {
   std::string file;
@@ -48,7 +48,7 @@ std::string MethodFile(ControlHeader& header) {
   return file;
 }
 
-// A cost for every transition, so that the report corrects every node.
+// An overhead for every transition, so that the report corrects every node.
 std::string TableFile() {
   using namespace calibrate;
   Metric metric{.name = "time", .unit = "ticks", .granularity = 26};
@@ -70,7 +70,7 @@ std::string TableFile() {
       {.fingerprint = {{"cpu", "bench"}}, .made_at = "2026-01-01T00:00:00Z", .metrics = {metric}});
 }
 
-// One thread's random walk: down into a new context, up again, never the same path twice.
+// One thread's random walk: down into a new context and up again; no path occurs twice.
 struct Walker {
   std::vector<uint32_t> path;
   uint32_t next = 0;  // free nodes of its chunk
@@ -79,8 +79,9 @@ struct Walker {
 
 Node RandomNode(std::mt19937& random, uint32_t parent) {
   Node node;
-  const uint32_t draw = random();
-  node.word = PackMethod(static_cast<MethodType>(1 + draw % 4), 1 + random() % kMethods);
+  const auto draw = static_cast<uint32_t>(random());
+  node.word = PackMethod(static_cast<MethodType>(1 + draw % 4),
+                         MethodId{static_cast<uint32_t>(1 + random() % kMethods)});
   node.parent = parent;
   node.entries[0] = 1 + draw % 50;
   node.entries[1] = draw % 300;
@@ -107,9 +108,9 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads) {
         walker.path = {index};
         continue;
       }
-      const uint32_t draw = random() % 100;
+      const auto draw = static_cast<uint32_t>(random() % 100);
       if (draw < 8) {
-        nodes[index].word = PackMethod(MethodType::kBlock, 0);
+        nodes[index].word = PackMethod(MethodType::kBlock, profile::kRootMethod);
       } else if (draw < 12 && walker.path.size() > 1) {
         const Node& live = nodes[walker.path.back()];
         nodes[index] = RandomNode(random, walker.path.back());
@@ -151,7 +152,7 @@ int main(int argc, char** argv) {
   const auto save = [&](const char* name, const void* bytes, size_t size) {
     std::ofstream file(directory / name, std::ios::binary);
     file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-    if (!file.flush()) std::exit((fmt::print(stderr, "{}: cannot be written\n", name), 1));
+    if (!file.flush()) std::exit((fmt::print(stderr, "cannot write {}\n", name), 1));
   };
   {
     std::vector<Node> nodes(header.node_count);

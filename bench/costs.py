@@ -6,11 +6,11 @@
     bench/costs.py --rows events,a2n        only these groups of rows
     bench/costs.py --list                   prints the table with README's figures; runs nothing
 
-Each group of rows is measured by one command (see --list); its output goes to standard error. A row
-whose command could not run has the reason in place of a figure. Requires scripts/setup and
+One command measures each group of rows (see --list); its output goes to standard error. A row whose
+command could not run contains the reason instead of a figure. Requires scripts/setup and
 scripts/build; the group accuracy also requires `jprof calibrate`.
 
-Exit status: 0; 1 if a command missed a bound or failed; 2 for wrong use.
+Exit status: 0; 1 if a command missed a bound or failed; 2 for a usage error.
 """
 import argparse
 import dataclasses
@@ -24,7 +24,7 @@ SKIPPED = 77
 
 
 def number(pattern, text):
-    """The first group of the pattern's first match. Raises ValueError where there is none."""
+    """The first group of the pattern's first match. Raises ValueError if there is none."""
     found = re.search(pattern, text, re.M)
     if not found:
         raise ValueError(f"no /{pattern}/ in the output")
@@ -92,7 +92,7 @@ def a2n(text):
 class Row:
     what: str
     readme: str       # the figure in README.md
-    ratio: object     # output of the command -> the figure
+    ratio: object     # function: output of the command -> the figure
 
 
 @dataclasses.dataclass

@@ -1,17 +1,17 @@
-// Virtual time, dispatches and software events against the kernel's own figures, thread by thread:
-// one thread that hops between 2 CPUs, then 8 threads on 2 CPUs that spin, sleep, yield, touch new
-// pages and change CPUs, for --seconds (60) each.
+// Compares virtual time, dispatches and software events with the kernel's figures, thread by
+// thread: one thread that alternates between 2 CPUs, then 8 threads on 2 CPUs that spin, sleep,
+// yield, touch new pages and change CPUs, for --seconds (60) each.
 //   time                          against CLOCK_THREAD_CPUTIME_ID: within 0.5 %, and above it by at
-//                                 most what a hypervisor stole meanwhile (/proc/stat): the time
-//                                 stamp counter goes on then, the kernel's figure leaves it out
+//                                 most the time that a hypervisor stole (/proc/stat): the time
+//                                 stamp counter continues then, the kernel's figure excludes it
 //   dispatches, context-switches  equal to voluntary_ctxt_switches + nonvoluntary_ctxt_switches of
 //                                 /proc/self/task/TID/status
 //   page-faults                   equal to /proc/self/task/TID/stat
-//   cpu-migrations                not more than /proc/self/task/TID/sched has, and not less than
-//                                 the changes of CPU that the thread itself saw; equal to /proc for
-//                                 the thread that hops
-// A thread whose figures cannot be read without something happening meanwhile fails.
-// Exit status 1 if one is not.
+//   cpu-migrations                at most the number in /proc/self/task/TID/sched, and at least the
+//                                 changes of CPU that the thread itself observed; equal to /proc
+//                                 for the alternating thread
+// A thread also fails if its figures always change while they are read.
+// Exit status 1 if a comparison fails.
 #include <jprof_counters.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ struct Figures {
   int64_t values[kMetrics] = {};
 };
 
-// The number behind "key" in a file of this thread's; -1: there is none.
+// The number after "key" in a /proc file of this thread; -1 if there is none.
 int64_t Field(const char* file, const std::string& key) {
   std::ifstream lines("/proc/thread-self/" + std::string(file));
   for (std::string line; std::getline(lines, line);) {
@@ -84,7 +84,8 @@ bool Same(const Figures& a, const Figures& b) {
   return true;
 }
 
-// Both at one moment: again if something happened between. False: it always did.
+// Reads both sets of figures at one moment: repeats if they changed meanwhile. Returns false if
+// they always did.
 bool ReadBoth(jprof_thread_counters* counters, Figures& ours, Figures& kernel) {
   for (int tries = 0; tries < 200; ++tries) {
     kernel = Kernel();
@@ -124,10 +125,10 @@ void Spin(unsigned turns) {
   while (left > 0) left = left - 1;
 }
 
-// A little of everything; some 100 us on average.
+// A mix of all kinds of work, about 100 us on average.
 void Work(std::mt19937& random, const std::vector<int>& cpus) {
-  const unsigned what = random() % 64;
-  Spin(random() % 100'000);
+  const auto what = static_cast<unsigned>(random() % 64);
+  Spin(static_cast<unsigned>(random() % 100'000));
   const timespec nap = {0, 20'000};
   if (what == 0) {
     TouchPages(20);
@@ -142,20 +143,20 @@ void Work(std::mt19937& random, const std::vector<int>& cpus) {
   }
 }
 
-// From CPU to CPU, never moved but when it runs.
+// Alternates between the CPUs; the kernel moves the thread only while it runs.
 void Hop(std::mt19937& random, const std::vector<int>& cpus) {
   Pin({cpus[sched_getcpu() == cpus[0] ? cpus.size() - 1 : 0]});
-  Spin(random() % 1'000'000);
+  Spin(static_cast<unsigned>(random() % 1'000'000));
 }
 
 struct Outcome {
   long tid = 0;
   bool at_one_moment = false;
-  int64_t seen = 0;  // times this thread found itself on another CPU than before
+  int64_t seen = 0;  // changes of CPU that the thread observed
   Figures ours, kernel;
 };
 
-// Seed 0: hops.
+// Seed 0: the alternating thread.
 void Run(const jprof_counters* set, const std::vector<int>& cpus, double seconds, unsigned seed,
          Outcome& outcome) {
   jprof_thread_counters* counters = jprof_thread_start(set);
@@ -163,7 +164,7 @@ void Run(const jprof_counters* set, const std::vector<int>& cpus, double seconds
   outcome.tid = syscall(SYS_gettid);
   std::mt19937 random(seed);
   Figures ours, kernel;
-  (void)ReadBoth(counters, ours, kernel);  // touches what reading needs
+  (void)ReadBoth(counters, ours, kernel);  // touches the memory that reading needs
   outcome.at_one_moment = ReadBoth(counters, ours, kernel);
   int last = sched_getcpu();
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
@@ -186,8 +187,8 @@ void Run(const jprof_counters* set, const std::vector<int>& cpus, double seconds
   jprof_thread_stop(counters);
 }
 
-// What the hypervisor has taken from this machine's CPUs so far, ns: the eighth number of
-// /proc/stat's first line.
+// The time that the hypervisor has stolen from this machine's CPUs so far, in ns: the eighth number
+// of the first line of /proc/stat.
 int64_t StolenNanos() {
   std::ifstream file("/proc/stat");
   std::string cpu;
@@ -197,22 +198,22 @@ int64_t StolenNanos() {
   return ticks * 1'000'000'000 / sysconf(_SC_CLK_TCK);
 }
 
-// Whether a time agrees with the kernel's of the same stretch.
+// Whether a time agrees with the kernel's figure for the same period.
 bool TimeHolds(int64_t ours, int64_t kernel, int64_t stolen) {
   const double bound = kTimeBound * static_cast<double>(kernel),
                off = static_cast<double>(ours - kernel);
   return off >= -bound && off <= bound + static_cast<double>(stolen);
 }
 
-// The event counts when a thread comes to run on another CPU, the kernel's figure each move: a
-// thread that waits may be moved twice. A thread that hops is never moved but when it runs.
+// The event counts when a thread starts to run on another CPU, the kernel's figure every move: a
+// waiting thread may be moved twice. The alternating thread is moved only while it runs.
 bool MigrationsHold(const Outcome& outcome, bool hops, bool known) {
   const int64_t ours = outcome.ours.values[4], kernel = outcome.kernel.values[4];
   if (ours < outcome.seen) return false;
   return !known || (hops ? ours == kernel : ours <= kernel);
 }
 
-// Prints a row for each metric; whether all is as it must be.
+// Prints a row for each metric; returns whether all comparisons hold.
 bool Judge(const Outcome& outcome, bool hops, int64_t stolen) {
   const bool known = Field("sched", "se.nr_migrations") >= 0;
   if (outcome.tid == 0 || !outcome.at_one_moment) {

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""What focus costs, side by side: untraced, one package or the application in focus, everything probed, and sampled.
+"""Measures the cost of focus side by side: untraced, one package or the application in focus, all
+methods probed, and sampled.
 
     bench/focus.py [--rounds 3] [--jdk 17] [--part programs|kernels|times]...
 
-programs  CPU time of whole processes: javac with its own package `comp` in focus (bound: 1.15 of untraced), H2, Groovy
-          and Jython with a package and with the application in focus
-kernels   CPU time of one turn of code that lives from the JDK's intrinsics, its own class in focus (bound: 1.5)
-times     calibrated cumulative time of methods of some milliseconds, in focus, against the thread's CPU time round the
-          same calls untraced (bound for those above 1 ms: 0.9 to 1.1); needs jprof calibrate for each JVM
+programs  CPU time of whole processes: javac with its package `comp` in focus (bound: 1.15 of
+          untraced), H2, Groovy and Jython with a package and with the application in focus
+kernels   CPU time of one run of code that depends on the JDK's intrinsics, its own class in focus
+          (bound: 1.5)
+times     calibrated cumulative time of methods of several milliseconds, in focus, against the
+          thread's CPU time around the same calls untraced (bound for those above 1 ms: 0.9 to 1.1);
+          requires jprof calibrate for each JVM
 
-Exit status 1 if a bound is broken.
+Exit status: 1 if a bound is exceeded.
 """
 import json
 import os
@@ -26,13 +29,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FULL, SAMPLED = "callflow", "scs"
 
 
-def agent(args, words, profile):
+def agent(args, agent_options, profile):
     shutil.rmtree(profile, ignore_errors=True)
-    return f"-agentpath:{os.path.abspath(args.agent)}={words},out={profile}" if words else None
+    if not agent_options:
+        return None
+    return f"-agentpath:{os.path.abspath(args.agent)}={agent_options},out={profile}"
 
 
 class Table:
-    """Rows of what was measured, one column a configuration, as a ratio to the first."""
+    """Prints rows of values, one column per configuration, with the ratio to the first column."""
 
     def __init__(self, columns, first):
         self.columns, self.broken = columns, 0
@@ -58,7 +63,9 @@ def javac_row(args, jdk, table):
         return print(f"javac              skipped: no src.zip of JDK {jdk.version}")
     words = {"untraced": None, "package": "callflow,focus=com.sun.tools.javac.comp.*",
              "package kept": "callflow,focus=com.sun.tools.javac.comp.*,keep_intrinsics",
-             "application": "callflow,focus=com.sun.tools.javac.*", "application kept": "callflow,focus=com.sun.tools.javac.*,keep_intrinsics", "everything": FULL, "sampled": SAMPLED}
+             "application": "callflow,focus=com.sun.tools.javac.*",
+             "application kept": "callflow,focus=com.sun.tools.javac.*,keep_intrinsics",
+             "everything": FULL, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
         javac.CONFIGURATIONS = {n: ([], w, None) for n, w in words.items()}
         args.tree_memory = "2G"
@@ -71,8 +78,10 @@ def javac_row(args, jdk, table):
 def real_row(args, jdk, name, package, table):
     if not os.path.exists(real_programs.PROGRAMS[name][0]):
         return print(f"{name:18} skipped: {real_programs.PROGRAMS[name][0]} is not installed")
-    words = {"untraced": None, "package": f"callflow,focus={package}", "package kept": f"callflow,focus={package},keep_intrinsics",
-             "application": "callflow,focus=app", "application kept": "callflow,focus=app,keep_intrinsics",
+    words = {"untraced": None, "package": f"callflow,focus={package}",
+             "package kept": f"callflow,focus={package},keep_intrinsics",
+             "application": "callflow,focus=app",
+             "application kept": "callflow,focus=app,keep_intrinsics",
              "everything": FULL, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
 
@@ -87,13 +96,15 @@ def real_row(args, jdk, name, package, table):
         results = measure.interleaved([n for n in words if n in table.columns], args.rounds, once)
     for kind, runs in results.items():
         if any(r.status != 0 or r.stdout != first.stdout for r in runs):
-            raise SystemExit(f"{name}: another output under {kind}")
+            raise SystemExit(f"{name}: the output differs under {kind}")
     table.row(name, {n: measure.median(r) for n, r in results.items()}, "s", {})
 
 
 def programs(args, jdk):
-    print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians of {args.rounds} interleaved runs")
-    table = Table([c for c in ("untraced", "package", "package kept", "application", "application kept", "everything", "sampled")
+    print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians "
+          f"of {args.rounds} interleaved runs")
+    table = Table([c for c in ("untraced", "package", "package kept", "application",
+                               "application kept", "everything", "sampled")
                    if c != "everything" or not args.quick], "")
     javac_row(args, jdk, table)
     real_row(args, jdk, "h2", "org.h2.command.*", table)
@@ -103,7 +114,8 @@ def programs(args, jdk):
 
 
 def compiled(jdk, work, name):
-    subprocess.run([jdk.tool("javac"), "-d", work, os.path.join(HERE, "java", name + ".java")], check=True)
+    subprocess.run([jdk.tool("javac"), "-d", work, os.path.join(HERE, "java", name + ".java")],
+                   check=True)
 
 
 def lines_of(done):
@@ -113,8 +125,12 @@ def lines_of(done):
 
 
 def kernels(args, jdk):
-    print(f"\nJDK {jdk.version}: CPU microseconds of one turn, the kernels' own class in focus; medians of {args.rounds}")
-    words = {"untraced": None, "focus": "callflow,focus=Kernels*", "focus kept": "callflow,focus=Kernels*,keep_intrinsics", "focus counts": "calltree,focus=Kernels*",
+    print(
+        f"\nJDK {jdk.version}: CPU microseconds of one run, the kernels' own class in focus; "
+        f"medians of {args.rounds}")
+    words = {"untraced": None, "focus": "callflow,focus=Kernels*",
+             "focus kept": "callflow,focus=Kernels*,keep_intrinsics",
+             "focus counts": "calltree,focus=Kernels*",
              "everything": FULL, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
         compiled(jdk, work, "Kernels")
@@ -122,20 +138,26 @@ def kernels(args, jdk):
         def once(kind):
             flag = agent(args, words[kind], os.path.join(work, "profile"))
             return dict(lines_of(measure.run(
-                [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "Kernels", str(args.seconds)])))
+                [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "Kernels",
+                 str(args.seconds)])))
 
-        results = measure.interleaved([w for w in words if w != "everything" or not args.quick], args.rounds, once)
+        results = measure.interleaved([w for w in words if w != "everything" or not args.quick],
+                                      args.rounds, once)
     table = Table(list(results), "")
     for kernel in results["untraced"][0]:
-        bound = {"focus": 1.5, "focus kept": 1.5, "focus counts": 1.5} if not kernel.startswith("own") else {}
-        table.row(kernel, {n: statistics.median(int(r[kernel]) for r in runs) / 1e3 for n, runs in results.items()},
+        bound = {"focus": 1.5, "focus kept": 1.5, "focus counts": 1.5} if not kernel.startswith(
+            "own") else {}
+        table.row(kernel,
+                  {n: statistics.median(int(r[kernel]) for r in runs) / 1e3
+                   for n, runs in results.items()},
                   "us", bound)
     return table.broken
 
 
 def cumulative(args, profile, methods):
-    """method -> (calls, calibrated nanoseconds with all it called) below FocusTimes.measured."""
-    done = subprocess.run([args.jprof, "report", "log-rt", profile, "--cumulative", "--threads", "merged", "--format", "json"],
+    """method -> (calls, calibrated inclusive nanoseconds) below FocusTimes.measured."""
+    done = subprocess.run([args.jprof, "report", "log-rt", profile, "--cumulative", "--threads",
+                           "merged", "--format", "json"],
                           capture_output=True, text=True, check=True)
     report = json.loads(done.stdout)
     if not report["metrics"][0]["calibrated"]:
@@ -156,7 +178,9 @@ def cumulative(args, profile, methods):
 
 
 def times(args, jdk):
-    print(f"\nJDK {jdk.version}: milliseconds of one call, CPU time round it untraced, and calibrated in focus; medians of {args.rounds}")
+    print(
+        f"\nJDK {jdk.version}: milliseconds of one call: CPU time untraced, and calibrated in "
+        f"focus; medians of {args.rounds}")
     print(f"{'':18}{'untraced':>12}{'traced':>12}{'calibrated':>12}{'ratio':>8}")
     broken = 0
     with measure.folder("focus", 4, 4, args.out) as work:
@@ -164,23 +188,27 @@ def times(args, jdk):
         profile = os.path.join(work, "profile")
 
         def once(kind):
-            flag = agent(args, "callflow,focus=FocusTimes*,keep_intrinsics" if kind == "focus" else None, profile)
-            done = measure.run([jdk.tool("java"), *([flag] if flag else []), "-cp", work, "FocusTimes"])
-            told = {name: int(nanos) / int(calls) / 1e6 for name, calls, nanos in lines_of(done)}
+            flag = agent(args, "callflow,focus=FocusTimes*,keep_intrinsics" if kind == "focus"
+                         else None, profile)
+            done = measure.run(
+                [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "FocusTimes"])
+            printed = {name: int(nanos) / int(calls) / 1e6 for name, calls, nanos in lines_of(done)}
             if not flag:
-                return told, None
-            seen = cumulative(args, profile, told)
-            return told, {m: ns / max(calls, 1) / 1e6 for m, (calls, ns) in seen.items()}
+                return printed, None
+            found = cumulative(args, profile, printed)
+            return printed, {m: ns / max(calls, 1) / 1e6 for m, (calls, ns) in found.items()}
 
         results = measure.interleaved(["untraced", "focus"], args.rounds, once)
     for method in results["untraced"][0][0]:
-        untraced = statistics.median(told[method] for told, _ in results["untraced"])
-        traced = statistics.median(told[method] for told, _ in results["focus"])
-        calibrated = statistics.median(seen[method] for _, seen in results["focus"])
+        untraced = statistics.median(printed[method] for printed, _ in results["untraced"])
+        traced = statistics.median(printed[method] for printed, _ in results["focus"])
+        calibrated = statistics.median(found[method] for _, found in results["focus"])
         ratio = calibrated / untraced
         over = untraced > 1 and not 0.9 <= ratio <= 1.1  # milliseconds
         broken += over
-        print(f"{method:18}{untraced:12.3f}{traced:12.3f}{calibrated:12.3f}{ratio:8.3f}{'!' if over else ''}", flush=True)
+        print(
+            f"{method:18}{untraced:12.3f}{traced:12.3f}{calibrated:12.3f}"
+            f"{ratio:8.3f}{'!' if over else ''}", flush=True)
     return broken
 
 
@@ -191,12 +219,15 @@ def main():
     parser = measure.arguments(__doc__)
     parser.set_defaults(rounds=3)
     parser.add_argument("--part", action="append", choices=PARTS)
-    parser.add_argument("--files", type=int, default=400, help="that javac compiles (400)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of warming and of measuring, a kernel (1)")
-    parser.add_argument("--quick", action="store_true", help="without the column in which everything is probed")
+    parser.add_argument("--files", type=int, default=400, help="files that javac compiles (400)")
+    parser.add_argument("--seconds", type=float, default=1.0,
+                        help="of warm-up and of measurement per kernel (1)")
+    parser.add_argument("--quick", action="store_true",
+                        help="omit the column with all methods probed")
     args = parser.parse_args()
-    broken = sum(PARTS[part](args, jdk) for jdk in measure.jdks_of(args) for part in args.part or PARTS)
-    print(f"\n{broken} figures over their bound (marked !)" if broken else "\nall bounds hold")
+    broken = sum(PARTS[part](args, jdk) for jdk in measure.jdks_of(args) for part in args.part
+                 or PARTS)
+    print(f"\n{broken} figures exceed their bound (marked !)" if broken else "\nall bounds hold")
     return 1 if broken else 0
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Cost per event (an entry or an exit) in a recursive Java fib, next to one read of the clock.
+"""Measures the cost per event (an entry or an exit) in a recursive Java fib, and of one clock read.
 
     bench/java_fib.py [--rounds 5] [--jdk 17] [--n 27] [--times 10]
 
-The tree is small and in the cache: this is what the probe itself costs. bench/hot_path_bench has the bounds.
+The tree is small and stays in the cache: this is the cost of the probe itself. bench/hot_path_bench
+checks the bounds.
 """
 import os
 import shutil
@@ -37,11 +38,13 @@ def main():
                 shutil.rmtree(profile, ignore_errors=True)
                 if agent:
                     flags = [f"-agentpath:{os.path.abspath(args.agent)}={agent},out={profile}"]
-                done = measure.run([jdk.tool("java"), *flags, "-cp", work, "Fib", str(args.n), str(args.times)])
+                done = measure.run(
+                    [jdk.tool("java"), *flags, "-cp", work, "Fib", str(args.n), str(args.times)])
                 if done.status != 0:
                     raise SystemExit(f"{name}: status {done.status}")
                 calls, nanos, _ = map(int, done.stdout.split())
-                read = measure.facts(args.jprof, profile).clock_read_ns if name == "callflow" else 0.0
+                read = measure.figures(
+                    args.jprof, profile).clock_read_ns if name == "callflow" else 0.0
                 return nanos / (2 * calls), read
 
             results = measure.interleaved(CONFIGURATIONS, args.rounds, once)

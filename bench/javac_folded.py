@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""javac on 400 of the JDK's own source files with the default --tree-memory, which its contexts do not fit into.
+"""Profiles javac on 400 of the JDK's source files with the default --tree-memory, which is too
+small for its contexts.
 
     bench/javac_folded.py [--rounds 3] [--files 400] [--jdk 17] [--out DIR]
 
-Prints, next to the untraced run: CPU time, elapsed time and the CPU time of the main thread (with probes the JVM compiles less, so
-the sum of all threads flatters), when recursion was folded, and what was lost. Then records the main thread alone, with the default
-and with --tree-memory 4G, and says whether each method has the same number of calls. Exit status 1 if anything is lost.
+Prints, beside the untraced run: CPU time, elapsed time and the CPU time of the main thread (with
+probes the JVM compiles less, so the sum over all threads is too favourable), when recursion was
+folded, and what was lost. Then records only the main thread, with the default and with
+--tree-memory 4G, and prints how many methods differ in their number of calls. Exit status 1 if
+anything is lost.
 """
 import collections
 import csv
@@ -25,16 +28,19 @@ import javac_side_by_side as javac
 import measure
 
 CONFIGURATIONS = {"untraced": None, "calltree": "calltree", "callflow": "callflow"}
-# Two runs of javac are never quite the same (the order of Set.of and Map.of is random): the second ones show by how much.
+# Two runs of javac always differ slightly (the order of Set.of and Map.of is random): the repeated
+# configurations show by how much.
 TOTALS = {"default": "calltree,threads=+main", "default again": "calltree,threads=+main",
-          "4G": "calltree,threads=+main,tree_memory=4G", "4G again": "calltree,threads=+main,tree_memory=4G"}
-# Identity hashes in the order in which they are asked for.
+          "4G": "calltree,threads=+main,tree_memory=4G",
+          "4G again": "calltree,threads=+main,tree_memory=4G"}
+# Numbers identity hashes in the order of their first use.
 REPEATABLE = ("-J-XX:+UnlockExperimentalVMOptions", "-J-XX:hashCode=3")
-MADE_UP = re.compile(r"\$\$Lambda\$\d+|\+0x[0-9a-f]+|\$Proxy\d+")  # what the VM numbers anew in each run
+# what the VM numbers differently in each run
+MADE_UP = re.compile(r"\$\$Lambda\$\d+|\+0x[0-9a-f]+|\$Proxy\d+")
 
 
 class MainThread(threading.Thread):
-    """CPU seconds of the thread of a JVM that runs main(): the busiest of those that have the launcher's name."""
+    """CPU seconds of the JVM thread that runs main(): the busiest one with the launcher's name."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -48,7 +54,8 @@ class MainThread(threading.Thread):
                         name, rest = f.read().split("(", 1)[1].rsplit(")", 1)
                     if name in ("java", "javac", "main"):
                         fields = rest.split()
-                        self.cpu[tid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                        self.cpu[tid] = (int(fields[11]) + int(fields[12])) / os.sysconf(
+                            "SC_CLK_TCK")
             except (OSError, IndexError):
                 continue
 
@@ -67,17 +74,21 @@ class Compiler:
             f.write("\n".join(files))
 
     def once(self, agent, jvm=()):
-        """(CPU, elapsed, CPU of the main thread) in seconds; leaves the profile."""
+        """(CPU, elapsed, CPU of the main thread) in seconds; keeps the profile."""
         classes = os.path.join(self.work, "classes")
         for folder in (classes, self.profile):
             shutil.rmtree(folder, ignore_errors=True)
         command = [self.jdk.tool("javac"), "-J-Xmx1g", *jvm]
         if agent:
-            command.append(f"-J-agentpath:{os.path.abspath(self.args.agent)}={agent},out={self.profile}")
-        command += ["-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none", "--patch-module",
-                    f"java.xml={os.path.join(self.work, 'java.xml')}", "-d", classes, "@" + self.words]
+            command.append(
+                f"-J-agentpath:{os.path.abspath(self.args.agent)}={agent},out={self.profile}")
+        command += ["-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
+                    "--patch-module",
+                    f"java.xml={os.path.join(self.work, 'java.xml')}", "-d", classes,
+                    "@" + self.words]
         started = time.monotonic()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as child:
             main = MainThread(child.pid)
             main.start()
             _, status, usage = os.wait4(child.pid, 0)
@@ -87,8 +98,8 @@ class Compiler:
             raise SystemExit(f"javac with {agent} ended with status {child.returncode}")
         return usage.ru_utime + usage.ru_stime, elapsed, main.seconds()
 
-    def told(self):
-        """(what was lost, since when recursion was folded) of the profile that is there."""
+    def losses(self):
+        """(what was lost, when folding of recursion began) in the current profile."""
         info = json.loads(self.jprof("info", "--format", "json"))
         lost = {name: n for name, n in info["losses"].items() if n}
         return lost, info["folded_from_s"]
@@ -100,28 +111,33 @@ class Compiler:
             calls[MADE_UP.sub("#", row["name"])] += int(row["calls"])
         return calls
 
-    def jprof(self, *words):
-        done = subprocess.run([self.args.jprof, *words, self.profile], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True, check=True)
+    def jprof(self, *arguments):
+        done = subprocess.run([self.args.jprof, *arguments, self.profile], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=True)
         return done.stdout
 
 
 def show_costs(compiler, rounds):
     results, broken = {name: [] for name in CONFIGURATIONS}, 0
-    told = {}
+    losses = {}
     for _ in range(rounds):
         for name, agent in CONFIGURATIONS.items():
             results[name].append(compiler.once(agent))
             if agent:
-                told[name] = compiler.told()
-                broken += bool(told[name][0])
-    medians = {name: [statistics.median(column) for column in zip(*runs)] for name, runs in results.items()}
-    print(f"{'':10} {'CPU s':>8} {'ratio':>6} {'wall s':>8} {'ratio':>6} {'main s':>8} {'ratio':>6}")
+                losses[name] = compiler.losses()
+                broken += bool(losses[name][0])
+    medians = {name: [statistics.median(column) for column in zip(*runs)]
+               for name, runs in results.items()}
+    print(
+        f"{'':10} {'CPU s':>8} {'ratio':>6} {'wall s':>8} {'ratio':>6} {'main s':>8} {'ratio':>6}")
     for name, values in medians.items():
-        cells = " ".join(f"{v:8.2f} {v / plain:6.2f}" for v, plain in zip(values, medians["untraced"]))
-        lost, folded = told.get(name, ({}, None))
-        print(f"{name:10} {cells}" + (f"  folded from {folded:.1f} s, lost: {lost or 'nothing'}" if folded else
-                                      f"  lost: {lost or 'nothing'}" if name in told else ""), flush=True)
+        cells = " ".join(
+            f"{v:8.2f} {v / plain:6.2f}" for v, plain in zip(values, medians["untraced"]))
+        lost, folded = losses.get(name, ({}, None))
+        print(f"{name:10} {cells}" + (f"  folded from {folded:.1f} s, lost: {lost or 'nothing'}"
+                                      if folded else
+                                      f"  lost: {lost or 'nothing'}" if name in losses else ""),
+                                      flush=True)
     return broken
 
 
@@ -130,11 +146,15 @@ def show_totals(compiler):
     for name, agent in TOTALS.items():
         compiler.once(agent, REPEATABLE)
         calls[name] = compiler.calls()
-        broken += bool(compiler.told()[0])
-    print(f"main thread alone, calls by method: {len(calls['4G'])} methods, {sum(calls['4G'].values())} calls with 4G")
+        broken += bool(compiler.losses()[0])
+    print(
+        f"main thread only, calls by method: {len(calls['4G'])} methods, "
+        f"{sum(calls['4G'].values())} calls with 4G")
     for one, other in (("default", "4G"), ("default", "default again"), ("4G", "4G again")):
         off = {m: abs(calls[one][m] - calls[other][m]) for m in calls[one] | calls[other]}
-        print(f"  {one} and {other}: {sum(n > 0 for n in off.values())} methods differ, by {sum(off.values())} calls together")
+        print(
+            f"  {one} and {other}: {sum(n > 0 for n in off.values())} methods differ, by "
+            f"{sum(off.values())} calls together")
         for method in sorted(off, key=off.get, reverse=True)[:3]:
             if off[method]:
                 print(f"    {calls[one][method]:12} {calls[other][method]:12}  {method}")
@@ -145,12 +165,15 @@ def main():
     parser = measure.arguments(__doc__)
     parser.set_defaults(rounds=3, jdk=17)
     parser.add_argument("--files", type=int, default=400)
-    parser.add_argument("--totals-only", action="store_true", help="compare the methods' calls, measure nothing")
+    parser.add_argument("--totals-only", action="store_true",
+                        help="only compare the methods' calls")
     args = parser.parse_args()
     for jdk in measure.jdks_of(args):
         archive = javac.source_zip(jdk)
         if archive is None:
-            print(f"skipped JDK {jdk.version}: no src.zip of it (Debian: openjdk-{jdk.major}-source)")
+            print(
+                f"skipped JDK {jdk.version}: its src.zip is missing (Debian: "
+                f"openjdk-{jdk.major}-source)")
             return 77
         with tempfile.TemporaryDirectory(prefix="jprof-javac-") as work:
             compiler = Compiler(args, jdk, work, javac.unpack(archive, work, args.files))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A real program: javac compiling at least 400 of the JDK's own source files, with and without the profiler.
+"""Measures javac compiling at least 400 of the JDK's source files, with and without the profiler.
 
     bench/javac_side_by_side.py [--rounds 5] [--quick] [--files 400] [--jdk 17] [--out /dev/shm]
 
-CPU time (user and system, all threads, compilers included) as a ratio to the untraced run, next to the bounds that
-the project set itself; and to the run without inlining, which is what probed code can at best be. Exit status 1 if a bound is broken. Files: a part of java.xml, from the src.zip of the JDK itself.
+Prints CPU time (user and system, all threads, compilers included) as a ratio to the untraced run,
+beside the project's bounds, and to the run without inlining, which is the best that probed code can
+reach. Exit status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
 """
 import os
 import shutil
@@ -22,12 +23,15 @@ CONFIGURATIONS = {
     "calltree folded": ([], "calltree,fold_recursion", 2.0),
     "callflow folded": ([], "callflow,fold_recursion", 3.3),
 }
-PACKAGES = ("java.xml/com/sun/org/apache/xerces/", "java.xml/com/sun/org/apache/xalan/", "java.xml/")
+PACKAGES = ("java.xml/com/sun/org/apache/xerces/", "java.xml/com/sun/org/apache/xalan/",
+            "java.xml/")
 
 
 def source_zip(jdk):
-    """The sources of this very JDK: Debian keeps them beside it, by major version."""
-    for path in (os.path.join(jdk.home, "lib", "src.zip"), f"/usr/lib/jvm/openjdk-{jdk.major}/src.zip",
+    """The src.zip of the JDK, or None: in the JDK, or where Debian installs it, by major
+    version."""
+    for path in (os.path.join(jdk.home, "lib", "src.zip"),
+                 f"/usr/lib/jvm/openjdk-{jdk.major}/src.zip",
                  f"/usr/lib/jvm/openjdk-{jdk.major}/lib/src.zip"):
         if os.path.exists(path):
             return path
@@ -35,9 +39,11 @@ def source_zip(jdk):
 
 
 def unpack(archive, folder, least):
-    """The first `least` sources of java.xml, by PACKAGES and name; the rest of the module comes from the JDK."""
+    """Extracts the first `least` sources of java.xml, ordered by PACKAGES and name. javac reads the
+    remaining classes of the module from the JDK."""
     with zipfile.ZipFile(archive) as sources:
-        names = sorted(n for n in sources.namelist() if n.endswith(".java") and n.startswith("java.xml/")
+        names = sorted(n for n in sources.namelist() if n.endswith(".java")
+                       and n.startswith("java.xml/")
                        and not n.endswith(("module-info.java", "package-info.java")))
         names.sort(key=lambda n: next(i for i, p in enumerate(PACKAGES) if n.startswith(p)))
         if len(names) < least:
@@ -66,7 +72,8 @@ class Compilation:
             command.append(f"-J-agentpath:{os.path.abspath(self.args.agent)}={agent},"
                            f"tree_memory={self.args.tree_memory},out={profile}")
         command += ["-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
-                    "--patch-module", f"java.xml={self.source}", "-d", self.classes, "@" + self.words]
+                    "--patch-module", f"java.xml={self.source}", "-d", self.classes,
+                    "@" + self.words]
         done = measure.run(command)
         if done.status != 0:
             raise SystemExit(f"{name}: javac ended with status {done.status}")
@@ -80,20 +87,23 @@ def show(compilation, jprof, results):
     untraced = measure.median(results["untraced"])
     no_inline = measure.median(results["untraced -Inline"])
     broken = 0
-    print(f"{'':18} {'CPU s':>8} {'+-':>5} {'ratio':>6} {'bound':>6} {'to -Inline':>10} {'events':>13} {'contexts':>10} {'ns/event':>9}")
+    print(f"{'':18} {'CPU s':>8} {'+-':>5} {'ratio':>6} {'bound':>6} {'to -Inline':>10} "
+          f"{'events':>13} {'contexts':>10} {'ns/event':>9}")
     for name, runs in results.items():
         agent, bound = CONFIGURATIONS[name][1:]
         cpu = measure.median(runs)
-        line = f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} {bound or '':>6} {cpu / no_inline:10.2f}"
+        line = (f"{name:18} {cpu:8.2f} {measure.spread(runs):5.0%} {cpu / untraced:6.2f} "
+                f"{bound or '':>6} {cpu / no_inline:10.2f}")
         if agent:
-            facts = measure.facts(jprof, compilation.profile(name))
-            # The probes' own cost: what the JVM loses by not inlining is not theirs.
-            line += f" {facts.events:13d} {facts.contexts:10d} {(cpu - no_inline) / facts.events * 1e9:9.1f}"
-            line += f"  lost: {facts.lost}" if facts.lost else ""
+            figures = measure.figures(jprof, compilation.profile(name))
+            # The cost of the probes, without the cost of disabled inlining.
+            per_event = (cpu - no_inline) / figures.events * 1e9
+            line += f" {figures.events:13d} {figures.contexts:10d} {per_event:9.1f}"
+            line += f"  lost: {figures.lost}" if figures.lost else ""
             shutil.rmtree(compilation.profile(name))
         if bound and cpu / untraced > bound:
             broken += 1
-            line += "  over its bound"
+            line += "  exceeds its bound"
         print(line, flush=True)
     return broken
 
@@ -101,7 +111,7 @@ def show(compilation, jprof, results):
 def main():
     parser = measure.arguments(__doc__)
     parser.add_argument("--files", type=int, default=400)
-    parser.add_argument("--tree-memory", default="4G", help="room for the full tree (4G)")
+    parser.add_argument("--tree-memory", default="4G", help="memory for the full tree (4G)")
     parser.add_argument("--quick", action="store_true", help="one round")
     args = parser.parse_args()
     rounds = 1 if args.quick else args.rounds
@@ -109,18 +119,21 @@ def main():
     for jdk in measure.jdks_of(args):
         archive = source_zip(jdk)
         if archive is None:
-            print(f"skipped JDK {jdk.version}: no src.zip of it (Debian: openjdk-{jdk.major}-source)")
+            print(
+                f"skipped JDK {jdk.version}: its src.zip is missing (Debian: "
+                f"openjdk-{jdk.major}-source)")
             continue
         with measure.folder("javac", 6, 16, args.out) as work:
             files = unpack(archive, work, args.files)
             compilation = Compilation(args, jdk, work, files)
-            print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} interleaved rounds, medians",
+            print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} "
+                  f"interleaved rounds, medians",
                   flush=True)
             results = measure.interleaved(CONFIGURATIONS, rounds, compilation.once)
             broken += show(compilation, args.jprof, results)
             compared += 1
     if not compared:
-        print("nothing compared: no JDK with its sources here")
+        print("nothing compared: no JDK with its sources is installed")
         return 77
     return 1 if broken else 0
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Programs nobody wrote for a profiler: H2, Groovy and Jython from Debian's packages, under callflow.
+"""Runs real programs under callflow: H2, Groovy and Jython from Debian's packages.
 
     bench/real_programs.py [--rounds 1] [--jdk 17] [--mode callflow] [--program h2]
 
-Each must end with the output and the exit status of its untraced run; CPU times are shown side by side. Exit
-status 1 if one does not; 77 if none of the packages (libh2-java groovy jython) is installed.
+Each must end with the output and the exit status of its untraced run; CPU times are printed side by
+side. Exit status 1 if one does not; 77 if none of the packages (libh2-java groovy jython) is
+installed.
 """
 import collections
 import glob
@@ -41,16 +42,18 @@ print(fib(17))
 d = dict((str(i), i * i) for i in range(2000))
 print(sum(d.values()), sorted(d)[:5])
 import re, json
-print(json.dumps({"a": [1, 2, {"b": None}]}, sort_keys=True), re.sub(r"(\\w)o", r"\\1O", "foo boo zoo"))
+print(json.dumps({"a": [1, 2, {"b": None}]}, sort_keys=True),
+      re.sub(r"(\\w)o", r"\\1O", "foo boo zoo"))
 try:
     fib(None, 1)
 except TypeError as e:
     print(type(e))
 """
 
-# name -> (jar, input, what follows the jar; {} = the file with the input)
+# name -> (jar, input, arguments after the jar; {} = the file with the input)
 PROGRAMS = {
-    "h2": ("/usr/share/java/h2.jar", H2, ["org.h2.tools.RunScript", "-url", "jdbc:h2:mem:x", "-script", "{}",
+    "h2": ("/usr/share/java/h2.jar", H2,
+           ["org.h2.tools.RunScript", "-url", "jdbc:h2:mem:x", "-script", "{}",
                                           "-showResults"]),
     "groovy": ("/usr/share/java/groovy-all.jar", GROOVY, ["groovy.ui.GroovyMain", "{}"]),
     "jython": ("/usr/share/java/jython.jar", JYTHON, ["org.python.util.jython", "{}"]),
@@ -58,35 +61,43 @@ PROGRAMS = {
 
 
 def command(jdk, name, work, flags):
-    jar, text, words = PROGRAMS[name]
+    jar, text, arguments = PROGRAMS[name]
     script = os.path.join(work, name + ".txt")
     with open(script, "w", encoding="utf-8") as f:
         f.write(text)
-    return [*jdk.java(), *flags, "-cp", jar, *(w.format(script) for w in words)]
+    return [*jdk.java(), *flags, "-cp", jar, *(a.format(script) for a in arguments)]
 
 
 def compare(args, jdk, name):
-    """None: it does not run on this JDK at all; else whether it ran as it does untraced."""
+    """Whether the traced run equals the untraced one; None if the program does not run on this
+    JDK."""
     with measure.folder("real", 2, 4, args.out) as work:
         profile = os.path.join(work, f"{name}-{jdk.major}")
 
         def once(kind):
             shutil.rmtree(profile, ignore_errors=True)
-            agent = f"-agentpath:{os.path.abspath(args.agent)}={args.mode},tree_memory=2G,out={profile}"
-            # Jython caches classes: a cache of its own for every run.
+            agent = (f"-agentpath:{os.path.abspath(args.agent)}={args.mode},tree_memory=2G,"
+                     f"out={profile}")
+            # Jython caches classes: traced and untraced runs have separate caches.
             flags = [agent] if kind == "traced" else []
-            return measure.run(command(jdk, name, work, flags + [f"-Dpython.cachedir={work}/cache-{kind}"]), cwd=work)
+            return measure.run(
+                command(jdk, name, work, flags + [f"-Dpython.cachedir={work}/cache-{kind}"]),
+                cwd=work)
 
         first = once("untraced")
         if first.status != 0 or not first.stdout.strip():
-            print(f"{name:8} JDK {jdk.major}: does not run on this JDK untraced (status {first.status})")
+            print(
+                f"{name:8} JDK {jdk.major}: does not run on this JDK untraced (status "
+                f"{first.status})")
             return None
         results = measure.interleaved(["untraced", "traced"], args.rounds, once)
         same = all(r.status == 0 and r.stdout == first.stdout for r in results["traced"])
-        facts = measure.facts(args.jprof, profile)
+        figures = measure.figures(args.jprof, profile)
         untraced, traced = (measure.median(results[k]) for k in ("untraced", "traced"))
-        print(f"{name:8} JDK {jdk.major}: {'same output' if same else 'OUTPUT DIFFERS'}, CPU {untraced:.2f} s -> "
-              f"{traced:.2f} s, {facts.events} events, {facts.contexts} contexts, lost: {facts.lost or 'nothing'}",
+        print(f"{name:8} JDK {jdk.major}: {'same output' if same else 'OUTPUT DIFFERS'}, CPU "
+              f"{untraced:.2f} s -> "
+              f"{traced:.2f} s, {figures.events} events, {figures.contexts} contexts, lost: "
+              f"{figures.lost or 'nothing'}",
               flush=True)
         for file in glob.glob(os.path.join(work, "hs_err*")):
             print(open(file, encoding="utf-8", errors="replace").read(3000))
@@ -106,7 +117,9 @@ def main():
             if args.program not in (None, name):
                 continue
             if not os.path.exists(PROGRAMS[name][0]):
-                print(f"skipped: {name}: {PROGRAMS[name][0]} is not installed; scripts/setup installs it")
+                print(
+                    f"skipped: {name}: {PROGRAMS[name][0]} is not installed; scripts/setup "
+                    f"installs it")
                 continue
             outcome[compare(args, jdk, name)] += 1
     if outcome[False]:

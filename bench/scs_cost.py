@@ -1,23 +1,21 @@
 #!/usr/bin/env python3
-"""What callstack sampling costs at 1,000 stacks a second and thread, on every JDK:
+"""Measures the cost of callstack sampling at 1,000 stacks per second and thread, on every JDK:
 
   stack   microseconds in the signal handler for one stack, on a shallow program (about 10 frames)
           and on javac, with the average depth; and nanoseconds for each further frame, from stacks
-          of 20, 200 and 1,000 frames. Wall time, as the handler itself adds it up: on a busy
-          machine it holds what other programs took.
-  whole   CPU time of whole javac runs with samples to that without the agent (user and system, all
-          threads, start and end included): the median of the pairs, interleaved, with its 95 %
-          interval; beside it the share in the handler. The rest is the kernel's: the timer's
-          interrupt, the signal, the return from it.
+          of 20, 200 and 1,000 frames. This is wall time, accumulated by the handler: on a busy
+          machine it includes the time of other programs.
+  whole   CPU time of complete javac runs with samples, compared with runs without the agent (user
+          and system, all threads, start and end included): the median of interleaved pairs with its
+          95 % interval, and the share in the handler. The remainder is the kernel's: the timer's
+          interrupt, the signal, and the return from it.
 
---against AGENT measures another build of the agent in the same rounds. Ends within --seconds for
-one JDK.
+--against AGENT measures another build of the agent in the same rounds. Takes about --seconds per
+JDK.
 
-Usage: scs_cost.py [--build DIR] [--against AGENT] [--only stack|whole] [--files N] [--seconds N]
-                   [--jdk N]
+Usage: scs_cost.py [--against AGENT] [--only stack|whole] [--files N] [--seconds N] [--jdk N]
 Exits with 1 if an interval is not below its bound.
 """
-import argparse
 import math
 import os
 import shutil
@@ -25,16 +23,14 @@ import statistics
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tests", "e2e"))
-import accuracy  # noqa: E402
-import measure  # noqa: E402
-import sampled  # noqa: E402
+import accuracy
+import measure
+from measure import sampled
 
-RATE = 1000  # not above: a timer interrupt takes 20 to 30 us on virtual machines
+RATE = 1000  # the limit: a timer interrupt takes 20 to 30 us on virtual machines
 BOUND = 4.0  # % of CPU, whole runs
 SHALLOW, DEPTHS = 5, (20, 200, 1000)  # calls of SampledDepth below main
-STEPS = 300  # millions, of its work
+STEPS = 300  # amount of work, in millions of steps
 
 
 class Agent:
@@ -54,13 +50,13 @@ def javac(jdk, arguments, option=None):
 
 
 def stacks(lab, out):
-    """Stacks, nanoseconds in the handler, average depth."""
+    """(stacks, nanoseconds in the handler, average depth) of a profile; deletes it."""
     tree = lab.tree(out)
-    told = tree.report["stacks"]
+    totals = tree.report["stacks"]
     rows = [(len(path), n) for path, n in tree.rows() if n]
     depth = sum(length * n for length, n in rows) / max(1, sum(n for _, n in rows))
     shutil.rmtree(out)
-    return told["taken"], told["cost_ns"], depth
+    return totals["taken"], totals["cost_ns"], depth
 
 
 def at_depth(lab, jdk, agent, frames):
@@ -91,11 +87,12 @@ def stack(lab, jdk, agents, arguments, end):
         cost = {key: [statistics.median(column) for column in zip(*runs)]
                 for key, runs in found[agent].items()}
         for name, key in (("shallow", SHALLOW), ("javac", "javac")):
-            print(f"{jdk.name} {agent.name:8} {name:8} {cost[key][0] / 1000:6.2f} us a stack, "
+            print(f"{jdk.name} {agent.name:8} {name:8} {cost[key][0] / 1000:6.2f} us per stack, "
                   f"{cost[key][1]:.0f} frames (median of {len(found[agent][key])} runs)")
         for low, high in zip(DEPTHS, DEPTHS[1:]):
             each = (cost[high][0] - cost[low][0]) / (cost[high][1] - cost[low][1])
-            print(f"{jdk.name} {agent.name:8} depth {low} to {high}: {each:.0f} ns a further frame")
+            print(
+                f"{jdk.name} {agent.name:8} depth {low} to {high}: {each:.0f} ns per further frame")
     sys.stdout.flush()
 
 
@@ -109,9 +106,9 @@ def interval(values):
 
 
 def whole(lab, jdk, agents, arguments, end):
-    """The names of what is not below its bound."""
+    """Returns a message for each agent whose interval is not below the bound."""
     more, share = {agent: [] for agent in agents}, {agent: [] for agent in agents}
-    javac(jdk, arguments)  # files come from the disk
+    javac(jdk, arguments)  # reads the files into the page cache
     while True:
         began = time.monotonic()
         plain = javac(jdk, arguments)
@@ -130,20 +127,17 @@ def whole(lab, jdk, agents, arguments, end):
               f"{high:+.2f}; {len(more[agent])} pairs); in the handler "
               f"{statistics.median(share[agent]):.2f} %", flush=True)
         if agent is agents[0] and high >= BOUND:
-            verdict = "missed" if low >= BOUND else "not shown: the interval holds the bound"
+            verdict = "missed" if low >= BOUND else "undecided: the interval contains the bound"
             missed.append(f"{jdk.name}: {BOUND} % {verdict}")
     return missed
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    build = os.path.join(HERE, "..", "build", "release")
-    sampled.arguments(parser, build)
+    parser = measure.sampling_arguments(__doc__)
     parser.add_argument("--against", metavar="AGENT",
                         help="another build of the agent, side by side")
-    parser.add_argument("--files", type=int, default=400, help="how many sources javac gets")
-    parser.add_argument("--seconds", type=int, default=220, help="for one JDK")
+    parser.add_argument("--files", type=int, default=400, help="sources that javac compiles")
+    parser.add_argument("--seconds", type=int, default=220, help="per JDK")
     parser.add_argument("--only", choices=["stack", "whole"])
     options = parser.parse_args()
     missed = []

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""`jprof scs` at a high rate on a program that starts 2,000 threads of some ms of CPU time each: it
-must end as it does alone, at a rate that jprof announces, with at most 10 % of the CPU time in
-interrupts as /proc/stat accounts them, and at most 20 % in interrupts and the delivery of signals.
+"""Runs `jprof scs` at a high rate on a program that starts 2,000 threads, each with a few ms of CPU
+time. The output must be that of the program alone. At the rate that jprof announces, at most 10 %
+of the CPU time may be in interrupts according to /proc/stat, and at most 20 % in interrupts and the
+delivery of signals.
 
-Three figures, of turns with and without samples: the share of irq and softirq in /proc/stat;
-because many kernels charge interrupts to the thread that they interrupt, the number of samples
-times what an interrupt costs here (signal included), as a share of the CPU time, which jprof bounds
-by lowering the rate until the period is 5 times this cost; and how much more CPU time the same work
-takes, which has stacks and the opening of each thread's timer in it, too.
+Prints three figures, from runs with and without samples:
+  - the share of irq and softirq in /proc/stat;
+  - the number of samples times the cost of an interrupt on this machine (signal included), as a
+    share of the CPU time, because many kernels attribute interrupts to the interrupted thread.
+    jprof bounds it by lowering the rate until the period is 5 times this cost;
+  - the additional CPU time for the same work, which also includes the stacks and the opening of
+    each thread's timer.
 
-The machine may be slow meanwhile: run it alone. It never forces the rate.
+The machine may become slow: run nothing else on it. The benchmark never forces the rate.
 
 Usage: scs_threads.py [--rate N] [--threads N] [--alive N] [--units N] [--rounds N] [--jdk N]
 """
-import argparse
 import json
 import os
 import re
@@ -22,15 +24,13 @@ import statistics
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tests", "e2e"))
-import child  # noqa: E402
-import reports  # noqa: E402
-import sampled  # noqa: E402
+import measure
+from measure import sampled
+from sampled import child, reports
 
 
 def interrupts():
-    """Ticks of all CPUs since the start: in interrupts, and all."""
+    """Ticks of all CPUs since boot: (in interrupts, in total)."""
     with open("/proc/stat", encoding="utf-8") as file:
         ticks = [int(word) for word in file.readline().split()[1:9]]
     return ticks[5] + ticks[6], sum(ticks)
@@ -41,8 +41,8 @@ def cpu_of_children():
     return times.children_user + times.children_system
 
 
-def turn(command, work):
-    """(output, standard error, CPU seconds, % of all CPUs' time in interrupts meanwhile)"""
+def run(command, work):
+    """(output, standard error, CPU seconds, % of all CPUs' time in interrupts during the run)"""
     (irq, total), cpu = interrupts(), cpu_of_children()
     done = child.run(command, 120, cwd=work)
     irq_after, total_after = interrupts()
@@ -51,34 +51,34 @@ def turn(command, work):
     return done.stdout, done.stderr, cpu_of_children() - cpu, share
 
 
-def turns(options, jdk, work):
-    """Those alone, those with samples, and the last profile."""
+def run_all(options, jdk, work):
+    """(runs without samples, runs with samples, folder of the last profile)"""
     numbers = map(str, (options.threads, options.alive, options.units))
     java = [jdk.tool("java"), "-Xmx512m", "-cp", work, "ManyThreads", *numbers]
     out = os.path.join(work, "profile")
     scs = [options.jprof, "scs", "--agent", options.agent, "--rate", str(options.rate), "-o", out]
     alone, with_samples = [], []
     for _ in range(options.rounds):
-        alone.append(turn(java, work))
+        alone.append(run(java, work))
         shutil.rmtree(out, ignore_errors=True)
-        with_samples.append(turn([*scs, "--", *java], work))
+        with_samples.append(run([*scs, "--", *java], work))
     return alone, with_samples, out
 
 
-def median(turns, at):
-    return statistics.median(each[at] for each in turns)
+def median(runs, at):
+    return statistics.median(each[at] for each in runs)
 
 
 def compare(options, jdk, work):
-    alone, with_samples, out = turns(options, jdk, work)
+    alone, with_samples, out = run_all(options, jdk, work)
     sampled.check(len({each[0] for each in alone + with_samples}) == 1, "the output differs")
-    said = "".join(each[1] for each in with_samples)
-    announced = set(re.findall(r"sampling at ([0-9,]+)/s", said))
+    messages = "".join(each[1] for each in with_samples)
+    announced = set(re.findall(r"sampling at ([0-9,]+)/s", messages))
     shown = reports.run_report(options.jprof, "scs", out, "--format", "json", "--threads", "merged")
     stacks = json.loads(shown)["stacks"]
     before, after = median(alone, 2), median(with_samples, 2)
     share = median(with_samples, 3)
-    print(f"{jdk.name}: {options.threads} threads, {options.alive} at a time; asked for "
+    print(f"{jdk.name}: {options.threads} threads, {options.alive} at a time; requested "
           f"{options.rate}/s, announced {', '.join(announced) or 'nothing: not lowered'}")
     print(f"    {stacks['taken']} samples, {stacks['lost']} lost; CPU time {before:.2f} s alone, "
           f"{after:.2f} s with samples: {100 * (after / before - 1):+.1f} %")
@@ -86,24 +86,22 @@ def compare(options, jdk, work):
         interrupt_ns = json.load(file)["options"]["interrupt_ns"]
     cost = 100 * stacks["taken"] * interrupt_ns / 1e9 / with_samples[-1][2]
     print(f"    irq and softirq in /proc/stat: {median(alone, 3):.2f} % alone, {share:.2f} % with "
-          f"samples; {interrupt_ns / 1000:.1f} us a sample: {cost:.1f} % of the CPU time")
+          f"samples; {interrupt_ns / 1000:.1f} us per sample: {cost:.1f} % of the CPU time")
     sampled.check(share <= 10, f"{share:.1f} % in interrupts, by /proc/stat")
     sampled.check(cost <= 20, f"{cost:.1f} % in interrupts and signals")
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sampled.arguments(parser, os.path.join(HERE, "..", "build", "release"))
+    parser = measure.sampling_arguments(__doc__)
     parser.add_argument("--rate", type=int, default=10_000)
     parser.add_argument("--threads", type=int, default=2_000)
-    parser.add_argument("--alive", type=int, default=50, help="at a time")
+    parser.add_argument("--alive", type=int, default=50, help="threads at a time")
     parser.add_argument("--units", type=int, default=5, help="of work, about 1 ms each")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     for jdk in sampled.jdks_of(options):
         with sampled.folder() as work:
-            source = os.path.join(HERE, "java", "ManyThreads.java")
+            source = os.path.join(measure.ROOT, "bench", "java", "ManyThreads.java")
             subprocess.run([jdk.tool("javac"), "-d", work, source], check=True)
             try:
                 lab = sampled.lab_of(options, work)

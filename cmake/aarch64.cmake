@@ -1,7 +1,8 @@
-# Debian's cross compiler for AArch64, with programs run by QEMU's user emulation.
-#   cmake --preset aarch64 -DCMAKE_SYSROOT=DIR                                 all of jprof; scripts/pmu-lab does that
-# With CMAKE_SYSROOT, libraries and their packages come from there only; programs (a JDK's, Python) are this machine's,
-# and so are headers that the root does not have: JNI's, which are the same everywhere.
+# Debian's cross compiler for AArch64; QEMU's user-mode emulation runs the programs.
+#   cmake --preset aarch64 -DCMAKE_SYSROOT=DIR    all of jprof; scripts/pmu-lab does that
+# With CMAKE_SYSROOT, CMake finds libraries and their packages in the sysroot only. Programs (a
+# JDK's, Python) are the build machine's, and so are headers that the sysroot lacks: JNI's, which
+# are the same on every machine.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

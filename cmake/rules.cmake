@@ -1,10 +1,12 @@
-# One way to declare a folder's library, test or benchmark; warnings and sanitizers in one place.
+# The functions that declare a folder's library; warnings and sanitizers.
 
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 
-add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-interference-size>
+# -Wshadow and -Wconversion mean different things to GCC and clang; the sources are kept clean of GCC's.
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers
+                    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow;-Wconversion;-Wno-sign-conversion;-Wno-interference-size>"
                     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)  # in GCC's own headers
 if(JPROF_SANITIZE)
   add_compile_options(-fsanitize=${JPROF_SANITIZE} -fno-omit-frame-pointer)
@@ -15,12 +17,13 @@ if(JPROF_SANITIZE)
   endif()
 endif()
 
-# Most of a build is headers: with CMAKE_UNITY_BUILD, so many files share them.
+# Most of the build time is spent on headers: with CMAKE_UNITY_BUILD, this many files share them.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 14)
 
-# jprof_headers(TARGET): TARGET, and every target that links it, may include the headers of this folder by their path from
-# the root of the tree. A folder of links to these headers is its include path: a target finds the headers of the folders
-# that it declares and of no others (tests/targets.py). Debug information names the headers themselves.
+# jprof_headers(TARGET): TARGET, and every target that links it, may include the headers of this
+# folder by their path from the root of the tree. The include path is a folder of links to these
+# headers: a target finds only the headers of the folders that it declares (tests/targets.py). Debug
+# information contains the paths of the headers themselves.
 function(jprof_headers target)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
   set(links ${CMAKE_BINARY_DIR}/include/${target})
@@ -35,7 +38,7 @@ function(jprof_headers target)
   target_compile_options(${target} PUBLIC -ffile-prefix-map=${links}=${CMAKE_SOURCE_DIR})
 endfunction()
 
-# jprof_library(NAME DEPS...): a static library of every .cc beside the CMakeLists.txt, with the headers there.
+# jprof_library(NAME DEPS...): a static library of all .cc files in the folder, with its headers.
 function(jprof_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   add_library(${name} STATIC ${sources})

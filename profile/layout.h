@@ -38,20 +38,25 @@ inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
 inline constexpr char kCalibrationFile[] = "calibration.json";
 
+// The number of a method in the profile: its place in the file of names.
+enum class MethodId : uint32_t {};
+constexpr uint32_t IndexOf(MethodId method) { return static_cast<uint32_t>(method); }
+
 // A node's or an event's method: type in the top 4 bits, method id in the low 28.
 inline constexpr uint32_t kMethodBits = 28;
 inline constexpr uint32_t kMethodMask = (1u << kMethodBits) - 1;
-inline constexpr uint32_t kRootMethod = 0;                // the thread row
-inline constexpr uint32_t kOverflowMethod = kMethodMask;  // contexts past the memory cap
-constexpr uint32_t PackMethod(MethodType type, uint32_t method) {
-  return static_cast<uint32_t>(type) << kMethodBits | method;
+inline constexpr MethodId kRootMethod{0};  // the thread row; where a method is optional: none
+inline constexpr MethodId kOverflowMethod{kMethodMask};  // contexts past the memory cap
+constexpr uint32_t PackMethod(MethodType type, MethodId method) {
+  return static_cast<uint32_t>(type) << kMethodBits | IndexOf(method);
 }
 constexpr MethodType TypeOf(uint32_t word) { return static_cast<MethodType>(word >> kMethodBits); }
-constexpr uint32_t MethodOf(uint32_t word) { return word & kMethodMask; }
+constexpr MethodId MethodOf(uint32_t word) { return MethodId{word & kMethodMask}; }
 
 struct ChildSlot {
-  uint32_t method = 0;  // id without type; 0 = empty
-  uint32_t node = 0;    // the child; in a folded tree possibly an ancestor (recursion)
+  // What distinguishes children: the method id, or in sampled trees id and type. 0 = empty.
+  uint32_t key = 0;
+  uint32_t node = 0;  // the child; in a folded tree possibly an ancestor (recursion)
 };
 
 // One calling context: one cache line.
@@ -74,7 +79,7 @@ inline constexpr uint32_t kFormer = 0xffffffffu;
 static_assert(sizeof(Node) == 64 && offsetof(Node, child) == 40);
 
 struct ChildBlock {
-  uint32_t word = PackMethod(MethodType::kBlock, 0);
+  uint32_t word = PackMethod(MethodType::kBlock, kRootMethod);
   uint32_t next = 0;  // index of the next block, 0 = none
   ChildSlot child[7] = {};
 };

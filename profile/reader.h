@@ -58,7 +58,7 @@ struct MethodName {
 // Methods by id. Ids that the file does not have answer an empty name.
 class Methods {
  public:
-  MethodName operator[](uint32_t id) const;
+  MethodName operator[](MethodId id) const;
   size_t size() const { return entries_.size(); }  // one more than the highest id
 
  private:

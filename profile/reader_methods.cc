@@ -5,9 +5,9 @@
 
 namespace jprof::profile {
 
-MethodName Methods::operator[](uint32_t id) const {
-  if (id >= entries_.size()) return {};
-  const Entry& entry = entries_[id];
+MethodName Methods::operator[](MethodId id) const {
+  if (IndexOf(id) >= entries_.size()) return {};
+  const Entry& entry = entries_[IndexOf(id)];
   const std::string_view text = std::string_view(text_).substr(entry.offset);
   return {text.substr(0, entry.lengths[0]), text.substr(entry.lengths[0], entry.lengths[1]),
           text.substr(entry.lengths[0] + entry.lengths[1], entry.lengths[2]), entry.flags};

@@ -50,8 +50,8 @@ class Decoder {
         Damage("trace: an event is damaged: the rest of its block is left out");
         break;
       }
-      event.word =
-          PackMethod(static_cast<MethodType>(head >> 1 & 15), static_cast<uint32_t>(head >> 5));
+      event.word = PackMethod(static_cast<MethodType>(head >> 1 & 15),
+                              MethodId{static_cast<uint32_t>(head >> 5)});
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       ++next;

@@ -145,13 +145,13 @@ void Writer::ExpectMethod() {
   }
 }
 
-uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
+MethodId Writer::AddMethod(std::string_view class_name, std::string_view name,
                            std::string_view signature, uint16_t flags) {
   const size_t text = class_name.size() + name.size() + signature.size();
   const size_t bytes = (sizeof(MethodRecord) + text + 7) / 8 * 8;
   const uint64_t offset = header_->methods_bytes;
   const uint32_t id = header_->method_count + 1;
-  if (id >= kOverflowMethod - 1 || !Grow(methods_, offset + bytes)) return 0;
+  if (id >= kMethodMask - 1 || !Grow(methods_, offset + bytes)) return kRootMethod;
   MethodRecord record;
   record.bytes = static_cast<uint32_t>(bytes);
   record.id = id;
@@ -169,7 +169,7 @@ uint32_t Writer::AddMethod(std::string_view class_name, std::string_view name,
   if (flags & kMethodFiltered) ++header_->filtered_methods;
   __atomic_store_n(&header_->methods_bytes, offset + bytes, __ATOMIC_RELEASE);
   header_->method_count = id;
-  return id;
+  return MethodId{id};
 }
 
 TraceBlock* Writer::AllocateTraceBlock() {

@@ -58,8 +58,8 @@ class Writer {
 
   // Grows the file of names for a method that may follow; for use before callers serialise.
   void ExpectMethod();
-  // Appends a method and returns its id; 0 when that failed. Callers serialise.
-  uint32_t AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
+  // Appends a method and returns its id; kRootMethod when that failed. Callers serialise.
+  MethodId AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
                      uint16_t flags);
 
   // A trace block (kTraceBlockBytes, zeroed), null when there is none left.

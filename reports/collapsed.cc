@@ -18,7 +18,7 @@ std::string Clean(std::string_view text) {
 // Methods without their signature, which is full of ';'. An overload's stacks are its namesake's
 // then.
 std::string FrameName(NamedTree& tree, const ShownRow& shown) {
-  const uint32_t method =
+  const profile::MethodId method =
       shown.row == kNoRow ? profile::kRootMethod : tree.forest.rows.rows[shown.row].method;
   const profile::MethodName parts = tree.forest.names.Parts(method);
   std::string_view name = tree.Name(shown);

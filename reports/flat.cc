@@ -81,9 +81,10 @@ class Summer {
   }
 
   // Ids that have names are dense: only what is out of the ordinary needs a hash.
-  uint32_t PlaceOf(uint32_t method) {
-    uint32_t& place = method < place_.size() ? place_[method]
-                                             : odd_place_.try_emplace(method, kNoRow).first->second;
+  uint32_t PlaceOf(profile::MethodId method) {
+    const uint32_t index = IndexOf(method);
+    uint32_t& place =
+        index < place_.size() ? place_[index] : odd_place_.try_emplace(index, kNoRow).first->second;
     if (place != kNoRow) return place;
     place = static_cast<uint32_t>(sums_.size());
     sums_.emplace_back().method = method;

@@ -8,7 +8,8 @@
 namespace jprof::reports {
 
 struct MethodSum {
-  uint32_t method = 0;                  // kRootMethod: the threads themselves, outside any method
+  profile::MethodId method =
+      profile::kRootMethod;             // kRootMethod: the threads themselves, outside any method
   MethodType type = MethodType::kNone;  // the one most calls or samples had
   uint64_t calls = 0;
   uint64_t samples = 0;    // taken in it, of all events

@@ -83,9 +83,10 @@ std::vector<uint32_t> JointTree::PathTo(uint32_t context) const {
   return path;
 }
 
-uint32_t JointTreeBuilder::NameOf(Forest& forest, uint32_t method) {
+uint32_t JointTreeBuilder::NameOf(Forest& forest, profile::MethodId method) {
   uint32_t odd = kUnnamed;
-  uint32_t& known = method < name_of_.size() ? name_of_[method] : odd;
+  const uint32_t index = IndexOf(method);
+  uint32_t& known = index < name_of_.size() ? name_of_[index] : odd;
   if (known != kUnnamed) return known;
   const bool overflow = method == profile::kOverflowMethod;
   std::string name(forest.names.Of(method));

@@ -59,7 +59,7 @@ class JointTreeBuilder {
   JointTree Take();
 
  private:
-  uint32_t NameOf(Forest& forest, uint32_t method);
+  uint32_t NameOf(Forest& forest, profile::MethodId method);
   uint32_t Child(uint32_t parent, uint32_t name);
   void SumUp();
   void SumMethods();

@@ -143,7 +143,7 @@ Result<void> ReadLines(Source& source, const Unit& unit, const Options& options,
   Names names(source.reader.ReadMethods());
   LineCorrector corrector(unit.table);
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
-    const uint32_t method = profile::MethodOf(event.word);
+    const profile::MethodId method = profile::MethodOf(event.word);
     const double value = corrector.Value(event, KeyLetter(event.word, names)) * unit.info.scale;
     return print(
         {Rounded(value), event.exit,

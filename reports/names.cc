@@ -40,17 +40,19 @@ Names::Names(profile::Methods methods) : methods_(std::move(methods)), texts_(me
 
 void Names::NameNativeFrames() {
   a2n::Resolver resolver;
-  std::unordered_map<std::string, uint32_t> first;  // module and name -> the lowest id that has it
-  for (uint32_t method = 1; method < texts_.size(); ++method) {
+  std::unordered_map<std::string, profile::MethodId>
+      first;  // module and name -> the lowest id that has it
+  for (uint32_t i = 1; i < texts_.size(); ++i) {
+    const profile::MethodId method{i};
     const MethodName parts = methods_[method];
     if ((parts.flags & profile::kMethodCode) == 0) continue;
     if (canonical_.empty()) {
       canonical_.resize(texts_.size());
-      for (uint32_t i = 0; i < canonical_.size(); ++i) canonical_[i] = i;
+      for (uint32_t j = 0; j < canonical_.size(); ++j) canonical_[j] = profile::MethodId{j};
     }
-    texts_[method] = NativeName(parts, resolver);
-    const std::string key = std::string(parts.class_name) + '\n' + texts_[method];
-    canonical_[method] = first.try_emplace(key, method).first->second;
+    texts_[i] = NativeName(parts, resolver);
+    const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
+    canonical_[i] = first.try_emplace(key, method).first->second;
   }
 }
 
@@ -61,19 +63,20 @@ std::string Names::Made(const MethodName& parts) const {
   return CleanText(parts.class_name) + "." + name;
 }
 
-std::string_view Names::Of(uint32_t method) {
-  if (method < texts_.size() && !texts_[method].empty()) return texts_[method];
+std::string_view Names::Of(profile::MethodId method) {
+  const uint32_t index = IndexOf(method);
+  if (index < texts_.size() && !texts_[index].empty()) return texts_[index];
   if (method == profile::kOverflowMethod) return "(overflow)";
   const MethodName parts = methods_[method];
   const bool named = !parts.name.empty() || parts.flags & profile::kMethodClass;
-  if (method >= texts_.size() || !named) {
-    unknown_ = fmt::format("(unknown method {})", method);
+  if (index >= texts_.size() || !named) {
+    unknown_ = fmt::format("(unknown method {})", index);
     return unknown_;
   }
-  return texts_[method] = Made(parts);
+  return texts_[index] = Made(parts);
 }
 
-char Names::LetterOf(uint32_t method, MethodType type, bool static_letters) const {
+char Names::LetterOf(profile::MethodId method, MethodType type, bool static_letters) const {
   if (method == profile::kOverflowMethod) return Letter(MethodType::kOther);
   const uint16_t flags = methods_[method].flags;
   if (flags & profile::kMethodKernel) return 'K';
@@ -83,13 +86,13 @@ char Names::LetterOf(uint32_t method, MethodType type, bool static_letters) cons
   return Letter(type, static_letters && flags & profile::kMethodStatic);
 }
 
-std::string Names::Mark(uint32_t method, MethodType type, bool static_letters) const {
+std::string Names::Mark(profile::MethodId method, MethodType type, bool static_letters) const {
   const char letter = LetterOf(method, type, static_letters);
   return letter == '-' ? "--" : std::string{letter, ':'};
 }
 
 char KeyLetter(uint32_t word, const Names& names) {
-  const uint32_t method = profile::MethodOf(word);
+  const profile::MethodId method = profile::MethodOf(word);
   if (method == profile::kOverflowMethod) return Letter(MethodType::kOther);
   return Letter(profile::TypeOf(word), names.IsStatic(method));
 }

@@ -19,21 +19,24 @@ class Names {
   explicit Names(profile::Methods methods);
 
   // Without the type letter. Valid until this object goes.
-  std::string_view Of(uint32_t method);
+  std::string_view Of(profile::MethodId method);
   size_t size() const { return texts_.size(); }  // ids below it may have a name
-  bool IsStatic(uint32_t method) const { return methods_[method].flags & profile::kMethodStatic; }
-  profile::MethodName Parts(uint32_t method) const { return methods_[method]; }
+  bool IsStatic(profile::MethodId method) const {
+    return methods_[method].flags & profile::kMethodStatic;
+  }
+  profile::MethodName Parts(profile::MethodId method) const { return methods_[method]; }
 
   // The letter that a frame of this method and type prints with; K kernel, F native function, O
   // stub, - class of objects where the record says so.
-  char LetterOf(uint32_t method, MethodType type, bool static_letters) const;
+  char LetterOf(profile::MethodId method, MethodType type, bool static_letters) const;
   // What reports put before a name: "J:", or "--" before a class of objects.
-  std::string Mark(uint32_t method, MethodType type, bool static_letters) const;
+  std::string Mark(profile::MethodId method, MethodType type, bool static_letters) const;
 
   // Addresses of one native function are methods of their own in the file: the one that stands for
   // all of them.
-  uint32_t Canonical(uint32_t method) const {
-    return method < canonical_.size() ? canonical_[method] : method;
+  profile::MethodId Canonical(profile::MethodId method) const {
+    const uint32_t index = IndexOf(method);
+    return index < canonical_.size() ? canonical_[index] : method;
   }
   bool has_aliases() const { return !canonical_.empty(); }
 
@@ -43,7 +46,7 @@ class Names {
 
   profile::Methods methods_;
   std::vector<std::string> texts_;
-  std::vector<uint32_t> canonical_;  // empty: no native frames
+  std::vector<profile::MethodId> canonical_;  // empty: no native frames
   std::string unknown_;
 };
 

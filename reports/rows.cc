@@ -86,7 +86,7 @@ class Builder {
     const uint32_t parent = is_root ? kNoRow : row_of_[tree_.parent[record]];
     if (merge_ == Merge::kContexts || (is_root && merge_ == Merge::kSiblings))
       return Append(record, parent);
-    const uint64_t key = uint64_t{parent} << 32 | profile::MethodOf(tree_.word[record]);
+    const uint64_t key = uint64_t{parent} << 32 | IndexOf(profile::MethodOf(tree_.word[record]));
     const auto [known, is_new] = known_.try_emplace(key, static_cast<uint32_t>(rows_.rows.size()));
     return is_new ? Append(record, parent) : known->second;
   }

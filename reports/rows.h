@@ -14,7 +14,7 @@ namespace jprof::reports {
 inline constexpr uint32_t kNoRow = 0xffffffffu;
 
 struct Row {
-  uint32_t method = 0;
+  profile::MethodId method = profile::kRootMethod;
   uint32_t parent = kNoRow;  // kNoRow: a thread row
   uint32_t first_child = kNoRow;
   uint32_t next = kNoRow;  // sibling

@@ -61,14 +61,14 @@ def folders_of(root):
 
 
 def paths_in(text, folders):
-    """The paths of the tree that `code` of the text names. Code may go on in the next line."""
+    """The paths of the tree that `code` of the text names. Code may continue in the next line."""
     for paragraph in re.split(r"\n\s*\n", FENCE.sub("", text)):
         for span in SPAN.findall(paragraph):
             if any(mark in span for mark in "<>$"):
                 continue
             for word in WORD.findall(span):
                 word = word.strip(".,")
-                # A word with other signs (Class::x, pkg/Class.method(sig)) is not a path.
+                # A word with other characters (Class::x, pkg/Class.method(sig)) is not a path.
                 if "/" in word and word.split("/")[0] in folders:
                     yield word
 
@@ -83,7 +83,7 @@ def bad_paths(root, name):
 
 
 def anchors(text):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub generates them."""
     for heading in HEADING.findall(FENCE.sub("", text)):
         yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
@@ -158,7 +158,7 @@ GOOD_RECORD = (
     "# 0001. One\n\nDate: 2026-11-21\n\n"
     "## Context\nA.\n\n## Decision\nB.\n\n## Consequence\nC.\n")
 COSTS = "print('| what |\\n|---|\\n| a |')\n"
-# (rule, files of a tree, what the violation says; None: there is none)
+# (rule, files of a tree, text of the expected violation; None: there is none)
 PLANTED = [
     ("paths", {"docs/X.md": "`common/a.h` `common/*.h`\n`pkg/Class.run` `build/x` `common/<x>`\n"},
      None),

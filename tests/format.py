@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the layout of the C++ sources: as clang-format 14 writes them with the .clang-format of
-the tree, and no line over 100 columns outside raw string literals.
+"""Checks the layout of the C++ sources: that of clang-format 14 with the .clang-format of the
+tree, and no line over 100 columns outside raw string literals.
 
 Usage: format.py ROOT
 
 Prints a line for each violation and exits with 1, also if a planted violation is not found. Exits
-with 77 (skipped) where clang-format 14 is not installed: other versions lay out differently. To
-mend a file: clang-format -i FILE.
+with 77 (skipped) if clang-format 14 is not installed: other versions format differently. To format
+a file: clang-format -i FILE.
 """
 import os
 import re
@@ -21,7 +21,7 @@ RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
 
 
 def clang_format():
-    """The program, or None."""
+    """The path of the program, or None."""
     for name in (f"clang-format-{VERSION}", "clang-format"):
         path = shutil.which(name)
         said = subprocess.run([path, "--version"], capture_output=True, text=True) if path else None
@@ -40,7 +40,7 @@ def sources(root):
 def long_lines(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    # Without what stands in raw strings. Their line breaks stay: the lines keep their numbers.
+    # Removes raw strings but keeps their line breaks, so that line numbers remain correct.
     bare = RAW_STRING.sub(lambda raw: re.sub(r"[^\n]", "", raw.group()), text)
     for number, line in enumerate(bare.split("\n"), 1):
         if len(line) > COLUMNS:
@@ -59,7 +59,7 @@ def violations(program, root):
     return len(paths), found
 
 
-# (text of a file, what must be said of it; None: nothing)
+# (text of a file, text of the expected violation; None: there is none)
 PLANTED = [
     ("int Sum(int a, int b) { return a + b; }\n", None),
     ("int  Sum(int a,int b) { return a+b; }\n", "not as clang-format writes it"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Keeps the house in order: which folder may include which, and what may stand only in one place.
+"""Checks which folder may include which, and what may be used only in certain folders.
 
-  layers.py ROOT    checks the tree, then that each rule still catches a violation planted for it
+  layers.py ROOT    checks the tree, then that each rule detects a violation planted for it
 """
 import os
 import re
@@ -13,8 +13,8 @@ ROW = re.compile(r"^\| `([\w/]+)/` \|[^|]*\|([^|]*)\|$", re.M)
 
 
 def read_rules(text):
-    """Folder -> what it may include besides its own: folders, and single headers. The nearest listed ancestor of a file
-    counts."""
+    """Folder -> folders and single headers that it may include besides its own. The rule of a file
+    is that of its nearest listed ancestor."""
     rules = {}
     for folder, allowed in ROW.findall(text):
         rules[folder] = re.findall(r"`([\w./]+)`", allowed)
@@ -23,11 +23,12 @@ def read_rules(text):
     return rules
 
 
-ARCHITECTURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "ARCHITECTURE.md")
+ARCHITECTURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs",
+                            "ARCHITECTURE.md")
 with open(ARCHITECTURE, encoding="utf-8") as architecture:
     MAY_INCLUDE = read_rules(architecture.read())
 
-# What is written only in certain places: (what, pattern in the code, places).
+# What may be used only in certain folders: (what, pattern in the code, folders).
 ONLY_IN = [
     (
         "JVMTI and JNI headers",
@@ -133,14 +134,17 @@ def cycle(includes):
 
 
 def folder_cycle():
-    """The table itself must have no cycle either."""
-    return cycle({folder: [f for f in allowed if f in MAY_INCLUDE] for folder, allowed in MAY_INCLUDE.items()})
+    """A cycle in the table itself, or None."""
+    return cycle(
+        {folder: [f for f in allowed if f in MAY_INCLUDE]
+         for folder, allowed in MAY_INCLUDE.items()})
 
 
 def missing_folders(root):
-    """Rules must be of folders and headers that are there."""
+    """Rules whose folders or headers do not exist."""
     named = {path for folder, allowed in MAY_INCLUDE.items() for path in [folder, *allowed]}
-    return [f"docs/ARCHITECTURE.md: there is no {path}" for path in sorted(named) if not os.path.exists(os.path.join(root, path))]
+    return [f"docs/ARCHITECTURE.md: there is no {path}" for path in sorted(named)
+            if not os.path.exists(os.path.join(root, path))]
 
 
 def violations(root):
@@ -165,7 +169,7 @@ def violations(root):
     return found
 
 
-# (path, text, what the complaint says), each planted alone; None = must be accepted.
+# (path, text, text of the expected violation), each planted separately; None = must be accepted.
 PLANTED = [
     ("common/x.h", '#include "profile/layout.h"\n', "common may not include profile/layout.h"),
     ("reports/x.cc", '#include "ptm/tsc.h"\n', "reports may not include ptm/tsc.h"),
@@ -221,7 +225,7 @@ def self_test():
     failures = []
     with tempfile.TemporaryDirectory() as empty:
         if "docs/ARCHITECTURE.md: there is no cli" not in missing_folders(empty):
-            failures.append("planted: rules of folders that are not there: not found")
+            failures.append("planted: rules of folders that do not exist: not found")
     for path, text, expected in PLANTED:
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(os.path.join(root, os.path.dirname(path)))

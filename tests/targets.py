@@ -5,7 +5,7 @@ it, and no others.
 Usage: targets.py ROOT BUILD
 
 Reads BUILD/compile_commands.json, prints a line for each violation, and exits with 1 if there is
-one, also if a planted include compiles that must not, or does not that must.
+one, or if a planted include compiles that must not, or does not compile that must.
 """
 import json
 import os
@@ -22,7 +22,7 @@ def compilations(root, build):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         for entry in json.load(file):
             path = entry["file"]
-            # A unity source lies at the place of its folder in the build tree.
+            # A unity source is in the folder's directory in the build tree.
             base = build if path.startswith(build + os.sep) else root
             folder = folder_of(os.path.relpath(path, base))
             if folder and path.endswith((".cc", ".cxx")):

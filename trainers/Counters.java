@@ -1,10 +1,13 @@
 package jprof.trainers;
 
-/** The calling thread's own counters, so that a trainer knows what its work truly counts. One thread only. */
+/** The counters of the calling thread, for the true counts of a trainer's work. One thread only. */
 final class Counters {
   private Counters() {}
 
-  /** Starts counting "raw:...+raw:..." (ptm/event_spec.h); returns how many. Ends the program if they cannot be had. */
+  /**
+   * Starts counting "raw:...+raw:..." (ptm/event_spec.h); returns how many. Ends the program if
+   * they are not available.
+   */
   static native int open(String metrics);
 
   static native void read(long[] values);

@@ -2,8 +2,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The program that scripts/demo profiles: makes a text, counts its words, sorts them, prints the ten most frequent.
- * The hot path is the comparing of words: in the tree of counts (find) and in the merge sort (merge).
+ * The program that scripts/demo profiles: generates a text, counts its words, sorts them, prints
+ * the ten most frequent. The hot path is the comparison of words: in the tree of counts (find) and
+ * in the merge sort (merge).
  */
 public final class Demo {
     static final class Node {
@@ -27,7 +28,7 @@ public final class Demo {
         demo.countWords(text);
         List<Node> sorted = demo.sort(demo.flatten(demo.root, new ArrayList<>()));
         for (int i = 0; i < 10; i++) {
-            System.out.print(sorted.get(i).word);  // without +: its first use runs a compiler of its own
+            System.out.print(sorted.get(i).word);  // without +, whose first use compiles code at run time
             System.out.print(' ');
             System.out.println(sorted.get(i).count);
         }

@@ -25,12 +25,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Ordinary programs: what probes cost amid real work, in code with many methods, branches and objects, which is not what
- * they cost between the empty methods of ShapeXX. Each kernel is a few hundred to a few thousand calls, most of them in the
- * class library; its data is random and large enough that no branch predictor learns it by heart. Which compile state
- * they run in is up to the JVM's options. Prints for each "shape Library regex 12345.6 7890.1" (ns a walk, median of the
- * rounds; then what each counter counts, the mean of all walks, if any are named).
- * Arguments: warm-up walks of each kernel, walks a round, rounds, the native library, counters as Counters.open takes them.
+ * Ordinary programs, for the cost of probes in real code with many methods, branches and objects,
+ * which differs from the cost between the empty methods of ShapeXX. Each kernel has a few hundred
+ * to a few thousand calls, most of them in the class library; its data is random and too large for
+ * branch predictors to learn. The JVM's options determine the compile state. Prints for each kernel
+ * "shape Library regex 12345.6 7890.1" (ns per walk, median of the rounds; then the counts of the
+ * named counters, mean of all walks).
+ *
+ * <p>Arguments: warm-up walks of each kernel, walks per round,
+ * rounds, the native library, counters for Counters.open.
  */
 public final class Library {
   private static final int LINES = 512;
@@ -38,7 +41,7 @@ public final class Library {
   private final Random random = new Random(7);
   private final String[] lines = new String[LINES];
   private final String[] words = new String[4 * LINES];
-  private int next;  // every walk goes on where the last one ended
+  private int next;  // every walk continues where the last one ended
   private long sink;
 
   private Library() {
@@ -160,7 +163,7 @@ public final class Library {
     sink += properties.size();
   }
 
-  // A parser and what it makes, as compilers have them.
+  // A parser and its syntax tree, as in compilers.
   private interface Node {
     int value(Map<String, Integer> names);
   }
@@ -308,7 +311,7 @@ public final class Library {
     }
   }
 
-  // Two names for one loop, so that the warm-up has a calling context of its own.
+  // Two names for one loop, so that the warm-up has a separate calling context.
   private void warm(int kernel, int walks) {
     for (int i = 0; i < walks; ++i) {
       drive(kernel);
@@ -329,7 +332,7 @@ public final class Library {
       counters = Counters.open(args[4]);
     }
     final Library library = new Library();
-    for (int part = 0; part < 4; ++part) {  // in turns, so that call sites see all they will see
+    for (int part = 0; part < 4; ++part) {  // alternately, so that call sites see all their targets
       for (int kernel = 0; kernel < KERNELS.length; ++kernel) {
         library.warm(kernel, warmUp / 4);
       }
@@ -360,7 +363,7 @@ public final class Library {
       }
       System.out.println(text);
     }
-    System.out.println("sum " + library.sink);  // so that no work is dead
+    System.out.println("sum " + library.sink);  // so that the work is not eliminated
     System.out.println("done");
   }
 }

@@ -1,10 +1,13 @@
 package jprof.trainers;
 
 /**
- * Every way one method calls another, with nothing else in it. Transitions loads this class once for
- * each pair of compile states (ShapeIJ: interpreted callers, C1 callees) and compiles the copies so.
- * A caller's name says: static or virtual; what it calls (Leaf, Native leaf, Mid = calls a leaf itself,
- * K = native mid; static or virtual; or one with arguments and results, A to D); how often in a row.
+ * All ways in which one method calls another, with no other code. Transitions loads this class once
+ * for each pair of compile states (ShapeIJ: interpreted callers, C1 callees) and compiles the
+ * copies accordingly.
+ *
+ * <p>A caller's name consists of: static or virtual; what it calls (Leaf, Native leaf, Mid
+ * = calls a leaf itself, K = native mid; static or virtual; or one with arguments and results, A to
+ * D); how often in a row.
  */
 final class ShapeXX {
   private long field;
@@ -18,7 +21,7 @@ final class ShapeXX {
   static native void ks(ShapeXX o);  // calls ls
   native void kv(ShapeXX o);         // calls lv
 
-  // What arguments and results cost over a probe: they have to be saved.
+  // The cost of saving arguments and results across a probe.
   static int as(int a) { return a + 1; }
   static long bs(long a, int b, long c) { return a + b + c; }
   void cv(long a, int b) { field = a + b; }

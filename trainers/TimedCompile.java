@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import javax.tools.ToolProvider;
 
-/** javac on the main thread; prints what CPU time that thread had used in all: "cpu NANOSECONDS". */
+/** javac on the main thread; prints the total CPU time of that thread: "cpu NANOSECONDS". */
 public final class TimedCompile {
   private TimedCompile() {}
 

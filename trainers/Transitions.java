@@ -11,14 +11,17 @@ import java.util.List;
 import jdk.test.whitebox.WhiteBox;
 
 /**
- * Walks every transition between interpreted, C1, C2 and native methods, static and not, and prints for
- * each shape what one walk took: "shape ShapeIJ sLs1 12.34 56.0" (ns, median of the rounds; then what each counter
- * counts, if any are named: the difference of two loops, one twice as long, the least of the rounds).
- * Arguments: the native library, calls per round, rounds, counters as Counters.open takes them.
+ * Executes all transitions between interpreted, C1, C2 and native methods, static and not, and
+ * prints the cost of one walk of each shape: "shape ShapeIJ sLs1 12.34 56.0" (ns, median of the
+ * rounds; then the counts of the named counters: the difference of two loops, one twice as long,
+ * the least of the rounds).
+ *
+ * <p>Arguments: the native library, calls per round, rounds, counters for
+ * Counters.open.
  */
 public final class Transitions {
   private static final char[] STATES = {'I', 'J', 'R'};
-  private static final int WARM_UP = 20;  // enough to resolve every call site before anything is compiled
+  private static final int WARM_UP = 20;  // resolves every call site before anything is compiled
 
   private record Shape(Object target, Method caller, boolean isStatic, double[] nanos, double[] counts) {
     Shape(Object target, Method caller, int rounds, int counters) {
@@ -29,7 +32,7 @@ public final class Transitions {
 
   private static native void bind(Class<?> copy, String midSignature);
 
-  // Two names for one loop, so that the warm-up has a calling context of its own.
+  // Two names for one loop, so that the warm-up has a separate calling context.
   private static native void warm(Object target, Method caller, boolean isStatic, int calls);
 
   private static native void drive(Object target, Method caller, boolean isStatic, int calls);
@@ -84,7 +87,7 @@ public final class Transitions {
     System.out.println("done");
   }
 
-  /** What surrounds the walks, the readings too, is in both loops and goes out. */
+  /** The code around the walks, including the reads, is in both loops and cancels out. */
   private void count(Shape shape, int calls) {
     final long[] before = new long[counters], between = new long[counters], after = new long[counters];
     Counters.read(before);
@@ -123,7 +126,7 @@ public final class Transitions {
     }
   }
 
-  /** Brings a method into a state for good; natives always get their compiled wrapper. */
+  /** Brings a method into a state permanently; natives always get their compiled wrapper. */
   private void settle(Method method, char state) {
     if (Modifier.isNative(method.getModifiers())) {
       compile(method, 4);

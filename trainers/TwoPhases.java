@@ -5,14 +5,16 @@ import java.lang.management.ThreadMXBean;
 import java.util.Random;
 
 /**
- * Two phases that do the same work: one in many tiny calls, one in a plain loop. A profiler that leaves its own
- * cost in shows the first far too big. Arguments: tiny calls and plain repetitions in thousands (so that a
- * script can make the phases equally long), the kind of work, and how much of it in one.
- * Prints each phase's CPU time in ns.
+ * Two phases that do the same work: one in many tiny calls, one in a plain loop. A profiler that
+ * does not subtract its own overhead shows the first far too large. Arguments: tiny calls and plain
+ * repetitions in thousands (so that a script can make the phases equally long), the kind of work,
+ * and the amount per call. Prints each phase's CPU time in ns.
  *
- * <p>scan: sums numbers in a text, N at a time: loads, branches, some mispredicted, as code mostly is.
- * chain: N steps that each wait for the one before: the processor runs the probes in the gaps, so what
- * they cost cannot be told from outside.
+ * <p>scan: sums numbers in a text, N at a time: loads and branches, some mispredicted, like most
+ * code.
+ *
+ * <p>chain: N steps that each depend on the previous one: the processor executes the probes in the
+ * gaps, so their cost cannot be measured.
  */
 public final class TwoPhases {
   private static final int CHUNK = 1000;
@@ -137,6 +139,6 @@ public final class TwoPhases {
     final TwoPhases program = new TwoPhases(Integer.parseInt(args[3]));
     program.warmUp(chain);
     program.measure(chain, Integer.parseInt(args[0]), Integer.parseInt(args[1]));
-    System.out.println("sum " + program.sum);  // so that no work is dead
+    System.out.println("sum " + program.sum);  // so that the work is not eliminated
   }
 }

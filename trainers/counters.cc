@@ -1,4 +1,4 @@
-// The natives of Counters.java, by the code that counts under the profiler, too.
+// The native methods of Counters.java; they use the profiler's own counting code.
 #include <jni.h>
 
 #include <cstdio>

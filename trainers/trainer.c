@@ -1,7 +1,7 @@
 /* Natives of the trainers: leaves, natives that call Java, and the loop that drives a shape. One thread only. */
 #include <jni.h>
 
-/* What the native mids of the copy being driven call. */
+/* The methods that the native mids of the current copy call. */
 static jmethodID leaf_static, leaf_virtual;
 
 static void JNICALL Leaf(JNIEnv* env, jobject self) {

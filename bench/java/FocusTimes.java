@@ -9,7 +9,10 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Methods that take milliseconds and time themselves, in CPU time: prints "METHOD calls nanoseconds" of the second half. */
+/**
+ * Methods that take milliseconds and measure their own CPU time. Prints "METHOD calls nanoseconds"
+ * of the second half of the calls.
+ */
 class FocusTimes {
   static final int TURNS = 200;
   static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -67,7 +70,8 @@ class FocusTimes {
     TIMES.computeIfAbsent(name, n -> new long[TURNS])[turn] = took;
   }
 
-  // The half that counts has methods of its own: a report's row of them is what the clock saw.
+  // The measured half has separate methods: a report's row of them covers the same calls as the
+  // clock.
   static void measured(int turn) throws Exception {
     List<Order> orders = load(20_000);
     timed(turn, "group", () -> group(orders));

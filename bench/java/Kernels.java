@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Code that HotSpot makes fast by inlining and intrinsics in the JDK. Prints "NAME CPU-ns-of-one-turn". */
+/**
+ * Code that HotSpot optimises by inlining and by the JDK's intrinsics. Prints "NAME
+ * CPU-ns-of-one-run".
+ */
 class Kernels {
   static final String TEXT = text();
   static long sink;
@@ -62,7 +65,7 @@ class Kernels {
   static void time(String name, Kernel kernel, double seconds) throws Exception {
     var threads = ManagementFactory.getThreadMXBean();
     long until = System.nanoTime() + (long) (seconds * 1e9);
-    while (System.nanoTime() < until) kernel.run();  // warm
+    while (System.nanoTime() < until) kernel.run();  // warm-up
     long turns = 0, begin = threads.getCurrentThreadCpuTime();
     until += (long) (seconds * 1e9);
     for (; System.nanoTime() < until; turns++) kernel.run();

@@ -16,7 +16,7 @@ final class ManyThreads {
     int threads = Integer.parseInt(args[0]);
     int alive = Integer.parseInt(args[1]);
     int units = Integer.parseInt(args[2]);
-    for (int i = 0; i < 20; ++i) sum = work(i);  // compiled by now
+    for (int i = 0; i < 20; ++i) sum = work(i);  // warm-up until it is compiled
     long[] results = new long[threads];
     Semaphore places = new Semaphore(alive);
     Thread[] all = new Thread[threads];

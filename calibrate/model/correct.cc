@@ -13,7 +13,7 @@ struct Share {
   double weight = 1;
 };
 
-// The types of every node. Most have one; those of the others stand in `mixed_`, one run a node.
+// The types of every node. Most nodes have one type. The others have an entry in `mixed_`.
 class NodeTypes {
  public:
   explicit NodeTypes(const CountedTree& tree) : letter_(tree.letter), run_(tree.parent.size(), 0) {
@@ -35,8 +35,8 @@ class NodeTypes {
     for (Mix& mix : mixed_) mix.Normalise();
   }
 
-  // Calls visit(letter, weight) for each type of the node; weights sum to 1. kRoot: nothing is
-  // known, 'T'.
+  // Calls visit(letter, weight) for each type of the node; weights sum to 1. The type of kRoot is
+  // unknown: 'T'.
   template <typename Visit>
   void ForEach(uint32_t node, const Visit& visit) const {
     if (run_[node] == 0) return visit(letter_[node], 1.0);
@@ -57,8 +57,8 @@ class NodeTypes {
 
     void Add(char letter, double calls) {
       for (Share& share : shares) {
-        // A method has at most I, J, R and N in its life; more than four types is damage: the last
-        // takes it.
+        // A method has at most the types I, J, R and N. More than four types mean a damaged
+        // profile: the last share collects the surplus.
         const bool is_last = &share == &shares.back();
         if (share.letter != letter && share.letter != '?' && !is_last) continue;
         if (share.letter == '?') share.letter = letter;
@@ -70,7 +70,7 @@ class NodeTypes {
       double sum = 0;
       for (const Share& share : shares) sum += share.weight;
       if (sum == 0)
-        shares[0].weight = sum = 1;  // never called (a former thread row): the first type
+        shares[0].weight = sum = 1;  // never called (a superseded thread row): the first type
       for (Share& share : shares) share.weight /= sum;
     }
   };
@@ -80,10 +80,11 @@ class NodeTypes {
   std::vector<Mix> mixed_;
 };
 
-// Lookup, remembered: the table's answer for each (previous, running, event, other).
-class Prices {
+// Caches the result of Lookup for each (previous, running, event, other).
+class OverheadCache {
  public:
-  explicit Prices(const Metric& metric) : metric_(metric), known_(4 * kLetters * kLetters) {}
+  explicit OverheadCache(const Metric& metric)
+      : metric_(metric), cached_(4 * kLetters * kLetters) {}
 
   const Found& Of(EventKind previous, char running, EventKind event, char other) {
     const size_t index =
@@ -91,21 +92,21 @@ class Prices {
          IndexOf(running)) *
             kLetters +
         IndexOf(other);
-    Price& price = known_[index];
-    if (!price.asked) price = {true, Lookup(metric_, {previous, running, event, other})};
-    return price.found;
+    Entry& entry = cached_[index];
+    if (!entry.valid) entry = {true, Lookup(metric_, {previous, running, event, other})};
+    return entry.found;
   }
 
  private:
   static constexpr size_t kLetters = 64;  // 32 letters, upper and lower case
   static size_t IndexOf(char letter) { return static_cast<uint8_t>(letter) & 63; }
 
-  struct Price {
-    bool asked = false;
+  struct Entry {
+    bool valid = false;
     Found found;
   };
   const Metric& metric_;
-  std::vector<Price> known_;
+  std::vector<Entry> cached_;
 };
 
 class Corrector {
@@ -113,7 +114,7 @@ class Corrector {
   Corrector(const CountedTree& tree, const Metric& metric, double event_variance)
       : tree_(tree),
         types_(tree),
-        prices_(metric),
+        overheads_(metric),
         probes_(metric.probes),
         event_variance_(event_variance) {
     result_.adjust.resize(tree.parent.size());
@@ -126,8 +127,8 @@ class Corrector {
     }
   }
 
-  // Charges the intervals that ended with this part's entries to its parent, with its exits to its
-  // node.
+  // Attributes the intervals that this part's entries ended to the parent, and those that its exits
+  // ended to the node.
   void Add(uint32_t part) {
     const uint32_t node = tree_.former[part] ? tree_.parent[part] : part;
     const uint32_t parent = tree_.parent[node];
@@ -135,16 +136,17 @@ class Corrector {
     const char letter = tree_.letter[part];
     const auto probe =
         probes_.find(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
-    if (probe != probes_.end()) ChargeProbes(part, node, parent, probe->second);
+    if (probe != probes_.end()) AttributeProbes(part, node, parent, probe->second);
     const double take = probe != probes_.end() ? 0 : 1;
     for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
       const uint32_t entries = tree_.counts[part][static_cast<size_t>(previous)];
       const uint32_t exits = tree_.counts[part][2 + static_cast<size_t>(previous)];
       if (entries + uint64_t{exits} == 0) continue;
       types_.ForEach(parent, [&](char other, double weight) {
-        Charge(parent, entries * weight, take,
-               prices_.Of(previous, other, EventKind::kEntry, letter));
-        Charge(node, exits * weight, take, prices_.Of(previous, letter, EventKind::kExit, other));
+        Attribute(parent, entries * weight, take,
+                  overheads_.Of(previous, other, EventKind::kEntry, letter));
+        Attribute(node, exits * weight, take,
+                  overheads_.Of(previous, letter, EventKind::kExit, other));
       });
     }
   }
@@ -161,7 +163,7 @@ class Corrector {
   }
 
  private:
-  void ChargeProbes(uint32_t part, uint32_t node, uint32_t parent, const Probe& probe) {
+  void AttributeProbes(uint32_t part, uint32_t node, uint32_t parent, const Probe& probe) {
     const std::array<uint32_t, 4>& counts = tree_.counts[part];
     const double entries = double{1} * counts[0] + counts[1],
                  exits = double{1} * counts[2] + counts[3];
@@ -174,22 +176,22 @@ class Corrector {
         entries * (probe.enter_out + arguments) + exits * (probe.exit_in + results);
   }
 
-  // `take`: 0 = only the error, what to remove is known otherwise.
-  void Charge(uint32_t node, double events, double take, const Found& price) {
+  // `take`: 1, or 0 to add only the error, when the probes determine what to subtract.
+  void Attribute(uint32_t node, double events, double take, const Found& found) {
     if (events == 0) return;
-    result_.adjust[node] += take * events * price.value.overhead;
-    result_.events[static_cast<size_t>(price.level)] += events;
-    const double variance = price.value.spread * price.value.spread + event_variance_;
+    result_.adjust[node] += take * events * found.value.overhead;
+    result_.events[static_cast<size_t>(found.level)] += events;
+    const double variance = found.value.spread * found.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
     systematic_[node] +=
-        static_cast<float>(events * std::hypot(price.value.repeat, price.value.context));
+        static_cast<float>(events * std::hypot(found.value.repeat, found.value.context));
   }
 
   const CountedTree& tree_;
   NodeTypes types_;
-  Prices prices_;
+  OverheadCache overheads_;
   const Probes& probes_;
-  std::vector<uint8_t> calls_others_;  // by node; only where probes are to be taken off
+  std::vector<uint8_t> calls_others_;  // by node; only if probes are to be subtracted
   double event_variance_;
   Correction result_;
   std::vector<float> systematic_;

@@ -1,7 +1,7 @@
-// What a cost is learnt for: one interval between two events on a thread, named by the event
-// before, the type of the method that was running, the event that ends it and the type of the other
-// method (entered, or returned to). Text form as in the literature: En-J-En-N, Ex-R-Ex-r; lower
-// case = static method.
+// The key of an overhead: a transition, that is one interval between two events of a thread. It
+// consists of the previous event, the type of the running method, the event that ends the interval
+// and the type of the other method (entered, or returned to). Text form as in the literature:
+// En-J-En-N, Ex-R-Ex-r; lower case = static method.
 #pragma once
 
 #include <compare>

@@ -1,12 +1,12 @@
-// What probes cost where metrics are exact (counters): not an interval between two events but each
-// end of an event by itself, because an interval that begins with an exit begins in a method that
-// is already gone: its type is in no Key.
+// What probes cost for exact metrics (counters). The cost is divided by the ends of an event, not
+// by interval: an interval after an exit begins in a method that has returned, and no Key contains
+// the type of that method.
 //
-//   interval after entering X  = way out of X's entry + own work + way in of the next event
-//   interval after Y's exit    = way out of Y's exit  + own work + way in of the next event
+//   interval after entering X  = end of X's entry + own work + begin of the next event
+//   interval after Y's exit    = end of Y's exit  + own work + begin of the next event
 //
-// Moving the same from every way in to every way out changes no interval and no sum: only pairs
-// mean something.
+// Moving the same amount from the begin of every event to its end changes no interval and no sum:
+// only the sums of an end and a begin are determined.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace jprof::calibrate {
 
 // Of methods of one type, in the metric's raw units.
 struct Probe {
-  double enter_in = 0;   // charged to the caller
-  double enter_out = 0;  // charged to the method
-  double exit_in = 0;    // charged to the method
-  double exit_out = 0;   // charged to the caller
-  // Compiled code saves what is needed after the call of a probe: per argument (`this`, too), half
-  // of it before the entry's call and half after; for a result, the same at the exit. A method that
-  // calls others saves its arguments for them, too: then only to fetch them once more is the
-  // probe's doing, and an argument costs half.
+  double enter_in = 0;   // attributed to the caller
+  double enter_out = 0;  // attributed to the method
+  double exit_in = 0;    // attributed to the method
+  double exit_out = 0;   // attributed to the caller
+  // Compiled code saves the values that it needs after the call of a probe: each argument (`this`
+  // included) at the entry, half of the cost before the call and half after it; the result at the
+  // exit in the same way. A method with callees saves its arguments anyway: then the probe causes
+  // only the second load, and an argument costs half.
   double argument = 0;
   double result = 0;
 
@@ -32,14 +32,15 @@ struct Probe {
 };
 using Probes = std::map<char, Probe>;  // by type, upper case
 
-// What a method has to keep over its probes.
+// The values that a method saves across its probes.
 struct Kept {
   uint8_t arguments = 0;
   uint8_t results = 0;
   bool operator==(const Kept&) const = default;
 };
-// Of a JVM signature, "(IJ)V". What is not one keeps nothing. `without_this`: of a static method,
-// and of a native, whose wrapper passes an object in any case.
+// The values of a method with a JVM signature like "(IJ)V"; none if the text is not a signature.
+// `without_this`: true for static methods, and for native ones, whose wrapper always passes an
+// object.
 Kept KeptOf(std::string_view signature, bool without_this);
 
 }  // namespace jprof::calibrate

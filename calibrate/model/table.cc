@@ -87,7 +87,7 @@ Result<Metric> MetricFromJson(const json& from) {
   const json probes = from.value("probes", json::object());  // times have none
   for (const auto& [type, probe] : probes.items()) {
     if (type.size() != 1)
-      return Fail("calibration table: \"{}\" is no type of method: run jprof calibrate again",
+      return Fail("calibration table: \"{}\" is not a method type: run jprof calibrate again",
                   type);
     metric.probes[type[0]] = ProbeFromJson(probe);
   }

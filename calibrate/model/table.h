@@ -1,6 +1,6 @@
-// The calibration table: what each kind of transition costs on one machine, per metric, and whom it
-// fits. Pure: values in, values out; files are the caller's (FromJson/ToJson make and take the
-// text).
+// The calibration table: the overhead of each kind of transition on one machine, per metric, and
+// the fingerprint of the recordings that it fits. Pure: the caller reads and writes the files whose
+// text FromJson and ToJson convert.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ inline constexpr int kTableVersion = 2;
 
 // Of one key and one metric, in the metric's raw units (clock ticks for time, events for counters).
 struct Overhead {
-  uint64_t count = 0;   // clean intervals it was learnt from
-  double observed = 0;  // typical delta seen (time: mean of clean deltas; counters: minimum)
-  double truth = 0;     // of which real work of the transition (measured without probes)
-  double overhead = 0;  // observed - truth: what a report removes per interval
-  double minimum = 0;   // smallest delta seen
+  uint64_t count = 0;   // clean intervals that it was computed from
+  double observed = 0;  // typical delta (time: mean of clean deltas; counters: minimum)
+  double truth = 0;     // the transition's own work in it (measured without probes)
+  double overhead = 0;  // observed - truth: what a report subtracts per interval
+  double minimum = 0;   // smallest delta
   double spread = 0;    // standard deviation of a single clean delta
   double repeat = 0;    // |difference| of a second, independent training's overhead from this one
-  double context = 0;   // how far it differs with the work around it: standard deviation over the
+  double context = 0;   // variation with the surrounding work: standard deviation over the
                         // trainer's kernels
 };
 
@@ -34,14 +34,12 @@ struct Metric {
   std::string name;  // as in the profile's meta.json
   std::string unit;
   double granularity = 1;  // the step in which the raw metric moves
-  double bias =
-      0;  // of each overhead: what the training's brackets saw of nothing and left in the intervals
+  double bias = 0;         // timer overhead of the training that each overhead includes
   std::map<Key, Overhead> keys;
-  Probes probes;  // of exact metrics: what a report removes; the keys then say how it comes to each
-                  // transition
+  Probes probes;  // exact metrics: what a report subtracts; keys then show it by transition
 };
 
-// How a lookup was answered; the report says how much weight used which level.
+// How a lookup found its overhead; reports print the share of each level.
 enum class Level { kExact, kNonStatic, kAnyPrevious, kPerEvent, kNone };
 
 struct Found {
@@ -49,17 +47,18 @@ struct Found {
   Level level = Level::kNone;
 };
 
-// Exact key; else static -> non-static; else any previous event; else the smallest overhead known
-// for that event; else {0, kNone}.
+// Exact key; else static -> non-static; else any previous event; else the smallest overhead
+// of that event; else {0, kNone}.
 Found Lookup(const Metric& metric, const Key& key);
 
-// CPU, kernel, JVM build, probe kind, metric set...: name -> value. Equal maps fit.
+// CPU, kernel, JVM build, probe kind, metric set...: name -> value. A table fits a recording if
+// their maps are equal.
 using Fingerprint = std::map<std::string, std::string>;
 
-// The same overheads for a recording whose brackets left `bias` per interval instead.
+// The same overheads for a recording whose timer overhead per interval is `bias`.
 Metric Rebased(Metric metric, double bias);
 
-// The names of the parts that differ, each as "part: table has A, profile has B"; empty = fits.
+// The names of the parts that differ, each as "part: table has A, profile has B"; empty if none.
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile);
 
 struct Table {

@@ -55,18 +55,18 @@ Result<pid_t> Spawn(const std::vector<std::string>& argv, const std::filesystem:
   return pid;
 }
 
-// False: still running when the limit was reached or `interrupted` said so.
+// Returns false if the process was still running at the limit or when `interrupted` returned true.
 bool WaitUntilEnd(pid_t pid, std::chrono::seconds limit, const std::function<bool()>& interrupted) {
-  constexpr std::chrono::milliseconds kLook{100};
+  constexpr std::chrono::milliseconds kPollInterval{100};
   const auto end = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < end && !(interrupted && interrupted())) {
-    siginfo_t info = {};  // ended, and left for the caller to reap
+    siginfo_t info = {};  // WNOWAIT: the caller reaps it
     if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == pid)
       return true;
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
-    poll(&ended, 1, static_cast<int>(kLook.count()));  // a kernel without pidfds: a plain pause
+    poll(&ended, 1, static_cast<int>(kPollInterval.count()));  // without pidfds: only waits
     if (fd >= 0) close(fd);
   }
   return false;

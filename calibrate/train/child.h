@@ -1,4 +1,4 @@
-// Runs a program to its end and keeps what it printed.
+// Runs a program to its end and returns its output.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ struct ChildResult {
   std::string output;  // stdout and stderr together
 };
 
-// argv[0] is looked up in PATH. JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and JPROFOPTS are taken out of
-// its environment; its output goes through `log` (a file that is overwritten). It leads a process
-// group of its own; the group is killed, and that is an error, after `limit` or once `interrupted`
-// (may be empty) says so.
+// argv[0] is looked up in PATH. JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and JPROFOPTS are removed from
+// its environment; its output is written to the file `log`, which is overwritten. The program leads
+// its own process group. After `limit`, or once `interrupted` (may be empty) returns true, the
+// group is killed and RunChild returns an error.
 Result<ChildResult> RunChild(const std::vector<std::string>& argv, const std::filesystem::path& log,
                              std::chrono::seconds limit,
                              const std::function<bool()>& interrupted = {});

@@ -65,7 +65,7 @@ std::map<Key, double> Solve(const Problem& problem) {
   for (const Equation& equation : problem.equations) {
     for (const auto& [key, count] : equation.counts) values.try_emplace(key, problem.fallback);
   }
-  // Steps that shrink let equations that disagree settle at a compromise instead of going round.
+  // Shrinking steps make contradicting equations converge to a compromise instead of cycling.
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     const double step = sweep < kSweeps / 2 ? 0.5 : 0.5 * kSweeps / 2 / (sweep + 1.0) / 4;
     for (const Equation& equation : problem.equations) {

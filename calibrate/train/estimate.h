@@ -1,8 +1,9 @@
-// From samples to typical values. Pure.
+// Computes typical values from samples. Pure.
 //
-// The clock moves in steps (26 ticks on the machine of the design), so one delta says little and
-// the smallest says nothing: means of many carry the information. What an interrupt hit is no cost
-// of a transition: deltas far above the median are cut off before the mean is taken.
+// The clock advances in steps (26 ticks on the reference machine), so a single delta is imprecise
+// and the smallest is meaningless: only the mean of many is precise. An interrupt within an
+// interval is not a cost of the transition: deltas far above the median are discarded before the
+// mean is computed.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +16,17 @@ namespace jprof::calibrate {
 
 struct Typical {
   uint64_t count = 0;  // samples kept
-  uint64_t cut = 0;    // samples left out as hit by something else
+  uint64_t cut = 0;    // samples discarded as disturbed
   double mean = 0;
-  double spread = 0;  // standard deviation of those kept
+  double spread = 0;  // standard deviation of the samples kept
   double minimum = 0;
 };
 
-// `granularity`: the clock's step. Kept: what is at most kCutFactor medians and a few steps.
+// `granularity`: the clock's step. Keeps samples up to kCutFactor * (median + granularity).
 inline constexpr double kCutFactor = 8;
 Typical Estimate(std::vector<uint32_t> samples, double granularity);
 
-// Transitions and how often one walk of a shape takes each.
+// How often one walk of a shape makes each transition.
 using Counts = std::map<Key, double>;
 
 // One equation: sum over keys of counts[key] * value(key) == total.
@@ -34,11 +35,11 @@ struct Equation {
   double total = 0;
 };
 
-// The values nearest to `start` (in the sense of Kaczmarz's projections) that satisfy the equations
-// and stay at or below `ceiling`, where there is one. Equations may disagree (measurements do):
-// then a compromise. Keys in no equation keep their start; keys without a start begin at
-// `fallback`. Values may be negative: the production handler takes an estimate of its own walk off
-// every interval.
+// Solve returns the values nearest to `start` (by Kaczmarz's projections) that satisfy the
+// equations and do not exceed `ceiling`, if the key has one. If the equations contradict each
+// other, as measurements do, the result is a compromise. Keys in no equation keep their start; keys
+// without a start begin at `fallback`. Values may be negative: the production handler subtracts an
+// estimate of its own tree update from every interval.
 struct Problem {
   std::vector<Equation> equations;
   std::map<Key, double> start;
@@ -47,7 +48,8 @@ struct Problem {
 };
 std::map<Key, double> Solve(const Problem& problem);
 
-// How well values satisfy the equations: sum of the totals explained / sum of the totals.
+// How well `values` satisfy the equations: the sum of the predicted totals divided by the sum of
+// the totals.
 double Explained(const std::vector<Equation>& equations, const std::map<Key, double>& values);
 
 }  // namespace jprof::calibrate

@@ -1,4 +1,4 @@
-// The pure half of a training: from evidence to a metric's overheads.
+// The pure part of a training: computes a metric's overheads from the evidence.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -8,30 +8,30 @@
 namespace jprof::calibrate {
 namespace {
 
-// The profile's own estimate of its handler's walk, which the production handler takes off the next
-// interval.
-double HandlerTicks(const Samples& samples, EventKind kind, const MetricFacts& facts) {
+// The profile's estimate of its handler's tree update, which the production handler subtracts from
+// the next interval.
+double HandlerTicks(const Samples& samples, EventKind kind, const MetricMetadata& metadata) {
   const auto& handlers = samples.handlers[static_cast<size_t>(kind)];
   if (handlers.empty()) return 0;
-  return Estimate(handlers, facts.granularity).mean - facts.bracket_ticks;
+  return Estimate(handlers, metadata.granularity).mean - metadata.bracket_ticks;
 }
 
-// A typical interval per key as the trained deltas have it, the walk taken out.
-std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricFacts& facts) {
+// The typical interval per key according to the deltas, with the tree update subtracted.
+std::map<Key, Overhead> FromSamples(const Evidence& evidence, const MetricMetadata& metadata) {
   std::map<Key, Overhead> trained;
-  if (facts.index >= evidence.samples.deltas.size()) return trained;
-  for (const auto& [key, deltas] : evidence.samples.deltas[facts.index]) {
-    const Typical typical = Estimate(deltas, facts.granularity);
-    const double walk = HandlerTicks(evidence.samples, key.previous, facts);
+  if (metadata.index >= evidence.samples.deltas.size()) return trained;
+  for (const auto& [key, deltas] : evidence.samples.deltas[metadata.index]) {
+    const Typical typical = Estimate(deltas, metadata.granularity);
+    const double handler = HandlerTicks(evidence.samples, key.previous, metadata);
     trained[key] = {.count = typical.count,
-                    .observed = facts.is_time ? typical.mean - walk : typical.minimum,
+                    .observed = metadata.is_time ? typical.mean - handler : typical.minimum,
                     .minimum = typical.minimum,
                     .spread = typical.spread};
   }
   return trained;
 }
 
-// Whole walks: the tree's own totals.
+// One equation per walk: the totals in the tree.
 std::vector<Equation> WalkEquations(const Evidence& evidence, size_t metric) {
   std::vector<Equation> equations;
   for (const auto& [name, walk] : evidence.walks) {
@@ -49,13 +49,13 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
   return events > 0 ? total / events : 0;
 }
 
-// The empty methods of the shapes say how transitions differ; amid ordinary work probes cost a
-// little more or less, and not everywhere the same. Moves the overheads of each state by what is
-// typically left in its kernels.
-void FitToKernels(const Evidence& evidence, const MetricFacts& facts, Metric& metric) {
-  for (const auto& [state, kernels] :
-       evidence.kernels) {  // R last: its kernels have some J in them
-    const Centre left = CentreOf(LeftPerEvent(kernels, metric, facts));
+// The empty methods of the shapes show how transitions differ. In ordinary code, probes cost
+// slightly more or less, and the difference varies. Moves the overheads of each state by the
+// typical residue in its kernels.
+void FitToKernels(const Evidence& evidence, const MetricMetadata& metadata, Metric& metric) {
+  // R is last: its kernels contain some J.
+  for (const auto& [state, kernels] : evidence.kernels) {
+    const Centre left = CentreOf(LeftPerEvent(kernels, metric, metadata));
     for (auto& [key, value] : metric.keys) {
       if (std::toupper(static_cast<unsigned char>(key.running)) != state) continue;
       value.overhead += left.median;
@@ -72,9 +72,10 @@ double CostOf(const Probes& probes, char type, const Calls& of) {
          of.results * probe->second.result;
 }
 
-// Calls visit(walk, the other, what probes add to it more than to the other) for every shape and
-// the one that other(name) names for comparison.
-void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto other, auto visit) {
+// Calls visit(walk, other walk, difference of what probes add to the two) for every shape and the
+// shape to compare it with, whose name is other(name).
+void ForEachSlope(const Evidence& evidence, const MetricMetadata& metadata, auto other,
+                  auto visit) {
   for (const auto& [name, walk] : evidence.walks) {
     const ShapeName empty_name = other(name);
     const auto empty = evidence.walks.find(empty_name);
@@ -83,9 +84,9 @@ void ForEachSlope(const Evidence& evidence, const MetricFacts& facts, auto other
         empty_truth == evidence.truth.end()) {
       continue;
     }
-    const double more = walk.metrics[facts.index] - empty->second.metrics[facts.index];
+    const double more = walk.metrics[metadata.index] - empty->second.metrics[metadata.index];
     visit(walk, empty->second,
-          more - (facts.RawTruth(truth->second) - facts.RawTruth(empty_truth->second)));
+          more - (metadata.RawTruth(truth->second) - metadata.RawTruth(empty_truth->second)));
   }
 }
 
@@ -105,25 +106,25 @@ Centre CentreOf(std::vector<double> values) {
 }
 
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
-                                 const MetricFacts& facts) {
+                                 const MetricMetadata& metadata) {
   std::vector<double> left;
   for (const auto& [name, walk] : kernels.walks) {
     const auto truth = kernels.truth.find(name);
     if (truth == kernels.truth.end()) continue;
-    double rest = walk.metrics[facts.index] - facts.RawTruth(truth->second), events = 0;
+    double residue = walk.metrics[metadata.index] - metadata.RawTruth(truth->second), events = 0;
     for (const auto& [key, count] : walk.counts) {
-      if (metric.probes.empty()) rest -= count * Lookup(metric, key).value.overhead;
+      if (metric.probes.empty()) residue -= count * Lookup(metric, key).value.overhead;
       events += count;
     }
-    for (const auto& [type, calls] : walk.by_type) rest -= CostOf(metric.probes, type, calls);
-    if (events > 0) left.push_back(rest / events);
+    for (const auto& [type, calls] : walk.by_type) residue -= CostOf(metric.probes, type, calls);
+    if (events > 0) left.push_back(residue / events);
   }
   return left;
 }
 
-std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts) {
+std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricMetadata& metadata) {
   std::vector<Equation> equations;
-  ForEachSlope(evidence, facts, EmptyOf,
+  ForEachSlope(evidence, metadata, EmptyOf,
                [&equations](const Walk& walk, const Walk& empty, double added) {
                  Equation equation{walk.counts, added};
                  for (const auto& [key, count] : empty.counts) equation.counts[key] -= count;
@@ -132,15 +133,16 @@ std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts
   return equations;
 }
 
-// The third call in a row against the second: what the caller itself keeps over its own probes is
-// the same in both.
-std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence, const MetricFacts& facts) {
+// Compares shapes with three calls in a row with those with two: what the caller saves across its
+// own probes is the same in both.
+std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence,
+                                          const MetricMetadata& metadata) {
   const auto shorter = [](const ShapeName& name) {
     return name.ends_with('3') ? ShorterOf(name) : ShapeName();
   };
   std::vector<ProbeEquation> equations;
   ForEachSlope(
-      evidence, facts, shorter, [&equations](const Walk& walk, const Walk& empty, double added) {
+      evidence, metadata, shorter, [&equations](const Walk& walk, const Walk& empty, double added) {
         ProbeEquation equation{walk.by_type, added};
         for (const auto& [type, calls] : empty.by_type) {
           Calls& of = equation.by_type[type];
@@ -162,55 +164,57 @@ Probe Mean(const Probe& a, const Probe& b) {
           .result = (a.result + b.result) / 2};
 }
 
-// Counters are exact: whole walks say what the probes of each type of method cost, to the
+// Counters are exact: whole walks determine the cost of the probes of each method type to the
 // instruction.
-Metric MakeExactMetric(const Evidence& evidence, const MetricFacts& facts) {
-  Metric metric{.name = facts.name, .unit = facts.unit, .granularity = 1};
-  metric.keys = FromSamples(evidence, facts);
+Metric MakeExactMetric(const Evidence& evidence, const MetricMetadata& metadata) {
+  Metric metric{.name = metadata.name, .unit = metadata.unit, .granularity = 1};
+  metric.keys = FromSamples(evidence, metadata);
   std::map<Key, double> minima;
   for (const auto& [key, value] : metric.keys) minima[key] = value.minimum;
-  const ProbeFit fit = FitProbes(ProbeEquations(evidence, facts), minima);
+  const ProbeFit fit = FitProbes(ProbeEquations(evidence, metadata), minima);
   metric.probes = fit.probes;
   for (auto& [key, value] : metric.keys) {
     value.overhead = OverheadOf(fit.probes, key);
     value.truth = value.observed - value.overhead;
-    value.context = fit.off;
+    value.context = fit.deviation;
   }
   return metric;
 }
 
-Metric MakeTime(const Evidence& evidence, const MetricFacts& facts) {
-  Metric metric{
-      .name = facts.name, .unit = facts.unit, .granularity = facts.granularity, .bias = facts.bias};
-  metric.keys = FromSamples(evidence, facts);
+Metric MakeTime(const Evidence& evidence, const MetricMetadata& metadata) {
+  Metric metric{.name = metadata.name,
+                .unit = metadata.unit,
+                .granularity = metadata.granularity,
+                .bias = metadata.bias};
+  metric.keys = FromSamples(evidence, metadata);
 
-  // Single intervals say how a walk divides; the tree, which is what gets corrected, says how much
-  // it is.
-  Problem observed{.equations = WalkEquations(evidence, facts.index)};
+  // Single intervals determine the proportions within a walk. The tree, which is what reports
+  // correct, determines the total.
+  Problem observed{.equations = WalkEquations(evidence, metadata.index)};
   for (const auto& [key, value] : metric.keys) observed.start[key] = value.observed;
   observed.fallback = MeanPerEvent(observed.equations);
   const std::map<Key, double> typical = Solve(observed);
 
-  // Entry and exit of one call cannot be told apart from outside. Probes cost nearly the same
-  // everywhere, real work does not: so every overhead starts at the mean of all and moves only as
-  // far as the equations demand.
-  Problem overhead{.equations = SlopeEquations(evidence, facts), .ceiling = typical};
+  // The measurements cannot separate the entry of a call from its exit. Probes cost nearly the same
+  // everywhere, real work does not: therefore every overhead starts at the mean of all and moves
+  // only as far as the equations require.
+  Problem overhead{.equations = SlopeEquations(evidence, metadata), .ceiling = typical};
   overhead.fallback = MeanPerEvent(overhead.equations);
   for (const auto& [key, value] : Solve(overhead)) {
     Overhead& entry = metric.keys[key];
-    const auto seen = typical.find(key);
-    entry.observed = seen == typical.end() ? value : seen->second;
+    const auto observed_value = typical.find(key);
+    entry.observed = observed_value == typical.end() ? value : observed_value->second;
     entry.overhead = value;
     entry.truth = entry.observed - value;
   }
-  FitToKernels(evidence, facts, metric);
+  FitToKernels(evidence, metadata, metric);
   return metric;
 }
 
 }  // namespace
 
-Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts) {
-  return facts.is_time ? MakeTime(evidence, facts) : MakeExactMetric(evidence, facts);
+Metric MakeMetric(const Evidence& evidence, const MetricMetadata& metadata) {
+  return metadata.is_time ? MakeTime(evidence, metadata) : MakeExactMetric(evidence, metadata);
 }
 
 Metric Combine(const Metric& first, const Metric& second) {
@@ -219,8 +223,8 @@ Metric Combine(const Metric& first, const Metric& second) {
     if (const auto other = second.probes.find(type); other != second.probes.end())
       probe = Mean(probe, other->second);
   }
-  for (auto& [key, value] : both.keys)
-    value.repeat = value.overhead;  // unless the second knows it too
+  // For keys that only `first` has; the loop below sets the others.
+  for (auto& [key, value] : both.keys) value.repeat = value.overhead;
   for (const auto& [key, other] : second.keys) {
     const auto [entry, is_new] = both.keys.try_emplace(key, other);
     Overhead& value = entry->second;

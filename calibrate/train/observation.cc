@@ -34,7 +34,8 @@ bool Is(uint32_t record, std::string_view class_name, std::string_view name, con
   return method.name == name && method.class_name == class_name;
 }
 
-// What calls the walks: the loop of Transitions; in Library the switch, when it is not warming up.
+// Whether the record calls the walks: the loop of Transitions, or the switch of Library except
+// during warm-up.
 bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
   if (Is(record, "jprof/trainers/Transitions", "drive", tree, methods)) return true;
   const uint32_t parent = tree.parent[record];
@@ -42,8 +43,8 @@ bool IsDriver(uint32_t record, const CallTree& tree, const Methods& methods) {
          Is(parent, "jprof/trainers/Library", "measure", tree, methods);
 }
 
-// For every record the caller record whose walk it belongs to, or kNoRecord. Parents stand before
-// children.
+// For every record, the record of the shape's calling method whose walk it belongs to, or
+// kNoRecord. Parents precede their children.
 std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   std::vector<uint32_t> callers(tree.size(), kNoRecord);
   for (uint32_t record = 0; record < tree.size(); ++record) {
@@ -60,8 +61,8 @@ std::vector<uint32_t> CallersOf(const CallTree& tree, const Methods& methods) {
   return callers;
 }
 
-// What is not used needs no saving: the leaf and the static mid of ShapeXX.java look at nothing,
-// the other mid at `o`, and that only before its call, so that it counts in full.
+// A method saves only the values that it uses: the leaf and the static mid of ShapeXX.java use
+// none. The other mid uses `o`, but only before its call, so that it counts in full.
 Kept KeptBy(const profile::MethodName& method) {
   const Kept kept =
       KeptOf(method.signature, method.flags & (profile::kMethodStatic | profile::kMethodNative));
@@ -109,7 +110,7 @@ Result<Truth> ParseShapes(std::string_view output) {
     for (double value = 0; words >> value;) values.push_back(value);
     if (!values.empty()) shapes[copy + " " + method] = std::move(values);
   }
-  if (!done || shapes.empty()) return Fail("the trainer did not get to its end");
+  if (!done || shapes.empty()) return Fail("the trainer did not run to its end");
   return shapes;
 }
 
@@ -166,7 +167,7 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
   samples.deltas.resize(profile.meta().metrics.size());
   const profile::ReaderFile file = profile.OpenFile(profile::kTrainFile);
   std::vector<TrainRecord> block(1 << 16);
-  bool after_bracket = false;  // such an interval is shortened by what the bracket took off
+  bool after_bracket = false;  // the timed event shortened this interval by its own duration
   uint64_t left = std::min(profile.header().train_records, file.size() / sizeof(TrainRecord));
   for (uint64_t offset = 0; left > 0;) {
     const size_t wanted = std::min<uint64_t>(left, block.size());

@@ -1,4 +1,5 @@
-// What the trainers' own output and their profiles say about each shape and each transition.
+// Extracts the measurements of each shape and each transition from the trainers' output and their
+// profiles.
 #pragma once
 
 #include <map>
@@ -17,44 +18,44 @@ namespace jprof::calibrate {
 // A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel: "Library regex".
 using ShapeName = std::string;
 
-// What one walk of each truly takes: ns, then what each counter of the metric set counts.
+// The true cost of one walk of each shape: ns, then the count of each counter of the metric set.
 using Truth = std::map<ShapeName, std::vector<double>>;
 
-// The "shape COPY METHOD NANOSECONDS COUNT..." lines of a trainer's output. Error: it did not get
-// to its end.
+// The "shape COPY METHOD NANOSECONDS COUNT..." lines of a trainer's output. Fails if the trainer
+// did not run to its end.
 Result<Truth> ParseShapes(std::string_view output);
 
-// The shape without any call that a shape is compared with: "ShapeIJ sEmpty0".
+// The shape without calls that `shape` is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 
-// The shape with one call less of the same: "ShapeIJ sLs2" of "ShapeIJ sLs3". Empty: there is none.
+// The shape with one call less: "ShapeIJ sLs2" for "ShapeIJ sLs3"; empty if there is none.
 ShapeName ShorterOf(const ShapeName& shape);
 
-// How often a walk calls methods of one type, and what these keep over their probes: what they use
-// of their arguments.
+// How often a walk calls methods of one type, and how many arguments and results these save across
+// their probes.
 struct Calls {
   double calls = 0, arguments = 0, results = 0;
 };
 
-// One walk of a shape or a kernel as the tree has it: from the caller's entry to its exit.
+// One walk, that is one execution, of a shape or a kernel according to the tree: from the caller's
+// entry to its exit.
 struct Walk {
   double calls = 0;
   Counts counts;                  // transitions per walk
   std::vector<double> metrics;    // raw, per walk
-  std::map<char, Calls> by_type;  // upper case; the caller, too
+  std::map<char, Calls> by_type;  // upper case; includes the caller
 };
 std::map<ShapeName, Walk> WalksOf(const profile::CallTree& tree, const profile::Methods& methods);
 
-// The train file, sorted by transition; only intervals between methods of the shapes.
+// The intervals of the train file by transition; only those between methods of the shapes.
 struct Samples {
-  std::vector<std::map<Key, std::vector<uint32_t>>>
-      deltas;                         // by metric, raw; without the dirty ones
-  std::vector<uint32_t> handlers[2];  // ticks within bracketed handlers, by EventKind
+  std::vector<std::map<Key, std::vector<uint32_t>>> deltas;  // by metric, raw; only clean ones
+  std::vector<uint32_t> handlers[2];  // ticks within timed handlers, by EventKind
   uint64_t records = 0;
 };
 Samples SamplesOf(const profile::Reader& profile, const profile::Methods& methods);
 
-// The key of an interval that ends with `event`: from runs, to is entered or returned to.
+// The key of an interval that ends with `event`: `from` runs, `to` is entered or returned to.
 Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to,
           const profile::Methods& methods);
 

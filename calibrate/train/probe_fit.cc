@@ -9,7 +9,7 @@ namespace jprof::calibrate {
 namespace {
 
 constexpr int kUnknowns = 3;    // of each type: the four parts together, an argument, a result
-constexpr double kPull = 1e-6;  // towards the start, for what no equation tells apart
+constexpr double kPull = 1e-6;  // towards the start, for what no equation determines
 
 // The symmetric system matrix * x = right.
 struct System {
@@ -79,7 +79,7 @@ double LeastInside(char type, const std::map<Key, double>& minima, double otherw
   return otherwise;
 }
 
-// The four parts of `sum`: halves that nobody can tell apart.
+// The four parts of `sum`. The halves cannot be measured separately.
 Probe Split(double sum, double inner, double argument, double result) {
   const double outer = sum - inner;
   return {.enter_in = outer / 2,
@@ -118,14 +118,16 @@ ProbeFit FitProbes(const std::vector<ProbeEquation>& equations,
   double squares = 0;
   for (const ProbeEquation& equation : equations) {
     const std::vector<double> row = RowOf(equation, types);
-    double rest = equation.total, calls = 0;
+    double residue = equation.total, calls = 0;
     for (size_t i = 0; i < row.size(); ++i) {
-      rest -= row[i] * values[i];
+      residue -= row[i] * values[i];
       if (i % kUnknowns == 0) calls += row[i];
     }
-    if (calls > 0) squares += std::pow(rest / (2 * calls), 2);
+    if (calls > 0) squares += std::pow(residue / (2 * calls), 2);
   }
-  if (!equations.empty()) fit.off = std::sqrt(squares / static_cast<double>(equations.size()));
+  if (!equations.empty()) {
+    fit.deviation = std::sqrt(squares / static_cast<double>(equations.size()));
+  }
   return fit;
 }
 

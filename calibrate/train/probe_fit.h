@@ -1,5 +1,5 @@
-// What probes cost, learnt where every count is exact: from whole walks, what they truly count
-// taken off, and from the least interval of each transition. Pure.
+// Computes the cost of probes for exact metrics: from whole walks, less their true counts, and from
+// the least interval of each transition. Pure.
 #pragma once
 
 #include <map>
@@ -18,17 +18,17 @@ struct ProbeEquation {
 
 struct ProbeFit {
   Probes probes;
-  double off = 0;  // standard deviation of what an equation leaves unexplained, per event
+  double deviation = 0;  // standard deviation of the equations' residues, per event
 };
 
-// Least squares. What no equation tells apart is 0 for arguments and results, and the same for all
-// types for the parts. `minima`: the least interval seen of each transition; an empty leaf's has
-// next to no work of its own, so the inner parts (enter_out + exit_in) take no more than it.
+// Least squares. Values that no equation determines are 0 for arguments and results, and the same
+// for all types for the parts. `minima`: the least interval of each transition. An empty leaf does
+// next to no work of its own, so its least interval bounds the inner parts (enter_out + exit_in).
 ProbeFit FitProbes(const std::vector<ProbeEquation>& equations,
                    const std::map<Key, double>& minima);
 
-// What the probes make of a transition. The type of the method that was left before is not known:
-// as if it was that of the running one.
+// The overhead of a transition according to the probes. The type of a method that has returned is
+// unknown: it is taken to be that of the running one.
 double OverheadOf(const Probes& probes, const Key& key);
 
 }  // namespace jprof::calibrate

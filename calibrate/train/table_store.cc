@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kLongestTable = 64 << 20;
 
-// A file name a person can tell apart: letters, digits, dots; the hash makes it unique.
+// A readable file name of letters, digits and dots; the hash makes it unique.
 std::string ReadableName(const Fingerprint& fingerprint) {
   std::string name;
   for (const char* part : {"jvm", "probe", "metrics"}) {

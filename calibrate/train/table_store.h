@@ -1,6 +1,6 @@
-// The user's calibration tables on disk: one JSON file per fingerprint in DataDirectory(), written
-// to a temporary beside it and renamed, so that a table is either the old one or the new one,
-// whole.
+// The user's calibration tables on disk: one JSON file per fingerprint in DataDirectory(). A table
+// is written to a temporary file beside it, which is then renamed, so that a file is never
+// incomplete.
 #pragma once
 
 #include <filesystem>
@@ -19,20 +19,20 @@ struct StoredTable {
 // ${XDG_DATA_HOME:-$HOME/.local/share}/jprof/calibration. Not created here.
 std::filesystem::path DataDirectory();
 
-// Where the table of this fingerprint belongs: a readable name and a hash of all parts.
+// The path of the table with this fingerprint: a readable name and a hash of all parts.
 std::filesystem::path TablePath(const Fingerprint& fingerprint);
 
-// The table that fits. Error: none there (tells to run jprof calibrate, and how the nearest table
-// differs), or damaged. The message is whole sentences without the word "error".
+// The table that fits. Fails if there is none (the message recommends jprof calibrate and lists the
+// differences of the nearest table) or if it is damaged.
 Result<StoredTable> FindTable(const Fingerprint& fingerprint);
 
-// A table by file name, whether it fits or not (see Differences).
+// Loads a table by file name without checking that it fits (see Differences).
 Result<StoredTable> LoadTable(const std::filesystem::path& path);
 
-// Writes to `path`, or to TablePath() if that is empty; creates directories. Returns where it is.
+// Writes to `path`, or to TablePath() if that is empty; creates directories. Returns the path.
 Result<std::filesystem::path> SaveTable(const Table& table, std::filesystem::path path = {});
 
-// Makes the file with this text, whole or not at all; creates directories. Returns where it is.
+// Writes the file atomically: whole or not at all; creates directories. Returns its path.
 Result<std::filesystem::path> WriteWhole(const std::filesystem::path& path,
                                          const std::string& text);
 

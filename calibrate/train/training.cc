@@ -15,9 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kRunLimit{300};  // a run takes seconds; a loaded machine may not
+constexpr std::chrono::seconds kRunLimit{
+    300};  // a run takes seconds, but longer on a loaded machine
 
-// Transitions: walks of each shape in one run, `calls` in each of `rounds`.
+// For the trainer Transitions: each of `rounds` makes `calls` walks of each shape.
 struct Size {
   int calls, rounds;
 };
@@ -25,12 +26,12 @@ struct Size {
 struct Sizes {
   int trainings;
   Size untraced, traced, train;
-  int repeats;         // of the untraced and traced runs; the least of each shape counts
+  int repeats;         // of the untraced and traced runs; the least of each shape is used
   int kernel_repeats;  // the same of the kernels' runs
   bool few_walks;      // of the kernels
 };
 
-// The counters of the metric set, as the trainer takes them: a+b.
+// The counters of the metric set as the trainer's argument: a+b.
 std::string CountersOf(const Plan& plan) {
   std::string counters;
   for (const auto part : std::views::split(std::string_view(plan.metrics), '+')) {
@@ -40,8 +41,8 @@ std::string CountersOf(const Plan& plan) {
   return counters;
 }
 
-// Counters alone say nearly the same every time: few walks do; in a hurry one training, without a
-// check.
+// Counts hardly vary between walks: if all metrics are counters, few walks suffice. A quick plan
+// then has one training and no check.
 Sizes SizesOf(const Plan& plan) {
   const bool counters_only =
       !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
@@ -58,7 +59,7 @@ struct Program {
   std::vector<std::string> arguments;
 };
 
-// The same program that counts for itself what it truly takes.
+// The same program with the arguments that make it count its own true cost.
 Program Counted(Program program, const Plan& plan) {
   const std::string counters = CountersOf(plan);
   if (counters.empty()) return program;
@@ -68,15 +69,15 @@ Program Counted(Program program, const Plan& plan) {
 }
 
 Program Shapes(const Plan& plan, const Size& size) {
-  // No compilation but those the trainer asks for, each done when asked.
+  // The JVM compiles only what the trainer requests, synchronously.
   return {{"-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000",
            "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI"},
           "Transitions",
           {plan.natives.string(), std::to_string(size.calls), std::to_string(size.rounds)}};
 }
 
-// The kernels in one compile state: warm-up walks, walks a round, rounds. In R as the JVM itself
-// compiles.
+// The kernels by compile state; the arguments are warm-up walks, walks per round, rounds. In state
+// R the JVM compiles by its own policy.
 std::map<char, Program> Kernels(const Sizes& sizes) {
   if (sizes.kernel_repeats == 0) return {};
   if (sizes.few_walks) {
@@ -110,7 +111,7 @@ class Runner {
                 child->status, Reason(child->output));
   }
 
-  // The same under the agent, and the profile it made.
+  // Runs it under the agent and returns the profile.
   Result<profile::Reader> Profile(std::string_view step, const Program& program,
                                   const std::string& options) {
     const fs::path out = plan_.work / "trainer.jprof";
@@ -126,7 +127,7 @@ class Runner {
     std::vector<std::string> argv = {plan_.java.string()};
     if (!agent_options.empty())
       argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
-    argv.push_back("-XX:-Inline");  // code as it is under the probes
+    argv.push_back("-XX:-Inline");  // the same code as with probes
     argv.push_back("-XX:+UseSerialGC");
     argv.insert(argv.end(), program.options.begin(), program.options.end());
     argv.push_back("-Xbootclasspath/a:" + plan_.trainers.string());
@@ -135,7 +136,7 @@ class Runner {
     return argv;
   }
 
-  // The line that says most about why a JVM gave up.
+  // The line of output that best explains why the JVM failed.
   static std::string Reason(std::string_view output) {
     std::string first;
     while (!output.empty()) {
@@ -158,17 +159,17 @@ class Runner {
   int done_ = 0;
 };
 
-// Of the means of several runs the least counts: noise only ever adds, to all events of a run
-// alike. (The estimator that TAU uses, too; least made tables of a busy machine 0.3 to 0.8 ns an
-// event too large.)
+// The least of the means of several runs: noise only adds, and adds to all events of a run alike.
+// TAU uses the same estimator. On a busy machine, overheads are still 0.3 to 0.8 ns per event too
+// large.
 double Least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-// The least of `member` over the runs that have a walk of this name.
+// Sets `least` to the minimum of `member` over the runs that have a walk of this name.
 template <typename Run>
-void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<double>& least,
-               auto member) {
+void MinimumOver(const std::vector<Run>& runs, const ShapeName& name, std::vector<double>& least,
+                 auto member) {
   for (size_t m = 0; m < least.size(); ++m) {
     std::vector<double> values;
     for (const Run& run : runs) {
@@ -182,52 +183,51 @@ void TakeLeast(const std::vector<Run>& runs, const ShapeName& name, std::vector<
 Truth LeastOf(const std::vector<Truth>& runs) {
   Truth least = runs[0];
   for (auto& [name, truths] : least)
-    TakeLeast(
+    MinimumOver(
         runs, name, truths, [](const auto& values) -> auto& { return values; });
   return least;
 }
 
-// Counts are the same in every run; the metrics are each the least.
+// Counts are the same in every run; each metric is the least of all runs.
 std::map<ShapeName, Walk> LeastOf(const std::vector<std::map<ShapeName, Walk>>& runs) {
   std::map<ShapeName, Walk> least = runs[0];
   for (auto& [name, walk] : least) {
-    TakeLeast(
+    MinimumOver(
         runs, name, walk.metrics, [](const Walk& run) -> auto& { return run.metrics; });
   }
   return least;
 }
 
-struct ProfileFacts {
+struct ProfileMetadata {
   Fingerprint fingerprint;
-  std::vector<MetricFacts> metrics;
+  std::vector<MetricMetadata> metrics;
 };
 
-Result<ProfileFacts> FactsOf(const profile::Reader& profile) {
-  ProfileFacts facts{.fingerprint = profile.meta().fingerprint};
+Result<ProfileMetadata> MetadataOf(const profile::Reader& profile) {
+  ProfileMetadata metadata{.fingerprint = profile.meta().fingerprint};
   const profile::Clock& clock = profile.meta().clock;
   size_t counters = 0;
   for (const profile::Metric& metric : profile.meta().metrics) {
-    facts.metrics.push_back({.name = metric.name,
-                             .unit = metric.unit,
-                             .index = facts.metrics.size(),
-                             .is_time = metric.is_time(),
-                             .scale = metric.scale,
-                             .granularity = metric.is_time() ? clock.granularity_ticks : 1,
-                             .bracket_ticks = clock.bracket_ticks,
-                             .bias = metric.is_time() ? clock.bracket_bias() : 0,
-                             .truth = metric.is_time() ? 0 : ++counters});
+    metadata.metrics.push_back({.name = metric.name,
+                                .unit = metric.unit,
+                                .index = metadata.metrics.size(),
+                                .is_time = metric.is_time(),
+                                .scale = metric.scale,
+                                .granularity = metric.is_time() ? clock.granularity_ticks : 1,
+                                .bracket_ticks = clock.bracket_ticks,
+                                .bias = metric.is_time() ? clock.bracket_bias() : 0,
+                                .truth = metric.is_time() ? 0 : ++counters});
   }
-  if (facts.fingerprint.empty() || facts.metrics.empty()) {
+  if (metadata.fingerprint.empty() || metadata.metrics.empty()) {
     return Fail(
         "the trainer's profile has no fingerprint or no metrics: is the agent another version?");
   }
-  return facts;
+  return metadata;
 }
 
-// Each run measured anew what its brackets see of nothing; `walks` become those of a run like
-// `reference`.
-void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run,
-            const ProfileFacts& reference) {
+// Each run measures its own timer overhead; adjusts `walks` to that of `reference`.
+void Rebase(std::map<ShapeName, Walk>& walks, const ProfileMetadata& run,
+            const ProfileMetadata& reference) {
   for (auto& [name, walk] : walks) {
     double events = 0;
     for (const auto& [key, count] : walk.counts) events += count;
@@ -239,7 +239,8 @@ void Rebase(std::map<ShapeName, Walk>& walks, const ProfileFacts& run,
 
 // A program untraced and traced, `repeats` times.
 Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
-                      const Program& traced, int repeats, std::optional<ProfileFacts>& facts) {
+                      const Program& traced, int repeats,
+                      std::optional<ProfileMetadata>& metadata) {
   const std::string counters = CountersOf(plan);
   const size_t truths_wanted =
       counters.empty() ? 1 : 2 + static_cast<size_t>(std::ranges::count(counters, '+'));
@@ -249,30 +250,30 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
     auto truth = runner.Run("without the profiler", Counted(untraced, plan), "");
     if (!truth) return std::unexpected(truth.error());
     if (truth->begin()->second.size() != truths_wanted)
-      return Fail("the trainer counted something else than was asked for");
+      return Fail("the trainer counted other events than requested");
     truths.push_back(std::move(*truth));
     auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
     const auto tree = profile->ReadTree();
     if (!tree) return std::unexpected(tree.error());
     walks.push_back(WalksOf(*tree, profile->ReadMethods()));
-    if (walks.back().empty()) return Fail("the trainer's profile holds none of its methods");
-    const auto found = FactsOf(*profile);
+    if (walks.back().empty()) return Fail("the trainer's profile contains none of its methods");
+    const auto found = MetadataOf(*profile);
     if (!found) return std::unexpected(found.error());
-    if (!facts) facts = *found;
-    Rebase(walks.back(), *found, *facts);
+    if (!metadata) metadata = *found;
+    Rebase(walks.back(), *found, *metadata);
   }
   return Walks{.truth = LeastOf(truths), .walks = LeastOf(walks)};
 }
 
 Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& sizes,
-                             std::optional<ProfileFacts>& facts) {
+                             std::optional<ProfileMetadata>& metadata) {
   auto shapes = Compare(runner, plan, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced),
-                        sizes.repeats, facts);
+                        sizes.repeats, metadata);
   if (!shapes) return std::unexpected(shapes.error());
   Evidence evidence{std::move(*shapes), {}, {}};
   for (const auto& [state, program] : Kernels(sizes)) {
-    auto kernels = Compare(runner, plan, program, program, sizes.kernel_repeats, facts);
+    auto kernels = Compare(runner, plan, program, program, sizes.kernel_repeats, metadata);
     if (!kernels) return std::unexpected(kernels.error());
     evidence.kernels[state] = std::move(*kernels);
   }
@@ -293,14 +294,14 @@ std::string Now() {
   return text;
 }
 
-// How the first training's table does on the last one's kernels.
-void CrossCheck(const Metric& table, const Evidence& other, const MetricFacts& facts,
+// Checks the first training's table on the last one's kernels.
+void CrossCheck(const Metric& table, const Evidence& other, const MetricMetadata& metadata,
                 Trained& trained) {
-  const auto kernels = other.kernels.find(facts.is_time ? 'R' : 'J');
+  const auto kernels = other.kernels.find(metadata.is_time ? 'R' : 'J');
   if (kernels == other.kernels.end()) return;
-  const Centre left = CentreOf(LeftPerEvent(kernels->second, table, facts));
-  trained.checks.push_back(
-      {facts.name, facts.unit, left.median * facts.scale, left.deviation * facts.scale});
+  const Centre left = CentreOf(LeftPerEvent(kernels->second, table, metadata));
+  trained.checks.push_back({metadata.name, metadata.unit, left.median * metadata.scale,
+                            left.deviation * metadata.scale});
 }
 
 }  // namespace
@@ -309,15 +310,15 @@ Result<Trained> Train(const Plan& plan) {
   const Sizes sizes = SizesOf(plan);
   const int kernel_runs = 2 * sizes.kernel_repeats * static_cast<int>(Kernels(sizes).size());
   Runner runner(plan, sizes.trainings * (2 * sizes.repeats + kernel_runs + 1));
-  std::optional<ProfileFacts> facts;
+  std::optional<ProfileMetadata> metadata;
   std::vector<Evidence> trainings;
   for (int training = 0; training < sizes.trainings; ++training) {
-    auto evidence = RunTraining(runner, plan, sizes, facts);
+    auto evidence = RunTraining(runner, plan, sizes, metadata);
     if (!evidence) return std::unexpected(evidence.error());
     trainings.push_back(std::move(*evidence));
   }
-  Trained trained{.table = {.fingerprint = facts->fingerprint, .made_at = Now()}};
-  for (const MetricFacts& metric : facts->metrics) {
+  Trained trained{.table = {.fingerprint = metadata->fingerprint, .made_at = Now()}};
+  for (const MetricMetadata& metric : metadata->metrics) {
     const Metric first = MakeMetric(trainings.front(), metric),
                  second = MakeMetric(trainings.back(), metric);
     CrossCheck(first, trainings.back(), metric, trained);

@@ -1,6 +1,6 @@
-// One calibration from end to end: runs the trainers without the agent (what a walk truly takes),
-// under it (what the tree says a walk takes) and under it with `train` (what single intervals
-// take), twice, and makes a table.
+// One complete calibration. Each of two trainings runs the trainers without the agent (the true
+// cost of a walk), with it (the cost of a walk in the tree) and with it and `train` (the cost of
+// single intervals). The table is the mean of the two.
 #pragma once
 
 #include <filesystem>
@@ -23,18 +23,18 @@ struct Plan {
   std::filesystem::path trainers;  // trainers.jar
   std::filesystem::path natives;   // libjprof_trainer.so
   std::filesystem::path work;      // an existing directory; profiles and logs go here
-  std::string metrics = "time";    // as the agent takes them: a+b
+  std::string metrics = "time";    // in the agent's notation: a+b
   bool quick = false;              // fewer walks and repetitions: a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
-  std::function<bool()> interrupted;  // true: kill the trainer and give up; may be empty
+  std::function<bool()> interrupted;  // true: kill the trainer and fail; may be empty
 };
 
 struct Trained {
   Table table;
-  // The last training's kernels corrected with the first one's table, against the untraced ones:
-  // what is left per event, typically and from kernel to kernel. The honest measure of the table.
-  // For time as the JVM compiles them; for counters in C1, because C2 has no intrinsics under
-  // probes, and then it is not the same program.
+  // The residue per event of the last training's kernels, corrected with the first training's table
+  // and compared with the untraced ones: median and spread over the kernels. It measures the
+  // quality of the table. For time, the JVM compiles the kernels by its own policy; for counters,
+  // in C1 only, because C2 uses no intrinsics with probes and would execute a different program.
   struct Check {
     std::string metric, unit;
     double left = 0, spread = 0;
@@ -47,48 +47,47 @@ Result<Trained> Train(const Plan& plan);
 
 // --- The steps, pure; public for the tests ---
 
-// What the runs of one training found: of the shapes, and of the kernels by the compile state they
-// ran in.
+// The results of the runs of one training: of the shapes, and of the kernels by compile state.
 struct Walks {
-  Truth truth;  // of shapes with the driver
+  Truth truth;  // by shape, including the driver
   std::map<ShapeName, Walk> walks;
 };
 struct Evidence : Walks {
   Samples samples;
   std::map<char, Walks> kernels;
 };
-struct MetricFacts {
+struct MetricMetadata {
   std::string name, unit;
   size_t index = 0;  // in the profile
   bool is_time = true;
   double scale = 1;  // raw * scale = unit
   double granularity = 1;
-  double bracket_ticks = 0;  // what a bracket of the handler sees of nothing
-  double bias = 0;           // of which the recording leaves so much in each interval
-  size_t truth = 0;          // where the trainers' own output has it
+  double bracket_ticks = 0;  // timer overhead of a timed event in the handler
+  double bias = 0;           // the part of it that remains in each interval of the recording
+  size_t truth = 0;          // index in the trainers' own output
   double RawTruth(const std::vector<double>& truths) const {
     return truths[truth] / (is_time ? scale : 1);
   }
 };
 
-// Robust: the median, and the standard deviation of a normal distribution with the same median of
-// absolute deviations.
+// Robust statistics: the median, and the standard deviation of a normal distribution with the same
+// median absolute deviation.
 struct Centre {
   double median = 0, deviation = 0;
 };
 Centre CentreOf(std::vector<double> values);
 
-// What each shape costs more under the profiler than its empty one does.
-std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricFacts& facts);
+// The cost that the profiler adds to each shape, less what it adds to the empty shape.
+std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricMetadata& metadata);
 
 std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence,
-                                          const MetricFacts& facts);  // of counters
+                                          const MetricMetadata& metadata);  // of counters
 
-// What the profiler adds to an event of each kernel beyond what the table says, raw units.
+// What the profiler adds to an event of each kernel beyond the table's overhead, in raw units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
-                                 const MetricFacts& facts);
+                                 const MetricMetadata& metadata);
 
-Metric MakeMetric(const Evidence& evidence, const MetricFacts& facts);
+Metric MakeMetric(const Evidence& evidence, const MetricMetadata& metadata);
 
 // The mean of two trainings; `repeat` is their difference. Keys that only one has are kept with
 // repeat = overhead.

@@ -52,7 +52,7 @@ namespace internal {
 
 // The ways out of the fast path. They take the event as words: the handlers leave by a tail call,
 // with each word still in the register in which it came. An Event would be stored on the stack, in
-// each event, which once cost 1.5 ns (docs/HOT_PATH.md).
+// each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
@@ -93,7 +93,7 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 // `word` as in a node; room for it has been seen to.
 [[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
                                          int64_t delta) {
-  const uint64_t head = uint64_t{profile::MethodOf(word)} << 5 |
+  const uint64_t head = uint64_t{IndexOf(profile::MethodOf(word))} << 5 |
                         static_cast<uint64_t>(profile::TypeOf(word)) << 1 |
                         static_cast<uint64_t>(event);
   const uint64_t zigzag = static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63);
@@ -207,13 +207,13 @@ template <class Recording>
 }
 
 // Whether a method is one of the three children in the parent's own cache line, and which node.
-[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, uint32_t method,
+[[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, profile::MethodId method,
                                              uint32_t* node) {
-  if (parent.child[0].method == method) {
+  if (parent.child[0].key == IndexOf(method)) {
     *node = parent.child[0].node;
-  } else if (parent.child[1].method == method) {
+  } else if (parent.child[1].key == IndexOf(method)) {
     *node = parent.child[1].node;
-  } else if (parent.child[2].method == method) {
+  } else if (parent.child[2].key == IndexOf(method)) {
     *node = parent.child[2].node;
   } else {
     return false;

@@ -61,7 +61,7 @@ bool MethodTable::Grow() {
   if (slots == nullptr) return false;
   for (uint32_t i = 0; i < capacity_; ++i) {
     if (slots_[i].hash == 0) continue;
-    uint32_t at = slots_[i].hash & (capacity - 1);
+    auto at = static_cast<uint32_t>(slots_[i].hash & (capacity - 1));
     while (slots[at].hash != 0) at = (at + 1) & (capacity - 1);
     slots[at] = slots_[i];
   }
@@ -80,7 +80,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   const uint64_t hash = HashOf(text);
   writer_->ExpectMethod();  // the file grows before the lock is taken
   std::lock_guard guard(lock_);
-  uint32_t at = hash & (capacity_ - 1);
+  auto at = static_cast<uint32_t>(hash & (capacity_ - 1));
   for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
     const Slot& slot = slots_[at];
     if (slot.hash != hash) continue;
@@ -91,11 +91,12 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
       text.flags | (text.is_static ? profile::kMethodStatic : 0) |
       (text.is_native ? profile::kMethodNative : 0) | (accepted ? 0 : profile::kMethodFiltered) |
       (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
-  Slot slot = {hash, 0, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
+  Slot slot = {hash, {}, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
   if (!IsFull()) {
     slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);
   }
-  if (slot.id == 0) {  // no room, in memory or on the disk: the events are kept under one name
+  if (slot.id == profile::kRootMethod) {  // no room, in memory or on the disk: the events are kept
+                                          // under one name
     ++writer_->header()->name_failures;
     return {accepted ? kUnknownMethod : kIgnoredMethod, text.is_native};
   }

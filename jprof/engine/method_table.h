@@ -41,8 +41,8 @@ class MethodSource {
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
 };
 
-inline constexpr uint32_t kIgnoredMethod = profile::kOverflowMethod - 1;  // filtered out
-inline constexpr uint32_t kUnknownMethod = 1;                             // could not be described
+inline constexpr profile::MethodId kIgnoredMethod{profile::kMethodMask - 1};  // filtered out
+inline constexpr profile::MethodId kUnknownMethod{1};  // could not be described
 
 class MethodTable {
  public:
@@ -55,7 +55,7 @@ class MethodTable {
   bool Open(profile::Writer* writer, Filter filter, bool some_unprobed = false);
 
   struct Id {
-    uint32_t id;
+    profile::MethodId id;
     bool is_native;
   };
   Id Find(MethodSource& source, uint64_t method);
@@ -63,7 +63,7 @@ class MethodTable {
  private:
   struct Slot {
     uint64_t hash = 0;
-    uint32_t id = 0;
+    profile::MethodId id{};
     uint32_t offset = 0;  // of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;

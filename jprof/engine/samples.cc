@@ -8,7 +8,7 @@
 
 namespace jprof::engine {
 
-uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
+profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key) {
   if (const CachedMethod* cached = FindCached(thread, key)) return profile::MethodOf(cached->word);
   return profile::MethodOf(thread.session->Remember(thread, source, key)->word);
 }

@@ -38,7 +38,7 @@ class TreeInUse {
 
 // The id of what runs in a sampled frame; `key`: the VM's method or a function's address, and
 // `source` says which.
-uint32_t SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
+profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
 // Steps down the tree of `timeline` from a node (0: the root), by words as in a node. While it
 // exists, the thread's new nodes come from that timeline's chunk.

@@ -314,7 +314,7 @@ CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_
 }
 
 CachedMethod* Session::Remember(Thread& thread, MethodSource& source, uint64_t method) {
-  return PutInCache(thread, {method, methods_.Find(source, method).id, 0});
+  return PutInCache(thread, {method, IndexOf(methods_.Find(source, method).id), 0});
 }
 
 CachedMethod* Session::PutInCache(Thread& thread, const CachedMethod& method) {

@@ -59,14 +59,14 @@ ChildBlock* BlockAt(Thread& thread, uint32_t index) {
   return reinterpret_cast<ChildBlock*>(thread.nodes + index);
 }
 
-// The child for `method`, or null. One found in a block changes places with a slot of the node.
-Node* Find(Thread& thread, Node* parent, uint32_t method) {
+// The child for `key`, or null. One found in a block changes places with a slot of the node.
+Node* Find(Thread& thread, Node* parent, uint32_t key) {
   for (const ChildSlot& slot : parent->child) {
-    if (slot.method == method) return thread.nodes + slot.node;
+    if (slot.key == key) return thread.nodes + slot.node;
   }
   for (uint32_t at = parent->more; at != 0; at = BlockAt(thread, at)->next) {
     for (ChildSlot& slot : BlockAt(thread, at)->child) {
-      if (slot.method != method) continue;
+      if (slot.key != key) continue;
       thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
       std::swap(slot, parent->child[thread.victim]);
       return thread.nodes + parent->child[thread.victim].node;
@@ -78,10 +78,10 @@ Node* Find(Thread& thread, Node* parent, uint32_t method) {
 // A place for one more child, or null. Slots fill first; then a slot's child moves to a block.
 ChildSlot* Place(Thread& thread, Node* parent) {
   for (ChildSlot& slot : parent->child) {
-    if (slot.method == 0) return &slot;
+    if (slot.key == 0) return &slot;
   }
   ChildBlock* block = parent->more != 0 ? BlockAt(thread, parent->more) : nullptr;
-  if (block == nullptr || block->child[6].method != 0) {
+  if (block == nullptr || block->child[6].key != 0) {
     const uint32_t index = NewNode(thread);
     if (index == 0) return nullptr;
     block = BlockAt(thread, index);
@@ -90,7 +90,7 @@ ChildSlot* Place(Thread& thread, Node* parent) {
     parent->more = index;
   }
   for (ChildSlot& slot : block->child) {
-    if (slot.method != 0) continue;
+    if (slot.key != 0) continue;
     thread.victim = thread.victim == 2 ? 0 : thread.victim + 1;
     slot = parent->child[thread.victim];
     return &parent->child[thread.victim];
@@ -99,7 +99,7 @@ ChildSlot* Place(Thread& thread, Node* parent) {
 }
 
 // Where recursion is folded: the ancestor (or self) that runs `method`, or null.
-Node* AncestorOf(Thread& thread, Node* node, uint32_t method) {
+Node* AncestorOf(Thread& thread, Node* node, profile::MethodId method) {
   for (;; node = thread.nodes + node->parent) {
     if (profile::MethodOf(node->word) == method) return node;
     if (node->parent == 0) return nullptr;
@@ -118,20 +118,21 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
 // the timeline's own, under its root.
 Node* Overflow(Thread& thread, Node* parent) {
   constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
-  if (Node* found = Find(thread, parent, profile::kOverflowMethod)) return found;
+  constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
+  if (Node* found = Find(thread, parent, kKey)) return found;
   ChildSlot* free = nullptr;  // an overflow child never takes a slot that needs a new block
   for (ChildSlot& slot : parent->child) {
-    if (slot.method == 0) free = &slot;
+    if (slot.key == 0) free = &slot;
   }
   if (parent->more != 0) {
     for (ChildSlot& slot : BlockAt(thread, parent->more)->child) {
-      if (slot.method == 0 && free == nullptr) free = &slot;
+      if (slot.key == 0 && free == nullptr) free = &slot;
     }
   }
   const uint32_t index = free != nullptr ? NewNode(thread, true) : 0;
   if (index != 0) {
     Node* node = Make(thread, index, parent, kWord);
-    *free = {profile::kOverflowMethod, index};
+    *free = {kKey, index};
     return node;
   }
   Node* last = thread.nodes + thread.timeline.overflow;
@@ -181,7 +182,7 @@ void FoldIfDue(Thread& thread) {
   if (timeline.frames == nullptr) return;  // a row of samples, not of a stack
   for (Frame* frame = timeline.frames + 1; frame < thread.cursor.top; ++frame) {
     const uint32_t word = frame->node->word;
-    node = Descend(thread, node, word, profile::MethodOf(word)).node;
+    node = Descend(thread, node, word, IndexOf(profile::MethodOf(word))).node;
     if (node == nullptr) return;
     frame->node = node;
   }

@@ -20,7 +20,7 @@ struct Child {
 // `key`: what distinguishes children: the method, or in sampled trees the whole word.
 Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word, uint32_t key);
 inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word) {
-  return FindOrAddChild(thread, parent, word, profile::MethodOf(word));
+  return FindOrAddChild(thread, parent, word, IndexOf(profile::MethodOf(word)));
 }
 
 // To be called before a path is followed. Once half of the cap is used, the thread's timeline

@@ -15,13 +15,13 @@ using namespace jprof;
 
 thread_local std::string last_error;
 
-// What one metric is: an event of the group, or the clock's.
+// A metric is an event of the group (its index) or one of these.
 constexpr int kTime = -1;
 constexpr int kDispatches = -2;
 
 struct TimeAndDispatches {
   ptm::VirtualClock clock;
-  int64_t last = 0;   // the TSC up to which time has been taken
+  int64_t last = 0;   // the TSC value up to which time is counted
   int64_t ticks = 0;  // on CPU
   int64_t dispatches = 0;
 
@@ -42,7 +42,7 @@ struct TimeAndDispatches {
 }  // namespace
 
 struct jprof_counters {
-  std::vector<int> metrics;  // kTime, kDispatches, or the place among `events`
+  std::vector<int> metrics;  // kTime, kDispatches, or the index in `events`
   std::vector<ptm::EventSpec> events;
   double ticks_per_ns = 1;
 };
@@ -70,8 +70,8 @@ jprof_counters* Init(const char* const* names, int count) {
     last_error = fmt::format("{} metrics; 1 to {}", count, JPROF_MAX_METRICS);
     return nullptr;
   }
-  const std::vector<std::string> asked(names, names + count);
-  const auto checked = ptm::CheckMetrics(asked);
+  const std::vector<std::string> requested(names, names + count);
+  const auto checked = ptm::CheckMetrics(requested);
   if (!checked) {
     last_error = checked.error().message;
     return nullptr;
@@ -100,7 +100,7 @@ jprof_thread_counters* Start(const jprof_counters& set) {
     return nullptr;
   }
   thread->ns_per_tick = 1 / set.ticks_per_ns;
-  thread->time.clock.Open(set.ticks_per_ns);  // refused: wall clock, and by_call says so
+  thread->time.clock.Open(set.ticks_per_ns);  // if refused: wall clock, and by_call is 1
   thread->time.last = thread->time.clock.Restart();
   return thread.release();
 }

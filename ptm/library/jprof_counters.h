@@ -1,17 +1,16 @@
-/* Counters for programs that measure themselves: what the calling thread has counted, in named
- * metrics.
+/* Counters for programs that measure themselves: the counts of the calling thread in named metrics.
  *
- * A set of metrics is made once (jprof_counters_init); each thread that wants to count starts it
- * for itself and reads where it counts: start, reads and stop belong to one thread. Values are
- * counted since that start and never fall.
+ * The program creates a set of metrics once (jprof_counters_init). Each thread that counts starts
+ * the set for itself: start, reads and stop must be called by the same thread. Values count from
+ * that start and never decrease.
  *
  * Names are those of `jprof events`: "time" (on-CPU nanoseconds), "dispatches", PAPI presets
  * ("PAPI_TOT_INS"), perf and native events ("perf::CYCLES", "page-faults"). A hardware event is
- * read in user space, without a system call, where the kernel allows that and the event is on a
- * counter; time, where the thread was not dispatched since its last read. Everything else is a
- * system call for a read.
+ * read in user space, without a system call, if the kernel permits that and the event is on a
+ * counter; time, if the thread was not dispatched since its last read. All other reads are system
+ * calls.
  *
- * Nothing here ends the program, prints, or raises an exception. Link with -ljprof-ptm. See
+ * No function ends the program, prints, or throws an exception. Link with -ljprof-ptm. See
  * docs/COUNTERS.md. */
 #ifndef JPROF_COUNTERS_H
 #define JPROF_COUNTERS_H
@@ -27,37 +26,37 @@ extern "C" {
 typedef struct jprof_counters jprof_counters;               /* a set of metrics */
 typedef struct jprof_thread_counters jprof_thread_counters; /* the same, counting on one thread */
 
-/* Looks the names up (1 to 8, none twice) and makes sure that each can be counted here. 0, or -1
- * and jprof_counters_error says in one line which cannot, why, and what would help. Not from two
- * threads at once. */
+/* Resolves the names (1 to 8, no duplicates) and checks that each can be counted on this machine.
+ * Returns 0, or -1; then jprof_counters_error returns one line that names the metric, the reason
+ * and the remedy. Not thread-safe. */
 int jprof_counters_init(jprof_counters** set, const char* const* names, int count);
 
-/* What the calling thread's last failed call was about; "" if none failed. Valid until the next
- * call. */
+/* The error of the calling thread's last call; "" if it succeeded. Valid until the next call. */
 const char* jprof_counters_error(void);
 
-/* Counts on the calling thread from now on. NULL and an error text if the kernel refuses. */
+/* Starts counting on the calling thread. Returns NULL and sets the error text if the kernel
+ * refuses. */
 jprof_thread_counters* jprof_thread_start(const jprof_counters* set);
 
-/* The first metric; the first two; all of them, in the order of the names. */
+/* Read the first metric, the first two, or all of them, in the order of the names. */
 int64_t jprof_read_one(jprof_thread_counters* thread);
 void jprof_read_two(jprof_thread_counters* thread, int64_t values[2]);
 void jprof_read_all(jprof_thread_counters* thread, int64_t* values);
 
 typedef struct {
-  double
-      running; /* part of the time it was on a counter; below 1: the value is scaled, an estimate */
-  int user_only;         /* 1: the kernel's part is missing: not permitted */
+  double running;        /* share of time on a counter; if below 1, the value is scaled */
+  int user_only;         /* 1: events in the kernel are not counted (not permitted) */
   int by_call;           /* 1: each read is a system call */
-  uint32_t failed_reads; /* answered with the value before */
+  uint32_t failed_reads; /* reads that returned the previous value */
 } jprof_metric_status;
 
-/* How the metric of this number (0 the first) is counted. 0, or -1: there is no such metric. */
+/* Reports how the metric with this index (from 0) is counted. Returns 0, or -1 if there is no such
+ * metric. */
 int jprof_status(jprof_thread_counters* thread, int metric, jprof_metric_status* status);
 
 void jprof_thread_stop(jprof_thread_counters* thread);
 
-/* Threads that still count keep counting. */
+/* Frees the set. Threads that have started it continue to count. */
 void jprof_counters_terminate(jprof_counters* set);
 
 #ifdef __cplusplus

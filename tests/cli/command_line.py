@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `jprof callflow|calltree|trace` does around a program, with a `java` that is a shell script: no JVM needed.
+"""Tests how `jprof callflow|calltree|trace` starts a program, with a shell script as `java`:
+requires no JVM.
 
   command_line.py JPROF
 """
@@ -23,7 +24,7 @@ import child  # noqa: E402
 JPROF = os.path.abspath(sys.argv.pop(1))
 FORMAT = os.path.join(os.path.dirname(__file__), "../../docs/PROFILE_FORMAT.md")
 
-# Prints its arguments one a line; then does what $THEN says.
+# Prints its arguments, one per line; then executes $THEN.
 JAVA = """#!/bin/sh
 for word; do echo "[$word]"; done
 echo "JAVA_TOOL_OPTIONS=${JAVA_TOOL_OPTIONS-unset}"
@@ -32,7 +33,7 @@ eval "${THEN-}"
 
 
 def alive(pid):
-    """Whether the process runs: one that has ended may wait for whoever is to reap it."""
+    """Whether the process runs: an ended one may be a zombie that has not been reaped."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -44,7 +45,7 @@ class CommandLine(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(
             tempfile.mkdtemp(prefix="jprof cli ")
-        )  # with a blank on purpose
+        )  # tests a path with a blank
         self.addCleanup(shutil.rmtree, self.folder)
         self.agent = self.write("lib/agent.so", "")
         self.java = self.write("bin/java", JAVA)
@@ -64,7 +65,8 @@ class CommandLine(unittest.TestCase):
             file.write(b"JPROFCTL".ljust(4096, b"\0"))
 
     def run_jprof(self, *words, then="", **env):
-        return child.run([JPROF, *words], 60, cwd=self.folder, env={**self.env, "THEN": then, **env})
+        return child.run([JPROF, *words], 60, cwd=self.folder,
+                         env={**self.env, "THEN": then, **env})
 
     def record(self, *words, **env):
         mode, *options = words[: words.index("--")]
@@ -73,7 +75,7 @@ class CommandLine(unittest.TestCase):
         )
 
     def refused(self, result, *said):
-        """Exit status 2, one line on stderr that says it, nothing started."""
+        """Checks: exit status 2, one line on stderr with these texts, nothing started."""
         self.assertEqual(result.returncode, 2, result)
         self.assertEqual(result.stdout, "")
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
@@ -81,7 +83,7 @@ class CommandLine(unittest.TestCase):
         for words in said:
             self.assertIn(words, result.stderr)
 
-    # What is wrong is said before anything starts.
+    # Errors are reported before anything starts.
 
     def test_unknown_words_name_the_nearest(self):
         self.refused(
@@ -186,7 +188,7 @@ class CommandLine(unittest.TestCase):
         )
         self.assertFalse(os.path.exists(os.path.join(self.folder, "old.jprof")))
     def every_file(self, name):
-        """A profile with each file that the format has, as docs/PROFILE_FORMAT.md lists them."""
+        """A profile with all files that docs/PROFILE_FORMAT.md lists."""
         self.make_profile(name)
         with open(FORMAT, encoding="utf-8") as file:
             files = re.findall(r"^\| `([\w.]+)` \|", file.read().split("## ", 1)[0], re.M)
@@ -213,7 +215,8 @@ class CommandLine(unittest.TestCase):
         os.unlink(os.path.join(self.folder, "mixed.jprof/precious"))
 
         os.unlink(os.path.join(self.folder, "mixed.jprof/trace"))
-        self.write("mixed.jprof/trace/precious", "")  # a directory that has the name of a file
+        # a directory with the name of a profile's file
+        self.write("mixed.jprof/trace/precious", "")
         self.refused(self.record(*force), "trace", "nothing was removed")
         self.assertEqual(left(), files)
         shutil.rmtree(os.path.join(self.folder, "mixed.jprof/trace"))
@@ -230,7 +233,7 @@ class CommandLine(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         jprof, as_nobody = JPROF, {}
         if os.geteuid() == 0:
-            # Whose the profile is, but not the folder that it is in.
+            # A user who owns the profile, but not its folder.
             os.chown(os.path.join(self.folder, "locked/old.jprof"), 65534, 65534)
             as_nobody = {"user": 65534, "group": 65534, "extra_groups": []}
             jprof = child.copy_for_all(JPROF, os.path.join(self.folder, "locked"))
@@ -242,7 +245,7 @@ class CommandLine(unittest.TestCase):
         self.refused(result, "cannot remove the old profile")
         self.assertEqual(sorted(os.listdir(f"{self.folder}/locked/old.jprof")), files)
 
-    # What the program gets.
+    # What the program receives.
 
     def test_java_gets_the_agent_as_its_first_argument(self):
         result = self.record(
@@ -287,7 +290,8 @@ class CommandLine(unittest.TestCase):
             "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]",
             result.stdout,
         )
-        forced = self.record("calltree", "-o", "d", "--tree-memory", "256G", "--force", "--", "java")
+        forced = self.record("calltree", "-o", "d", "--tree-memory", "256G", "--force", "--",
+                             "java")
         self.assertIn("TREE_MEMORY=256G", forced.stdout)
         result = self.record("callflow", "-o", "d", "--metrics", "time+dispatches", "--", "java")
         self.assertIn("d,METRICS=time+dispatches]", result.stdout)
@@ -299,7 +303,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("d,TREE_MEMORY=64M,FOLD_RECURSION]", result.stdout)
 
     def kept_cost(self, ns=None):
-        """The file with what an interrupt costs here; with `ns` the figure in it is replaced."""
+        """The contents of the file with the cost of an interrupt; `ns` replaces the figure in
+        it."""
         files = glob.glob(f"{self.folder}/.local/share/jprof/calibration/*.machine")
         self.assertEqual(len(files), 1)
         with open(files[0], encoding="utf-8") as file:
@@ -311,7 +316,7 @@ class CommandLine(unittest.TestCase):
         return kept
 
     def test_a_rate_that_interrupts_cannot_serve_is_lowered(self):
-        self.record("scs", "--rate", "400", "--", "java")  # fine at any cost
+        self.record("scs", "--rate", "400", "--", "java")  # permitted at any cost of an interrupt
         self.assertFalse(os.path.exists(f"{self.folder}/.local/share/jprof"))
         self.record("scs", "--rate", "401", "--", "java")
         self.assertTrue(200 <= self.kept_cost()["interrupt_ns"] <= 500_000)
@@ -335,7 +340,7 @@ class CommandLine(unittest.TestCase):
         self.assertNotIn("sampling at", fine.stderr)
         events = self.record("scs", "--event", "perf::PAGE-FAULTS=1", "--", "java")
         self.assertNotIn("sampling at", events.stderr)
-        # What JPROFOPTS adds is limited, too.
+        # The rate in JPROFOPTS is limited as well.
         result = self.record("scs", "--", "java", JPROFOPTS="SCS=TIME=100000")
         self.assertIn(line, result.stderr)
         self.assertEqual(self.kept_cost()["interrupt_ns"], 33_000)  # measured once
@@ -344,11 +349,13 @@ class CommandLine(unittest.TestCase):
     def test_a_cap_above_a_third_of_the_memory_is_refused(self):
         self.refused(self.record("calltree", "--tree-memory", "256G", "--", "java"),
                      "--tree-memory 256G: 256G is more than a third of", "or add --force")
-        self.refused(self.record("trace", "--trace-memory", "64G", "--", "java"), "--trace-memory 64G:")
+        self.refused(self.record("trace", "--trace-memory", "64G", "--", "java"),
+                     "--trace-memory 64G:")
         if os.stat("/dev/shm").st_dev != os.stat("/").st_dev:
             words = ("trace", "--mode", "continuous", "-o", f"/dev/shm/jprof-{os.getpid()}")
             self.refused(self.record(*words, "--", "java"), "tmpfs", "-o")
-            self.assertIn("TRACE_MODE=continuous", self.record(*words, "--force", "--", "java").stdout)
+            self.assertIn(
+                "TRACE_MODE=continuous", self.record(*words, "--force", "--", "java").stdout)
 
     def test_a_cost_that_no_machine_has_is_measured_again(self):
         self.record("scs", "--rate", "1000", "--", "java")
@@ -376,7 +383,8 @@ class CommandLine(unittest.TestCase):
     def test_rates_and_timers_that_are_none(self):
         for forced in ([], ["--force-rate"]):
             for words, said in [
-                (("scs", "--rate", "20001"), "--rate: '20001' is not a whole number from 1 to 20000"),
+                (("scs", "--rate", "20001"),
+                 "--rate: '20001' is not a whole number from 1 to 20000"),
                 (("scs", "--event", "TIME=49999"), "--event: TIME=49999: a timer's period"),
                 (("scs", "--event", "perf::CPU-CLOCK=49999"), "perf::CPU-CLOCK=49999: a timer's"),
                 (("calltree", "--sample", "20001"), "--sample: '20001' is not a whole number"),
@@ -386,7 +394,8 @@ class CommandLine(unittest.TestCase):
                 self.refused(self.record(*words, *forced, "--", "java"), said)
         for words, said in [
             (("scs", "--timer", "posx"), "--timer: there is no 'posx'; did you mean posix?"),
-            (("scs", "--event", "IDLE", "--timer", "posix"), "--timer: nothing is sampled by CPU time"),
+            (("scs", "--event", "IDLE", "--timer", "posix"),
+             "--timer: nothing is sampled by CPU time"),
             (("calltree", "--timer", "posix"), "--timer needs --sample: only sampling has timers"),
             (("calltree", "--force-rate"), "--force-rate needs --sample: only sampling has timers"),
         ]:
@@ -395,7 +404,8 @@ class CommandLine(unittest.TestCase):
                      "jprof: --keep-intrinsics needs --focus")
         self.refused(self.record("callflow", "--", "java", JPROFOPTS="keep_intrinsics"),
                      "jprof: JPROFOPTS: KEEP_INTRINSICS needs FOCUS")
-        result = self.record("calltree", "--sample", "100", "--timer", "posix", "--focus", "a.*", "--", "java")
+        result = self.record("calltree", "--sample", "100", "--timer", "posix", "--focus", "a.*",
+                             "--", "java")
         self.assertIn("=CALLTREE,", result.stdout)
         self.assertIn("SAMPLE=100,TIMER=posix,FOCUS=+a.*]", result.stdout)
 
@@ -470,22 +480,23 @@ class CommandLine(unittest.TestCase):
         env = {**self.env, "THEN": then, "TMPDIR": work}
         for number in (signal.SIGINT, signal.SIGTERM):
             words = [JPROF, "calibrate", "--agent", self.agent, "--java", self.java, "--quick"]
-            with child.running(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+            with child.running(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True) as program:
                 while not os.path.exists(said) or not os.path.getsize(said):
                     time.sleep(0.05)
                 self.assertNotEqual(os.listdir(work), [])
-                program.send_signal(number)  # to it alone
+                program.send_signal(number)  # to this process only
                 _, errors = program.communicate(timeout=60)
             self.assertEqual(program.returncode, 128 + number, errors)
             self.assertEqual(errors.splitlines()[-1], "jprof: interrupted: no table was stored")
             self.assertEqual(os.listdir(work), [])
             with open(said, encoding="ascii") as file:
                 pids = [int(pid) for pid in file.read().split()]
-            # What the trainer started is killed, too, but not waited for.
+            # The trainer's children are also killed, but not waited for.
             until = time.monotonic() + 20
             while any(map(alive, pids)) and time.monotonic() < until:
                 time.sleep(0.05)
-            self.assertFalse(any(map(alive, pids)), "the trainer, or what it started, is left")
+            self.assertFalse(any(map(alive, pids)), "the trainer, or a child of it, still runs")
             os.unlink(said)
 
     # How it ends.
@@ -551,10 +562,10 @@ class CommandLine(unittest.TestCase):
         )
         self.assertEqual(result.stdout, "alive\n")
 
-    # The three lines, for a profile that the script puts in place.
+    # The three lines, for a profile that the script provides.
 
     def profile_maker(self, **fields):
-        """Shell text that copies a profile to where the agent was told to."""
+        """A shell command that copies a profile to the path in the agent's options."""
         header = struct.pack(
             "<8sIIIIII",
             b"JPROFCTL",
@@ -605,7 +616,7 @@ class CommandLine(unittest.TestCase):
         result = self.record(
             "calltree", "-o", "d e", "--threads", "no-such", "--", "java", then=then
         )
-        self.assertEqual(result.returncode, 6)  # the program's own status comes first
+        self.assertEqual(result.returncode, 6)  # the program's status has priority
         self.assertIn("lost:    everything: no thread matched --threads", result.stderr)
 
     # jprof info
@@ -634,4 +645,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)  # says which tests were skipped, and why
+    unittest.main(verbosity=2)  # prints which tests were skipped, and why

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`jprof compare` and `jprof report scs` as a person types them, over profiles written here byte by byte.
+"""Tests the command lines `jprof compare` and `jprof report scs` on profiles that the test writes
+itself.
 
   compare.py JPROF
 """
@@ -51,7 +52,7 @@ def node(kind, number, parent, samples):
 
 
 def write_profile(directory, names, counts):
-    """main calls each of `names`, which has so many samples."""
+    """A profile in which main calls each of `names`; its value is the number of samples."""
     os.mkdir(directory)
     methods = b"".join(method(i + 1, "C", name) for i, name in enumerate(["main"] + names))
     nodes = [bytes(64), node(THREAD, 0, 0, 0), node(REJITTED, 1, 1, 3)]
@@ -70,7 +71,7 @@ def write_profile(directory, names, counts):
 
 
 class Page(html.parser.HTMLParser):
-    """Every tag that is opened is closed, in order; nothing is loaded from anywhere."""
+    """Checks that all opened tags are closed, in order, and that the page loads nothing."""
 
     VOID = {"meta"}
 
@@ -82,7 +83,8 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        loads = [name for name, _ in attrs if name in ("src", "href", "action", "onclick", "onerror")]
+        loads = [
+            name for name, _ in attrs if name in ("src", "href", "action", "onclick", "onerror")]
         assert not loads, (tag, attrs)
         if tag not in self.VOID:
             self.open.append(tag)
@@ -174,4 +176,4 @@ class Compare(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)  # says which tests were skipped, and why
+    unittest.main(verbosity=2)  # prints which tests were skipped, and why

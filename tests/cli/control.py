@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `jprof ctl` says, with a process that listens as the agent would: no JVM needed.
+"""Tests `jprof ctl` with a process that listens in place of the agent: requires no JVM.
 
   control.py JPROF
 """
@@ -18,11 +18,11 @@ import child  # noqa: E402
 JPROF = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
 
-# Answers each line with what its first argument says; prints what it heard.
+# Replies to each line with its first argument; prints the lines that it receives.
 LISTENER = r"""
 import os, signal, socket, sys
 signal.alarm(60)
-answer, name = sys.argv[1].encode().decode("unicode_escape").encode("latin-1"), sys.argv[2]
+reply, name = sys.argv[1].encode().decode("unicode_escape").encode("latin-1"), sys.argv[2]
 if "AS_USER" in os.environ:
     os.setgroups([])
     os.setresgid(*[int(os.environ["AS_USER"])] * 3)
@@ -39,13 +39,13 @@ while True:
     line = client.makefile("rb").readline()
     if line:
         print(line.decode().strip(), flush=True)
-    if answer == b"silence":
+    if reply == b"silence":
         kept.append(client)
         continue
     try:
-        client.sendall(answer)
+        client.sendall(reply)
     except OSError:
-        pass  # it is gone
+        pass  # the client has ended
     client.close()
 """
 
@@ -68,7 +68,8 @@ class Control(unittest.TestCase):
         return process
 
     def ctl(self, *words, **more):
-        return child.run([JPROF, "ctl", *map(str, words)], 60, env={**self.env, **more.pop("env", {})}, **more)
+        return child.run([JPROF, "ctl", *map(str, words)], 60,
+                         env={**self.env, **more.pop("env", {})}, **more)
 
     def refused(self, done, status, *words):
         self.assertEqual((done.returncode, done.stdout), (status, ""), done)
@@ -79,7 +80,8 @@ class Control(unittest.TestCase):
     def test_says_the_command_and_prints_the_answer(self):
         jvm = self.listener(r"ok recording into app.jprof\n")
         done = self.ctl(jvm.pid, "start")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "recording into app.jprof\n", ""))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "recording into app.jprof\n", ""))
         self.assertEqual(jvm.stdout.readline(), "jprof 1 start\n")
 
     def test_status_is_a_line_a_fact(self):
@@ -89,11 +91,13 @@ class Control(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done)
             facts = dict(line.split(":", 1) for line in done.stdout.splitlines())
             facts = {key: value.strip() for key, value in facts.items()}
-            self.assertEqual(facts, {"mode": "scs", "recording": "yes", "samples": "12", "out": "/a b/c??[31m%"})
+            self.assertEqual(
+                facts, {"mode": "scs", "recording": "yes", "samples": "12", "out": "/a b/c??[31m%"})
 
     def test_an_error_of_the_agent_is_status_1(self):
         jvm = self.listener(r"error reset is not possible with this recording\n")
-        self.refused(self.ctl(jvm.pid, "reset"), 1, "jprof: reset is not possible with this recording")
+        self.refused(self.ctl(jvm.pid, "reset"), 1,
+                     "jprof: reset is not possible with this recording")
 
     def test_strange_answers(self):
         for answer in (r"", r"\n", r"nonsense\n", r"ok", "x" * 100_000, r"\x00\xff\x1b"):
@@ -122,7 +126,8 @@ class Control(unittest.TestCase):
         with subprocess.Popen(["true"]) as ended:
             pass
         self.refused(self.ctl(ended.pid, "start"), 2, f"there is no process {ended.pid}")
-        self.refused(self.ctl(os.getpid(), "start"), 2, f"process {os.getpid()} has no jprof", "jprof scs")
+        self.refused(self.ctl(os.getpid(), "start"), 2, f"process {os.getpid()} has no jprof",
+                     "jprof scs")
 
     def test_a_socket_that_another_process_made_is_not_taken_for_it(self):
         self.listener(r"ok fooled\n", name=str(os.getpid()))
@@ -135,7 +140,7 @@ class Control(unittest.TestCase):
         self.assertEqual(self.ctl(jvm.pid, "start").stdout, "found\n")
 
     def test_a_name_that_is_not_its_number(self):
-        jvm = self.listener(r"ok found\n", name="7")  # as one of a container would have it
+        jvm = self.listener(r"ok found\n", name="7")  # as for a process in a container
         self.assertEqual(self.ctl(jvm.pid, "start").stdout, "found\n")
 
     def test_list(self):
@@ -158,11 +163,11 @@ class Control(unittest.TestCase):
     def test_other_users(self):
         os.chmod(self.folder, 0o755)
         jvm = self.listener(r"ok fine\n")
-        reachable = shutil.copy(JPROF, self.folder)  # wherever it was built
+        reachable = shutil.copy(JPROF, self.folder)  # readable for another user
         asked = child.run([reachable, "ctl", str(jvm.pid), "start"], user=NOBODY, group=NOBODY,
                           extra_groups=[], env=self.env, cwd="/")
         self.refused(asked, 2, f"process {jvm.pid} belongs to another user")
-        # Root reaches everybody's.
+        # Root may control all users' processes.
         theirs = os.path.join(self.folder, "theirs")
         os.mkdir(theirs)
         os.chown(theirs, NOBODY, NOBODY)
@@ -176,4 +181,4 @@ class Control(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)  # says which tests were skipped, and why
+    unittest.main(verbosity=2)  # prints which tests were skipped, and why

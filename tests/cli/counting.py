@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""jprof stat, ptt, cpi and events: counts known by construction, and one line for what cannot be.
+"""Tests jprof stat, ptt, cpi and events: counts known by construction, and one line for whatever
+cannot be counted.
 
 Usage: counting.py JPROF SHORT_THREADS TAKES_TURNS
 """
@@ -26,7 +27,7 @@ import made  # noqa: E402
 JPROF, SHORT_THREADS, TAKES_TURNS = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
-# Threads that say at their end what /proc has of them: name, dispatches.
+# Threads that print their name and dispatches according to /proc at their end.
 THREADS = r"""
 import ctypes, os, threading, time
 def work(number):
@@ -56,7 +57,7 @@ def may_watch():
     return made.may_watch(JPROF)
 
 
-# Two processes on one CPU that wait for each other: 2 dispatches a turn.
+# Two processes on one CPU that wait for each other: 2 dispatches per iteration.
 PING_PONG = """
 import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -72,10 +73,11 @@ for turn in range(int(sys.argv[1])):
 
 
 def deny_perf_events():
-    """A seccomp filter as containers have it: perf_event_open answers EPERM."""
+    """A seccomp filter like that of containers: perf_event_open fails with EPERM."""
     number = {"x86_64": 298, "aarch64": 241}[platform.machine()]
     load, jump, answer = 0x20, 0x15, 0x06
-    steps = [(load, 0, 0, 0), (jump, 0, 1, number), (answer, 0, 0, 0x50001), (answer, 0, 0, 0x7FFF0000)]
+    steps = [(load, 0, 0, 0), (jump, 0, 1, number), (answer, 0, 0, 0x50001),
+             (answer, 0, 0, 0x7FFF0000)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
 
     class Program(ctypes.Structure):
@@ -87,7 +89,7 @@ def deny_perf_events():
 
 
 def setUpModule():
-    """A java that no test comes to start: what it is given to is refused before."""
+    """A java that is never started: the command is refused before."""
     folder = unittest.enterModuleContext(tempfile.TemporaryDirectory(prefix="jprof-java-"))
     os.chmod(folder, 0o755)
     java = os.path.join(folder, "java")
@@ -116,7 +118,8 @@ class Stat(Counting):
                 return done, file.read()
 
     def test_threads_by_name_with_the_dispatches_that_proc_has(self):
-        done, table = self.stat("--format", "json", "-e", "time,dispatches,page-faults", "--", sys.executable, "-c", THREADS)
+        done, table = self.stat("--format", "json", "-e", "time,dispatches,page-faults", "--",
+                                sys.executable, "-c", THREADS)
         self.assertEqual(done.returncode, 0, done)
         counted = json.loads(table)
         rows = {row["tid"]: row for row in counted["rows"]}
@@ -127,36 +130,43 @@ class Stat(Counting):
             row = rows[int(tid)]
             self.assertEqual(row["name"], name)
             self.assertTrue(row["ended"])
-            # After its last look the thread writes a line, waits for its lock, and ends.
+            # After reading /proc, the thread writes a line, waits for its lock, and ends.
             more = row["counts"]["dispatches"] - int(switches)
             self.assertTrue(0 <= more <= 30, (row, switches))
         for metric in ("time", "dispatches", "page-faults"):
-            self.assertEqual(sum(row["counts"][metric] for row in counted["rows"]), counted["total"][metric])
+            self.assertEqual(sum(row["counts"][metric] for row in counted["rows"]),
+                             counted["total"][metric])
 
     def test_no_process_is_too_short(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"
-        done, table = self.stat("--format", "csv", "-e", "time,page-faults", "--", "sh", "-c", script)
+        done, table = self.stat("--format", "csv", "-e", "time,page-faults", "--", "sh", "-c",
+                                script)
         self.assertEqual(done.returncode, 0, done)
         rows = list(csv.DictReader(io.StringIO(table)))
         names = [row["name"] for row in rows]
         self.assertEqual(sorted(names), ["sh"] + 10 * ["true"])
-        self.assertTrue(all(int(row["time_ns"]) > 0 and int(row["page-faults"]) > 10 for row in rows))
+        self.assertTrue(
+            all(int(row["time_ns"]) > 0 and int(row["page-faults"]) > 10 for row in rows))
 
     def test_names_are_summed_up(self):
-        _, table = self.stat("--by-name", "-e", "time", "--", "sh", "-c", "/bin/true; /bin/true; /bin/true")
+        _, table = self.stat("--by-name", "-e", "time", "--", "sh", "-c",
+                             "/bin/true; /bin/true; /bin/true")
         self.assertRegex(table, r"(?m)^ +3 +[\d.]+  true$")
         self.assertRegex(table, r"^THREADS|\nTHREADS")
 
     def test_the_program_is_as_without(self):
-        done = jprof("stat", "-e", "time", "--", "sh", "-c", "cat; echo said; exit 7", input="read\n")
+        done = jprof("stat", "-e", "time", "--", "sh", "-c", "cat; echo said; exit 7",
+                     input="read\n")
         self.assertEqual((done.returncode, done.stdout), (7, "read\nsaid\n"))
         self.assertIn("(all)", done.stderr)
-        self.assertEqual(jprof("stat", "-e", "time", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+        self.assertEqual(jprof("stat", "-e", "time", "--", "sh", "-c", "kill -9 $$").returncode,
+                         137)
 
     def test_a_signal_to_jprof_reaches_the_program(self):
         script = "echo started; exec sleep 60"
         words = [JPROF, "stat", "-e", "time", "--", "sh", "-c", script]
-        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True) as process:
             self.assertEqual(process.stdout.readline(), "started\n")
             process.terminate()
             _, said = process.communicate(timeout=60)
@@ -176,7 +186,7 @@ class Stat(Counting):
         times = sorted(rows[n]["counts"]["time"] for n in numbers - missing)
         print(f"{count} threads: {len(missing)} without a row, lost {counted['lost']}, "
               f"median {times[len(times) // 2]} ns")
-        # A thread that is missing is among the dispatches that are of no known thread.
+        # The dispatches of a missing thread are among those of unknown threads.
         self.assertLessEqual(len(missing), counted["lost"].get("dispatches", 0))
         self.assertGreater(times[0], 0)
         self.assertTrue(all(rows[n]["ended"] for n in numbers - missing))
@@ -211,10 +221,13 @@ class Stat(Counting):
 @unittest.skipUnless(may_watch(), "this user may not watch whole CPUs")
 class Ptt(Counting):
     def test_dispatches_of_a_living_thread_are_those_of_proc(self):
-        script = ("import sys, time\nfor i in range(200): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n"
-                  "for i in range(300): time.sleep(0.001)\nprint('done', flush=True)\nsys.stdin.readline()\n")
+        script = ("import sys, time\nfor i in range(200): time.sleep(0.001)\nprint('done', "
+                  "flush=True)\nsys.stdin.readline()\n"
+                  "for i in range(300): time.sleep(0.001)\nprint('done', "
+                  "flush=True)\nsys.stdin.readline()\n")
         words = [sys.executable, "-c", script]
-        with child.running(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        with child.running(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           text=True) as program:
             def switches():
                 time.sleep(0.1)
                 with open(f"/proc/{program.pid}/status", encoding="utf-8") as status:
@@ -224,7 +237,8 @@ class Ptt(Counting):
             before = switches()
             words = [JPROF, "ptt", str(program.pid), "--interval", "2", "--count", "1"]
             words += ["--format", "json"]
-            with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as watch:
+            with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True) as watch:
                 time.sleep(0.7)
                 program.stdin.write("\n")
                 program.stdin.flush()
@@ -235,9 +249,10 @@ class Ptt(Counting):
         self.assertEqual(table["rows"][0]["counts"]["dispatches"], after - before)
 
     def test_one_that_is_late_ends_when_it_is_told_and_says_what_it_lost(self):
-        """Nobody reads its tables while its buffers overflow; then it is interrupted."""
+        """Its tables are not read until its buffers overflow; then it is interrupted."""
         words = [JPROF, "ptt", "--all", "--interval", "0.01", "--format", "json", "-e", "time"]
-        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as watch:
+        with child.running(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                           text=True) as watch:
             fcntl.fcntl(watch.stdout, fcntl.F_SETPIPE_SZ, 4096)
             lines = [watch.stdout.readline()]
             late = time.monotonic() + 3  # 300 tables
@@ -258,7 +273,8 @@ class Ptt(Counting):
         print(f"{len(lines)} tables, then {len(rest)}; lost {lost} dispatches")
 
     def test_the_whole_machine_adds_up(self):
-        done = jprof("ptt", "--all", "--interval", "1", "--count", "2", "--format", "json", "-e", "time")
+        done = jprof("ptt", "--all", "--interval", "1", "--count", "2", "--format", "json", "-e",
+                     "time")
         self.assertEqual(done.returncode, 0, done)
         tables = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(tables), 2)
@@ -282,7 +298,8 @@ class Ptt(Counting):
 
 class Cpi(Counting):
     def test_figures_or_one_line(self):
-        words = ["cpi", "--format", "json", "-o", "-", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
+        words = ["cpi", "--format", "json", "-o", "-", "--", "sh", "-c",
+                 "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
         if not has_pmu():
             self.refuses(words, "PAPI_TOT_INS", "PMU", "work here")
             self.refuses(["cpi", "--interval", "0.1"], "PMU")
@@ -306,7 +323,8 @@ class Events(Counting):
         for event in found + by_words:
             self.assertEqual(event["here"], not event["lack"], event)
         text = jprof("events", "--here").stdout.splitlines()
-        self.assertTrue(text[0].startswith("HERE  NAME") and all(line.startswith("yes") for line in text[1:]))
+        self.assertTrue(
+            text[0].startswith("HERE  NAME") and all(line.startswith("yes") for line in text[1:]))
 
     def test_describe_with_the_names_of_both_sides(self):
         preset = json.loads(jprof("events", "--format", "json", "PAPI_TOT_INS").stdout)
@@ -318,14 +336,16 @@ class Events(Counting):
 
     def test_together(self):
         done = jprof("events", "--together", "time,page-faults")
-        self.assertEqual((done.returncode, done.stdout), (0, "all 2 count together on this CPU\n"), done)
+        self.assertEqual((done.returncode, done.stdout), (0, "all 2 count together on this CPU\n"),
+                         done)
 
     def test_nothing_found(self):
         self.refuses(["events", "qqqqqqq"], "qqqqqqq", "jprof events")
 
 
 class BadNames(Counting):
-    COMMANDS = (["stat", "-e"], ["ptt", "--all", "-e"], ["callflow", "--metrics"], ["calibrate", "--metrics"],
+    COMMANDS = (["stat", "-e"], ["ptt", "--all", "-e"], ["callflow", "--metrics"],
+                ["calibrate", "--metrics"],
                 ["events", "--together"])
 
     def each(self, metrics, *parts):
@@ -344,7 +364,8 @@ class BadNames(Counting):
         self.each("page-faults,perf::PAGE-FAULTS", "perf::PAGE-FAULTS", "twice")
 
     def test_too_many(self):
-        self.each("time,dispatches,page-faults,minor-faults,major-faults,context-switches,cpu-migrations,cpu-clock,task-clock",
+        self.each("time,dispatches,page-faults,minor-faults,major-faults,context-switches,"
+                  "cpu-migrations,cpu-clock,task-clock",
                   "9 metrics", "8 at most")
 
     def test_no_pmu(self):
@@ -355,9 +376,11 @@ class BadNames(Counting):
 
 class Forbidden(Counting):
     def test_seccomp(self):
-        for words in (["stat", "--", "true"], ["stat", "-e", "page-faults", "--", "true"], ["ptt", "--all"],
+        for words in (["stat", "--", "true"], ["stat", "-e", "page-faults", "--", "true"],
+                      ["ptt", "--all"],
                       ["cpi", "--interval", "1"], ["events", "--together", "page-faults"],
-                      ["callflow", "--metrics", "page-faults", "--", "java"], ["calibrate", "--metrics", "page-faults"],
+                      ["callflow", "--metrics", "page-faults", "--", "java"],
+                      ["calibrate", "--metrics", "page-faults"],
                       ["scs", "--timer", "perf", "--", "java"]):
             with self.subTest(words):
                 self.refuses(words, "seccomp", preexec_fn=deny_perf_events)
@@ -371,25 +394,29 @@ class Forbidden(Counting):
         place = self.enterContext(tempfile.TemporaryDirectory())
         as_nobody = {"jprof": child.copy_for_all(JPROF, place), "cwd": "/", **NOBODY}
         for words in (["stat", "-e", "context-switches", "--", "true"], ["ptt", "--all"],
-                      ["events", "--together", "cpu-migrations"], ["callflow", "--metrics", "context-switches", "--", "java"],
+                      ["events", "--together", "cpu-migrations"],
+                      ["callflow", "--metrics", "context-switches", "--", "java"],
                       ["calibrate", "--metrics", "context-switches"]):
             with self.subTest(words):
                 self.refuses(words, "perf_event_paranoid", "CAP_PERFMON", **as_nobody)
-        # What is left: sums of the command, and a line that says why no more.
+        # What remains: sums of the command, and a line with the reason.
         script = "/bin/true; exit 3"
         done = jprof("stat", "-e", "time,dispatches", "--", "sh", "-c", script, **as_nobody)
         self.assertEqual(done.returncode, 3, done)
         self.assertRegex(done.stderr, r"(?m)^jprof: threads are not told apart: .*CAP_PERFMON.*$")
-        self.assertRegex(done.stderr, r"(?m)^ +[1-9]\d*\.\d+ +[1-9]\d*  \(all\)$|^ +0\.[0-9]+ +[1-9]\d*  \(all\)$")
+        self.assertRegex(
+            done.stderr,
+            r"(?m)^ +[1-9]\d*\.\d+ +[1-9]\d*  \(all\)$|^ +0\.[0-9]+ +[1-9]\d*  \(all\)$")
 
 
 class TakesTurns(Counting):
-    """Where the kernel may let events take turns, one that did has no count; nothing is scaled."""
+    """If the kernel multiplexes events, a multiplexed event has no count; values are not scaled."""
 
-    @unittest.skipIf(os.environ.get("JPROF_SANITIZED"), "a sanitizer's library must be loaded first")
+    @unittest.skipIf(os.environ.get("JPROF_SANITIZED"),
+                     "a sanitizer's library must be loaded first")
     def test_a_sum_is_exact_or_not_there(self):
         if may_watch() and os.geteuid() != 0:
-            self.skipTest("this user has no sums: he may watch whole CPUs")
+            self.skipTest("this user has no sums, but may watch whole CPUs")
         place = self.enterContext(tempfile.TemporaryDirectory())
         shutil.copy(TAKES_TURNS, place)
         user = NOBODY if os.geteuid() == 0 else {}
@@ -397,12 +424,14 @@ class TakesTurns(Counting):
         words = ["-e", "page-faults", "--", "true"]
         done = jprof("stat", "--format", "json", *words, **options)
         if "not told apart" not in done.stderr:
-            self.skipTest("nobody may watch whole CPUs here")
+            self.skipTest("the user nobody may watch whole CPUs here")
         self.assertGreater(counts(done)["page-faults"], 0)
-        options["env"] = {**os.environ, "LD_PRELOAD": os.path.join(place, os.path.basename(TAKES_TURNS))}
+        options["env"] = {**os.environ,
+                          "LD_PRELOAD": os.path.join(place, os.path.basename(TAKES_TURNS))}
         done = jprof("stat", "--format", "json", *words, **options)
         self.assertIsNone(counts(done)["page-faults"])
-        self.assertRegex(done.stderr, r"(?m)^jprof: 'page-faults' is not counted: .* a part of the time")
+        self.assertRegex(
+            done.stderr, r"(?m)^jprof: 'page-faults' is not counted: .* a part of the time")
         self.assertRegex(jprof("stat", *words, **options).stderr, r"(?m)^ +-  \(all\)$")
 
 
@@ -411,4 +440,4 @@ def counts(done):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)  # says which tests were skipped, and why
+    unittest.main(verbosity=2)  # prints which tests were skipped, and why

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs the build into an empty folder and uses it from there, as somebody who only has the installed files.
+"""Installs the build into an empty folder and uses it with the installed files only.
 
   install.py CMAKE BUILD
 """
@@ -21,7 +21,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="jprof install ") as prefix:
         run(cmake, "--install", build, "--prefix", prefix)
         jprof = os.path.join(prefix, "bin", "jprof")
-        for path in ("bin/jprof", "lib/libjprof.so", "share/jprof/trainers.jar", "include/jprof_counters.h",
+        for path in ("bin/jprof", "lib/libjprof.so", "share/jprof/trainers.jar",
+                     "include/jprof_counters.h",
                      "lib/libjprof-ptm.so"):
             assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
         assert run(jprof, "--version").stdout.startswith("jprof "), "jprof --version"

@@ -1,5 +1,5 @@
-"""Profiles and recordings made without a profiled program: bytes as profile/layout.h and profile/sample_log.h have
-them."""
+"""Creates profiles and recordings without a profiled program, according to profile/layout.h and
+profile/sample_log.h."""
 import json
 import os
 import struct
@@ -17,32 +17,39 @@ def write(directory, name, data, mode="wb"):
 
 
 def lengthen(directory, name, size=1 << 38):
-    """Some KB on disk, and 275 GB long."""
+    """A sparse file of 275 GB that occupies some KB on disk."""
     path = os.path.join(directory, name)
     open(path, "ab").close()
     os.truncate(path, size)
 
 
 def method(number, class_name, name, signature, flags=0):
-    texts = [text if isinstance(text, bytes) else text.encode() for text in (class_name, name, signature)]
+    texts = [
+        text if isinstance(text, bytes) else text.encode()
+        for text in (class_name, name, signature)]
     size = (16 + sum(map(len, texts)) + 7) // 8 * 8
-    return struct.pack("<IIHHHH", size, number, flags, *map(len, texts)) + b"".join(texts).ljust(size - 16, b"\0")
+    return struct.pack("<IIHHHH", size, number, flags, *map(len, texts)) + b"".join(texts).ljust(
+        size - 16, b"\0")
 
 
 def node(word, parent, entries=0, exits=0, self_time=0):
     return struct.pack("<IIIIIIqII24x", word, parent, entries, 0, 0, exits, self_time, 0, 0)
 
 
-def profile(directory, thread=b"main", class_name="app/Main", name="run", node_count=3, thread_count=1,
+def profile(directory, thread=b"main", class_name="app/Main", name="run", node_count=3,
+            thread_count=1,
             methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, **meta):
-    """One thread that called one method once. The counts are what the header claims."""
+    """One thread that called one method once. `counts` are the counts in the header."""
     methods = method(1, class_name, name, "()V", method_flags)
-    header = struct.pack("<8s6I3Q2I3Q3Q5Q9I", b"JPROFCTL", 1, 4096, 256, 64, thread_count, 1, node_count, 1 << 32,
-                         len(methods) if methods_bytes is None else methods_bytes, 1, 1, trace_blocks, 0, 0, 1000,
+    header = struct.pack("<8s6I3Q2I3Q3Q5Q9I", b"JPROFCTL", 1, 4096, 256, 64, thread_count, 1,
+                         node_count, 1 << 32,
+                         len(methods) if methods_bytes is None else methods_bytes, 1, 1,
+                         trace_blocks, 0, 0, 1000,
                          2_000_001_000, 1_000_000_000, *[0] * 5, *[1000] * 9)
     record = struct.pack("<4I", 2, 0, 77, 1).ljust(136, b"\0") + thread.ljust(88, b"\0")
     write(directory, "control", header.ljust(4096, b"\0") + record.ljust(256, b"\0"))
-    write(directory, "nodes", bytes(64) + node(THREAD, 0, self_time=5) + node(INTERPRETED + 1, 1, 1, 1, 70_000))
+    write(directory, "nodes",
+          bytes(64) + node(THREAD, 0, self_time=5) + node(INTERPRETED + 1, 1, 1, 1, 70_000))
     write(directory, "methods", methods)
     write(directory, "meta.json", json.dumps(
         {"format": 1, "jprof": "0.1.0", "mode": mode, "pid": 42, "command": ["java", "Demo"],
@@ -54,15 +61,18 @@ def profile(directory, thread=b"main", class_name="app/Main", name="run", node_c
 SAMPLE, MAP, COMM, FORK, EXIT, LOST, END = range(7)
 
 
-def record(kind, text=b"", chain=(), kernel=0, pid=0, tid=0, time=0, address=0, length=0, offset=0, cpu=0):
+def record(kind, text=b"", chain=(), kernel=0, pid=0, tid=0, time=0, address=0, length=0, offset=0,
+           cpu=0):
     body = (64 + len(text) + 7) // 8 * 8
-    return struct.pack("<IBBBBHHIIIQQQQQ", body + 8 * len(chain), kind, kernel, 0, 0, cpu, len(text), len(chain), pid,
-                       tid, time, address, length, offset, 0).ljust(64, b"\0") + text.ljust(body - 64, b"\0") + \
+    return struct.pack("<IBBBBHHIIIQQQQQ", body + 8 * len(chain), kind, kernel, 0, 0, cpu,
+                       len(text), len(chain), pid,
+                       tid, time, address, length, offset, 0).ljust(64, b"\0") + text.ljust(
+                           body - 64, b"\0") + \
         b"".join(struct.pack("<Q", caller) for caller in chain)
 
 
 def recording(directory, *records, end=True, **meta):
-    """What `jprof tprof` leaves."""
+    """A recording of `jprof tprof`."""
     data = struct.pack("<8sIIQQ", b"jprofsmp", 1, 1, 0, 0) + b"".join(records)
     if end:
         data += record(END, time=1_000_000_000)
@@ -74,6 +84,7 @@ def recording(directory, *records, end=True, **meta):
 
 
 def may_watch(jprof):
-    """Whether this user may watch whole CPUs, as counting the threads of others needs."""
-    done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True, text=True, timeout=60)
+    """Whether this user may watch whole CPUs, which counting other users' threads requires."""
+    done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True,
+                          text=True, timeout=60)
     return "not told apart" not in done.stderr

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The recording commands around real JVMs, every JDK found: exit status, signals, filters, children, odd places.
+"""Tests the recording commands with real JVMs, on every JDK found: exit status, signals, filters,
+children, unusual paths.
 
   real_jvm.py JPROF
 """
@@ -41,7 +42,8 @@ class RealJvm(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         with open(os.path.join(self.folder, "Work.java"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
-        child.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder, check=True)
+        child.run([JDKS[0].tool("javac"), "--release", "17", "Work.java"], cwd=self.folder,
+                  check=True)
         self.env = {**os.environ, "XDG_DATA_HOME": os.path.join(self.folder, "data")}
         for name in ("JAVA_TOOL_OPTIONS", "JPROFOPTS", "JPROF_AGENT"):
             self.env.pop(name, None)
@@ -154,8 +156,9 @@ class RealJvm(unittest.TestCase):
         for jdk in self.each_jdk():
             with open(os.path.join(self.folder, "Parent.java"), "w", encoding="utf-8") as file:
                 file.write(
-                    """public class Parent { public static void main(String[] words) throws Exception {
-                    System.exit(new ProcessBuilder(words[0], "Work", "0").inheritIO().start().waitFor()); } }"""
+                    """public class Parent { public static void main(String[] words) throws
+                    Exception { System.exit(new ProcessBuilder(words[0], "Work",
+                    "0").inheritIO().start().waitFor()); } }"""
                 )
             done = self.jprof(
                 "calltree", "-o", "kids", "--", *jdk.java(), "Parent.java", jdk.tool("java")

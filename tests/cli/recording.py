@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What `jprof tprof` changes for the program that it samples, and what it takes from others' files.
+"""Tests that `jprof tprof` does not affect the sampled program, and what it copies from other
+processes' files.
 
   recording.py JPROF
 """
@@ -22,7 +23,8 @@ NOBODY = 65534
 SECRET = "7f0000000000 1000 secret-of-root\n"
 NORMAL = "7f0000000000 1000 jitted-by-others\n"
 
-# Makes its own perf map as the first word says, in the folder of the second, then is busy.
+# Creates its perf map according to the first argument, in the folder of the second, then uses the
+# CPU.
 BUSY = r"""
 import mmap, os, sys, time
 kind, folder, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -89,7 +91,7 @@ class Recording(unittest.TestCase):
         return child.run([*words, *tail], cwd=self.folder, **options)
 
     def kept(self):
-        """Name -> text of what is in the recording besides jprof's own files."""
+        """Name -> contents of the recording's files, except jprof's own."""
         texts = {}
         for path in glob.glob(os.path.join(self.out, "*-*")):
             with open(path, encoding="ascii") as file:
@@ -99,7 +101,7 @@ class Recording(unittest.TestCase):
 
 class ForeignFiles(Recording):
     def busy(self, kind, *before):
-        """The process' number, what jprof said, and the files that it kept."""
+        """The process number, jprof's messages, and the files that it copied."""
         command = [*before, sys.executable, "-c", BUSY, kind, self.folder, "0.3"]
         done = self.tprof(command=command)
         pid = int(done.stdout.split("\n", 1)[0])
@@ -137,7 +139,7 @@ class ForeignFiles(Recording):
         self.refuses("fifo", "/tmp/perf-{pid}.map", "not a regular file")
 
     def test_a_sparse_file_counts_with_its_length(self):
-        limit = 1 << 28  # a jprof that copies it is killed before the disk is full
+        limit = 1 << 28  # kills a jprof that copies it before the disk is full
         options = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))}
         with self.other("long") as pid:
             done = self.tprof("-p", str(pid), "--duration", "0.5", **options)
@@ -151,8 +153,9 @@ class ForeignFiles(Recording):
 
     @contextlib.contextmanager
     def other(self, kind):
-        """The number of a process that is there before and after jprof."""
-        with child.running([sys.executable, "-c", BUSY, kind, self.folder, "20"], stdout=-1, text=True) as program:
+        """The number of a process that exists before and after jprof."""
+        with child.running([sys.executable, "-c", BUSY, kind, self.folder, "20"], stdout=-1,
+                           text=True) as program:
             pid = int(program.stdout.readline())
             time.sleep(0.3)
             try:
@@ -172,8 +175,9 @@ class ForeignFiles(Recording):
         words = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", script, "sh"]
         words += [sys.executable, "-c", BUSY, "normal", "/", "20"]
         with child.running(words, stdout=-1, text=True) as program:
-            self.assertEqual(int(program.stdout.readline()), 1)  # as it sees itself
-            with open(f"/proc/{program.pid}/task/{program.pid}/children", encoding="ascii") as children:
+            self.assertEqual(int(program.stdout.readline()), 1)  # its pid in its own namespace
+            with open(f"/proc/{program.pid}/task/{program.pid}/children",
+                      encoding="ascii") as children:
                 pid = int(children.read())
             time.sleep(0.3)
             self.assertEqual(self.tprof("-p", str(pid), "--duration", "0.5").returncode, 0)
@@ -182,7 +186,7 @@ class ForeignFiles(Recording):
 
 class FullDisk(Recording):
     def at_most(self, size):
-        """A disk on which no file can be longer."""
+        """Limits the size of files, like a full disk."""
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -207,11 +211,12 @@ class FullDisk(Recording):
                   '"$0" tprof -o small/out -- echo started; ls small')
         done = child.run(["unshare", "--mount", "sh", "-c", script, JPROF], cwd=self.folder)
         self.assertEqual(done.stdout, "", done)
-        self.assertRegex(done.stderr, r"^jprof: cannot write \S*/kallsyms: No space left on device; .* -o\n$")
+        self.assertRegex(
+            done.stderr, r"^jprof: cannot write \S*/kallsyms: No space left on device; .* -o\n$")
 
 
 class AsAlone(Recording):
-    """The program has what it has without jprof: limits, and what is done with signals."""
+    """The program has the same limits and signal dispositions as without jprof."""
 
     COMMANDS = (["tprof"], ["stat", "-e", "time"], ["ptt", "-e", "time"])
     SHOW = ["sh", "-c", "ulimit -Sn; grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status"]
@@ -223,7 +228,8 @@ class AsAlone(Recording):
             if words[0] == "ptt" and os.geteuid() != 0:
                 continue
             with self.subTest(words):
-                done = child.run([JPROF, *words, "--", *self.SHOW], cwd=self.folder, preexec_fn=prepare)
+                done = child.run([JPROF, *words, "--", *self.SHOW], cwd=self.folder,
+                                 preexec_fn=prepare)
                 self.assertEqual(done.returncode, 0, done)
                 self.assertEqual(done.stdout.splitlines()[:4], alone.stdout.splitlines())
 
@@ -251,7 +257,8 @@ class AsAlone(Recording):
                 continue
             with self.subTest(words):
                 script = "echo started; read line; exit 4"
-                with child.running([JPROF, *words, "--", "sh", "-c", script], cwd=self.folder, stdin=-1, stdout=-1, stderr=-1,
+                with child.running([JPROF, *words, "--", "sh", "-c", script], cwd=self.folder,
+                                   stdin=-1, stdout=-1, stderr=-1,
                                       text=True, preexec_fn=ignore) as jprof:
                     self.assertEqual(jprof.stdout.readline(), "started\n")
                     os.killpg(jprof.pid, signal.SIGINT)
@@ -261,4 +268,4 @@ class AsAlone(Recording):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)  # says which tests were skipped, and why
+    unittest.main(verbosity=2)  # prints which tests were skipped, and why

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What options of reports do: tprof's on programs whose shares, lines and callers are known, and --table and
---static-letters on a profile that is made here.
+"""Tests options of reports: tprof's on programs with known shares, lines and callers, and --table
+and
+--static-letters on a profile that the test creates.
 
   reports.py JPROF
 """
@@ -17,11 +18,15 @@ import made
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 
-# twice() has two thirds of the time, before() all of the first 0.4 s.
+# twice() takes two thirds of the time, before() all of the first 0.4 s.
 PROGRAM = r"""
 #include <time.h>
 static volatile long sum;
-double now(clockid_t clock) { struct timespec t; clock_gettime(clock, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+double now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
 __attribute__((noinline)) void work(long n) {
   for (long i = 0; i < n; ++i)
     sum += i * i;  /* the hot line */
@@ -49,9 +54,11 @@ class Known(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="jprof-reports-")
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         made.write(cls.folder, "known.c", PROGRAM.encode())
-        subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O0", "-o", "known", "known.c"], cwd=cls.folder,
+        subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O0", "-o", "known", "known.c"],
+                       cwd=cls.folder,
                        check=True)  # optimised, GCC gives leaf functions no frame pointer
-        done = cls.run_jprof("tprof", "--rate", "500", "--chains", "-o", "known.jprof", "--", "./known")
+        done = cls.run_jprof("tprof", "--rate", "500", "--chains", "-o", "known.jprof", "--",
+                             "./known")
         if done.returncode == 1 and "forbids" in done.stderr:
             raise unittest.SkipTest(done.stderr)
         assert done.returncode == 0, done
@@ -62,11 +69,13 @@ class Known(unittest.TestCase):
 
     @classmethod
     def run_jprof(cls, *words):
-        return subprocess.run([JPROF, *words], cwd=cls.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run([JPROF, *words], cwd=cls.folder, capture_output=True, text=True,
+                              timeout=60)
 
     @classmethod
     def rows(cls, recording):
-        return json.loads(cls.run_jprof("tprof", "--format", "json", "--from", recording).stdout)["rows"]
+        return json.loads(
+            cls.run_jprof("tprof", "--format", "json", "--from", recording).stdout)["rows"]
 
     def tprof(self, *words, status=0):
         done = self.run_jprof("tprof", *words)
@@ -81,14 +90,17 @@ class Known(unittest.TestCase):
         stacks = dict(line.rsplit(" ", 1) for line in text.splitlines())
         self.assertEqual(sum(map(int, stacks.values())), self.total)
         for caller, share in (("twice", 2 / 3), ("once", 1 / 3)):
-            ticks = sum(int(n) for stack, n in stacks.items() if re.search(rf";main;{caller};work$", stack))
+            ticks = sum(
+                int(n) for stack, n in stacks.items() if re.search(rf";main;{caller};work$", stack))
             self.assertAlmostEqual(ticks / self.work, share, delta=0.1, msg=text)
-        self.assertTrue(all(re.match(r"known_[0-9a-f]+;tid_known_[0-9a-f]+;", stack) for stack in stacks
+        self.assertTrue(all(re.match(r"known_[0-9a-f]+;tid_known_[0-9a-f]+;", stack)
+                            for stack in stacks
                             if stack.endswith(";work")), text)
 
     def test_callers_with_their_shares(self):
         text = self.tprof("--callers", "work", "--from", "known.jprof")
-        head = re.match(r"work: (\d+) ticks in it and below, ([\d.]+) % of all; (\d+) in itself\n", text)
+        head = re.match(r"work: (\d+) ticks in it and below, ([\d.]+) % of all; (\d+) in itself\n",
+                        text)
         self.assertTrue(head, text)
         self.assertEqual(int(head.group(3)), self.work)
         rows = re.findall(r"^ +(\d+) +([\d.]+)  (.+)$", text, re.M)
@@ -101,8 +113,10 @@ class Known(unittest.TestCase):
     def test_callers_without_chains_are_refused(self):
         self.assertIn("no call chain with a symbol whose name contains 'nobody'",
                       self.tprof("--callers", "nobody", "--from", "known.jprof", status=2))
-        bare = made.recording(os.path.join(self.folder, "bare"), made.record(made.SAMPLE, pid=5, tid=5, address=64))
-        self.assertIn("record with jprof tprof --chains", self.tprof("--callers", "x", "--from", bare, status=2))
+        bare = made.recording(os.path.join(self.folder, "bare"),
+                              made.record(made.SAMPLE, pid=5, tid=5, address=64))
+        self.assertIn("record with jprof tprof --chains",
+                      self.tprof("--callers", "x", "--from", bare, status=2))
         self.assertEqual(self.tprof("--format", "collapsed", "--from", bare),
                          "unknown_0005;tid_unknown_0005;[NoModule] 1\n")
 
@@ -114,7 +128,9 @@ class Known(unittest.TestCase):
         work = re.search(r"^     SYM +(\d+) .* work\n((?:      LIN.*\n)+)", stanza, re.M)
         self.assertTrue(work, stanza[:2000])
         self.assertEqual(int(work.group(1)), self.work)
-        lines = {int(line): int(ticks) for ticks, line in re.findall(r"LIN +(\d+) .*/known\.c:(\d+)$", work.group(2), re.M)}
+        lines = {int(line): int(ticks)
+                 for ticks, line in re.findall(r"LIN +(\d+) .*/known\.c:(\d+)$", work.group(2),
+                                               re.M)}
         self.assertEqual(sum(lines.values()), self.work)
         self.assertGreater(lines[HOT_LINE - 1] + lines[HOT_LINE], 0.95 * self.work, lines)
         self.assertGreater(lines[HOT_LINE], self.work / 20, lines)
@@ -124,14 +140,18 @@ class Known(unittest.TestCase):
         user = made.record(made.SAMPLE, pid=5, tid=5, address=64)
         kernel = made.record(made.SAMPLE, pid=5, tid=5, kernel=1, address=0xffffffff81000010)
         recording = made.recording(os.path.join(self.folder, "clipped"), *[user] * 9, kernel)
-        whole, clipped = self.tprof("--from", recording), self.tprof("--clip", "20", "--from", recording)
-        shares = [float(share) for share in re.findall(r"^ +(?:PID|TID|MOD|SYM) +\d+ +([\d.]+) ", clipped, re.M)]
+        whole, clipped = self.tprof("--from", recording), self.tprof(
+            "--clip", "20", "--from", recording)
+        shares = [
+            float(share)
+            for share in re.findall(r"^ +(?:PID|TID|MOD|SYM) +\d+ +([\d.]+) ", clipped, re.M)]
         self.assertGreaterEqual(min(shares), 20)
         self.assertRegex(clipped, r"(?m)^ +\.\.\. +\d+ +[\d.]+ +\(\d+ below 20 %\)$")
         self.assertLess(clipped.count("\n"), whole.count("\n"))
         for text in (whole, clipped):  # nothing is dropped
             stanza = text[text.index(")) Module\n"):text.index(")) Module_Symbol\n")]
-            self.assertEqual(sum(map(int, re.findall(r"^    (?:MOD|\.\.\.) +(\d+) ", stanza, re.M))), 10)
+            self.assertEqual(
+                sum(map(int, re.findall(r"^    (?:MOD|\.\.\.) +(\d+) ", stanza, re.M))), 10)
 
     def test_delay_leaves_out_what_ran_before(self):
         self.tprof("--rate", "500", "--delay", "0.9", "-o", "late.jprof", "--", "./known", "phases")
@@ -139,13 +159,16 @@ class Known(unittest.TestCase):
         self.assertNotIn("before", ticks)
         self.assertGreater(ticks.get("work", 0), 20, ticks)
         self.tprof("--rate", "500", "-o", "all.jprof", "--", "./known", "phases")
-        self.assertGreater({row["symbol"]: row["ticks"] for row in self.rows("all.jprof")}.get("before", 0), 20)
+        self.assertGreater(
+            {row["symbol"]: row["ticks"] for row in self.rows("all.jprof")}.get("before", 0), 20)
 
     # Instructions.
 
     def test_annotate_shows_each_instruction_with_its_ticks_and_line(self):
         text = self.tprof("--annotate", "work", "--from", "known.jprof")
-        head = re.match(r"work \[.*/known\] at [0-9a-f]+: (\d+) ticks, [\d.]+ % of all\n   TICKS      %  OFFSET  INSTR", text)
+        head = re.match(
+            r"work \[.*/known\] at [0-9a-f]+: (\d+) ticks, [\d.]+ % of all\n   TICKS      %  "
+            r"OFFSET  INSTR", text)
         self.assertTrue(head, text)
         self.assertEqual(int(head.group(1)), self.work)
         body = text.split("\n\n")[0]
@@ -156,7 +179,8 @@ class Known(unittest.TestCase):
             self.assertRegex(body, r"(?m)^ +0  push\w* %rbp$")
             self.assertRegex(body, r"(?m)  imul\w* ")
             self.assertRegex(body, r"(?m)  ret\w*")
-        self.assertIn("no ticks in a symbol", self.tprof("--annotate", "nobody", "--from", "known.jprof", status=2))
+        self.assertIn("no ticks in a symbol",
+                      self.tprof("--annotate", "nobody", "--from", "known.jprof", status=2))
 
 
 class Made(unittest.TestCase):
@@ -166,16 +190,21 @@ class Made(unittest.TestCase):
         self.profile = made.profile(os.path.join(self.folder, "made.jprof"), method_flags=1)
 
     def table(self, cpu, name):
-        cost = {"count": 9, "observed": 1010, "truth": 10, "overhead": 1000, "minimum": 900, "spread": 2,
+        cost = {"count": 9, "observed": 1010, "truth": 10, "overhead": 1000, "minimum": 900,
+                "spread": 2,
                 "repeat": 0.5, "context": 0}
-        keys = {f"{previous}-{one}-{event}-{other}": cost for previous in ("En", "Ex") for event in ("En", "Ex")
+        keys = {f"{previous}-{one}-{event}-{other}": cost for previous in ("En", "Ex")
+                for event in ("En", "Ex")
                 for one in "ITi" for other in "ITi"}
         return made.write(self.folder, name, json.dumps(
             {"version": 2, "made_at": "2026-01-01T00:00:00Z", "fingerprint": {"cpu": cpu},
-             "metrics": [{"name": "time", "unit": "ns", "granularity": 1, "bias": 0, "keys": keys}]}).encode())
+             "metrics": [
+                 {"name": "time", "unit": "ns", "granularity": 1, "bias": 0,
+                  "keys": keys}]}).encode())
 
     def report(self, *words, status=0):
-        done = subprocess.run([JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder, capture_output=True,
+        done = subprocess.run([JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder,
+                              capture_output=True,
                               text=True, env={"HOME": self.folder}, timeout=60)
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
@@ -198,8 +227,10 @@ class Made(unittest.TestCase):
         other = self.table("d", "other.json")
         said = self.report("--table", other, status=2)
         self.assertIn("does not fit this profile: cpu: table has d, profile has c", said)
-        self.assertIn("BY FORCE (cpu: table has d, profile has c)", self.report("--table", other, "--force"))
-        self.assertIn("cannot read the calibration table", self.report("--table", "nowhere.json", status=2))
+        self.assertIn("BY FORCE (cpu: table has d, profile has c)",
+                      self.report("--table", other, "--force"))
+        self.assertIn("cannot read the calibration table",
+                      self.report("--table", "nowhere.json", status=2))
         self.report("--table", other, "--uncalibrated", status=2)
 
 

@@ -1,5 +1,5 @@
-// short_threads COUNT: starts and joins COUNT threads that do next to nothing, some at a time, and prints each one's
-// number: what `jprof stat` must have a row for.
+// short_threads COUNT: starts and joins COUNT threads that do almost nothing, some at a time, and
+// prints the number of each. `jprof stat` must have a row for each.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Preloaded: every event that is read has been on a counter for half of its time, as the kernel has it when there are
-// more events than counters.
+// For LD_PRELOAD: simulates multiplexing: every event that is read has been on a counter for half
+// of the time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
-"""Programs that a test or a benchmark starts. Each is in a session of its own and ends with all that it started: when its
-time is up, when the caller has finished with it, and when the caller itself is killed.
+"""Starts programs for a test or a benchmark. Each runs in its own session, which is killed with all
+its processes at the timeout, when the caller has finished with it, and when the caller itself is
+killed.
 
-    child.py COMMAND...     runs a command so
+    child.py COMMAND...     runs a command in this way
 """
 import contextlib
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 
-_guard = None  # the end of a pipe on which the guard hears of sessions: "+PID" one began, "-PID" it is over
+_guard = None  # write end of the guard's pipe: "+PID" a session began, "-PID" it ended
 _starting = threading.Lock()
 
 
@@ -21,7 +22,8 @@ def _end(session):
 
 
 def _watch(pipe):
-    """The guard: when the pipe closes, its writer is gone, in whatever way; what is left of it is ended."""
+    """The guard process: when the pipe closes, its writer has ended; kills the remaining
+    sessions."""
     left = set()
     with os.fdopen(pipe, "r") as lines:
         for line in lines:
@@ -31,7 +33,7 @@ def _watch(pipe):
 
 
 def _end_all(session):
-    """Those that have a process group of their own, too."""
+    """Also kills processes with their own process group."""
     _end(session)
     for pid in members(session):
         with contextlib.suppress(ProcessLookupError):
@@ -39,15 +41,15 @@ def _end_all(session):
 
 
 def members(session):
-    """The processes of a session that still run: pid -> name."""
+    """The running processes of a session: pid -> name."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                name, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+                name, fields = stat.read().split("(", 1)[1].rsplit(")", 1)
         except OSError:
-            continue  # it has ended
-        state, _, _, of = rest.split()[:4]
+            continue  # the process has ended
+        state, _, _, of = fields.split()[:4]
         if int(of) == session and state not in "ZX":
             found[int(pid)] = name
     return found
@@ -58,32 +60,33 @@ def _start_guard():
     with _starting:
         if _guard is not None:
             return
-        ours, told = os.pipe()
+        read_end, write_end = os.pipe()
         if os.fork() == 0:
             try:
                 os.setsid()
-                os.close(told)
+                os.close(write_end)
                 nothing = os.open(os.devnull, os.O_RDWR)
-                for stream in range(3):  # who reads the caller's output sees its end
+                for stream in range(3):  # readers of the caller's output must see its end
                     os.dup2(nothing, stream)
-                _watch(ours)
+                _watch(read_end)
             finally:
                 os._exit(0)
-        os.close(ours)
-        _guard = told
+        os.close(read_end)
+        _guard = write_end
 
 
-def _tell(sign, session):
+def _notify(sign, session):
     os.write(_guard, f"{sign}{session}\n".encode())
 
 
 @contextlib.contextmanager
 def running(command, preexec_fn=None, **more):
-    """As subprocess.Popen. What of its session still runs when the block is left is killed."""
+    """Like subprocess.Popen. Kills the remaining processes of the session at the end of the
+    block."""
     _start_guard()
 
     def prepare():
-        _tell("+", os.getpid())  # by the child itself: its caller may be gone before it could
+        _notify("+", os.getpid())  # from the child: the caller may be killed before it can
         if preexec_fn:
             preexec_fn()
 
@@ -96,12 +99,13 @@ def running(command, preexec_fn=None, **more):
             raise
         finally:
             _end(process.pid)
-            _tell("-", process.pid)
+            _notify("-", process.pid)
 
 
 def run(command, timeout=300, input=None, check=False, text=True, **more):
-    """As subprocess.run with both outputs captured."""
-    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "errors": "replace" if text else None, **more}
+    """Like subprocess.run with both outputs captured."""
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "errors": "replace" if text else None, **more}
     if input is not None:
         more["stdin"] = subprocess.PIPE
     with running(command, text=text, **more) as process:
@@ -113,7 +117,8 @@ def run(command, timeout=300, input=None, check=False, text=True, **more):
 
 
 def copy_for_all(jprof, folder):
-    """Its path. Copies jprof and its agent: other users may not read where they were built."""
+    """Copies jprof and its agent, because other users may not have access to the build tree.
+    Returns the path of the copy."""
     os.chmod(folder, 0o755)
     for part in ("bin/jprof", "lib/libjprof.so"):
         built = os.path.join(os.path.dirname(jprof), "..", part)

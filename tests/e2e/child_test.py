@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What a test starts ends with the test: a harness that runs a Java program under jprof is killed, and so are a harness
-that starts a shell with children of its own and one that gives up; two seconds later nothing of any is left.
+"""Checks that the processes that a test starts end with the test: after a harness that runs a Java
+program under jprof, or a shell with children, is killed or gives up, all its processes end within
+two seconds.
 
 Usage: child_test.py --jprof JPROF --agent LIB --programs DIR
 """
@@ -16,7 +17,7 @@ import child
 import jvms
 from lab import Lab
 
-# Starts a command, says in which session it is, and waits for it.
+# Starts a command, prints its session, and waits for it.
 HARNESS = """
 import sys
 import child
@@ -37,34 +38,41 @@ def until(condition, seconds):
 
 
 def check(what, how, command, least):
-    """`least`: how many processes the command comes to."""
-    with child.running([sys.executable, "-c", HARNESS, how, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    """`least`: the number of processes that the command starts."""
+    with child.running([sys.executable, "-c", HARNESS, how, *command], stdin=subprocess.PIPE,
+                       stdout=subprocess.PIPE, text=True,
                        cwd=os.path.dirname(os.path.abspath(__file__))) as harness:
         session = int(harness.stdout.readline())
         if not until(lambda: len(child.members(session)) >= least, 30):
             sys.exit(f"FAILED: {what}: {child.members(session)} run, not {least} processes")
         if how == "killed":
-            os.kill(harness.pid, signal.SIGKILL)  # it alone, as ctest does when a test's time is up
+            # only the harness, as ctest does at a test's timeout
+            os.kill(harness.pid, signal.SIGKILL)
         harness.stdin.close()
         harness.wait()
         if not until(lambda: not child.members(session), 2):
-            sys.exit(f"FAILED: {what}: {child.members(session)} still run two seconds after the harness' end")
+            sys.exit(
+                f"FAILED: {what}: {child.members(session)} still run two seconds after the "
+                f"harness' end")
     print(f"ok   {what}: {how}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("jprof", "agent", "programs"):
         parser.add_argument("--" + name, required=True, type=os.path.abspath)
     args = parser.parse_args()
-    shell = ["sh", "-c", "sleep 30 & timeout 30 sleep 30 & wait"]  # timeout makes a process group of its own
+    # timeout creates its own process group
+    shell = ["sh", "-c", "sleep 30 & timeout 30 sleep 30 & wait"]
     check("a shell and its children", "killed", shell, 4)
     check("a shell and its children", "gives up", shell, 4)
     lab = Lab(args.jprof, args.agent, args.programs, jvms.needed_jdks()[0])
     with tempfile.TemporaryDirectory(prefix="jprof-child-") as folder:
         program = lab.command("Marker")
         check("a JVM under jprof", "killed",
-              [args.jprof, "calltree", "--agent", args.agent, "-o", f"{folder}/p", "--", *program], 2)
+              [args.jprof, "calltree", "--agent", args.agent, "-o", f"{folder}/p", "--", *program],
+              2)
 
 
 main()

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""jprof ctl with real JVMs: samples grow only while the recording is started, everyone but the owner is refused, and the
-program notices nothing.
+"""Tests jprof ctl with real JVMs: the number of samples grows only while the recording is started,
+all users but the owner are refused, and the program is not affected.
 
 Usage: ctl_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--list]
 """
-import argparse
 import contextlib
 import json
 import os
@@ -18,16 +17,12 @@ import time
 
 import child
 import jvms
+from cases import Cases
 from lab import Lab, Skip
 
-CASES = {}
+case = Cases()
 NOBODY = 65534
-PATIENCE = 60  # seconds: what has not come by then never comes
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+TIMEOUT = 60  # seconds
 
 
 def check(condition, message):
@@ -37,19 +32,22 @@ def check(condition, message):
 
 def ctl(lab, *words, status=0, **more):
     done = lab.cli("ctl", *words, **more)
-    check(done.returncode == status, f"jprof ctl {words}: exit status {done.returncode}, not {status}: {done}")
+    check(done.returncode == status,
+          f"jprof ctl {words}: exit status {done.returncode}, not {status}: {done}")
     if status != 0:
-        check(len(done.stderr.splitlines()) == 1 and not done.stdout, f"jprof ctl {words}: not one line: {done}")
+        check(len(done.stderr.splitlines()) == 1 and not done.stdout,
+              f"jprof ctl {words}: not one line: {done}")
     return done.stderr if status else done.stdout
 
 
-def facts(lab, pid):
+def status_of(lab, pid):
     pairs = (line.split(":", 1) for line in ctl(lab, pid, "status").splitlines())
     return {key: value.strip() for key, value in pairs}
 
 
-def hears_as_nobody(path):
-    """What the socket says to another user. A fork: that user may not even be allowed to start this python."""
+def reply_to_other_user(path):
+    """The socket's reply to another user. Forks, because that user may not have permission to start
+    this Python."""
     ours, theirs = os.pipe()
     asking = os.fork()
     if asking == 0:
@@ -58,10 +56,10 @@ def hears_as_nobody(path):
             os.setgid(NOBODY)
             os.setuid(NOBODY)
             with socket.socket(socket.AF_UNIX) as client:
-                client.settimeout(PATIENCE)
+                client.settimeout(TIMEOUT)
                 client.connect(path)
                 os.write(theirs, client.recv(9000))
-        except BaseException as e:  # nothing of the parent's may run here twice
+        except BaseException as e:  # the child must not run the parent's code
             os.write(theirs, f"the child failed: {e!r}".encode())
         finally:
             os._exit(0)
@@ -72,22 +70,22 @@ def hears_as_nobody(path):
 
 
 def samples(lab, pid):
-    return int(facts(lab, pid)["samples"])
+    return int(status_of(lab, pid)["samples"])
 
 
 def until(condition, what):
-    """Waits until it holds; answers its value."""
-    end = time.monotonic() + PATIENCE
+    """Waits until the condition returns a true value; returns that value."""
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
         time.sleep(0.05)
-    sys.exit(f"FAILED: {what}: not within {PATIENCE} s")
+    sys.exit(f"FAILED: {what}: not within {TIMEOUT} s")
 
 
 def listed(lab, out):
-    """The pid of the JVM that records into `out`, by the list of those that listen."""
+    """The pid of the JVM that records into `out`, from the list of listening processes."""
     for line in ctl(lab, "list").splitlines():
         if f"out={os.path.realpath(out)}" in line.split():
             return int(line.split()[0])
@@ -96,7 +94,7 @@ def listed(lab, out):
 
 @contextlib.contextmanager
 def recording(lab, out, *options, program=("Marker",), flags=(), env=None):
-    """A JVM under `jprof scs`; its pid. It is killed at the end if it still runs."""
+    """Starts a JVM under `jprof scs` and yields its pid; kills it at the end if it still runs."""
     command = [lab.jprof, "scs", "--agent", lab.agent, *options, "-o", out, "--",
                *lab.command(*program, flags=flags)]
     with child.running(command, stdout=subprocess.DEVNULL, env=env) as process:
@@ -109,7 +107,7 @@ def recording(lab, out, *options, program=("Marker",), flags=(), env=None):
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-                process.wait(PATIENCE)  # the launcher, which sees its JVM end
+                process.wait(TIMEOUT)  # the launcher ends after its JVM
 
 
 def sockets(lab):
@@ -122,8 +120,8 @@ def grows(lab, pid, what):
     until(lambda: samples(lab, pid) > before, f"{what}: more than {before} samples")
 
 
-def stands(lab, pid, what):
-    """After one tick that may have been under way."""
+def settled_samples(lab, pid, what):
+    """The number of samples, after a tick that may have been in progress; it must not grow."""
     time.sleep(0.2)
     before = samples(lab, pid)
     time.sleep(0.5)
@@ -137,41 +135,45 @@ def samples_grow_only_while_started(lab):
     with lab.folder() as folder:
         out = f"{folder}/p"
         with recording(lab, out, "--nostart") as pid:
-            first = facts(lab, pid)
+            first = status_of(lab, pid)
             check(first["mode"] == "scs" and first["recording"] == "no", f"{first}")
-            check(os.path.realpath(first["out"]) == os.path.realpath(out) and "threads" in first, f"{first}")
-            check(stands(lab, pid, "before start") == 0, "samples before start")
+            check(os.path.realpath(first["out"]) == os.path.realpath(out) and "threads" in first,
+                  f"{first}")
+            check(settled_samples(lab, pid, "before start") == 0, "samples before start")
             ctl(lab, pid, "start")
-            check(facts(lab, pid)["recording"] == "yes", "recording after start")
+            check(status_of(lab, pid)["recording"] == "yes", "recording after start")
             grows(lab, pid, "started")
             ctl(lab, pid, "stop")
-            check(facts(lab, pid)["recording"] == "no", "recording after stop")
-            stopped = stands(lab, pid, "stopped")
+            check(status_of(lab, pid)["recording"] == "no", "recording after stop")
+            stopped = settled_samples(lab, pid, "stopped")
             check(stopped > 0, "stop keeps what was recorded")
             ctl(lab, pid, "start")
             grows(lab, pid, "started again")
-            check(samples(lab, pid) > stopped, "a second start goes on where the first was stopped")
+            check(samples(lab, pid) > stopped,
+                  "a second start continues where the first was stopped")
             ctl(lab, pid, "stop")
             ctl(lab, pid, "reset")
-            check(stands(lab, pid, "reset") == 0, "samples after reset")
+            check(settled_samples(lab, pid, "reset") == 0, "samples after reset")
             ctl(lab, pid, "start")
             grows(lab, pid, "started after reset")
 
 
 @case
 def every_command_may_come_twice(lab):
-    """Each asks for a state: where it is that already, that is no error and changes nothing."""
+    """Each command requests a state: if that is the current state, it succeeds and changes
+    nothing."""
     with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
         for command, recorded in (("stop", "no"), ("reset", "no"), ("flush", "no"),
                                   ("start", "yes"), ("flush", "yes"), ("reset", "yes"),
                                   ("start", "yes"), ("stop", "no")):
             for time_ in ("first", "second"):
-                check(ctl(lab, pid, command).strip() != "", f"{command} for the {time_} time says nothing")
-                found = facts(lab, pid)["recording"]
+                check(ctl(lab, pid, command).strip() != "",
+                      f"{command} for the {time_} time prints nothing")
+                found = status_of(lab, pid)["recording"]
                 check(found == recorded, f"recording: {found} after {command} for the {time_} time")
             if recorded == "yes":
                 grows(lab, pid, f"after two times {command}")
-        stopped = stands(lab, pid, "stopped twice")
+        stopped = settled_samples(lab, pid, "stopped twice")
         ctl(lab, pid, "flush")
         check(samples(lab, pid) == stopped > 0, "flush changes the samples")
         for _ in range(2):
@@ -180,7 +182,7 @@ def every_command_may_come_twice(lab):
 
 
 def reported(lab, out):
-    """The number of samples that the head of the report says, and their sum in its tree."""
+    """The number of samples in the head of the report, and their sum in its tree."""
     done = lab.cli("report", "scs", "--format", "json", out)
     check(done.returncode == 0, f"the report: {done.stderr}")
     report = json.loads(done.stdout)
@@ -200,8 +202,9 @@ def a_reset_forgets_all_and_goes_on(lab):
             check(samples(lab, pid) < 3000, "reset forgets nothing")
             grows(lab, pid, "reset while it runs")
             ctl(lab, pid, "stop")
-            count = stands(lab, pid, "stopped")
-            check(reported(lab, out) == (count, count), f"{count} samples, {reported(lab, out)} in the report")
+            count = settled_samples(lab, pid, "stopped")
+            check(reported(lab, out) == (count, count),
+                  f"{count} samples, {reported(lab, out)} in the report")
             ctl(lab, pid, "reset")
             check(reported(lab, out) == (0, 0), f"{reported(lab, out)} in the report after a reset")
 
@@ -212,8 +215,8 @@ def threads_that_cannot_be_sampled(lab):
         out = f"{folder}/p"
         with recording(lab, out, env=dict(os.environ, LD_PRELOAD=lab.native("no_timers"))) as pid:
             why = "Operation not permitted"
-            until(lambda: facts(lab, pid)["recording"] == "yes", "recording")
-            said = until(lambda: (now := facts(lab, pid))["threads"] != "0" and
+            until(lambda: status_of(lab, pid)["recording"] == "yes", "recording")
+            said = until(lambda: (now := status_of(lab, pid))["threads"] != "0" and
                          now["not_sampled"] == f"{now['threads']} threads: {why}" and now,
                          "all threads are named as not sampled")
             check(said["samples"] == "0" and said["lost"] == "0", f"{said}")
@@ -221,11 +224,11 @@ def threads_that_cannot_be_sampled(lab):
             check(f"{said['threads']} threads could not be sampled, or not by every event: {why}"
                   in report, report)
         with recording(lab, f"{folder}/q") as pid:
-            check(facts(lab, pid)["not_sampled"] == "0 threads", f"{facts(lab, pid)}")
+            check(status_of(lab, pid)["not_sampled"] == "0 threads", f"{status_of(lab, pid)}")
 
 
 def dirty_kib(pid, folder):
-    """What is not on the disk of mappings of files in the folder, by file."""
+    """KiB of the folder's mapped files that are not yet on the disk, by file."""
     dirty, name = {}, None
     with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -240,7 +243,7 @@ def dirty_kib(pid, folder):
 
 @case
 def flush_reaches_the_disk(lab):
-    """The page tables say so: reading the file would see what is in memory."""
+    """Checks the page tables, because reading the file would return what is in memory."""
     with lab.folder() as folder:
         kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True,
                               check=True).stdout.strip()
@@ -250,14 +253,16 @@ def flush_reaches_the_disk(lab):
         with recording(lab, out) as pid:
             grows(lab, pid, "from the start")
             ctl(lab, pid, "stop")
-            count = stands(lab, pid, "stopped")
+            count = settled_samples(lab, pid, "stopped")
             before = dirty_kib(pid, out)
             check({"control", "nodes", "methods"} <= set(before), f"mapped: {before}")
             check(before["nodes"] > 0 and before["control"] > 0, f"nothing to flush: {before}")
-            check("on the disk" in ctl(lab, pid, "flush"), "what flush says")
+            check("on the disk" in ctl(lab, pid, "flush"), "the output of flush")
             after = dirty_kib(pid, out)
-            check(set(after.values()) == {0}, f"KiB that are not on the disk: {before} before, {after} after flush")
-            check(reported(lab, out) == (count, count), f"{count} samples, {reported(lab, out)} in the report")
+            check(set(after.values()) == {0},
+                  f"KiB that are not on the disk: {before} before, {after} after flush")
+            check(reported(lab, out) == (count, count),
+                  f"{count} samples, {reported(lab, out)} in the report")
 
 
 @case
@@ -273,7 +278,7 @@ def wrong_words_and_random_bytes(lab):
         for i in range(1000):
             data = chance.randbytes(chance.randrange(1, 400)) + (b"\n" if i % 2 else b"")
             with socket.socket(socket.AF_UNIX) as client:
-                client.settimeout(PATIENCE)
+                client.settimeout(TIMEOUT)
                 client.connect(path)
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
                     client.sendall(data)
@@ -293,24 +298,29 @@ def another_user(lab):
         path = os.path.join(place, names[0])
         os.chmod(folder, 0o755)
         jprof = shutil.copy(lab.jprof, folder)
-        said = child.run([jprof, "ctl", str(pid), "start"], PATIENCE, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
-        check(said.returncode == 2 and "another user" in said.stderr, f"the command as nobody: {said}")
-        for reachable in (os.path.dirname(place), place, path):  # nothing but the agent itself refuses
+        said = child.run([jprof, "ctl", str(pid), "start"], TIMEOUT, user=NOBODY, group=NOBODY,
+                         extra_groups=[], cwd="/")
+        check(said.returncode == 2 and "another user" in said.stderr,
+              f"the command as nobody: {said}")
+        for reachable in (os.path.dirname(place), place, path):  # only the agent itself may refuse
             os.chmod(reachable, 0o777)
-        said = hears_as_nobody(path)
+        said = reply_to_other_user(path)
         check("another user" in said, f"the socket as nobody: {said}")
-        check(facts(lab, pid)["recording"] == "no", "another user has started it")
+        check(status_of(lab, pid)["recording"] == "no", "another user has started it")
 
 
 @case
 def the_socket_goes_with_the_program(lab):
     with lab.folder() as folder:
-        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--", *lab.command("Greeter", 0, "you"))
-        check(done.returncode == 0 and sockets(lab)[1] == [], f"after an end: {sockets(lab)}: {done.stderr}")
+        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--",
+                       *lab.command("Greeter", 0, "you"))
+        check(done.returncode == 0 and sockets(lab)[1] == [],
+              f"after an end: {sockets(lab)}: {done.stderr}")
         with recording(lab, f"{folder}/q", "--nostart") as killed:
             os.kill(killed, signal.SIGKILL)
         check(sockets(lab)[1] == [f"{killed}.sock"], f"after kill -9: {sockets(lab)}")
-        check(f"there is no process {killed}" in ctl(lab, killed, "status", status=2), "a killed JVM")
+        check(f"there is no process {killed}" in ctl(lab, killed, "status", status=2),
+              "a killed JVM")
         with recording(lab, f"{folder}/r", "--nostart") as pid:
             check(sockets(lab)[1] == [f"{pid}.sock"], f"what a killed JVM left: {sockets(lab)}")
 
@@ -322,41 +332,42 @@ def a_bad_folder_does_not_stop_the_program(lab):
         os.makedirs(runtime, mode=0o700)
         os.symlink(folder, f"{runtime}/jprof-{os.geteuid()}")
         plain = lab.run(lab.command("Greeter", 0, "you"))
-        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--", *lab.command("Greeter", 0, "you"),
+        done = lab.cli("scs", "--agent", lab.agent, "-o", f"{folder}/p", "--",
+                       *lab.command("Greeter", 0, "you"),
                        env=dict(os.environ, XDG_RUNTIME_DIR=runtime))
-        check((done.returncode, done.stdout) == (plain.returncode, plain.stdout), f"the program: {done}")
-        said = [line for line in done.stderr.splitlines() if f"jprof-{os.geteuid()} is not a folder" in line]
-        check(len(said) == 1, f"not one line that says why: {done.stderr}")
+        check((done.returncode, done.stdout) == (plain.returncode, plain.stdout),
+              f"the program: {done}")
+        said = [
+            line for line in done.stderr.splitlines()
+            if f"jprof-{os.geteuid()} is not a folder" in line]
+        check(len(said) == 1, f"not one line with the reason: {done.stderr}")
 
 
 @case
 def a_process_without_jprof(lab):
     with child.running(lab.command("Marker"), stdout=subprocess.DEVNULL) as java:
-        check("has no jprof in it" in ctl(lab, java.pid, "status", status=2), "a JVM without the agent")
+        check("has no jprof in it" in ctl(lab, java.pid, "status", status=2),
+              "a JVM without the agent")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = case.parser(__doc__)
     parser.add_argument("--jprof", required=False)
     parser.add_argument("--agent")
     parser.add_argument("--programs")
-    parser.add_argument("--case", action="append", choices=sorted(CASES))
     parser.add_argument("--jdk", type=int)
-    parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    if args.list:
-        print("\n".join(CASES))
-        return
     skipped = ran = 0
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
-        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent), os.path.abspath(args.programs), jdk,
+        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent),
+                  os.path.abspath(args.programs), jdk,
                   libraries=os.path.dirname(os.path.abspath(args.agent)))
-        for name in args.case or CASES:
-            with lab.folder() as runtime:  # sockets of this case alone
+        for name, function in case.chosen(args):
+            with lab.folder() as runtime:  # the sockets of this case only
                 os.chmod(runtime, 0o700)
                 os.environ["XDG_RUNTIME_DIR"] = runtime
                 try:
-                    CASES[name](lab)
+                    function(lab)
                 except Skip as why:
                     print(f"skipped: {name}: {why}")
                     skipped += 1

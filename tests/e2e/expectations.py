@@ -1,4 +1,4 @@
-"""What a program printed that the profile must contain, and how a profile answers it."""
+"""The expectations that a program prints, and their comparison with the calls in a profile."""
 import collections
 import dataclasses
 import re
@@ -19,11 +19,11 @@ class Expectation:
         return f"{self.method}{where}"
 
     def of_jdk(self):
-        """Not among what FOCUS=app records."""
+        """Whether FOCUS=app does not record it."""
         return self.method.split(SEPARATOR)[-1].startswith(JDK)
 
     def without_jdk(self):
-        """The same where the JDK's methods are not recorded: they are missing from paths."""
+        """The expectation if the JDK's methods are not recorded: paths omit them."""
         kept = [m for m in self.method.split(SEPARATOR) if not m.startswith(JDK)]
         return dataclasses.replace(self, method=SEPARATOR.join(kept))
 
@@ -89,7 +89,7 @@ class Calls:
 
 
 def compare(expectations, calls, kinds, what):
-    """One line per expectation of these kinds that the calls do not meet."""
+    """One line per expectation of these kinds that the calls violate."""
     failures = []
     for e in expectations:
         if e.kind in kinds and calls.of(e) != e.count:

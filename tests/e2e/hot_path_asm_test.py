@@ -1,25 +1,30 @@
 #!/usr/bin/env python3
-"""Looks at what the compiler made of the handlers that the probes jump to.
+"""Checks the machine code of the handlers that the probes jump to.
 
 Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
-A handler's fast path is every instruction that can be reached from its start without leaving its function. It may
-leave only by a jump to its slow path: its own part that the compiler split off as .cold, or EnterCold, LeaveCold, EnterSampled, LeaveSampled. On
-the fast path there is no call, no lock prefix, no division, no other instruction that waits or serialises; it reads the
-clock once (counts: never), and it returns. The two recordings that a user waits for also pass no value through the
-stack (saved registers apart): what the slow path needs stays in registers. Once it did not, and an event cost 1.4 times
-as much.
+A handler's fast path consists of all instructions that can be reached from its start without
+leaving its function. It may leave only by a jump to its slow path: its own part that the compiler
+split off as .cold, or EnterCold, LeaveCold, EnterSampled, LeaveSampled. The fast path contains no
+call, no lock prefix, no division, and no other instruction that waits or serialises; it reads the
+clock once (counts: never), and it returns. The two most important recordings also pass no value
+through the stack, except saved registers: the slow path's operands stay in registers. With operands
+on the stack, an event cost 1.4 times as much.
 """
 import re
 import subprocess
 import sys
 
-HANDLER = re.compile(r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
+HANDLER = re.compile(
+    r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
 SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterSampled|LeaveSampled)<")
-REQUIRED = {(event, recording) for event in ("Entry", "Exit") for recording in ("CountTree", "TimeTree")}
-CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1, "TimeTrace": 1}
+REQUIRED = {(event, recording) for event in ("Entry", "Exit")
+            for recording in ("CountTree", "TimeTree")}
+CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,
+               "TimeTrace": 1}
 WITHOUT_STACK = {"CountTree", "TimeTree"}
-# Counters as metrics: one that cannot be read in user space is read by a system call, so there are calls.
+# Counters as metrics: one that cannot be read in user space is read by a system call, so there are
+# calls.
 MAY_CALL = re.compile("^(Training<jprof::engine::)?CounterTree<")
 
 
@@ -32,7 +37,8 @@ class X86:
         "call": re.compile(r"^(?:notrack )?call"),
         "lock prefix": re.compile(r"\block\b|^xchg\s.*\("),
         "division": re.compile(r"^i?div[bwlq]?\s|^f?i?div|^v?div[sp][sd]"),
-        "serialising instruction": re.compile(r"^(rdtscp|cpuid|[lms]fence|syscall|int|serialize|pause)\b"),
+        "serialising instruction": re.compile(
+            r"^(rdtscp|cpuid|[lms]fence|syscall|int|serialize|pause)\b"),
     }
     stack_store = re.compile(r"^mov\w*\s+[^,]+,\s*-?(0x[0-9a-f]+)?\(%rsp[^)]*\)$")
 
@@ -66,7 +72,7 @@ def functions(disassembly):
 
 
 def fast_path(body, arch):
-    """The instructions that can be reached, and what is wrong with the ways out."""
+    """(reachable instructions, violations among the jumps out of the function)"""
     at = {address: i for i, (address, _) in enumerate(body)}
     reached, wrong, todo = set(), [], [0]
     while todo:
@@ -74,7 +80,7 @@ def fast_path(body, arch):
         if i in reached:
             continue
         if i >= len(body):
-            wrong.append("runs over its end")
+            wrong.append("runs past its end")
             continue
         reached.add(i)
         text = body[i][1]
@@ -95,7 +101,7 @@ def fast_path(body, arch):
 
 
 def check(disassembly, arch):
-    """What is wrong, one line each; empty = the fast paths are as they must be."""
+    """The violations, one line each; empty if there are none."""
     wrong, seen = [], set()
     for name, body in functions(disassembly).items():
         handler = HANDLER.search(name)
@@ -110,8 +116,8 @@ def check(disassembly, arch):
             faults += [f"{what}: {text}" for text in path if pattern.search(text)]
         reads = sum(bool(arch.clock.match(text)) for text in path)
         wanted = CLOCK_READS.get(recording, reads)
-        # In focus the compiler may have a copy of what follows the early way out for each of its tests; what one copy does
-        # is seen in the handler without focus.
+        # In focus the compiler may have a copy of what follows the early way out for each of its
+        # tests; what one copy does is seen in the handler without focus.
         if reads != wanted and not (handler[4] == "true" and wanted != 0 and reads > wanted):
             faults.append(f"reads the clock {reads} times, not {CLOCK_READS[recording]}")
         # With several counters in focus GCC ends the path in the .cold part: two jumps more.
@@ -119,23 +125,32 @@ def check(disassembly, arch):
         if not elsewhere and not any(arch.end.match(text) for text in path):
             faults.append("never returns")
         if recording in WITHOUT_STACK:
-            faults += [f"store on the stack: {text}" for text in path if arch.stack_store.match(text)]
-        wrong += [f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {fault}" for fault in faults]
-        print(f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {len(path)} instructions on the fast path")
-    wrong += [f"On{event}<{recording}> is not in the library" for event, recording in sorted(REQUIRED - seen)]
+            faults += [
+                f"store on the stack: {text}" for text in path if arch.stack_store.match(text)]
+        wrong += [
+            f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {fault}" for fault in faults]
+        print(
+            f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {len(path)} instructions on the "
+            f"fast path")
+    wrong += [
+        f"On{event}<{recording}> is not in the library"
+        for event, recording in sorted(REQUIRED - seen)]
     return wrong
 
 
 def prove_the_checks():
-    """Each rule must find what it is there for: a good handler, and that handler with one thing wrong."""
-    name = "int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>(char*, void*)"
+    """Checks each rule on a correct handler and on that handler with one violation."""
+    name = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>"
+            "(char*, void*)")
 
     def library(changed="", change="nop"):
         text, address = "", 0x1000
         for event, recording in sorted(REQUIRED):
             this = name % (event, recording)
-            body = ["test %rax,%rax", f"je {0x9000:x} <{this} [clone .cold]>", "@jmp", "call 10 <never reached>",
-                    "nop" if recording == "CountTree" else "rdtsc", "mov %rax,0x8(%rcx)", "ret", "call 10 <padding>"]
+            body = ["test %rax,%rax", f"je {0x9000:x} <{this} [clone .cold]>", "@jmp",
+                    "call 10 <never reached>",
+                    "nop" if recording == "CountTree" else "rdtsc", "mov %rax,0x8(%rcx)", "ret",
+                    "call 10 <padding>"]
             text += f"{address:016x} <{this}>:\n"
             for i, instruction in enumerate(body):
                 if (event, recording, i) == ("Exit", "TimeTree", 5):
@@ -156,12 +171,17 @@ def prove_the_checks():
 
     expect(library(), "")
     for instruction, fault in (
-            ("call 2000 <f>", "call"), ("call *0x8(%rax)", "call"), ("lock addl $0x1,(%rax)", "lock prefix"),
-            ("xchg %rax,(%rdx)", "lock prefix"), ("idiv %rcx", "division"), ("divq 0x8(%rsp)", "division"),
-            ("divsd %xmm1,%xmm0", "division"), ("mfence", "serialising"), ("rdtsc", "reads the clock 2 times"),
-            ("jmp 2000 <f>", "something else"), ("jne 2000 <f+0x8>", "something else"), ("jmp *%rax", "something else"),
+            ("call 2000 <f>", "call"), ("call *0x8(%rax)", "call"),
+            ("lock addl $0x1,(%rax)", "lock prefix"),
+            ("xchg %rax,(%rdx)", "lock prefix"), ("idiv %rcx", "division"),
+            ("divq 0x8(%rsp)", "division"),
+            ("divsd %xmm1,%xmm0", "division"), ("mfence", "serialising"),
+            ("rdtsc", "reads the clock 2 times"),
+            ("jmp 2000 <f>", "something else"), ("jne 2000 <f+0x8>", "something else"),
+            ("jmp *%rax", "something else"),
             ("jmp 1200 <f>", "never returns"), 
-            ("mov %rax,0x8(%rsp)", "store on the stack"), ("movaps %xmm0,0x30(%rsp)", "store on the stack")):
+            ("mov %rax,0x8(%rsp)", "store on the stack"),
+            ("movaps %xmm0,0x30(%rsp)", "store on the stack")):
         expect(library(instruction), fault)
     expect(library(change="clone .constprop"), "something else")
     expect("", "is not in the library")
@@ -173,7 +193,8 @@ def main():
         prove_the_checks()
     library = sys.argv[1]
     objdump = sys.argv[2] if len(sys.argv) > 2 else "objdump"
-    disassembly = subprocess.run([objdump, "-d", "-C", "--no-show-raw-insn", library], check=True, text=True,
+    disassembly = subprocess.run([objdump, "-d", "-C", "--no-show-raw-insn", library], check=True,
+                                 text=True,
                                  stdout=subprocess.PIPE).stdout
     arch = AArch64 if "aarch64" in disassembly[:400] else X86
     wrong = check(disassembly, arch)

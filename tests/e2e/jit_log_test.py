@@ -3,9 +3,8 @@
 
     jit_log_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
 
-The log is read here by a reader of its own, so that the writer is not checked by its own reader alone.
+The test has its own reader of the log, independent of the product's.
 """
-import argparse
 import collections
 import dataclasses
 import os
@@ -16,9 +15,8 @@ import sys
 import time
 
 import child
-import jvms
-import reports
 import robust
+from cases import Cases
 from lab import Lab
 
 LOAD, UNLOAD, STUB, THREAD, END = 1, 2, 3, 4, 5
@@ -33,7 +31,7 @@ class Code:
     length: int
     stub: bool
     type: str
-    name: str        # pkg/Class.method(sig)ret, or a stub's
+    name: str        # pkg/Class.method(sig)ret, or the name of a stub
     source: str
     lines: list      # (offset, innermost line, own line)
     code: bytes
@@ -41,7 +39,7 @@ class Code:
 
 
 class JitLog:
-    """What a jitlog file says; a record that does not fit raises."""
+    """The records of a jitlog file; raises if a record does not fit."""
 
     def __init__(self, directory):
         with open(os.path.join(directory, "jitlog"), "rb") as f:
@@ -69,8 +67,8 @@ class JitLog:
 
     @staticmethod
     def read_code(data, at, stub, flags, when):
-        address, length, letter, _, class_, name, signature, source, _, lines, code = struct.unpack_from(
-            "<QIcBHHHHHII", data, at + 16)
+        (address, length, letter, _, class_, name, signature, source, _, lines,
+         code) = struct.unpack_from("<QIcBHHHHHII", data, at + 16)
         place = at + 48
         table = [struct.unpack_from("<III", data, place + 12 * i) for i in range(lines)]
         place += 12 * lines
@@ -81,13 +79,15 @@ class JitLog:
             texts.append(data[place:place + size].decode("utf-8", "surrogatepass"))
             place += size
         full = texts[1] if stub else f"{texts[0]}.{texts[1]}{texts[2]}"
-        return Code(when, address, length, stub, letter.decode(), full, texts[3], table, instructions, bool(flags & 1))
+        return Code(when, address, length, stub, letter.decode(), full, texts[3], table,
+                    instructions, bool(flags & 1))
 
     def methods(self, name):
         return [c for c in self.code if not c.stub and c.name.startswith(name)]
 
     def intervals(self):
-        """(code, loaded, unloaded): the rules of docs/PROFILE_FORMAT.md, the slow and obvious way."""
+        """(code, loaded, unloaded): the rules of docs/PROFILE_FORMAT.md in a slow, simple
+        implementation."""
         done, standing, now = [], [], 0
 
         def overlap(a, b):
@@ -114,16 +114,11 @@ class JitLog:
         return done + [(*entry, FOREVER) for entry in standing]
 
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+case = Cases()
 
 
 def run(lab, folder, *words, agent="tprof", flags=()):
-    """The program without and with the agent; answers (failures, log)."""
+    """Runs the program without and with the agent; returns (failures, log)."""
     directory = os.path.join(folder, "p")
     plain = lab.run(lab.command("JitCode", *words, flags=flags))
     done = lab.run(lab.command("JitCode", *words, agent=f"{agent},out={directory}", flags=flags))
@@ -141,7 +136,8 @@ def source_lines(mark):
 
 @case
 def hot_method(lab):
-    """A hot method's code by C2 with its lines, its callee's inside it, and its instructions; nothing but the log."""
+    """A hot method's C2 code with its lines, those of its inlined callee, and its instructions; the
+    directory contains only the log."""
     with lab.folder() as folder:
         failures, log = run(lab, folder, "hot", agent="tprof,code")
         if sorted(os.listdir(f"{folder}/p")) != ["jitlog", "meta.json"]:
@@ -151,12 +147,15 @@ def hot_method(lab):
         if not best or not [c for c in hot if c.type == "J"]:
             return failures + [f"hot is there as {[c.type for c in hot]}, not as J and R"]
         for code in best:
-            if not 64 <= code.length <= 16384 or code.source != "JitCode.java" or len(code.code) != code.length:
-                failures.append(f"hot: {code.length} bytes, source {code.source!r}, {len(code.code)} of code")
+            if not 64 <= code.length <= 16384 or code.source != "JitCode.java" or len(
+                    code.code) != code.length:
+                failures.append(
+                    f"hot: {code.length} bytes, source {code.source!r}, {len(code.code)} of code")
         call, callee = source_lines("line of the call")[0], source_lines("line of the callee")[0]
         pairs = {(line, own) for c in best for _, line, own in c.lines}
         if (callee, call) not in pairs or (call, call) not in pairs:
-            failures.append(f"hot: lines {sorted(pairs)}, expected ({callee}, {call}) and ({call}, {call})")
+            failures.append(
+                f"hot: lines {sorted(pairs)}, expected ({callee}, {call}) and ({call}, {call})")
         stray = {own for c in hot for _, _, own in c.lines} - set(range(call - 3, call + 4)) - {0}
         if stray:
             failures.append(f"hot: own lines {stray} are not those of the method")
@@ -170,14 +169,17 @@ def hot_method(lab):
 
 @case
 def threads(lab):
-    """Threads by name and native id: early ones, one that renames itself, the VM's own."""
+    """Threads by name and native id: early ones, one that renames itself, the VM's threads."""
     with lab.folder() as folder:
         failures, log = run(lab, folder, "none")
         named = [(event, name) for _, _, event, name in log.threads]
-        for wanted in ((BEGAN, "named-at-first"), (NAMED, "renamed-later"), (NAMED, "main"), (NAMED, "Finalizer")):
+        for wanted in ((BEGAN, "named-at-first"), (NAMED, "renamed-later"), (NAMED, "main"),
+                       (NAMED, "Finalizer")):
             if wanted not in named:
                 failures.append(f"{wanted} is not among {named}")
-        mine = [tid for _, tid, event, name in log.threads if (event, name) == (BEGAN, "named-at-first")]
+        mine = [
+            tid for _, tid, event, name in log.threads
+            if (event, name) == (BEGAN, "named-at-first")]
         if [e for _, tid, e, _ in log.threads if tid in mine] != [BEGAN, NAMED, THREAD_ENDED]:
             failures.append(f"events of {mine}: {log.threads}")
         if not any(name.startswith("C2 Compiler") for _, name in named):
@@ -187,8 +189,10 @@ def threads(lab):
 
 @case
 def addresses_used_again(lab):
-    """Many loaders in a small code cache: what stands at one address changes, and intervals tell the one from the other."""
-    flags = ["-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,JitCode$Plugin::*",
+    """Many loaders in a small code cache: the code at one address changes; intervals of time
+    distinguish its versions."""
+    flags = ["-Xcomp", "-XX:CompileCommand=quiet",
+             "-XX:CompileCommand=compileonly,JitCode$Plugin::*",
              "-XX:ReservedCodeCacheSize=8m", "-XX:+UseCodeCacheFlushing", "-Xmx64m"]
     with lab.folder() as folder:
         failures, log = run(lab, folder, "loaders", "400", flags=flags)
@@ -199,45 +203,51 @@ def addresses_used_again(lab):
         ended = [i for i in intervals if i[2] != FOREVER]
         by_address = collections.Counter(i[0].address for i in intervals)
         if len(ended) < 200 or by_address.most_common(1)[0][1] < 2:
-            failures.append(f"{len(ended)} codes unloaded, {by_address.most_common(1)} at one address: too few to tell")
+            failures.append(
+                f"{len(ended)} codes unloaded, {by_address.most_common(1)} at one address: too few "
+                f"for a test")
         intervals.sort(key=lambda i: i[0].address)
         for i, (a, loaded, unloaded) in enumerate(intervals):
             for b, from_, to in intervals[i + 1:]:
                 if b.address >= a.address + a.length:
                     break
                 if loaded < to and from_ < unloaded:
-                    failures.append(f"{a.name} [{loaded}, {unloaded}) and {b.name} [{from_}, {to}) overlap")
-        told = lab.cli("info", "--format", "json", f"{folder}/p")
-        failures += told_counts(told, intervals)
-        print(f"     {lab.jdk.name}: {len(log.code)} codes told, {len(ended)} ended, "
+                    failures.append(
+                        f"{a.name} [{loaded}, {unloaded}) and {b.name} [{from_}, {to}) overlap")
+        shown = lab.cli("info", "--format", "json", f"{folder}/p")
+        failures += info_counts(shown, intervals)
+        print(f"     {lab.jdk.name}: {len(log.code)} codes logged, {len(ended)} ended, "
               f"{by_address.most_common(1)[0][1]} at one address")
         return failures
 
 
-def told_counts(done, intervals):
-    """`jprof info` by the tools' reader: the same counts as by the one here."""
+def info_counts(done, intervals):
+    """`jprof info`, which uses the product's reader, prints the same counts as the reader of this
+    test."""
     import json
     if done.returncode != 0:
         return [f"info: {done.stderr[-300:]}"]
-    told = json.loads(done.stdout)
+    shown = json.loads(done.stdout)
     methods = [i for i in intervals if not i[0].stub]
     wanted = {"methods": len(methods), "unloaded": sum(i[2] != FOREVER for i in methods),
               "stubs": len(intervals) - len(methods)}
-    found = {key: told["jitted"][key] for key in wanted}
-    return ([] if found == wanted else [f"info tells {found}, the log says {wanted}"]) + [
-        f"info: damage {d}" for d in told["damages"]]
+    found = {key: shown["jitted"][key] for key in wanted}
+    return ([] if found == wanted else [f"info prints {found}, the log contains {wanted}"]) + [
+        f"info: damage {d}" for d in shown["damages"]]
 
 
 @case
 def with_calls(lab):
-    """Beside another mode: its counts stay exact, and the log is there."""
+    """With another mode: its counts remain exact, and the log is complete."""
     failures = []
-    for program, mode in (("Unload", "callflow"), ("Recursion", "callflow"), ("Threads", "calltree")):
+    for program, mode in (("Unload", "callflow"), ("Recursion", "callflow"),
+                          ("Threads", "calltree")):
         with lab.folder() as folder:
             directory = f"{folder}/p"
             plain = lab.run(lab.command(program))
             done = lab.run(lab.command(program, agent=f"{mode},tprof,out={directory}"))
-            failures += robust.unchanged(done, plain, program) + robust.counts(lab, directory, plain.stdout)
+            failures += robust.unchanged(done, plain, program) + robust.counts(
+                lab, directory, plain.stdout)
             log = JitLog(directory)
             if not log.methods(program) or log.end is None:
                 failures.append(f"{program}: the log has no method of it, or no end")
@@ -249,7 +259,7 @@ def with_calls(lab):
 
 @case
 def killed(lab):
-    """kill -9 in the middle: whole records up to there."""
+    """kill -9 during the recording: all records up to that point are complete."""
     with lab.folder() as folder:
         directory = f"{folder}/p"
         with child.running(lab.command("Marker", agent=f"tprof,out={directory}"), text=True,
@@ -262,7 +272,8 @@ def killed(lab):
             java.stdout.read()
             java.wait()
         log = JitLog(directory)
-        failures = [] if java.returncode == -signal.SIGKILL and log.end is None else [f"status {java.returncode}"]
+        failures = [] if java.returncode == -signal.SIGKILL and log.end is None else [
+            f"status {java.returncode}"]
         if not log.methods("Marker."):
             failures.append("the log has no method of the program")
         done = lab.cli("info", directory)
@@ -273,44 +284,29 @@ def killed(lab):
 
 @case
 def full_disk(lab):
-    """The program goes on; what there was room for reads."""
+    """On a full disk the program continues, and the records that fitted are readable."""
     failures = []
     for size in ("4k", "64k"):
         with robust.small_disk(size) as disk:
             plain = lab.run(lab.command("JitCode", "hot"))
             done = lab.run(lab.command("JitCode", "hot", agent=f"tprof,code,out={disk}/p"))
             failures += robust.unchanged(done, plain, f"{size} disk")
-            told = lab.cli("info", f"{disk}/p")
-            if told.returncode not in (0, 1, 2) or told.returncode == 0 and os.path.exists(f"{disk}/p/jitlog"):
+            shown = lab.cli("info", f"{disk}/p")
+            if shown.returncode not in (0, 1, 2) or shown.returncode == 0 and os.path.exists(
+                    f"{disk}/p/jitlog"):
                 JitLog(f"{disk}/p")
     return failures
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = case.parser(__doc__)
     parser.add_argument("--jprof", required=True)
     parser.add_argument("--agent", required=True)
-    parser.add_argument("--programs", required=True, help="what programs.py --out made")
-    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    parser.add_argument("--programs", required=True, help="output folder of programs.py")
     parser.add_argument("--jdk", type=int)
     args = parser.parse_args()
-    failed = 0
-    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
-        lab = Lab(args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk)
-        for name in args.case or CASES:
-            started = time.monotonic()
-            try:
-                failures = CASES[name](lab)
-                state = "FAIL" if failures else "ok  "
-            except robust.Skip as why:
-                failures, state = [f"skipped: {name}: {why}"], "skip"
-            except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError, struct.error) as e:
-                failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
-            failed += state == "FAIL"
-            print(f"{state} {name} {jdk.name} ({time.monotonic() - started:.1f} s)", flush=True)
-            for failure in failures[:12]:
-                print("       " + failure)
-    return 1 if failed else 0
+    return case.run(args, lambda jdk: Lab(
+        args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 import sys
 
 JVM_FOLDER = "/usr/lib/jvm"
-HEAP = "-Xmx512m"  # of every JVM that a test starts and that does not ask for another
+HEAP = "-Xmx512m"  # default of every JVM that a test starts
 SKIPPED = 77       # the exit status of a test that cannot run here: ctest counts it as skipped
 
 
@@ -28,7 +28,8 @@ class Jdk:
 
 
 def find_jdks():
-    """Every JDK with java and javac in the JVM folder (links to one counted once) and JAVA_HOME, oldest first."""
+    """All JDKs with java and javac in the JVM folder (without duplicates by links) and JAVA_HOME,
+    oldest first."""
     homes = {os.path.realpath(p) for p in glob.glob(os.path.join(JVM_FOLDER, "*"))}
     if os.environ.get("JAVA_HOME"):
         homes.add(os.path.realpath(os.environ["JAVA_HOME"]))
@@ -52,15 +53,18 @@ def skip(reason):
 
 
 def needed_jdks(only=(), least=0):
-    """The JDKs from version `least` on, and only those of `only` if there are any; without one the test is skipped."""
+    """The JDKs from version `least` on, restricted to `only` unless it is empty. Skips the test if
+    there is none."""
     found = [j for j in find_jdks() if j.major >= least and (not only or j.major in only)]
     if not found:
-        wanted = " or ".join(map(str, only)) if only else f"{least} or later" if least else "of any version"
+        wanted = " or ".join(
+            map(str, only)) if only else f"{least} or later" if least else "of any version"
         skip(f"it needs a JDK {wanted} under {JVM_FOLDER} or in JAVA_HOME")
     return found
 
 
-# -Xcomp compiles the program's own classes before their first call; all of the JDK would take seconds a run.
+# -Xcomp compiles the program's own classes before their first call; compiling the JDK's would take
+# seconds per run.
 MODES = {
     "tiered": lambda program: [],
     "int": lambda program: ["-Xint"],
@@ -70,7 +74,7 @@ MODES = {
         "-Xcomp", "-XX:CompileCommand=quiet", f"-XX:CompileCommand=compileonly,{program}*::*"],
 }
 
-# Other machines inside the same JVM: collectors, pointer and header layouts, the profiled C1 tiers, a recorder.
+# Variants of the JVM: collectors, pointer and header layouts, profiled C1 tiers, code caches.
 VARIANTS = {
     "serial": ["-XX:+UseSerialGC"],
     "parallel": ["-XX:+UseParallelGC"],

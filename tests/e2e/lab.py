@@ -1,4 +1,4 @@
-"""What the robustness tests and the benchmarks share: running a program with and without the agent."""
+"""Shared by the robustness tests: running a program with and without the agent."""
 import contextlib
 import ctypes
 import dataclasses
@@ -11,12 +11,12 @@ import child
 
 
 class Skip(Exception):
-    """The case cannot run on this machine; the message says why."""
+    """The case cannot run on this machine; the message is the reason."""
 
 
 @dataclasses.dataclass
 class Lab:
-    """Where things are, and the JDK under test."""
+    """The paths of the programs under test, and the JDK."""
     jprof: str
     agent: str
     programs: str
@@ -33,14 +33,14 @@ class Lab:
             shutil.rmtree(path, ignore_errors=True)
 
     def command(self, program, *args, agent="", flags=()):
-        """The java command of one of the programs; `agent`: the agent's options."""
+        """The java command of a program; `agent`: the agent's options."""
         command = self.jdk.java(*flags)
         if agent:
             command.append(f"-agentpath:{self.agent}={agent}")
         return command + ["-cp", os.path.join(self.programs, "classes"), program, *map(str, args)]
 
     def native(self, name):
-        """One of the tests' own libraries."""
+        """The path of one of the tests' libraries."""
         path = os.path.join(self.libraries, f"lib{name}.so")
         if not os.path.exists(path):
             raise Skip(f"{path} is not built")
@@ -58,16 +58,16 @@ class Lab:
 
 @functools.cache
 def own_mounts():
-    """From here on, what this process mounts is seen by it and its children only, and ends with them."""
+    """Makes later mounts of this process private to it and its children."""
     libc = ctypes.CDLL(None, use_errno=True)
     new_mounts, private = 0x20000, (1 << 14) | (1 << 18)  # CLONE_NEWNS; MS_REC | MS_PRIVATE
     if libc.unshare(new_mounts) != 0 or libc.mount(None, b"/", None, private, None) != 0:
-        raise Skip("no mount namespace for it: " + os.strerror(ctypes.get_errno()))
+        raise Skip("no mount namespace: " + os.strerror(ctypes.get_errno()))
 
 
 @contextlib.contextmanager
 def small_disk(size):
-    """A tmpfs of its own, e.g. "8M"."""
+    """A new tmpfs of this size, e.g. "8M"."""
     if os.geteuid() != 0:
         raise Skip("mounting a small tmpfs needs root")
     own_mounts()

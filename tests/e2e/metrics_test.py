@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""jprof metrics: what it says agrees with what can be opened, and every lack has a reason.
+"""Tests jprof metrics: its output agrees with what can be opened, and it gives a reason for
+whatever is missing.
 
 Usage: metrics_test.py JPROF
 """
@@ -34,7 +35,8 @@ def main():
     assert all(line.startswith("perf::") for line in lines), lines
 
     nothing = jprof("--events", "no-such-event")
-    assert nothing.returncode == 2 and "no-such-event" in nothing.stderr and nothing.stderr.count("\n") == 1, nothing
+    assert nothing.returncode == 2 and "no-such-event" in nothing.stderr and nothing.stderr.count(
+        "\n") == 1, nothing
     wrong = jprof("--format", "xml")
     assert wrong.returncode == 2 and "json" in wrong.stderr, wrong
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where no JDK is found, each test that needs one is skipped: none passes that has tested nothing.
+"""Checks that without a JDK each test that needs one is skipped instead of passing untested.
 
 Usage: no_jdk_test.py CTEST BUILD
 """
@@ -12,8 +12,9 @@ import child
 import jvms
 from lab import Skip, own_mounts
 
-# What needs no JVM, although it stands among the end-to-end tests; and this test itself.
-WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk", "e2e.tprof.many_processes",
+# End-to-end tests that need no JVM, and this test itself.
+WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk",
+           "e2e.tprof.many_processes",
            "e2e.tprof.interrupted", "e2e.tprof.stanzas", "e2e.tprof.bad_use")
 MORE = ("cli.real_jvm", "cli.install")
 
@@ -28,15 +29,18 @@ def without_jdks():
 
 def main():
     ctest, build = sys.argv[1:]
-    listed = json.loads(child.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True).stdout)["tests"]
-    tests = [t for t in listed if t["name"] in MORE or t["name"].startswith("e2e.") and t["name"] not in WITHOUT]
+    listed = json.loads(
+        child.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True).stdout)["tests"]
+    tests = [t for t in listed if t["name"] in MORE or t["name"].startswith("e2e.")
+             and t["name"] not in WITHOUT]
     try:
         without_jdks()
     except Skip as why:
         jvms.skip(why)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         ended = list(pool.map(lambda t: child.run(t["command"]), tests))
-    wrong = [f"{t['name']}: exit status {e.returncode}: {(e.stdout + e.stderr).strip()[-300:]}" for t, e in zip(tests, ended)
+    wrong = [f"{t['name']}: exit status {e.returncode}: {(e.stdout + e.stderr).strip()[-300:]}"
+             for t, e in zip(tests, ended)
              if e.returncode != jvms.SKIPPED or "skipped: " not in e.stdout]
     print("\n".join(wrong + [f"{len(tests)} tests without a JDK, {len(wrong)} not skipped"]))
     sys.exit(1 if wrong or len(tests) < 50 else 0)

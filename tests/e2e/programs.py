@@ -1,10 +1,15 @@
 """The Java programs under programs/: their directives (//@ lines) and how they are compiled.
 
-//@ group NAME     which ctest entry runs it          //@ jdk N         needs a JDK of at least this version
-//@ jvm FLAGS      flags for every run                //@ exit N        its exit status (0)
-//@ native         needs libe2e_native                //@ agentjar      runs with itself as -javaagent
-//@ allow LOSS...  losses that may be above zero      //@ variants      also run with every one of jvms.VARIANTS
-//@ directives F   compiler directives, tiered only   //@ open THREAD    ends with frames on its stack
+//@ group NAME     the ctest entry that runs it
+//@ jdk N          requires a JDK of at least this version
+//@ jvm FLAGS      flags for every run
+//@ exit N         its exit status (0)
+//@ native         requires libe2e_native
+//@ agentjar       runs with itself as -javaagent
+//@ allow LOSS...  losses that may be above zero
+//@ variants       also run with all of jvms.VARIANTS
+//@ directives F   compiler directives, tiered only
+//@ open THREAD    the thread ends with frames on its stack
 """
 import argparse
 import dataclasses
@@ -54,13 +59,14 @@ def load(source):
 
 
 def load_all():
-    """Every program that belongs to a group of exact tests."""
+    """All programs that belong to a group of exact tests."""
     found = [load(s) for s in sorted(glob.glob(os.path.join(FOLDER, "*.java")))]
     return [p for p in found if p.group]
 
 
 def compile_all(out):
-    """Compiles what the JDKs here can compile: out/classes, and out/agents/NAME.jar."""
+    """Compiles the programs that the installed JDKs support to out/classes and
+    out/agents/NAME.jar."""
     jdks = jvms.find_jdks()
     if not jdks:
         raise SystemExit("no JDK found under " + jvms.JVM_FOLDER)
@@ -75,9 +81,11 @@ def compile_all(out):
         if not able:
             print(f"skipped: {len(sources)} programs need JDK {release}")
             continue
-        # javac's own string concatenation: the invokedynamic one adds hidden classes to every profile.
+        # javac's own string concatenation: the invokedynamic one adds hidden classes to every
+        # profile.
         subprocess.run(
-            [able[0].tool("javac"), "--release", str(release), "-nowarn", "-Xlint:-options", "-proc:none",
+            [able[0].tool("javac"), "--release", str(release), "-nowarn", "-Xlint:-options",
+             "-proc:none",
              "-XDstringConcat=inline", "-cp", classes, "-d", classes, *sources], check=True)
     for source in sorted(glob.glob(os.path.join(FOLDER, "*.java"))):
         program = load(source)

@@ -1,4 +1,4 @@
-"""A second, slow reader of the profile's files (profile/layout.h), sharing nothing with the one that reports use."""
+"""A second, slow reader of the profile's files (profile/layout.h), independent of reports."""
 import collections
 import dataclasses
 import json
@@ -10,14 +10,17 @@ from expectations import Calls
 
 HEADER = struct.Struct("<8sIIIIIIQQQIIQQQQQQQQQQQ56xQ")
 HEADER_FIELDS = (
-    "magic version header_bytes thread_record_bytes node_bytes thread_count metric_count node_count node_limit "
-    "methods_bytes method_count finished trace_blocks train_records start_unix_ns start_ticks end_ticks "
-    "ticks_per_second lost_threads lost_events disk_full name_failures tree_full folded_ticks").split()
+    "magic version header_bytes thread_record_bytes node_bytes thread_count metric_count "
+    "node_count node_limit methods_bytes method_count finished trace_blocks train_records "
+    "start_unix_ns start_ticks end_ticks ticks_per_second lost_threads lost_events disk_full "
+    "name_failures tree_full folded_ticks"
+).split()
 THREAD = struct.Struct("<IIII2Q2QqQ9Q88s4Q")
 THREAD_FIELDS = (
-    "state flags tid root start_ticks end_ticks cpu_ns_start cpu_ns_end own_ticks dispatches healed unmatched "
-    "overflow dropped trace_events trace_dropped trace_overwritten samples samples_unknown name samples_truncated "
-    "samples_own samples_lost sampling_ticks").split()
+    "state flags tid root start_ticks end_ticks cpu_ns_start cpu_ns_end own_ticks dispatches "
+    "healed unmatched overflow dropped trace_events trace_dropped trace_overwritten samples "
+    "samples_unknown name samples_truncated samples_own samples_lost sampling_ticks"
+).split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
 FORMER, BLOCK, OVERFLOW = 0xFFFFFFFF, 15, (1 << 28) - 1
@@ -59,7 +62,8 @@ class RawProfile:
         at = 0
         while at < len(data):
             size, number, _, cls, name, signature = METHOD.unpack_from(data, at)
-            text = data[at + METHOD.size: at + METHOD.size + cls + name + signature].decode("utf-8", "replace")
+            text = data[at + METHOD.size: at + METHOD.size + cls + name + signature].decode(
+                "utf-8", "replace")
             names[number] = f"{text[:cls]}.{text[cls:]}"
             at += size
         return names
@@ -71,7 +75,8 @@ class RawProfile:
             if used == 0:
                 return nodes
             data = mmap.mmap(f.fileno(), used, prot=mmap.PROT_READ)
-        for index, (word, parent, n0, n1, x0, x1, ticks, more, _) in enumerate(NODE.iter_unpack(data)):
+        for index, (word, parent, n0, n1, x0, x1, ticks, more, _) in enumerate(
+                NODE.iter_unpack(data)):
             if word == 0 or word >> 28 == BLOCK:
                 continue
             nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks, more == FORMER)
@@ -86,7 +91,7 @@ class RawProfile:
         return roots
 
     def calls(self):
-        """Calls as expectations know them; a former record counts for its live node."""
+        """Calls in the form of expectations; a superseded record counts for its node."""
         calls = Calls()
         roots = self.roots()
         thread_of = {}
@@ -101,7 +106,8 @@ class RawProfile:
                 calls.nodes[index] = (0, "", 0)
                 continue
             thread_of[index] = thread_of.get(node.parent, "")
-            calls.add(index, node.parent, self.names.get(node.method, "?"), entries[index], thread_of[index])
+            calls.add(index, node.parent, self.names.get(node.method, "?"), entries[index],
+                      thread_of[index])
         return calls
 
     def open_frames(self):
@@ -122,15 +128,17 @@ class RawProfile:
     def time(self):
         """The first metric over all nodes, in its unit; 0 without a metric."""
         metrics = self.meta["metrics"]
-        return sum(n.self_ticks for n in self.nodes.values()) * metrics[0]["scale"] if metrics else 0.0
+        return sum(
+            n.self_ticks for n in self.nodes.values()) * metrics[0]["scale"] if metrics else 0.0
 
     def events(self):
         return sum(n.entries + n.exits for n in self.nodes.values())
 
     def check(self, allow=(), open_threads=()):
-        """What must hold for every profile; one line per rule that does not. `open_threads`: those that were in the
-        middle of their work when the VM ended."""
-        failures = [f"raw: {name} = {n}" for name, n in self.losses().items() if n and name not in allow]
+        """Checks the rules for every profile; returns one line per violation. `open_threads`: the
+        threads with open calls at the end of the VM."""
+        failures = [
+            f"raw: {name} = {n}" for name, n in self.losses().items() if n and name not in allow]
         for index, node in self.nodes.items():
             if node.parent >= index:
                 failures.append(f"raw: node {index} has parent {node.parent}")
@@ -139,7 +147,8 @@ class RawProfile:
             names = sorted({t["name"] for t in threads})
             if open_frames[root] < 0:
                 failures.append(f"raw: {-open_frames[root]} more exits than entries on {names}")
-            ended = all(t["state"] == ENDED for t in threads) and not any(t["flags"] & VIRTUAL for t in threads)
+            ended = all(t["state"] == ENDED for t in threads) and not any(
+                t["flags"] & VIRTUAL for t in threads)
             if ended and open_frames[root] != 0 and not set(names) & set(open_threads):
                 failures.append(f"raw: {open_frames[root]} frames left open on ended {names}")
         if open_frames.get(0):

@@ -1,4 +1,4 @@
-"""Runs `jprof report` and checks the rules that every log-rt report must keep."""
+"""Runs `jprof report` and checks the rules for every log-rt report."""
 import collections
 import json
 
@@ -13,7 +13,9 @@ class ReportFailed(Exception):
 def run_report(jprof, kind, directory, *options):
     done = child.run([jprof, "report", kind, *options, directory])
     if done.returncode != 0:
-        raise ReportFailed(f"report {kind} {' '.join(options)}: status {done.returncode}: {done.stderr.strip()[:500]}")
+        raise ReportFailed(
+            f"report {kind} {' '.join(options)}: status {done.returncode}: "
+            f"{done.stderr.strip()[:500]}")
     return done.stdout
 
 
@@ -33,7 +35,8 @@ def calls_of(report):
 
 
 def check(report, what, folded=False):
-    """Ids, order, levels, CEE and the sums of metrics. Each broken rule once per thread."""
+    """Checks ids, order, levels, CEE and the sums of metrics. Returns each violation once per
+    thread."""
     failures = []
     seen = set()
     metrics = len(report["metrics"])
@@ -61,16 +64,24 @@ def check(report, what, folded=False):
                 raw[m] += node["raw"][m] if "raw" in node else 0
         wrong = [i for i, cee in cees.items() if cee != children[i]]
         if wrong and not folded:
-            failures.append(f"{where}: CEE of {len(wrong)} nodes is not the sum of their children's calls: {wrong[:3]}")
+            failures.append(
+                f"{where}: CEE of {len(wrong)} nodes is not the sum of their children's calls: "
+                f"{wrong[:3]}")
     rows = sum(len(t["nodes"]) for t in report["threads"])
     for m, metric in enumerate(report["metrics"]):
-        near = 0.06 * rows + 1  # each is printed to a tenth
+        near = 0.06 * rows + 1  # each value has one decimal
         if not metric["calibrated"] and metric["removed"]:
-            failures.append(f"{what}: {metric['name']}: {metric['removed']} removed without a table")
+            failures.append(
+                f"{what}: {metric['name']}: {metric['removed']} removed without a table")
         if abs(base[m] + metric["removed"] - metric["raw"]) > near:
-            failures.append(f"{what}: {metric['name']}: base {base[m]} + removed {metric['removed']} is not raw {metric['raw']}")
-        if any("raw" in n for t in report["threads"] for n in t["nodes"]) and abs(raw[m] - metric["raw"]) > near:
-            failures.append(f"{what}: {metric['name']}: rows add up to raw {raw[m]}, the head says {metric['raw']}")
+            failures.append(
+                f"{what}: {metric['name']}: base {base[m]} + removed {metric['removed']} is not "
+                f"raw {metric['raw']}")
+        if any("raw" in n for t in report["threads"] for n in t["nodes"]) and abs(
+                raw[m] - metric["raw"]) > near:
+            failures.append(
+                f"{what}: {metric['name']}: the rows' sum is raw {raw[m]}, the head has "
+                f"{metric['raw']}")
     return failures
 
 

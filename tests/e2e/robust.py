@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""Nothing lost, nothing disturbed: what the profiler does when the world goes wrong around it.
+"""Robustness: under adverse conditions the profiler loses nothing and does not disturb the program.
 
     robust.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N] [--list]
 
 In every case the program's own output and exit status must be what they are without the profiler.
 """
-import argparse
-import collections
 import contextlib
 import errno
 import json
@@ -20,44 +18,43 @@ import time
 
 import child
 import expectations
-import jvms
 import raw_profile
 import reports
-from lab import Lab, Skip, small_disk
+from cases import Cases
+from lab import Lab, small_disk
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+case = Cases()
 
 
 def unchanged(profiled, plain, what):
     """The program's own output and status are those of the unprofiled run."""
     failures = []
     if profiled.returncode != plain.returncode:
-        failures.append(f"{what}: exit status {profiled.returncode}, unprofiled {plain.returncode}: "
+        failures.append(f"{what}: exit status {profiled.returncode}, unprofiled "
+                        f"{plain.returncode}: "
                         f"{profiled.stderr.strip()[-400:]}")
     if profiled.stdout != plain.stdout:
-        failures.append(f"{what}: output differs: {profiled.stdout[-200:]!r} instead of {plain.stdout[-200:]!r}")
+        failures.append(
+            f"{what}: output differs: {profiled.stdout[-200:]!r} instead of "
+            f"{plain.stdout[-200:]!r}")
     return failures
 
 
 def counts(lab, directory, stdout, allow=(), open_threads=()):
-    """The program's expectations, by the files and by the report."""
+    """Checks the program's expectations against the files and against the report."""
     expected = expectations.parse(stdout)
     raw = raw_profile.RawProfile(directory)
     failures = raw.check(allow, open_threads)
     failures += expectations.compare(expected, raw.calls(), ("calls", "path", "thread"), "raw")
     report = reports.log_rt(lab.jprof, directory, "--threads", "separate", "--raw")
     failures += reports.check(report, "report") + reports.check_losses(report, "report", allow)
-    failures += expectations.compare(expected, reports.calls_of(report), ("calls", "path", "thread"), "report")
+    failures += expectations.compare(expected, reports.calls_of(report),
+                                     ("calls", "path", "thread"), "report")
     return failures
 
 
 def subtree_calls(calls, method):
-    """Calls of `method` and of everything below it: overflow nodes included."""
+    """Calls of `method` and of all nodes below it, overflow nodes included."""
     inside, total = {}, 0
     for key, (parent, name, n) in calls.nodes.items():
         inside[key] = name == method or inside.get(parent, False)
@@ -65,10 +62,11 @@ def subtree_calls(calls, method):
     return total
 
 
-# --- Nothing lost -----------------------------------------------------------------------------------------------
+# --- Nothing lost -------------------------------------------------------------------------
 
 def kill_after_marker(lab, directory, mode, least):
-    """Starts Marker, kills it without warning once it has printed `least`; answers the last marker."""
+    """Starts Marker and kills it with SIGKILL once it has printed `least`; returns the last marker
+    and the exit status."""
     with child.running(lab.command("Marker", agent=f"{mode},out={directory}"), text=True,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
         last = 0
@@ -144,7 +142,8 @@ def report_on_a_live_program(lab):
                 failures += reports.check(report, "live")
                 leaf = reports.calls_of(report).by_method["Marker.leaf()V"]
                 if leaf < max(floor, before):
-                    failures.append(f"live: {leaf} calls after {floor} were printed and {before} reported")
+                    failures.append(
+                        f"live: {leaf} calls after {floor} were printed and {before} reported")
                 before = leaf
             if java.poll() is not None:
                 failures.append(f"live: the program ended with {java.returncode}")
@@ -169,18 +168,20 @@ def live_threads(lab):
         plain = lab.run(lab.command("LiveThreads", 500))
         profiled = lab.run(lab.command("LiveThreads", 500, agent=f"callflow,out={directory}"))
         return (unchanged(profiled, plain, "500 threads") +
-                counts(lab, directory, plain.stdout, open_threads=["main"]))  # which is inside System.exit
+                counts(lab, directory, plain.stdout,
+                       open_threads=["main"]))  # which is inside System.exit
 
 
 @case
 def capped_tree(lab):
-    """2 million contexts in 1 MiB: every call is somewhere below the method that made them."""
+    """2 million contexts in 1 MiB: all calls are below the method that made them."""
     failures = []
     for mode in ("callflow", "calltree"):
         with lab.folder() as folder:
             directory = os.path.join(folder, "p")
             plain = lab.run(lab.command("Levels"))
-            profiled = lab.run(lab.command("Levels", agent=f"{mode},tree_memory=1M,out={directory}"))
+            profiled = lab.run(
+                lab.command("Levels", agent=f"{mode},tree_memory=1M,out={directory}"))
             failures += unchanged(profiled, plain, mode)
             total = int(plain.stdout.split("calls ")[1])
             raw = raw_profile.RawProfile(directory)
@@ -206,13 +207,15 @@ def capped_tree(lab):
 
 @case
 def folded_tree(lab):
-    """2 million contexts by recursion in 8 MiB: folded half way, every call is counted and nothing overflows."""
+    """2 million contexts by recursion in 8 MiB: recursion is folded, all calls are counted and
+    nothing overflows."""
     failures = []
     for mode in ("callflow", "calltree"):
         with lab.folder() as folder:
             directory = os.path.join(folder, "p")
             plain = lab.run(lab.command("Explosive", 20))
-            profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},tree_memory=8M,out={directory}"))
+            profiled = lab.run(
+                lab.command("Explosive", 20, agent=f"{mode},tree_memory=8M,out={directory}"))
             failures += unchanged(profiled, plain, mode)
             raw = raw_profile.RawProfile(directory)
             failures += raw.check()
@@ -221,39 +224,47 @@ def folded_tree(lab):
             report = reports.log_rt(lab.jprof, directory)
             failures += reports.check(report, mode) + reports.check_losses(report, mode)
             for what, calls in (("raw", raw.calls()), ("report", reports.calls_of(report))):
-                for method, expected in (("left(I)I", 2**20), ("right(I)I", 2**20 - 1), ("explode(I)I", 1), ("after()V", 1000)):
+                for method, expected in (("left(I)I", 2**20), ("right(I)I", 2**20 - 1),
+                                         ("explode(I)I", 1), ("after()V", 1000)):
                     got = calls.by_method["Explosive." + method]
                     if got != expected:
-                        failures.append(f"{mode} {what}: {got} calls of {method}, {expected} were made")
-            siblings = collections.Counter((node["parent"], node["name"]) for t in report["threads"] for node in t["nodes"]
+                        failures.append(
+                            f"{mode} {what}: {got} calls of {method}, {expected} were made")
+            siblings = collections.Counter((node["parent"], node["name"]) for t in report["threads"]
+                                           for node in t["nodes"]
                                            if node["level"] > 0)
             twice = [name for (_, name), n in siblings.items() if n > 1]
             if twice:
                 failures.append(f"{mode}: the report has {twice[0]} twice below one row")
             if not 0 < report["profile"]["folded_from_s"] < report["profile"]["elapsed_s"]:
-                failures.append(f"{mode}: the report says folded from {report['profile']['folded_from_s']} s")
+                failures.append(
+                    f"{mode}: the report has folded from {report['profile']['folded_from_s']} s")
             for command in (["report", "log-rt", "--depth", "1", directory], ["info", directory]):
-                told = lab.run([lab.jprof, *command])
-                if "recursion folded from " not in told.stdout:
-                    failures.append(f"{mode}: jprof {command[0]} does not say that recursion was folded")
-            told = lab.run([lab.jprof, "report", "methods", "--format", "csv", directory])
-            if "recursion folded from " not in told.stderr or "folded" in told.stdout:
-                failures.append(f"{mode}: a report as CSV says {told.stderr!r} of the folding")
+                shown = lab.run([lab.jprof, *command])
+                if "recursion folded from " not in shown.stdout:
+                    failures.append(
+                        f"{mode}: jprof {command[0]} does not say that recursion was folded")
+            shown = lab.run([lab.jprof, "report", "methods", "--format", "csv", directory])
+            if "recursion folded from " not in shown.stderr or "folded" in shown.stdout:
+                failures.append(f"{mode}: a report as CSV prints {shown.stderr!r} of the folding")
     return failures
 
 
 @case
 def jvmti_fallback(lab):
-    """Without HotSpot's probe: the same counts, announced on stderr and marked in the profile."""
+    """Without HotSpot's probe: the counts are the same; stderr and the profile report the probe
+    used."""
     failures = []
     for program in ("Recursion", "Loops"):
         with lab.folder() as folder:
             directory = os.path.join(folder, "p")
             profiled = lab.run(lab.command(program, agent=f"callflow,probe=jvmti,out={directory}"))
-            if profiled.returncode != 0 or "recording with JVMTI events, which is slow" not in profiled.stderr:
-                failures.append(f"{program}: exit status {profiled.returncode}: {profiled.stderr[-600:]}")
+            notice = "recording with JVMTI events, which is slow"
+            if profiled.returncode != 0 or notice not in profiled.stderr:
+                failures.append(
+                    f"{program}: exit status {profiled.returncode}: {profiled.stderr[-600:]}")
                 continue
-            # What was running when the VM came up had no entry.
+            # Methods that ran when the VM started have no entry.
             failures += counts(lab, directory, profiled.stdout, allow=("unmatched",))
             header = lab.cli("report", "log-rt", "--depth", "0", directory).stdout
             if "probe jvmti" not in header:
@@ -265,7 +276,8 @@ def jvmti_fallback(lab):
 def redefinition_storm(lab):
     with lab.folder() as folder:
         directory = os.path.join(folder, "p")
-        command = lab.command("Storm", agent=f"callflow,out={directory}", flags=[lab.java_agent("Storm")])
+        command = lab.command("Storm", agent=f"callflow,out={directory}",
+                              flags=[lab.java_agent("Storm")])
         profiled = lab.run(command)
         failures = []
         if profiled.returncode != 0 or not profiled.stdout.endswith("done\n"):
@@ -292,7 +304,8 @@ def many_jvms(lab):
 
 @case
 def children(lab):
-    """--children: a script that starts two JVMs at once leaves two profiles; without it, JVMs behind a script are refused."""
+    """--children: a script that starts two JVMs at once produces two profiles. Without the option,
+    JVMs started by a script are refused."""
     failures = []
     with lab.folder() as folder:
         words = " ".join(lab.command("ShortThreads", 20))
@@ -309,36 +322,40 @@ def children(lab):
     return failures
 
 
-# --- A bad place to write to ------------------------------------------------------------------------------------
+# --- Unwritable output --------------------------------------------------------------------
 
-def own_words(stderr):
-    """The lines of the profiler itself."""
+def own_lines(stderr):
+    """The lines that the profiler printed."""
     return [line for line in stderr.splitlines() if line.startswith("jprof: ")]
 
 
-def tells_of_the_full_disk(lab, directory, mode, profiled, calls):
-    """Whether it is told that the disk was full, at the start or by the report and by info; else all
-    must be there."""
-    refused = [line for line in own_words(profiled.stderr) if "runs without being profiled" in line]
+def full_disk_failures(lab, directory, mode, profiled, calls):
+    """Checks that a full disk is reported, at the start or by the report and by info; otherwise all
+    events must be in the trace. Returns failures."""
+    refused = [line for line in own_lines(profiled.stderr) if "runs without being profiled" in line]
     if refused:
         why = os.strerror(errno.ENOSPC)
         named = len(refused) == 1 and (why in refused[0] or "full disk" in refused[0])
         return [] if named else [f"refused: {refused}"]
     kind = ["log-rt", "--depth", "1"] if mode == "callflow" else ["log-gen"]
-    report, info = lab.cli("report", *kind, directory), lab.cli("info", "--format", "json", directory)
+    report, info = lab.cli("report", *kind, directory), lab.cli(
+        "info", "--format", "json", directory)
     if report.returncode != 0 or info.returncode != 0:
-        return [f"status {report.returncode}, {info.returncode}: {(report.stderr + info.stderr)[:300]!r}"]
+        return [
+            f"status {report.returncode}, {info.returncode}: "
+            f"{(report.stderr + info.stderr)[:300]!r}"]
     if json.loads(info.stdout)["losses"]["disk_full"]:
-        return [] if "(disk full)" in report.stdout else ["the report does not tell that the disk was full"]
+        return [] if "(disk full)" in report.stdout else [
+            "the report does not say that the disk was full"]
     record = raw_profile.RawProfile(directory).threads[0]
     there = mode == "trace" and record["trace_events"] >= 2 * calls and not record["trace_dropped"]
-    return [] if there else [f"no word of a full disk, and {record} for {calls} calls"]
+    return [] if there else [f"a full disk is not reported, and {record} for {calls} calls"]
 
 
 @case
 def full_disk(lab):
-    """Disks of several sizes that fill up in different places: the program goes on, its start or the
-    report says so."""
+    """Disks of several sizes that fill up at different points: the program continues; its start or
+    the report says that the disk is full."""
     failures = []
     plain = lab.run(lab.command("Explosive", 20))
     calls = int(plain.stdout.split("calls ")[1])
@@ -349,14 +366,14 @@ def full_disk(lab):
                 profiled = lab.run(lab.command("Explosive", 20, agent=f"{mode},out={directory}"))
                 what = f"{size} disk, {mode}"
                 failures += unchanged(profiled, plain, what)
-                told = tells_of_the_full_disk(lab, directory, mode, profiled, calls)
-                failures += [f"{what}: {failure}" for failure in told]
+                shown = full_disk_failures(lab, directory, mode, profiled, calls)
+                failures += [f"{what}: {failure}" for failure in shown]
                 shutil.rmtree(directory, ignore_errors=True)
     return failures
 
 
 class Follower:
-    """A running Marker: how far it is, by what it prints."""
+    """A running Marker and its progress according to its output."""
 
     def __init__(self, java):
         self.java = java
@@ -374,7 +391,7 @@ class Follower:
         self.stderr = self.java.stderr.read()
 
     def go(self, more):
-        """Waits until it has counted so many more; False: it ended or stands still."""
+        """Waits until Marker has counted `more` calls; returns False if it ended or stopped."""
         wanted, end = self.marks + more, time.monotonic() + 60
         while self.marks < wanted and self.java.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
@@ -389,7 +406,7 @@ class Follower:
 
 
 def fill(disk):
-    """Takes all that is left; answers the file that has it."""
+    """Fills the free space of the disk; returns the file that occupies it."""
     ballast = os.path.join(disk, "ballast")
     with open(ballast, "wb", buffering=0) as f:
         for size in (1 << 20, 4096, 1):
@@ -404,13 +421,14 @@ def fill(disk):
 
 @case
 def disk_full_for_a_while(lab):
-    """A continuous trace: what comes when there is room again is kept, what was dropped meanwhile is
+    """A continuous trace: events are recorded again when there is space again, dropped events are
     counted, and the program does not wait."""
     failures = []
     with small_disk("24M") as disk:
         directory = os.path.join(disk, "p")
         command = lab.command("Marker", flags=["-Xmx128m"],
-                              agent=f"trace,trace_mode=continuous,trace_memory=256K,out={directory}")
+                              agent="trace,trace_mode=continuous,trace_memory=256K,"
+                                     f"out={directory}")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with child.running(command, text=True, **pipes) as java:
             marker = Follower(java)
@@ -419,40 +437,46 @@ def disk_full_for_a_while(lab):
             progress.append(marker.go(100_000))
             os.remove(ballast)
             kept_from = raw_profile.RawProfile(directory).threads[0]["trace_events"]
-            for _ in range(10):  # a busy machine may take a while until it sees the room
+            for _ in range(10):  # on a busy machine, the agent may notice the free space late
                 progress.append(marker.go(60_000))
                 kept = raw_profile.RawProfile(directory).threads[0]["trace_events"]
                 if kept >= kept_from + 80_000 or not progress[-1]:
                     break
             status = marker.end()
         if not all(progress) or status != 128 + signal.SIGTERM:
-            failures.append(f"stood still or ended: {progress}, exit status {status}: {marker.stderr[-300:]}")
+            failures.append(
+                f"stood still or ended: {progress}, exit status {status}: {marker.stderr[-300:]}")
         threads_ = raw_profile.RawProfile(directory).threads
-        events, dropped = (sum(t[key] for t in threads_) for key in ("trace_events", "trace_dropped"))
+        events, dropped = (
+            sum(t[key] for t in threads_) for key in ("trace_events", "trace_dropped"))
         report = json.loads(reports.run_report(lab.jprof, "log-gen", directory, "--format", "json"))
         if report["event_count"] != events:
             failures.append(f"{report['event_count']} events in the report, {events} were written")
-        if not dropped or report["losses"]["trace_dropped"] != dropped or not report["losses"]["disk_full"]:
-            failures.append(f"{dropped} dropped, and the report says {report['losses']}")
+        losses = report["losses"]
+        if not dropped or losses["trace_dropped"] != dropped or not losses["disk_full"]:
+            failures.append(f"{dropped} dropped, and the report has {report['losses']}")
         if threads_[0]["trace_events"] < kept_from + 80_000:
-            failures.append(f"main: {threads_[0]['trace_events']} events, {kept_from} before there was room again")
+            failures.append(
+                f"main: {threads_[0]['trace_events']} events, {kept_from} before there was room "
+                f"again")
     return failures
 
 
 @case
 def interrupted_growth(lab):
-    """A profile on a tmpfs while signals come: the system call that grows a file ends early, and
-    nothing is lost."""
+    """A profile on a tmpfs while signals arrive: the system call that grows a file is interrupted,
+    and nothing is lost."""
     shim = lab.native("interrupted")
     failures = []
     with lab.folder() as folder:
         plain = lab.run(lab.command("Explosive", 16))
         for mode in ("callflow", "calltree,sample=1000", "trace"):
             directory = f"{folder}/{mode.split(',')[0]}"
-            profiled = lab.run(lab.command("Explosive", 16, flags=["-Xmx256m"], agent=f"{mode},out={directory}"),
+            profiled = lab.run(lab.command("Explosive", 16, flags=["-Xmx256m"],
+                                           agent=f"{mode},out={directory}"),
                                env=dict(os.environ, LD_PRELOAD=shim))
             failures += unchanged(profiled, plain, mode)
-            if own_words(profiled.stderr):
+            if own_lines(profiled.stderr):
                 failures.append(f"{mode}: {profiled.stderr[:300]}")
                 continue
             raw = raw_profile.RawProfile(directory)
@@ -469,30 +493,40 @@ def interrupted_growth(lab):
 
 @case
 def no_timers_left(lab):
-    """Threads that cannot be sampled are named with the reason: by the launcher, the report and the status."""
+    """The launcher, the report and the status report threads that cannot be sampled, with the
+    reason."""
     failures = []
     with lab.folder() as folder:
         command = lab.command("LiveThreads", 100, flags=["-Xmx256m"])
         plain = lab.run(command)
-        for event, limits, error in (("TIME", ["--nofile=64:64"], None),  # the timers of POSIX do as well
+        for event, limits, error in (("TIME", ["--nofile=64:64"], None),  # POSIX timers still work
                                      ("perf::PAGE-FAULTS=1000", ["--nofile=64:64"], errno.EMFILE),
-                                     ("TIME", ["--nofile=64:64", "--sigpending=0:0"], errno.EAGAIN)):
+                                     ("TIME", ["--nofile=64:64", "--sigpending=0:0"],
+                                      errno.EAGAIN)):
             out, what = f"{folder}/p", f"--event {event} {' '.join(limits)}"
             shutil.rmtree(out, ignore_errors=True)
             done = lab.run(["prlimit", *limits, lab.jprof, "scs", "--agent", lab.agent,
                             "--event", event, "-o", out, "--", *command])
             failures += unchanged(done, plain, what)
-            flagged = [t for t in raw_profile.RawProfile(out).threads if t["flags"] & raw_profile.NOT_SAMPLED]
+            flagged = [
+                t for t in raw_profile.RawProfile(out).threads
+                if t["flags"] & raw_profile.NOT_SAMPLED]
             report = json.loads(reports.run_report(lab.jprof, "scs", out, "--format", "json"))
-            if report["losses"]["threads_not_sampled"] != len(flagged) or report["losses"]["samples_lost"]:
-                failures.append(f"{what}: {len(flagged)} threads have the flag, the report says {report['losses']}")
+            if report["losses"]["threads_not_sampled"] != len(
+                    flagged) or report["losses"]["samples_lost"]:
+                failures.append(
+                    f"{what}: {len(flagged)} threads have the flag, the report has "
+                    f"{report['losses']}")
             if error is None:
                 if flagged or "could not be sampled" in done.stderr:
-                    failures.append(f"{what}: {len(flagged)} threads without a timer: {done.stderr}")
+                    failures.append(
+                        f"{what}: {len(flagged)} threads without a timer: {done.stderr}")
                 continue
-            said = f"{len(flagged)} threads could not be sampled, or not by every event: {os.strerror(error)}"
+            said = (f"{len(flagged)} threads could not be sampled, or not by every event: "
+                    f"{os.strerror(error)}")
             if not 20 < len(flagged) or any(t["flags"] >> 24 != error for t in flagged):
-                failures.append(f"{what}: {len(flagged)} threads with the flag, not for {os.strerror(error)}")
+                failures.append(
+                    f"{what}: {len(flagged)} threads with the flag, not for {os.strerror(error)}")
             for where, text in (("the launcher", done.stderr),
                                 ("the report", reports.run_report(lab.jprof, "scs", out))):
                 if said not in text:
@@ -502,8 +536,8 @@ def no_timers_left(lab):
 
 @case
 def safepoints_while_the_vm_starts(lab):
-    """Threads are named at VMInit while others stop the VM and virtual threads change their carriers:
-    nobody waits for ever."""
+    """Threads are named at VMInit while others stop the VM and virtual threads change their
+    carriers: there is no deadlock."""
     failures = []
     with lab.folder() as folder:
         for mode in ("callflow", "calltree,sample=500"):
@@ -527,7 +561,7 @@ def safepoints_while_the_vm_starts(lab):
 
 @case
 def once(lab):
-    """ONCE records nothing where a profile is, and says nothing about it."""
+    """ONCE records nothing if a profile exists, and prints nothing about it."""
     failures = []
     with lab.folder() as folder:
         directory = f"{folder}/p"
@@ -535,7 +569,7 @@ def once(lab):
         for run in ("first", "second"):
             profiled = lab.run(lab.command("Explosive", 5, agent=f"callflow,once,out={directory}"))
             failures += unchanged(profiled, plain, f"{run} run with ONCE")
-            if own_words(profiled.stderr):
+            if own_lines(profiled.stderr):
                 failures.append(f"{run} run with ONCE: {profiled.stderr[:300]!r}")
             meta = json.load(open(f"{directory}/meta.json", encoding="utf-8"))
             if run == "first":
@@ -546,14 +580,16 @@ def once(lab):
             failures.append(f"left behind: {os.listdir(folder)}")
         profiled = lab.run(lab.command("Explosive", 5, agent=f"callflow,out={directory}"))
         failures += unchanged(profiled, plain, "without ONCE")
-        if len(own_words(profiled.stderr)) != 1:
-            failures.append(f"without ONCE: not one line says that the place is taken: {profiled.stderr[:300]!r}")
+        if len(own_lines(profiled.stderr)) != 1:
+            failures.append(
+                f"without ONCE: not one line reports that the place is taken: "
+                f"{profiled.stderr[:300]!r}")
     return failures
 
 
 @case
 def nowhere_to_write(lab):
-    """A parent that does not exist, is a file, cannot be written, or holds something else."""
+    """The output's parent does not exist, is a file, cannot be written, or contains other files."""
     failures = []
     with lab.folder() as folder:
         plain = lab.run(lab.command("Greeter", 3, "you"), stdin="abc")
@@ -561,14 +597,18 @@ def nowhere_to_write(lab):
         os.mkdir(f"{folder}/full")
         with open(f"{folder}/full/precious", "w", encoding="utf-8") as f:
             f.write("keep me")
-        places = [f"{folder}/no/such/p", f"{folder}/file/p", f"{folder}/full", "/proc/p", f"{folder}/{'x' * 300}"]
+        places = [f"{folder}/no/such/p", f"{folder}/file/p", f"{folder}/full", "/proc/p",
+                  f"{folder}/{'x' * 300}"]
         for place in places:
-            profiled = lab.run(lab.command("Greeter", 3, "you", agent=f"callflow,out={place}"), stdin="abc")
+            profiled = lab.run(lab.command("Greeter", 3, "you", agent=f"callflow,out={place}"),
+                               stdin="abc")
             failures += unchanged(profiled, plain, place[:60])
             said = [line for line in profiled.stderr.splitlines() if "jprof" in line]
             if len(said) != 1:
-                failures.append(f"{place[:60]}: not one line on stderr says why: {profiled.stderr[:300]!r}")
-            done = lab.cli("callflow", "-o", place, "--", *lab.command("Greeter", 3, "you"), stdin="abc")
+                failures.append(
+                    f"{place[:60]}: not one line on stderr says why: {profiled.stderr[:300]!r}")
+            done = lab.cli("callflow", "-o", place, "--", *lab.command("Greeter", 3, "you"),
+                           stdin="abc")
             failures += one_line_refusal(done, f"-o {place[:60]}")
         with open(f"{folder}/full/precious", encoding="utf-8") as f:
             if f.read() != "keep me":
@@ -578,7 +618,7 @@ def nowhere_to_write(lab):
 
 @case
 def no_permission(lab):
-    """A directory its user may not write: as another user when the test is root."""
+    """A directory that the user may not write; another user's if the test runs as root."""
     more = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     with lab.folder() as folder:
         os.chmod(folder, 0o755)
@@ -593,19 +633,20 @@ def no_permission(lab):
             java + [f"-agentpath:{library}=callflow,out={folder}/locked/p"] + tail, cwd="/", **more)
         failures = unchanged(profiled, plain, "no permission")
         if len([line for line in profiled.stderr.splitlines() if "jprof" in line]) != 1:
-            failures.append(f"no permission: not one line says why: {profiled.stderr[:300]!r}")
+            failures.append(f"no permission: not one line reports why: {profiled.stderr[:300]!r}")
         return failures
 
 
 @case
 def directory_taken_away(lab):
-    """The profile is deleted while it is written, and so is the working directory."""
+    """The profile and the working directory are deleted during the recording."""
     failures = []
     with lab.folder() as folder:
         cwd = os.path.join(folder, "cwd")
         os.mkdir(cwd)
         directory = os.path.join(cwd, "p")
-        with child.running(lab.command("Marker", agent=f"callflow,out={directory}"), text=True, cwd=cwd,
+        with child.running(lab.command("Marker", agent=f"callflow,out={directory}"), text=True,
+                           cwd=cwd,
                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as java:
             removed_at = last = 0
             for line in java.stdout:
@@ -626,24 +667,28 @@ def directory_taken_away(lab):
 
 @case
 def streams(lab):
-    """Arguments, input, both streams and the exit status go through the launcher as they are."""
+    """The launcher passes on arguments, input, both output streams and the exit status
+    unchanged."""
     failures = []
     with lab.folder() as folder:
         words = ("Greeter", 3, "a b", "", "--", "-x", "*")
         plain = lab.run(lab.command(*words), stdin="x" * 100_000)
         never_calibrated = dict(os.environ, XDG_DATA_HOME=f"{folder}/data")
         for mode in ("callflow", "calltree", "trace"):
-            done = lab.cli(mode, "-o", f"{folder}/{mode}", "--", *lab.command(*words), stdin="x" * 100_000,
+            done = lab.cli(mode, "-o", f"{folder}/{mode}", "--", *lab.command(*words),
+                           stdin="x" * 100_000,
                            env=never_calibrated)
             failures += unchanged(done, plain, mode)
-            told = done.stderr
+            shown = done.stderr
             if mode == "callflow":
-                first, told = told.split("\n", 1)
+                first, shown = shown.split("\n", 1)
                 if not first.startswith("jprof: not calibrated"):
-                    failures.append(f"{mode}: the first line does not say that it is not calibrated: {first!r}")
-            if not told.startswith(plain.stderr):
-                failures.append(f"{mode}: stderr does not begin with the program's own: {told[:200]!r}")
-            own = told[len(plain.stderr):].strip().splitlines()
+                    failures.append(
+                        f"{mode}: the first line does not say that it is not calibrated: {first!r}")
+            if not shown.startswith(plain.stderr):
+                failures.append(
+                    f"{mode}: stderr does not begin with the program's own: {shown[:200]!r}")
+            own = shown[len(plain.stderr):].strip().splitlines()
             if not own or f"{folder}/{mode}" not in done.stderr:
                 failures.append(f"{mode}: the end does not say where the profile is: {own}")
         own_signal = lab.cli("callflow", "-o", f"{folder}/kill", "--", "sh", "-c", "kill -TERM $$")
@@ -652,14 +697,15 @@ def streams(lab):
     return failures
 
 
-# --- Bad input --------------------------------------------------------------------------------------------------
+# --- Bad input ----------------------------------------------------------------------------
 
 def clean_exit(done, what):
-    """No crash, no silent failure."""
+    """Checks for a crash and for a failure without a message of one line."""
     if done.returncode not in (0, 1, 2):
         return [f"{what}: exit status {done.returncode}: {done.stderr[-300:]}"]
     if done.returncode != 0 and len(done.stderr.strip().splitlines()) != 1:
-        return [f"{what}: exit status {done.returncode}, stderr {done.stderr[:300]!r} is not one line"]
+        return [
+            f"{what}: exit status {done.returncode}, stderr {done.stderr[:300]!r} is not one line"]
     return []
 
 
@@ -678,7 +724,7 @@ def one_line_refusal(done, what, word=""):
 
 @case
 def bad_commands(lab):
-    """One line that names the thing, exit status 2, and the program is not started."""
+    """One line names the error, the exit status is 2, and the program is not started."""
     failures = []
     with lab.folder() as folder:
         program = lab.command("Greeter", 0, "you")
@@ -690,8 +736,10 @@ def bad_commands(lab):
             (["callflow", "--metric", "time", "-o", out, "--", *program], "--metric"),
             (["callflow", "--no-such", "-o", out, "--", *program], "--no-such"),
             (["callflow", "--metrics", "tme", "-o", out, "--", *program], "tme"),
-            (["callflow", "--metrics", "time+PAPI_NO_SUCH", "-o", out, "--", *program], "PAPI_NO_SUCH"),
-            (["callflow", "--metrics", "time+time+time+time+time+time+time+time+time", "-o", out, "--", *program], ""),
+            (["callflow", "--metrics", "time+PAPI_NO_SUCH", "-o", out, "--", *program],
+             "PAPI_NO_SUCH"),
+            (["callflow", "--metrics", "time+time+time+time+time+time+time+time+time", "-o", out,
+              "--", *program], ""),
             (["callflow", "--tree-memory", "lots", "-o", out, "--", *program], "lots"),
             (["callflow", "--tree-memory", "-5", "-o", out, "--", *program], ""),
             (["trace", "--mode", "sideways", "-o", out, "--", *program], "sideways"),
@@ -725,24 +773,27 @@ def bad_commands(lab):
 
 @case
 def bad_agent_options(lab):
-    """Given to the agent itself: the JVM does not start."""
+    """Options passed directly to the agent: the JVM does not start."""
     failures = []
     with lab.folder() as folder:
         for options, named in (("calflow", "calflow"), ("callflow,tree_memory=lots", "lots"),
-                               ("callflow,metrics=tme", "tme"), ("callflow,fold_recursionn", "fold_recursionn"),
+                               ("callflow,metrics=tme", "tme"),
+                               ("callflow,fold_recursionn", "fold_recursionn"),
                                ("callflow,tree_memory", "tree_memory"), ("callflow,threads", ""),
-                               ("trace,trace_mode=sideways", "sideways"), ("callflow,probe=magic", "magic")):
+                               ("trace,trace_mode=sideways", "sideways"),
+                               ("callflow,probe=magic", "magic")):
             done = lab.run(lab.command("Greeter", 0, "you", agent=f"{options},out={folder}/p"))
             said = [line for line in done.stderr.splitlines() if "jprof" in line]
             if done.returncode == 0 or "hello" in done.stdout:
                 failures.append(f"{options}: the program was started")
             if len(said) != 1 or named not in said[0].lower():
                 failures.append(f"{options}: not one line that names it: {done.stderr[:300]!r}")
-        # The environment's words are appended and checked alike.
+        # The options of the environment are appended and checked in the same way.
         done = lab.run(lab.command("Greeter", 0, "you", agent=f"callflow,out={folder}/p"),
                        env=dict(os.environ, JPROFOPTS="nonsense"))
         if done.returncode == 0 or "nonsense" not in done.stderr:
-            failures.append(f"JPROFOPTS=nonsense: exit status {done.returncode}: {done.stderr[:200]!r}")
+            failures.append(
+                f"JPROFOPTS=nonsense: exit status {done.returncode}: {done.stderr[:200]!r}")
         if os.path.exists(f"{folder}/p"):
             failures.append("a refused run left a profile behind")
     return failures
@@ -750,7 +801,8 @@ def bad_agent_options(lab):
 
 @case
 def filters_that_match_nothing(lab):
-    """Known only when the program has ended: its output is unchanged, the status is 2 and one line says why."""
+    """A filter that matched nothing is known only at the end of the program: its output is
+    unchanged, the status is 2 and one line names the filter."""
     failures = []
     with lab.folder() as folder:
         plain = lab.run(lab.command("Explosive", 5))
@@ -758,23 +810,29 @@ def filters_that_match_nothing(lab):
             out = f"{folder}/{option[2:]}"
             done = lab.cli("callflow", "-o", out, option, value, "--", *lab.command("Explosive", 5))
             if done.stdout != plain.stdout or done.returncode != 2:
-                failures.append(f"{option} {value}: status {done.returncode}, output {done.stdout!r}")
-            if len([line for line in done.stderr.splitlines() if option in line and "match" in line]) != 1:
-                failures.append(f"{option} {value}: not one line says that it matched nothing: {done.stderr[-300:]!r}")
+                failures.append(
+                    f"{option} {value}: status {done.returncode}, output {done.stdout!r}")
+            if len([line for line in done.stderr.splitlines() if option in line
+                    and "match" in line]) != 1:
+                failures.append(
+                    f"{option} {value}: not one line reports that it matched nothing: "
+                    f"{done.stderr[-300:]!r}")
     return failures
 
 
 @case
 def filters(lab):
-    """--methods and --threads keep what they name, with exact counts, and drop the rest."""
+    """--methods and --threads keep what they name, with exact counts, and drop all else."""
     failures = []
     with lab.folder() as folder:
         program = lab.command("Explosive", 10)
         wanted = {"Explosive.left(I)I": 2 ** 10, "Explosive.right(I)I": 2 ** 10 - 1}
-        for option, value, absent in (("--methods", "Explosive.left+Explosive.right", "Explosive.after()V"),
+        for option, value, absent in (("--methods", "Explosive.left+Explosive.right",
+                                       "Explosive.after()V"),
                                       ("--methods", "Explosive*", "java/lang/String.*"),
                                       ("--methods", "-java*-jdk*-sun*", "java/*"),
-                                      ("--threads", "main", "java/lang/ref/Finalizer$FinalizerThread.run()V")):
+                                      ("--threads", "main",
+                                       "java/lang/ref/Finalizer$FinalizerThread.run()V")):
             out = f"{folder}/p"
             shutil.rmtree(out, ignore_errors=True)
             lab.cli("callflow", "-o", out, f"{option}={value}", "--", *program)
@@ -783,7 +841,8 @@ def filters(lab):
             by_method = reports.calls_of(report).by_method
             for name, count in wanted.items():
                 if by_method[name] != count:
-                    failures.append(f"{option} {value}: {name}: {by_method[name]} calls, not {count}")
+                    failures.append(
+                        f"{option} {value}: {name}: {by_method[name]} calls, not {count}")
             kept = [n for n in by_method if expectations.glob_to_regex(absent).match(n)]
             if kept:
                 failures.append(f"{option} {value}: kept {kept[:3]}")
@@ -792,14 +851,17 @@ def filters(lab):
 
 @case
 def focus(lab):
-    """--focus records what it names, wherever the decision is made; the rest is compiled without probes."""
+    """--focus records what it names, wherever the decision is made; all other methods are compiled
+    without probes."""
     failures = []
     wanted = {"Explosive.left(I)I": 2 ** 10, "Explosive.right(I)I": 2 ** 10 - 1}
     with lab.folder() as folder:
         program = lab.command("Explosive", 10)
         plain = lab.run(program)
-        for focused, more, present in (("Explosive.left,Explosive.right", [], True), ("app", [], True),
-                                       ("app", ["--keep-intrinsics"], True), ("app", ["--probe", "jvmti"], True),
+        for focused, more, present in (("Explosive.left,Explosive.right", [], True),
+                                       ("app", [], True),
+                                       ("app", ["--keep-intrinsics"], True),
+                                       ("app", ["--probe", "jvmti"], True),
                                        ("Explosive*,-Explosive.left,-Explosive.right", [], False)):
             out, what = f"{folder}/p", f"--focus {focused} {' '.join(more)}"
             shutil.rmtree(out, ignore_errors=True)
@@ -811,36 +873,44 @@ def focus(lab):
                     failures.append(f"{what}: {name}: {by_method[name]} calls")
             if any(n.startswith("java/") for n in by_method):
                 failures.append(f"{what}: has methods of the JDK")
-            told = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
-            if (told["unprobed"] > 0) != (not more or "jvmti" not in more):
-                failures.append(f"{what}: info says {told}")
+            shown = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
+            if (shown["unprobed"] > 0) != (not more or "jvmti" not in more):
+                failures.append(f"{what}: info prints {shown}")
         done = lab.cli("callflow", "-o", f"{folder}/none", "--focus", "no.such.*", "--", *program)
-        if done.stdout != plain.stdout or done.returncode != 2 or "--focus no.such.*" not in done.stderr:
+        same = done.stdout == plain.stdout
+        if not same or done.returncode != 2 or "--focus no.such.*" not in done.stderr:
             failures.append(f"a focus on nothing: status {done.returncode}: {done.stderr[-300:]!r}")
         out = f"{folder}/intrinsics"
-        lab.cli("callflow", "-o", out, "--focus", "java.lang.StringLatin1.*", "--", *lab.command("Explosive", 5))
+        lab.cli("callflow", "-o", out, "--focus", "java.lang.StringLatin1.*", "--",
+                *lab.command("Explosive", 5))
         named = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]["intrinsics"]
         if not any("java/lang/StringLatin1.equals" in n for n in named):
             failures.append(f"intrinsics in focus are not named: {named}")
     return failures
 
 
-# --- Damaged profiles -------------------------------------------------------------------------------------------
+# --- Damaged profiles ---------------------------------------------------------------------
 
 def damages(directory):
-    """(what, function that damages a copy). Sizes and places spread over every file; random ones are reproducible."""
+    """(description, function that damages a copy). Sizes and positions are spread over every file;
+    random ones are reproducible."""
     import random
     chance = random.Random(20240607)
     for name in sorted(os.listdir(directory)):
         size = os.path.getsize(os.path.join(directory, name))
         yield f"{name} missing", lambda d, n=name: os.remove(f"{d}/{n}")
         yield f"{name} empty", lambda d, n=name: os.truncate(f"{d}/{n}", 0)
-        yield f"{name} is a directory", lambda d, n=name: (os.remove(f"{d}/{n}"), os.mkdir(f"{d}/{n}"))
+        yield f"{name} is a directory", lambda d, n=name: (
+            os.remove(f"{d}/{n}"), os.mkdir(f"{d}/{n}"))
         for part in (0.01, 0.3, 0.7, 0.999):
-            yield f"{name} cut to {part}", lambda d, n=name, s=int(size * part): os.truncate(f"{d}/{n}", s)
-        yield f"{name} one byte short", lambda d, n=name, s=size: os.truncate(f"{d}/{n}", max(0, s - 1))
-        yield f"{name} all ones", lambda d, n=name, s=size: write_at(f"{d}/{n}", 0, b"\xff" * min(s, 1 << 20))
-        yield f"{name} zeroed", lambda d, n=name, s=size: write_at(f"{d}/{n}", 0, bytes(min(s, 1 << 20)))
+            yield f"{name} cut to {part}", lambda d, n=name, s=int(size * part): os.truncate(
+                f"{d}/{n}", s)
+        yield f"{name} one byte short", lambda d, n=name, s=size: os.truncate(
+            f"{d}/{n}", max(0, s - 1))
+        yield f"{name} all ones", lambda d, n=name, s=size: write_at(
+            f"{d}/{n}", 0, b"\xff" * min(s, 1 << 20))
+        yield f"{name} zeroed", lambda d, n=name, s=size: write_at(
+            f"{d}/{n}", 0, bytes(min(s, 1 << 20)))
         for _ in range(6):
             at = [chance.randrange(max(1, min(size, 8192) if i % 2 else size)) for i in range(8)]
             noise = bytes(chance.randrange(256) for _ in range(8))
@@ -860,7 +930,8 @@ def write_at(path, at, data):
 
 @case
 def damaged_profiles(lab):
-    """Every report over every damage: an answer or an error of one line, in finite time; never a crash."""
+    """Every report on every damaged copy: it prints the report or an error of one line, in finite
+    time; it never crashes."""
     failures, tried, refused = [], 0, 0
     with lab.folder() as folder:
         for mode, kinds in (("callflow", ("log-rt", "methods")), ("trace", ("log-gen",))):
@@ -881,7 +952,8 @@ def damaged_profiles(lab):
                     refused += done.returncode != 0
                     failures += clean_exit(done, f"{mode}: {what}: {words[:2]}")
         if not 0 < refused < tried:
-            failures.append(f"of {tried} damaged reports {refused} were refused: the damage does not reach them")
+            failures.append(
+                f"of {tried} damaged reports {refused} were refused: the damage has no effect")
     return failures
 
 
@@ -892,48 +964,27 @@ def other_version(lab):
         directory = f"{folder}/p"
         lab.run(lab.command("Explosive", 5, agent=f"callflow,out={directory}"))
         write_at(f"{directory}/control", 8, b"\x63")
-        for words in (["report", "log-rt", directory], ["report", "methods", directory], ["info", directory]):
+        for words in (["report", "log-rt", directory], ["report", "methods", directory],
+                      ["info", directory]):
             done = lab.cli(*words)
             failures += one_line_refusal(done, "version 99: " + " ".join(words[:2]), "99")
     return failures
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = case.parser(__doc__)
     parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
     parser.add_argument("--agent", default=os.environ.get("JPROF_LIB", "libjprof.so"))
-    parser.add_argument("--programs", help="what programs.py --out made")
-    parser.add_argument("--native", help="folder of the tests' own libraries; default: beside the agent")
-    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    parser.add_argument("--programs", help="output folder of programs.py")
+    parser.add_argument(
+        "--native", help="folder of the tests' libraries (default: that of the agent)")
     parser.add_argument("--jdk", type=int)
     parser.add_argument("--tmp", help="folder for the profiles")
-    parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    args.programs = args.programs and os.path.abspath(args.programs)
-    if args.list:
-        print("\n".join(CASES))
-        return 0
-
-    outcome = collections.Counter()
-    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
-        lab = Lab(args.jprof, os.path.abspath(args.agent), args.programs, jdk, args.tmp,
-                  os.path.abspath(args.native or os.path.dirname(args.agent)))
-        for name in args.case or CASES:
-            started = time.monotonic()
-            try:
-                failures = CASES[name](lab)
-                state = "FAIL" if failures else "ok  "
-            except Skip as why:
-                failures, state = [f"skipped: {name}: {why}"], "skip"
-            except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as e:
-                failures, state = [f"{type(e).__name__}: {str(e)[:600]}"], "FAIL"
-            outcome[state] += 1
-            print(f"{state} {name} {jdk.name} ({time.monotonic() - started:.1f} s)", flush=True)
-            for failure in failures[:20]:
-                print("       " + failure)
-    if outcome["FAIL"]:
-        return 1
-    return jvms.SKIPPED if set(outcome) == {"skip"} else 0
+    programs = args.programs and os.path.abspath(args.programs)
+    native = os.path.abspath(args.native or os.path.dirname(args.agent))
+    return case.run(args, lambda jdk: Lab(
+        args.jprof, os.path.abspath(args.agent), programs, jdk, args.tmp, native))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Exact counts: every program, on every JDK found, in every mode, against the counts it knows by construction.
+"""Tests exact counts: every program, on every JDK found, in every mode, against the counts that it
+has by construction.
 
-    run_exact.py --jprof BIN --agent LIB --programs DIR --native DIR [--group G | --program P] [--mode M] [--jdk N]
-    run_exact.py --oracle LIB ...   checks the programs' expectations themselves, by JVMTI method events
+    run_exact.py --jprof BIN --agent LIB --programs DIR --native DIR [--group G | --program P]
+                 [--mode M] [--jdk N]
+    run_exact.py --oracle LIB ...   checks the programs' expectations by JVMTI method events
 """
 import argparse
 import collections
@@ -62,12 +64,13 @@ def cases_of(program, jdk, focus):
 
 
 USUAL = ("callflow", "callflow,focus=app,keep_intrinsics")
-NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")  # groups whose paths lead out of the focus and back
+# groups whose paths lead out of the focus and back
+NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 
 
 def shared(chosen, jdks, focus):
-    """Each case on one of the JDKs that have it, turn by turn; the usual ones, tiered, on all of them. With a focus, trees of
-    counts and traces of some groups only."""
+    """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them.
+    With a focus, counts and traces run for some groups only."""
     turn = 0
     for program in chosen:
         on = collections.defaultdict(list)
@@ -106,13 +109,14 @@ class Runner:
         if program.native and case.jdk.major >= 24:
             command.append("--enable-native-access=ALL-UNNAMED")
         if program.agentjar:
-            command.append("-javaagent:" + os.path.join(self.args.programs, "agents", program.name + ".jar"))
+            command.append(
+                "-javaagent:" + os.path.join(self.args.programs, "agents", program.name + ".jar"))
         if agent:
             command.append("-agentpath:" + agent)
         return command + ["-cp", self.classes, program.name]
 
     def run_java(self, case, agent, folder):
-        """(failures, stdout); a crashed JVM leaves its files in `folder`."""
+        """(failures, stdout); a crashed JVM writes its files to `folder`."""
         done = child.run(self.java_command(case, agent), TIMEOUT, cwd=folder)
         failures = []
         if done.returncode != case.program.exit or "PROGRAM FAILED" in done.stdout:
@@ -130,7 +134,8 @@ class Runner:
             if self.args.oracle:
                 return self.check_oracle(case, folder)
             return self.check_profile(case, os.path.join(folder, "p.jprof"))
-        except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError) as e:
+        except (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError,
+                ValueError) as e:
             return [f"{type(e).__name__}: {str(e)[:600]}"]
         finally:
             if self.args.keep:
@@ -146,7 +151,8 @@ class Runner:
             for i, line in enumerate(f):
                 name, count = line.rsplit(" ", 1)
                 calls.add(i, None, name, int(count), "")
-        return failures + expectations.compare(expectations.parse(stdout), calls, ("calls",), "oracle")
+        return failures + expectations.compare(expectations.parse(stdout), calls, ("calls",),
+                                               "oracle")
 
     def check_profile(self, case, directory):
         failures, stdout = self.run_java(
@@ -160,18 +166,19 @@ class Runner:
 
         raw = raw_profile.RawProfile(directory)
         failures += raw.check(allow, case.program.open)
-        if case.agent.startswith("trace"):  # no tree: the counts are in the order of events
-            return failures if self.args.raw_only else failures + self.check_trace(directory, expected)
+        if case.agent.startswith("trace"):  # no tree: the counts are in the sequence of events
+            return failures if self.args.raw_only else failures + self.check_trace(
+                directory, expected)
         failures += expectations.compare(expected, raw.calls(), kinds, "raw")
-        # What a report makes of the files depends on the mode in the letters of types only, and tiered has all of them.
+        # The mode affects only the type letters of a report, and tiered has all of them.
         if self.args.raw_only or (self.args.share and case.mode != "tiered"):
             return failures
 
         separate = reports.log_rt(self.args.jprof, directory, "--threads", "separate", "--raw")
         failures += reports.check(separate, "separate")
-        told = separate["metrics"][0]["raw"] if separate["metrics"] else 0.0
-        if abs(told - raw.time()) > 1e-9 * abs(told) + 1:
-            failures.append(f"the report's raw {told} is not the files' {raw.time()}")
+        printed = separate["metrics"][0]["raw"] if separate["metrics"] else 0.0
+        if abs(printed - raw.time()) > 1e-9 * abs(printed) + 1:
+            failures.append(f"the report's raw {printed} is not the files' {raw.time()}")
         failures += reports.check_losses(separate, "separate", allow)
         failures += expectations.compare(expected, reports.calls_of(separate), kinds, "separate")
 
@@ -180,11 +187,12 @@ class Runner:
         merged = reports.log_rt(self.args.jprof, directory, "--threads", "merged", "--raw")
         failures += reports.check(merged, "merged")
         failures += expectations.compare(
-            expected, reports.calls_of(merged), ("calls",) if folded else ("calls", "path"), "merged")
+            expected, reports.calls_of(merged), ("calls",) if folded else ("calls", "path"),
+            "merged")
         return failures
 
     def check_trace(self, directory, expected):
-        """Entries in the trace, method by method, are the expected calls."""
+        """Compares the entries in the trace, by method, with the expected calls."""
         report = [self.args.jprof, "report", "log-gen", directory]
         with child.running(report, stdout=subprocess.PIPE) as printed:  # tens of millions of lines
             counted = child.run(["awk", COUNT_ENTRIES], stdin=printed.stdout, check=True)
@@ -199,20 +207,25 @@ class Runner:
 
 
 # Lines of log-gen: a time, > or <, the method with its type in front.
-COUNT_ENTRIES = '$2 == ">" { ++calls[$3] } END { for (name in calls) print substr(name, 3), calls[name] }'
+COUNT_ENTRIES = '$2 == ">" { ++calls[$3] } ' \
+                'END { for (name in calls) print substr(name, 3), calls[name] }'
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
     parser.add_argument("--agent", default=os.environ.get("JPROF_LIB", "libjprof.so"))
-    parser.add_argument("--programs", required=True, help="what programs.py --out made")
+    parser.add_argument("--programs", required=True, help="output folder of programs.py")
     parser.add_argument("--native", required=True, help="folder of libe2e_native.so")
-    parser.add_argument("--oracle", help="libentry_oracle.so: check the expectations, not the profiler")
-    parser.add_argument("--focus", action="store_true", help="only the program's own classes are probed")
-    parser.add_argument("--share", action="store_true", help="share the cases among the JDKs, and read reports of the tiered "
-                        "mode only; all JDKs have the usual case")
-    parser.add_argument("--raw-only", action="store_true", help="read the files only, run no report")
+    parser.add_argument(
+        "--oracle", help="libentry_oracle.so: check the expectations, not the profiler")
+    parser.add_argument("--focus", action="store_true", help="probe only the program's own classes")
+    parser.add_argument("--share", action="store_true",
+                        help="distribute the cases over the JDKs, and read reports of the "
+                        "tiered mode only; the usual case runs on all JDKs")
+    parser.add_argument("--raw-only", action="store_true",
+                        help="read only the files, run no report")
     parser.add_argument("--no-agent", action="store_true", help="only run the programs, unprofiled")
     parser.add_argument("--group")
     parser.add_argument("--program")
@@ -220,14 +233,15 @@ def main():
     parser.add_argument("--jdk", type=int)
     parser.add_argument("--options", help="only this agent option string, e.g. calltree")
     parser.add_argument("--tmp", help="folder for the profiles")
-    parser.add_argument("--keep", action="store_true", help="leave the profiles")
+    parser.add_argument("--keep", action="store_true", help="keep the profiles")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    gc.disable()  # hundreds of thousands of small objects, and no cycles: half the time of reading a report
+    gc.disable()  # halves the time to read a report: many small objects, no cycles
     for name in ("jprof", "agent", "programs", "native", "oracle"):
         if getattr(args, name):
             setattr(args, name, os.path.abspath(getattr(args, name)))
-    os.environ["LD_LIBRARY_PATH"] = args.native  # where HotSpot looks for a program's JNI library
+    # where HotSpot searches for a program's JNI library
+    os.environ["LD_LIBRARY_PATH"] = args.native
 
     chosen = [p for p in programs.load_all()
               if args.group in (None, p.group) and args.program in (None, p.name)]
@@ -250,7 +264,9 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for case, (failures, seconds) in zip(cases, pool.map(timed, cases)):
-            print(f"{'FAIL' if failures else 'ok  '} {seconds:5.1f} s {case} {' '.join(case.flags)}", flush=True)
+            print(
+                f"{'FAIL' if failures else 'ok  '} {seconds:5.1f} s {case} {' '.join(case.flags)}",
+                flush=True)
             for failure in failures[:12]:
                 print("       " + failure)
             failed += bool(failures)

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Callstack sampling against what is known: shares of methods of all kinds, virtual threads, what the JVM's own beans
-say of blocking and allocation, idle and wall-clock time.
+"""Compares callstack sampling with known values: shares of methods of all kinds, virtual threads,
+blocking and allocation according to the JVM's beans, idle and wall-clock time.
 
 Usage: scs_test.py --jprof JPROF --agent LIB --programs DIR [--native LIB] [--case NAME] [--list]
 """
-import argparse
 import concurrent.futures
 import json
 import os
@@ -15,19 +14,15 @@ import jvms
 import raw_profile
 import reports
 import sampled
+from cases import Cases
 from sampled import check
 
-CASES = {}
+case = Cases()
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release")
 
 
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
 def cost_share(tree, rate):
-    """What taking the stacks cost, as a share of the CPU time that they stand for."""
+    """The cost of the stack walks, as a share of the CPU time that the samples represent."""
     return tree.report["stacks"]["cost_ns"] * rate / (1e9 * tree.taken)
 
 
@@ -36,73 +31,96 @@ def parts(lab, jdks, modes, seconds=2.5, rate=1000):
         for mode in modes:
             rows, tree = sampled.known_parts(lab, jdk, mode, seconds, rate)
             sampled.print_parts(f"{jdk.name} {mode}", rows, tree)
-            # 4 standard errors of a share of 25 % in 2,500 samples are 3.5 points; timers are steadier than chance.
+            # 4 standard errors of a share of 25 % in 2,500 samples are 3.5 points; timers vary less
+            # than random samples.
             for name, true, got in rows:
-                check(abs(true - got) < 3, f"{jdk.name} {mode}: {name} has {got:.2f} % of the samples and {true:.2f} % of the time")
-            check(tree.unknown_percent() < 1, f"{jdk.name} {mode}: {tree.unknown_percent():.2f} % unknown")
+                check(abs(true - got) < 3,
+                      f"{jdk.name} {mode}: {name} has {got:.2f} % of the samples and {true:.2f} % "
+                      f"of the time")
+            check(tree.unknown_percent() < 1,
+                  f"{jdk.name} {mode}: {tree.unknown_percent():.2f} % unknown")
             share = cost_share(tree, rate)
-            print(f"    taking the stacks: {100 * share:.2f} % of the time that they stand for")
-            check(0 < share < 0.3, f"{jdk.name} {mode}: taking the stacks cost {100 * share:.1f} % of it")
+            print(f"    stack walks: {100 * share:.2f} % of the time that the samples represent")
+            check(
+                0 < share < 0.3,
+                f"{jdk.name} {mode}: the stack walks cost {100 * share:.1f} % of it")
             for method, frames in (("down400", 401), ("down1500", 1501)):
                 got = tree.deepest(method, called="spin")
                 check(got == frames, f"{method}: {got} frames on a stack, not {frames}")
             if lab.native:
-                inside, leaf = tree.below("nativeSpin", "main"), tree.below("nativeSpin", "main", leaf="libsampled_parts.so.")
-                check(leaf > 0.95 * inside, f"{inside} samples in the native method, {leaf} of them in its C functions")
+                inside, leaf = tree.below("nativeSpin", "main"), tree.below(
+                    "nativeSpin", "main", leaf="libsampled_parts.so.")
+                check(leaf > 0.95 * inside,
+                      f"{inside} samples in the native method, {leaf} of them in its C functions")
             if mode in ("c2", "default"):
-                inside, inlined = tree.below("inlinedFour", "main"), tree.below("inlinedFour", "main", types="lL")
-                check(inlined > 0.7 * inside, f"inlinedFour: {inlined} of {inside} samples are in inlined code")
-                check(tree.below("separateFour", "main", types="lL") == 0, "separateFour is not inlined")
+                inside, inlined = tree.below("inlinedFour", "main"), tree.below(
+                    "inlinedFour", "main", types="lL")
+                check(inlined > 0.7 * inside,
+                      f"inlinedFour: {inlined} of {inside} samples are in inlined code")
+                check(tree.below("separateFour", "main", types="lL") == 0,
+                      "separateFour is not inlined")
 
 
 @case
 def parts_compiled(lab, jdks):
-    """Shares of SampledParts' parts as the program measured them: tiered, and C2 alone."""
+    """Shares of SampledParts' parts as the program measured them: tiered, and C2 only."""
     parts(lab, jdks, ["default", "c2"])
 
 
 @case
 def parts_other(lab, jdks):
-    """The same interpreted, and by C1 alone."""
+    """The same interpreted, and with C1 only."""
     parts(lab, jdks, ["int", "c1"])
 
 
 @case
 def timers(lab, jdks):
-    """Shares by each source of CPU time. A signal of the POSIX timer comes with a tick of the kernel and stands for several
-    periods: a quarter of the samples at 250 ticks a second, so twice the error."""
+    """Shares by each timer of CPU time.
+
+    A POSIX timer's signal is sent at a tick of the kernel and represents several periods: a quarter
+    of the samples at 250 ticks per second, so twice the error."""
     for jdk in jdks:
-        for timer in ("perf", "posix") if jdk is jdks[0] else ("posix",):  # the other cases sample by perf
+        # the other cases sample by perf
+        for timer in ("perf", "posix") if jdk is jdks[0] else ("posix",):
             try:
                 rows, tree = sampled.known_parts(lab, jdk, "default", 2, 1000, ["--timer", timer])
             except sampled.Bad as bad:
                 if "--timer perf:" not in str(bad):
                     raise
-                print(f"{jdk.name}: no perf events here: {bad}")
+                print(f"{jdk.name}: perf events are not available: {bad}")
                 continue
             sampled.print_parts(f"{jdk.name} {timer}", rows, tree)
             for name, true, got in rows:
-                check(abs(true - got) < (3 if timer == "perf" else 6), f"{jdk.name} {timer}: {name} has {got:.2f} % of the samples and {true:.2f} % of the time")
+                check(abs(true - got) < (3 if timer == "perf" else 6),
+                      f"{jdk.name} {timer}: {name} has {got:.2f} % of the samples and {true:.2f} % "
+                      f"of the time")
             with open(os.path.join(lab.work, "profile", "meta.json"), encoding="utf-8") as file:
                 meta = json.load(file)
             check(meta["options"]["timer"] == timer, meta["options"])
-            check(meta["metrics"][0]["period"] == 1_000_000 and "asked_period" not in meta["metrics"][0], meta["metrics"])
+            check(meta["metrics"][0]["period"] == 1_000_000
+                  and "asked_period" not in meta["metrics"][0], meta["metrics"])
 
 
 @case
 def asked_rate(lab, jdks):
-    """The profile has the rate that was used, and the one that was asked for. The agent alone assumes what an interrupt costs."""
+    """The profile contains the rate used and the rate requested.
+
+    Without the launcher, the agent assumes the cost of an interrupt."""
     jdk, out = jdks[0], os.path.join(lab.work, "asked")
     agent = f"-agentpath:{lab.agent}=SCS,SCS_RATE=1000,INTERRUPT_NS=500000,OUT={out}"
-    done = child.run(lab.java(jdk, "SampledEvents", "allocation", 5, jvm=["-Xmx512m", agent]), 60, cwd=lab.work)
+    done = child.run(lab.java(jdk, "SampledEvents", "allocation", 5, jvm=["-Xmx512m", agent]), 60,
+                     cwd=lab.work)
     check(done.returncode == 0, done.stderr)
     with open(os.path.join(out, "meta.json"), encoding="utf-8") as file:
         metric = json.load(file)["metrics"][0]
     check((metric["period"], metric["asked_period"]) == (2_500_000, 1_000_000), metric)
     check(lab.tree(out).period("samples") == 2_500_000, "the report's period")
-    # Refused before anything is sampled; said and lowered where the program ends at once.
-    for words, status, said in [("SCS=TIME=49999", 1, "a timer's period is at least 50000 ns"), ("SCS,SCS_RATE=20001", 1, "from 1 to 20000"),
-                                ("SCS,NOSTART,SCS_RATE=20000", 0, "sampling at 5,000/s instead of 20,000/s: an interrupt is assumed to cost 40 us")]:
+    # Refused before anything is sampled; lowered, with a message, if the program ends at once.
+    for words, status, said in [("SCS=TIME=49999", 1, "a timer's period is at least 50000 ns"),
+                                ("SCS,SCS_RATE=20001", 1, "from 1 to 20000"),
+                                ("SCS,NOSTART,SCS_RATE=20000", 0,
+                                 "sampling at 5,000/s instead of 20,000/s: an interrupt is assumed "
+                                 "to cost 40 us")]:
         agent = f"-agentpath:{lab.agent}={words},OUT={os.path.join(lab.work, 'none')}"
         done = child.run([jdk.tool("java"), agent, "-version"], 60, cwd=lab.work)
         check(done.returncode == status and said in done.stderr + done.stdout, f"{words}: {done}")
@@ -110,21 +128,25 @@ def asked_rate(lab, jdks):
 
 @case
 def virtual(lab, jdks):
-    """Virtual threads at 1:2:4: their own stacks, no frame of a carrier, one row for all of a carrier's."""
+    """Virtual threads at 1:2:4: own stacks without carrier frames, one row per carrier."""
     for jdk in [j for j in jdks if j.major >= 21] or jvms.needed_jdks(least=21):
         output, directory = lab.record(["--rate", "1000"], lab.java(
-            jdk, "SampledVirtual", 20, 3_000_000, jvm=["-Djdk.virtualThreadScheduler.parallelism=1"]))
+            jdk, "SampledVirtual", 20, 3_000_000,
+            jvm=["-Djdk.virtualThreadScheduler.parallelism=1"]))
         check(output == "done\n", output)
         tree = lab.tree(directory)
         counts = [tree.below(name) for name in ("one", "two", "four")]
         shares = [100 * n / sum(counts) for n in counts]
-        print(f"{jdk.name}: {counts}: {shares[0]:.1f} {shares[1]:.1f} {shares[2]:.1f} %, unknown {tree.unknown_percent():.2f} %")
+        print(
+            f"{jdk.name}: {counts}: {shares[0]:.1f} {shares[1]:.1f} {shares[2]:.1f} %, unknown "
+            f"{tree.unknown_percent():.2f} %")
         for got, true in zip(shares, (14.29, 28.57, 57.14)):
             check(abs(got - true) < 4, f"shares {shares}, not 1:2:4")
         check(tree.unknown_percent() < 1, f"{tree.unknown_percent():.2f} % unknown")
         check(tree.deepest("four") == 51, f"{tree.deepest('four')} frames of four, not 51")
         carried = sum(n for path, n in tree.rows() if any(".four(" in name for _, name in path)
-                      and any("VirtualThread.runContinuation" in name or "ForkJoinPool" in name for _, name in path))
+                      and any("VirtualThread.runContinuation" in name or "ForkJoinPool" in name
+                              for _, name in path))
         check(carried == 0, f"{carried} samples of virtual threads with frames of their carrier")
 
 
@@ -136,9 +158,10 @@ def of_metric(lab, directory, name):
 
 @case
 def contention(lab, jdks):
-    """MONITOR_CONTENDED_ENTERED's time is ThreadMXBean's blocked time; its samples are the blocked counts."""
+    """MONITOR_CONTENDED_ENTERED equals ThreadMXBean's blocked time and blocked count."""
     for jdk in jdks:
-        output, directory = lab.record(["--event", "MONITOR_CONTENDED_ENTERED", "--event", "MONITOR_CONTENDED_ENTER", "--objects"],
+        output, directory = lab.record(["--event", "MONITOR_CONTENDED_ENTERED", "--event",
+                                        "MONITOR_CONTENDED_ENTER", "--objects"],
                                        lab.java(jdk, "SampledEvents", "contention", 50))
         beans = [line.split() for line in output.splitlines() if line.startswith("blocked ")]
         blocked, count = sum(int(b[2]) for b in beans) * 1e6, sum(int(b[3]) for b in beans)
@@ -146,10 +169,12 @@ def contention(lab, jdks):
         waited, objects = tree.below("contend"), tree.below("contend", leaf="java/lang/Object")
         entered = of_metric(lab, directory, "MONITOR_CONTENDED_ENTERED.samples").below("contend")
         enter = of_metric(lab, directory, "MONITOR_CONTENDED_ENTER").below("contend")
-        print(f"{jdk.name}: blocked {blocked / 1e6:.0f} ms, waited {waited / 1e6:.1f} ms: {100 * waited / blocked - 100:+.2f} %; "
+        print(f"{jdk.name}: blocked {blocked / 1e6:.0f} ms, waited {waited / 1e6:.1f} ms: "
+              f"{100 * waited / blocked - 100:+.2f} %; "
               f"counts {count}, {enter}, {entered}")
         check(abs(waited / blocked - 1) < 0.05, "the times differ by more than 5 %")
-        check(enter == entered and abs(enter - count) <= 0.05 * count, f"{count} by the bean, {enter} enter, {entered} entered")
+        check(enter == entered and abs(enter - count) <= 0.05 * count,
+              f"{count} by the bean, {enter} enter, {entered} entered")
         check(objects == waited, f"{objects} of {waited} ns have the object's class as their leaf")
 
 
@@ -163,7 +188,8 @@ def allocation(lab, jdks):
         tree = of_metric(lab, directory, "ALLOCATED_BYTES")
         estimate = tree.below("allocation", "main")
         samples = of_metric(lab, directory, "ALLOCATED_BYTES.samples").below("allocation", "main")
-        print(f"{jdk.name}: {allocated} bytes allocated, {estimate} estimated from {samples} samples: "
+        print(f"{jdk.name}: {allocated} bytes allocated, {estimate} estimated from {samples} "
+              f"samples: "
               f"{100 * estimate / allocated - 100:+.2f} %")
         check(abs(estimate / allocated - 1) < 0.05, "the estimate is off by more than 5 %")
         for kind in ("java/lang/StringBuilder", "[B", "[J", "[I"):
@@ -174,27 +200,35 @@ def allocation(lab, jdks):
 
 @case
 def idle(lab, jdks):
-    """WALL is every thread's elapsed time; CPU time and IDLE together are, too."""
+    """WALL equals every thread's elapsed time; so does the sum of CPU time and IDLE."""
     for jdk in jdks:
         for events in (["WALL=10"], ["TIME", "IDLE=10"]):
             options = [text for event in events for text in ("--event", event)]
-            output, directory = lab.record(["--rate", "1000", *options], lab.java(jdk, "SampledEvents", "idle", 1500))
+            output, directory = lab.record(["--rate", "1000", *options],
+                                           lab.java(jdk, "SampledEvents", "idle", 1500))
             trees = [of_metric(lab, directory, event) for event in lab.tree(directory).metrics()]
-            for _, name, elapsed, ran in [line.split() for line in output.splitlines() if line.startswith("thread ")]:
-                sums = [t.below("timed", name) * t.report["metrics"][t.metric]["period"] for t in trees]
+            for _, name, elapsed, ran in [
+                    line.split() for line in output.splitlines() if line.startswith("thread ")]:
+                sums = [t.below("timed", name) * t.report["metrics"][t.metric]["period"]
+                        for t in trees]
                 ratio = sum(sums) / int(elapsed)
-                print(f"{jdk.name} {'+'.join(events)} {name:<8} elapsed {int(elapsed) / 1e6:.0f} ms, ran {int(ran) / 1e6:.0f} ms, "
-                      f"sampled {' + '.join(f'{s / 1e6:.0f}' for s in sums)} ms: {100 * ratio:.1f} %")
-                # What passes between a thread's last tick and its end is not seen.
+                print(f"{jdk.name} {'+'.join(events)} {name:<8} elapsed {int(elapsed) / 1e6:.0f} "
+                      f"ms, ran {int(ran) / 1e6:.0f} ms, "
+                      f"sampled {' + '.join(f'{s / 1e6:.0f}' for s in sums)} ms: {100 * ratio:.1f} "
+                      f"%")
+                # The time between a thread's last tick and its end is not sampled.
                 check(0.95 < ratio < 1.05, f"{name}: {100 * ratio:.1f} % of its time")
 
 
 def fair_share(directory, rate):
-    """Samples of all kinds, lost ones too, over what the threads' CPU time makes at the rate."""
+    """Samples of all kinds, lost ones included, divided by the number that the threads' CPU time
+    implies at the rate."""
     threads = raw_profile.RawProfile(directory).threads
-    cpu = sum(t["cpu_ns_end"] - t["cpu_ns_start"] for t in threads if t["cpu_ns_end"] > t["cpu_ns_start"])
+    cpu = sum(
+        t["cpu_ns_end"] - t["cpu_ns_start"] for t in threads if t["cpu_ns_end"] > t["cpu_ns_start"])
     kept = sum(t["samples"] for t in threads)
-    return kept, (kept + sum(t["samples_own"] + t["samples_lost"] for t in threads)) / (cpu / 1e9 * rate)
+    return kept, (kept + sum(t["samples_own"] + t["samples_lost"] for t in threads)) / (
+        cpu / 1e9 * rate)
 
 
 def storms(lab, jdks, names, rate=1000):
@@ -204,9 +238,12 @@ def storms(lab, jdks, names, rate=1000):
             what = f"{jdk.name} {name} {flags}"
             tree, directory = sampled.storm(lab, jdk, name, 4, flags, rate=rate)
             kept, share = fair_share(directory, rate)
-            print(f"{what}: {kept} samples kept, {100 * share:.1f} % of what the threads' CPU time makes")
+            print(
+                f"{what}: {kept} samples kept, {100 * share:.1f} % of what the threads' CPU time "
+                f"implies")
             if name in ("time", "calltree"):
-                check(0.7 < share < 1.15, f"{what}: {100 * share:.1f} % of the samples that the CPU time makes")
+                check(0.7 < share < 1.15,
+                      f"{what}: {100 * share:.1f} % of the samples that the CPU time implies")
                 check(kept > 100, f"{what}: {kept} samples in the tree")
             if name == "calltree":
                 metric = [m["name"] for m in tree["metrics"]].index("samples")
@@ -217,13 +254,14 @@ def storms(lab, jdks, names, rate=1000):
                 check(calls > 100_000, f"{what}: {calls} calls")
                 continue
             print(f"    unknown {tree.unknown_percent():.3f} %")
-            check(tree.taken == kept > 100, f"{what}: {tree.taken} samples in the report, {kept} were taken")
+            check(tree.taken == kept > 100,
+                  f"{what}: {tree.taken} samples in the report, {kept} were taken")
             check(tree.unknown_percent() < 1, f"{what}: {tree.unknown_percent():.2f} % unknown")
 
 
 @case
 def storm_time(lab, jdks):
-    """40 threads of all kinds at 1 kHz, walking stacks, and charging calltree's nodes."""
+    """40 threads of all kinds at 1 kHz: stack walks, and samples of calltree's nodes."""
     storms(lab, jdks, ["time", "calltree"])
 
 
@@ -238,16 +276,18 @@ PHASES = (300, 4500, 500)  # ms of first, when second begins, ms of second
 
 @case
 def delay_and_duration(lab, jdks):
-    """--delay leaves out what comes before it, --duration what comes after."""
+    """--delay excludes what happens before it, --duration what happens after."""
     jdk = jdks[-1]
     wanted = {(): (True, True), ("--delay", "3"): (False, True), ("--duration", "3"): (True, False),
               ("--delay", "60", "--duration", "9"): (False, False)}
 
     def record(options):
         command = lab.java(jdk, "SampledPhases", *PHASES, jvm=["-Xmx128m"])
-        output, directory = lab.record(["--rate", "1000", *options], command, "phases" + "".join(options))
+        output, directory = lab.record(["--rate", "1000", *options], command,
+                                       "phases" + "".join(options))
         tree = lab.tree(directory)
-        return sampled.parts_of(output), {name: tree.below(name, "main") for name in ("first", "second")}
+        return sampled.parts_of(
+            output), {name: tree.below(name, "main") for name in ("first", "second")}
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = dict(zip(wanted, pool.map(record, wanted)))
@@ -256,27 +296,31 @@ def delay_and_duration(lab, jdks):
         for (name, count), sampled_ in zip(counts.items(), wanted[options]):
             most = 1.3 * parts_[name] / 1e6 + 3
             check((0.5 * parts_[name] / 1e6 < count < most) if sampled_ else count == 0,
-                  f"{options}: {count} samples of {name}, which had {parts_[name] / 1e6:.0f} ms of CPU time")
+                  f"{options}: {count} samples of {name}, which had {parts_[name] / 1e6:.0f} ms of "
+                  f"CPU time")
 
 
 @case
 def java_only(lab, jdks):
-    """--java-only leaves native frames out and keeps every sample."""
+    """--java-only omits native frames and keeps every sample."""
     for jdk in jdks:
         trees = {}
         for options in ((), ("--java-only",)):
             output, directory = lab.record(["--rate", "1000", *options],
-                                           lab.java(jdk, "SampledPhases", 1000, 0, 0, jvm=["-Xmx128m"]))
+                                           lab.java(jdk, "SampledPhases", 1000, 0, 0,
+                                                    jvm=["-Xmx128m"]))
             tree = lab.tree(directory)
             letters = {kind for path, n in tree.rows() if n for kind, _ in path[1:]}
             truth = sampled.parts_of(output)["first"] / 1e6
             trees[options] = (letters, tree.below("first", "main"), truth)
-            print(f"{jdk.name} {options}: frames {sorted(letters)}, {tree.below('first', 'main')} samples "
+            print(f"{jdk.name} {options}: frames {sorted(letters)}, {tree.below('first', 'main')} "
+                  f"samples "
                   f"in {truth:.0f} ms")
         check("F" in trees[()][0], f"native frames without the option: {trees[()][0]}")
         letters, count, truth = trees[("--java-only",)]
         check(letters <= set("IiJjRrLlNnO"), f"frames of {letters}")
-        check(0.7 * truth < count < 1.2 * truth, f"{count} samples of a method that had {truth:.0f} ms")
+        check(0.7 * truth < count < 1.2 * truth,
+              f"{count} samples of a method that had {truth:.0f} ms")
 
 
 @case
@@ -290,30 +334,27 @@ def calltree_samples(lab, jdks):
         nodes = {n["id"]: n for n in report["threads"][0]["nodes"]}
         for name, ns in sampled.parts_of(output).items():
             top = [n for n in nodes.values() if n["name"].startswith(f"SampledPhases.{name}(")]
-            check([n["calls"] for n in top] == [1], f"{name}: calls {[n['calls'] for n in top]}, not 1")
+            check([n["calls"] for n in top] == [1],
+                  f"{name}: calls {[n['calls'] for n in top]}, not 1")
 
             def within(node):
                 return node is not None and (node is top[0] or within(nodes.get(node["parent"])))
 
             count = sum(n["base"][metric] for n in nodes.values() if within(n))
             print(f"{jdk.name} {name}: {count:.0f} samples in {ns / 1e6:.0f} ms")
-            check(0.7 < count / (ns / 1e6) < 1.2, f"{name}: {count} samples at 1000/s in {ns / 1e6:.0f} ms")
+            check(0.7 < count / (ns / 1e6) < 1.2,
+                  f"{name}: {count} samples at 1000/s in {ns / 1e6:.0f} ms")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = case.parser(__doc__)
     sampled.arguments(parser, BUILD)
-    parser.add_argument("--case", choices=list(CASES))
-    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    if options.list:
-        print("\n".join(CASES))
-        return
-    for name in [options.case] if options.case else CASES:
-        print(f"{name}: {CASES[name].__doc__.splitlines()[0]}", flush=True)
+    for name, function in case.chosen(options):
+        print(f"{name}: {function.__doc__.splitlines()[0]}", flush=True)
         with sampled.folder() as work:
             try:
-                CASES[name](sampled.lab_of(options, work), sampled.jdks_of(options))
+                function(sampled.lab_of(options, work), sampled.jdks_of(options))
             except sampled.Bad as bad:
                 sys.exit(f"FAILED: {bad}")
 

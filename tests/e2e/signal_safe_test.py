@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Walks the agent's machine code from the signal handler and from the probes, and looks at
-everything that they can reach.
+"""Follows the agent's machine code from the signal handler and from the probes, and checks all code
+that they can reach.
 
 Usage: signal_safe_test.py LIBJPROF.SO [OBJDUMP] [READELF]
 
-A signal can come inside malloc, inside the dynamic linker, or before the thread's storage is
-there; a probe runs in Java state. So neither may reach malloc or operator new, throw, take a
-mutex, or have a thread's variable made (__tls_get_addr); and no function may be bound at its first
-call: the library is linked with -z now. What is called in other libraries is on the lists below;
-everything else is an error. The walk follows calls and jumps by address. Where a function calls
-through a pointer, INDIRECT says what it can reach, and that is walked, too.
+A signal can arrive inside malloc, inside the dynamic linker, or before the thread's local storage
+exists; a probe runs in Java state. Therefore neither may reach malloc or operator new, throw, lock
+a mutex, or allocate a thread-local variable (__tls_get_addr); and no function may be bound at its
+first call: the library is linked with -z now. The lists below contain the permitted functions of
+other libraries; all others are an error. The test follows calls and jumps by address. If a function
+calls through a pointer, INDIRECT lists what it can reach, which is also followed.
 """
 import bisect
 import re

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The stack walker in running JVMs, on every JDK found: stacks of known shapes, AsyncGetCallTrace and JVMTI as oracles.
+"""Tests the stack walker in running JVMs, on every JDK found, with stacks of known shapes and with
+AsyncGetCallTrace and JVMTI as oracles.
 
     stack_walk_test.py --oracle LIB --programs DIR [--jdk N] [--millis N] [--rate N] [--verbose]
 
-Prints one line per JDK, mode and program: how many walks ended unknown or truncated, how many agree with the oracles,
-and the median time of a walk by depth (with the test's own load beside it).
+Prints one line per JDK, mode and program: how many walks ended unknown or truncated, how many agree
+with the oracles, and the median time of a walk by depth (under the load of the test itself).
 """
 import argparse
 import collections
@@ -28,7 +29,8 @@ MODES = {
 # StaleCaller: every call goes through an adapter that calls the VM.
 STALE = ["-Xbatch", "-XX:-UseOnStackReplacement", "-XX:-Inline"]
 
-# Own method (a pattern) -> the own methods it may be called from; classes between them are the JDK's.
+# Method of the program (a pattern) -> the program's methods that may call it; classes between them
+# are the JDK's.
 MAY_BE_CALLED_FROM = {
     r"main|<clinit>|lambda\$main\$\d+": "",
     r"(Odd|Even|S\d)\.<init>": r"<clinit>|Even\.<init>",
@@ -55,15 +57,16 @@ MAY_BE_CALLED_FROM = {
 }
 BOTTOMS = r"main|<clinit>|lambda\$main\$\d+"
 
-MOST_UNKNOWN = 0.02        # of the samples of one run; the aim, over all runs, is far below:
+MOST_UNKNOWN = 0.02        # of the samples of one run; the limit over all runs is much lower:
 MOST_UNKNOWN_OVERALL = 0.005
-MOST_WRONG = 0.001         # stacks that no run of the program can have; told whenever there is one
-LEAST_AGREEMENT = 0.85     # with AsyncGetCallTrace where both have frames; it is wrong itself at times
-LEAST_SAMPLES = 30         # of a program that runs as long as it is told
+MOST_WRONG = 0.001         # stacks that the program cannot have; each is printed
+# with AsyncGetCallTrace if both have frames; it is sometimes wrong itself
+LEAST_AGREEMENT = 0.85
+LEAST_SAMPLES = 30         # of a program that runs for a given time
 
 
 class Findings:
-    """What the oracle wrote."""
+    """The oracle's output file."""
 
     def __init__(self, path):
         self.maps = collections.defaultdict(dict)
@@ -112,11 +115,13 @@ def complaints(findings, least_samples):
     if findings["truncated"] > 0:
         yield f"{findings['truncated']} walks were truncated"
     if findings["equal_stacks"] != findings["stacks"]:
-        yield f"{findings['stacks'] - findings['equal_stacks']} of {findings['stacks']} stacks are not what JVMTI says"
+        differing = findings['stacks'] - findings['equal_stacks']
+        yield f"{differing} of {findings['stacks']} stacks differ from JVMTI's"
     if findings["unlike_plain"] > 0:
-        yield f"{findings['unlike_plain']} walks are not what a walk that remembers nothing finds"
+        yield f"{findings['unlike_plain']} walks differ from a walk without a cache"
     if findings.share("same", "same_but_top", of="both") < LEAST_AGREEMENT:
-        yield f"only {findings.share('same', 'same_but_top', of='both'):.1%} agree with AsyncGetCallTrace"
+        share = findings.share('same', 'same_but_top', of='both')
+        yield f"only {share:.1%} agree with AsyncGetCallTrace"
     if findings.share("only_theirs", of="java") > 0.02:
         yield f"{findings['only_theirs']} walks have no Java frames where AsyncGetCallTrace has"
     wrong = list(wrong_shapes(findings))
@@ -129,30 +134,37 @@ def describe(findings):
         return f"{findings[name] / 1000:.1f}" if findings[name] >= 0 else "-"
 
     return (
-        f"{findings['samples']:6d} {findings.share('unknown', of='samples'):8.2%} {findings['truncated']:5d} "
-        f"{findings.share('same', 'same_but_top', of='both'):7.1%} {findings.share('same', of='both'):7.1%} "
-        f"{findings.share('only_ours', of='java'):7.1%} {findings.share('in_heap', of='virtual'):6.1%} "
-        f"{findings['equal_stacks']:6d}/{findings['stacks']:<6d} {findings.share('kept', of='frames'):6.1%} "
+        f"{findings['samples']:6d} {findings.share('unknown', of='samples'):8.2%} "
+        f"{findings['truncated']:5d} "
+        f"{findings.share('same', 'same_but_top', of='both'):7.1%} "
+        f"{findings.share('same', of='both'):7.1%} "
+        f"{findings.share('only_ours', of='java'):7.1%} "
+        f"{findings.share('in_heap', of='virtual'):6.1%} "
+        f"{findings['equal_stacks']:6d}/{findings['stacks']:<6d} "
+        f"{findings.share('kept', of='frames'):6.1%} "
         f"{micros('ns_at_20'):>6} {micros('ns_at_200'):>6} {micros('ns_at_400'):>6}"
     )
 
 
 HEADER = (
-    f"{'':31} samples unknown trunc  agrees   exact ours only heap  equals JVMTI    kept  us at 20    200    400 frames"
+    f"{'':31} samples unknown trunc  agrees   exact ours only heap  equals JVMTI    kept  us at 20 "
+    f"   200    400 frames"
 )
 
 
 def run(args, jdk, flags, program, arguments):
-    """The findings of one run, or what went wrong."""
+    """(findings, None) of one run, or (None, what went wrong)."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "findings")
         command = [
-            *jdk.java(), f"-agentpath:{args.oracle}={out},{args.rate}", f"-Dwalk.oracle={args.oracle}",
+            *jdk.java(), f"-agentpath:{args.oracle}={out},{args.rate}",
+            f"-Dwalk.oracle={args.oracle}",
             *flags, "-cp", os.path.join(args.programs, "classes"), program, *arguments,
         ]
         done = child.run(command, 120, cwd=folder)
         if done.returncode != 0:
-            return None, f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            output = f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            return None, f"exit status {done.returncode}\n{output}"
         return Findings(out), None
 
 
@@ -169,7 +181,8 @@ def plan(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oracle", required=True)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--jdk", type=int)
@@ -183,7 +196,8 @@ def main():
     for jdk, mode, flags, program, arguments in plan(args):
         findings, error = run(args, jdk, flags, program, arguments)
         found = [error] if error else list(complaints(findings, LEAST_SAMPLES if arguments else 1))
-        print(f"{jdk.name} {mode:6} {program:18} " + (describe(findings) if findings else "failed"), flush=True)
+        print(f"{jdk.name} {mode:6} {program:18} " + (describe(findings) if findings else "failed"),
+              flush=True)
         if findings:
             samples += findings["samples"]
             unknown += findings["unknown"]

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""tprof against what is known: shares of two methods, code that is unloaded and replaced, several JVMs, many processes,
-interruption, and wrong use.
+"""Compares tprof with known values: shares of two methods, code that is unloaded and replaced,
+several JVMs, many processes, interruption, and usage errors.
 
 Usage: tprof_test.py --jprof JPROF --programs DIR [--case NAME] [--list]
 """
-import argparse
 import json
 import os
 import re
@@ -16,13 +15,9 @@ import time
 
 import child
 import jvms
+from cases import Cases
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
+case = Cases()
 
 
 class Lab:
@@ -33,14 +28,15 @@ class Lab:
     def tprof(self, *arguments, status=0, **options):
         done = child.run([self.jprof, "tprof", *arguments], cwd=self.work, **options)
         if done.returncode != status:
-            sys.exit(f"jprof tprof {' '.join(arguments)}: exit status {done.returncode}, not {status}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            sys.exit(f"jprof tprof {' '.join(arguments)}: exit status {done.returncode}, not "
+                     f"{status}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done
 
     def java(self, jdk, main, *arguments, jvm=()):
         return [*jdk.java(*jvm), "-cp", self.classes, main, *map(str, arguments)]
 
     def record(self, *arguments, **options):
-        """A new recording and its rows as JSON."""
+        """Makes a recording; returns its report, the finished process and the folder."""
         self.count += 1
         out = os.path.join(self.work, f"recording-{self.count}")
         done = self.tprof("-o", out, "--format", "json", *arguments, **options)
@@ -54,39 +50,48 @@ def check(condition, message):
 
 
 def ticks(report, **wanted):
-    return sum(r["ticks"] for r in report["rows"] if all(re.search(pattern, r[key]) for key, pattern in wanted.items()))
+    return sum(r["ticks"] for r in report["rows"]
+               if all(re.search(pattern, r[key]) for key, pattern in wanted.items()))
 
 
 @case
 def shares(lab):
-    """Two methods at 2:1 whose code is compiled and thrown away ten times, the one where the other was."""
+    """Two methods at 2:1, compiled and unloaded ten times at each other's former address."""
     for jdk in jvms.needed_jdks():
         report, done, out = lab.record("--rate", "1000", "--", *lab.java(
             jdk, "TickShares", 10, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m")))
-        check(re.search(r"^sum -?\d+$", done.stdout, re.M), "the program's own output is missing: " + done.stdout[:200])
-        twice, once = ticks(report, symbol=r"TickShares\$Twice\."), ticks(report, symbol=r"TickShares\$Once\.")
+        check(re.search(r"^sum -?\d+$", done.stdout, re.M),
+              "the program's own output is missing: " + done.stdout[:200])
+        twice, once = ticks(report, symbol=r"TickShares\$Twice\."), ticks(
+            report, symbol=r"TickShares\$Once\.")
         share = 100 * twice / (twice + once)
         jitted = ticks(report, module="^JITCODE$")
-        print(f"{jdk.name}: Twice {twice}, Once {once}: {share:.2f} % (66.67); JITCODE {jitted}, all {report['ticks']}, "
+        print(f"{jdk.name}: Twice {twice}, Once {once}: {share:.2f} % (66.67); JITCODE {jitted}, "
+              f"all {report['ticks']}, "
               f"unresolved {report['unresolved']}")
         check(twice + once > 1000, "too few ticks in the two methods")
         check(abs(share - 66.67) < 3, "the share is off by more than 3 points")
         java = ticks(report, process="^java_")
-        # What is interpreted has the interpreter's name; stubs have no signature.
-        other = [r for r in report["rows"] if r["module"] == "JITCODE" and "TickShares" not in r["symbol"] and "(" in r["symbol"]]
-        check(ticks(report, thread="tid_main_", symbol="TickShares") == twice + once, "ticks of another thread than main")
-        check(sum(r["ticks"] for r in other) < 0.02 * java, f"ticks of jitted code under other names: {other[:5]}")
+        # Interpreted methods have the interpreter's name; stubs have no signature.
+        other = [r for r in report["rows"] if r["module"] == "JITCODE"
+                 and "TickShares" not in r["symbol"] and "(" in r["symbol"]]
+        check(ticks(report, thread="tid_main_", symbol="TickShares") == twice + once,
+              "ticks of another thread than main")
+        check(sum(r["ticks"] for r in other) < 0.02 * java,
+              f"ticks of jitted code under other names: {other[:5]}")
         check(report["unresolved"] <= 0.01 * report["ticks"], "more than 1 % unresolved")
 
 
 @case
 def several_jvms(lab):
-    """A shell that runs two JVMs at once and then executes a third in its own place: each by its own names."""
+    """A shell runs two JVMs at once and then executes a third: each has its own names."""
     jdk = jvms.needed_jdks()[0]
     java = " ".join(lab.java(jdk, "TickShares", 3, 20_000_000, jvm=("-XX:+UseSerialGC",)))
-    report, _, _ = lab.record("--rate", "500", "--children", "--", "sh", "-c", f"{java} >/dev/null & {java} >/dev/null & wait; exec {java}")
+    report, _, _ = lab.record("--rate", "500", "--children", "--", "sh", "-c",
+                              f"{java} >/dev/null & {java} >/dev/null & wait; exec {java}")
     processes = {r["process"] for r in report["rows"] if re.search(r"TickShares\$", r["symbol"])}
-    twice, once = ticks(report, symbol="spinTwice|Twice.apply"), ticks(report, symbol="spinOnce|Once.apply")
+    twice, once = ticks(report, symbol="spinTwice|Twice.apply"), ticks(
+        report, symbol="spinOnce|Once.apply")
     print(f"{len(processes)} JVMs: {sorted(processes)}; Twice {twice}, Once {once}")
     check(len(processes) == 3, "three JVMs were to be named")
     check(abs(100 * twice / (twice + once) - 66.67) < 5, "shares")
@@ -94,21 +99,25 @@ def several_jvms(lab):
 
 @case
 def many_processes(lab):
-    """200 short processes: all are seen, and their program's code has its module."""
+    """200 short processes: all are recorded, and the code of their program has its module."""
     report, _, _ = lab.record("--rate", "2000", "--", "sh", "-c",
-                              "i=0; while [ $i -lt 200 ]; do od -An -N200000 -c /dev/zero -v >/dev/null; i=$((i+1)); done")
+                              "i=0; while [ $i -lt 200 ]; do od -An -N200000 -c /dev/zero -v "
+                              ">/dev/null; i=$((i+1)); done")
     processes = {r["process"] for r in report["rows"] if r["process"].startswith("od_")}
     named = ticks(report, process="^od_", module="/od$|libc|vmlinux|ld-linux|coreutils")
-    print(f"{len(processes)} processes of od, {ticks(report, process='^od_')} ticks, {named} in known modules")
+    print(
+        f"{len(processes)} processes of od, {ticks(report, process='^od_')} ticks, {named} in "
+        f"known modules")
     check(len(processes) > 150, "200 processes ran")
     check(named >= 0.98 * ticks(report, process="^od_"), "ticks without their module")
 
 
 @case
 def interrupted(lab):
-    """Ctrl-C ends the recording; the report is printed all the same."""
+    """Ctrl-C ends the recording; the report is still printed."""
     out = os.path.join(lab.work, "interrupted")
-    with child.running([lab.jprof, "tprof", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    with child.running([lab.jprof, "tprof", "-o", out, "--", "sleep", "60"], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE,
                        text=True, cwd=lab.work) as recording:
         time.sleep(1.5)
         recording.send_signal(signal.SIGINT)
@@ -119,13 +128,15 @@ def interrupted(lab):
 
 @case
 def stanzas(lab):
-    """Each stanza's outermost rows sum to the total; text, csv and a second report of one recording agree."""
+    """Each stanza's outermost rows sum to the total; text, csv and a second report agree."""
     out = os.path.join(lab.work, "stanzas")
-    text = lab.tprof("-o", out, "--rate", "1000", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").stdout
+    text = lab.tprof("-o", out, "--rate", "1000", "--", "sh", "-c",
+                     "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").stdout
     total = int(re.search(r"total ticks: (\d+)", text).group(1))
     parts = re.split(r"=+\n    \)\) (\w+)\n=+\n", text)[1:]
     names, bodies = parts[::2], parts[1::2]
-    check(names == ["Process", "Process_Module", "Process_Module_Symbol", "Process_Thread", "Process_Thread_Module",
+    check(names == ["Process", "Process_Module", "Process_Module_Symbol", "Process_Thread",
+                    "Process_Thread_Module",
                     "Process_Thread_Module_Symbol", "Module", "Module_Symbol"], f"stanzas {names}")
     for name, body in zip(names, bodies):
         outer = sum(int(m) for m in re.findall(r"^    (?:PID|MOD) +(\d+)", body, re.M))
@@ -140,7 +151,8 @@ def stanzas(lab):
 
 @case
 def annotated_jitted_code(lab):
-    """With --code the instructions of a compiled method, with all its ticks; without, a line that says what to do."""
+    """With --code the report has the instructions of a compiled method, with all its ticks; without
+    it, a line that recommends the option."""
     jdk = jvms.find_jdks()[0]
     java = lab.java(jdk, "TickShares", 3, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m"))
     for code in (True, False):
@@ -148,21 +160,27 @@ def annotated_jitted_code(lab):
         wanted = ticks(report, module="^JITCODE$", symbol=r"TickShares\$Twice\.")
         check(wanted > 50, f"too few ticks: {wanted}")
         text = lab.tprof("--from", out, "--annotate", "Twice.").stdout
-        heads = re.findall(r"^\S*TickShares\$Twice\..* \[JITCODE\] at [0-9a-f]+: (\d+) ticks", text, re.M)
+        heads = re.findall(r"^\S*TickShares\$Twice\..* \[JITCODE\] at [0-9a-f]+: (\d+) ticks", text,
+                           re.M)
         check(sum(map(int, heads)) == wanted, f"{heads} is not {wanted} ticks")
         hit = re.findall(r"^ +(\d+) +[\d.]+ +[0-9a-f]+  \w+", text, re.M)
-        print(f"{'with' if code else 'without'} --code: {len(heads)} versions, {wanted} ticks, {len(hit)} instructions with ticks")
+        print(
+            f"{'with' if code else 'without'} --code: {len(heads)} versions, {wanted} ticks, "
+            f"{len(hit)} instructions with ticks")
         if code:
-            check(sum(map(int, hit)) == wanted, f"instructions have {sum(map(int, hit))} of {wanted} ticks")
-            check("its instructions are not in the recording" not in text, "no instructions in spite of --code")
-            check(re.search(r"^ +line \d+$|TickShares\.java:\d+$", text, re.M), "no source lines: " + text[:500])
+            check(sum(map(int, hit)) == wanted,
+                  f"instructions have {sum(map(int, hit))} of {wanted} ticks")
+            check("its instructions are not in the recording" not in text,
+                  "no instructions in spite of --code")
+            check(re.search(r"^ +line \d+$|TickShares\.java:\d+$", text, re.M),
+                  "no source lines: " + text[:500])
         else:
             check(not hit and "not in the recording (record with --code)" in text, text[:500])
 
 
 @case
 def bad_use(lab):
-    """One line that names the thing, exit status 2, nothing started."""
+    """One line names the error, the exit status is 2, and nothing is started."""
     for arguments, message in (
             (["--event", "PAPI_NONSENSE", "--", "true"], "PAPI_NONSENSE"),
             (["-p", "999999999"], "999999999"),
@@ -173,24 +191,21 @@ def bad_use(lab):
             (["--", "no-such-program"], "no-such-program"),
             (["--rate", "0", "--duration", "1"], "rate")):
         done = lab.tprof(*arguments, status=2)
-        check(message in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {done.stderr}")
-    check(lab.tprof("--", "sh", "-c", "exit 7", status=7).stdout.count(")) ") == 8, "the program's status is passed on")
+        check(message in done.stderr and done.stderr.count("\n") == 1,
+              f"{arguments}: {done.stderr}")
+    check(lab.tprof("--", "sh", "-c", "exit 7", status=7).stdout.count(")) ") == 8,
+          "the program's status is passed on")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = case.parser(__doc__)
     parser.add_argument("--jprof")
     parser.add_argument("--programs")
-    parser.add_argument("--case", choices=list(CASES))
-    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    if options.list:
-        print("\n".join(CASES))
-        return
-    for name in [options.case] if options.case else CASES:
+    for name, function in case.chosen(options):
         with tempfile.TemporaryDirectory(prefix="jprof-tprof-") as work:
-            print(f"{name}: {CASES[name].__doc__.splitlines()[0]}")
-            CASES[name](Lab(os.path.abspath(options.jprof), os.path.abspath(options.programs), work))
+            print(f"{name}: {function.__doc__.splitlines()[0]}")
+            function(Lab(os.path.abspath(options.jprof), os.path.abspath(options.programs), work))
 
 
 if __name__ == "__main__":

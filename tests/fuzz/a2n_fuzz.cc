@@ -1,6 +1,6 @@
-// libFuzzer: any bytes as what a2n/ itself parses: perf maps, jitdumps, /proc/PID/maps, kallsyms.
-// What they give is fed to a Resolver and asked for. What must not happen is a crash, a sanitizer's
-// complaint or an endless loop.
+// libFuzzer: parses any bytes as each format that a2n/ parses itself: perf maps, jitdumps,
+// /proc/PID/maps, kallsyms. Adds the result to a Resolver and resolves addresses. There must be no
+// crash, no sanitizer report and no endless loop.
 #include <string>
 #include <string_view>
 
@@ -22,7 +22,7 @@ void Ask(std::vector<JittedCode> codes) {
     resolver.Jitted(1, std::move(code));
   }
   for (const auto& [address, when] : questions) {
-    if (address >> 63 != 0) continue;  // the kernel's
+    if (address >> 63 != 0) continue;  // a kernel address
     resolver.Frames(1, address, when);
     resolver.Code(1, address, 64, when);
   }
@@ -30,7 +30,7 @@ void Ask(std::vector<JittedCode> codes) {
 
 }  // namespace
 
-// The first byte picks the parser.
+// The first byte selects the parser.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);

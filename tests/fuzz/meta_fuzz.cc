@@ -1,5 +1,4 @@
-// The descriptions of profiles and recordings: what was read is written in a form that is read as
-// the same.
+// The metadata of profiles and recordings: writing and reading again must yield the same values.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,6 +1,6 @@
-// A profile directory as one string, for the fuzzer: for each file that is there, its place in
-// kFiles (3 bits of a byte, the other 5: n, if not 0 then 2^(n + 9) bytes that are not on disk
-// follow), its length (4 bytes, little endian), its bytes.
+// A profile directory as one string, for the fuzzer. For each existing file: its index in kFiles (3
+// bits of a byte; the other 5 bits are n: if n is not 0, 2^(n + 9) bytes of a hole follow the
+// contents), its length (4 bytes, little endian), its bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr const char* kFiles[] = {profile::kControlFile, profile::kNodesF
                                          profile::kTraceFile,   profile::kCompressedTraceFile,
                                          profile::kMetaFile,    profile::kCalibrationFile};
 
-// `sparse`: the place of a file that gets 1 TB longer.
+// `sparse`: the index of a file to extend by 1 TB.
 inline std::string Pack(const std::filesystem::path& directory, size_t sparse = std::size(kFiles)) {
   std::string packed;
   for (size_t i = 0; i < std::size(kFiles); ++i) {

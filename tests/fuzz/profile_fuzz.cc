@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a profile, every report of it. What must not happen is a crash, a
-// sanitizer's complaint, an endless loop or a JSON report that is no JSON.
+// libFuzzer: any bytes as a profile, with every report of it. There must be no crash, no sanitizer
+// report, no endless loop and no invalid JSON in a JSON report.
 #include <unistd.h>
 
 #include <cstdio>
@@ -45,7 +45,7 @@ void Print(const reports::Report& report, const std::string& directory,
 
 }  // namespace
 
-// The first byte picks the options.
+// The first byte selects the options.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   static const std::filesystem::path directory = Directory();

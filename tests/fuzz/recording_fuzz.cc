@@ -1,5 +1,5 @@
-// What a tprof recording is made of: the samples and the JVM's log of its code. The first byte says
-// which.
+// libFuzzer: the files of a tprof recording: the samples, or the JVM's log of its code. The first
+// byte selects which.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint64_t last = 0;
   for (const auto& entry : log->entries()) {
     sum += std::visit([](const auto& event) { return ViewedBytes(event); }, entry.event);
-    if (entry.time < last) std::abort();  // in order
+    if (entry.time < last) std::abort();  // records must be in order
     last = entry.time;
   }
   if (sum > bytes.size()) std::abort();

@@ -1,5 +1,5 @@
-// Instead of libFuzzer: tries each file of some folders as it is, cut, and with a few bytes
-// changed; always the same way.
+// Replaces libFuzzer: runs each file of the given folders unchanged, truncated, and with a few
+// bytes changed, deterministically.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,8 @@ constexpr int kDamaged = 50;
 #endif
 
 void Try(const std::string& bytes) {
-  // In memory of its own size, so that AddressSanitizer sees what is read behind the end.
+  // Copies the data to memory of its exact size, so that AddressSanitizer detects reads past the
+  // end.
   const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   LLVMFuzzerTestOneInput(copy.data(), copy.size());
 }

@@ -1,4 +1,4 @@
-// Writes the seeds: small good profiles, packed, for profile_fuzz; descriptions for meta_fuzz; the
+// Writes the seeds: small valid profiles, packed, for profile_fuzz; metadata for meta_fuzz; the
 // files of a recording for recording_fuzz.
 #include <zstd.h>
 
@@ -21,7 +21,7 @@ void Save(const std::filesystem::path& corpus, const std::string& name,
   const std::filesystem::path directory = corpus / "seed.tmp";
   std::filesystem::remove_all(directory);
   made.calibration = calibrate::ToJson(reports::DemoTable(3));
-  if (made.calibration.size() > 4000) {  // a few keys are enough, and quicker to mutate
+  if (made.calibration.size() > 4000) {  // a few keys suffice and are faster to mutate
     calibrate::Table small = reports::DemoTable(3);
     auto& keys = small.metrics[0].keys;
     while (keys.size() > 8) keys.erase(std::prev(keys.end()));
@@ -34,7 +34,7 @@ void Save(const std::filesystem::path& corpus, const std::string& name,
         ZSTD_compress(frame.data(), frame.size(), made.trace.data(), made.trace.size(), 3));
     std::ofstream(directory / profile::kCompressedTraceFile, std::ios::binary) << frame;
     std::filesystem::remove(directory / profile::kTraceFile);
-  } else if (made.with_trace) {  // the unused rest of the only block
+  } else if (made.with_trace) {  // the unused part of the only block
     std::filesystem::resize_file(directory / profile::kTraceFile, 600);
   }
   for (const char options : {'\0', '\x9d', '\x3e'}) {

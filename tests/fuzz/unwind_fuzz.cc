@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as the .eh_frame of a module, for both processors (the first byte picks).
-// What must not happen is a crash, a sanitizer's complaint, rows out of order or an endless loop.
+// libFuzzer: any bytes as the .eh_frame of a module, for both processors (selected by the first
+// byte). There must be no crash, no sanitizer report, no rows out of order and no endless loop.
 #include "jprof/unwind/unwind_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,4 +1,4 @@
-// The slow, obvious calling-context tree: every context is the list of methods that leads to it.
+// A slow, simple calling context tree: each context is the list of methods that leads to it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ class ListTree {
  public:
   using Path = std::vector<uint32_t>;
   struct Counts {
-    std::array<uint64_t, 2> entries = {};  // by the event before: 0 an entry, 1 an exit
+    std::array<uint64_t, 2> entries = {};  // by previous event: 0 an entry, 1 an exit
     std::array<uint64_t, 2> exits = {};
     bool operator==(const Counts&) const = default;
   };

@@ -1,4 +1,4 @@
-// The sums of a call tree by the slow, obvious way: from the CSV of log-rt, with maps and strings.
+// The sums of a call tree by a slow, simple method: from the CSV of log-rt, with maps and strings.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ struct CsvRow {
   double number(const std::string& name) const { return std::stod(fields.at(name)); }
 };
 
-// Fields have no quotes in them but round the last one.
+// Only the last field is quoted.
 inline std::vector<CsvRow> ParseCsv(const std::string& text) {
   std::vector<CsvRow> rows;
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ inline double Total(const std::vector<CsvRow>& rows, const std::string& column) 
   return sum;
 }
 
-// Each row with all below it, by id; rows stand after their parents.
+// The inclusive value of each row, by id; rows follow their parents.
 inline std::map<std::string, double> Cumulative(const std::vector<CsvRow>& rows,
                                                 const std::string& column) {
   std::map<std::string, double> sums;
@@ -54,7 +54,7 @@ inline std::map<std::string, double> Cumulative(const std::vector<CsvRow>& rows,
   return sums;
 }
 
-// What a method cost with all it called, calls of itself below itself counted once.
+// The inclusive cost of a method; recursive calls are counted once.
 inline double MethodCumulative(const std::vector<CsvRow>& rows, const std::string& name,
                                const std::string& column) {
   const std::map<std::string, double> sums = Cumulative(rows, column);

@@ -1,11 +1,12 @@
 package jprof.lab;
 
 /**
- * Programs of known work, counted by this thread's own counter: for each kind, after a warm-up, CALLS turns in half() and
- * twice as many in full(), each between two readings. Prints "known KIND CALLS HALF FULL": without probes, FULL - HALF is
- * what CALLS turns execute, to the instruction. No intrinsics, and nothing that probes keep from being compiled as it
- * is: so the code is the same with and without them. Arguments: the native library, calls, turns of 16 to warm up, and
- * "uncounted" for a run under the profiler, whose counter is to be alone.
+ * Programs of known work, counted by the thread's own counter: for each kind, after a warm-up,
+ * CALLS turns in half() and twice as many in full(), each between two reads. Prints "known KIND
+ * CALLS HALF FULL": without probes, FULL - HALF is the exact number of instructions of CALLS turns.
+ * The programs use no intrinsics and no code that compiles differently with probes, so that the
+ * code is the same with and without them. Arguments: the native library, calls, warm-up turns of 16
+ * calls, and "uncounted" for a run under the profiler, whose counter must be the only one.
  */
 public final class Known {
   private interface Work {
@@ -20,7 +21,7 @@ public final class Known {
 
   private static long sink;
 
-  // Tiny calls: nothing but calling.
+  // Tiny calls that do nothing.
   private static long tiny(long x) {
     return one(x) + two(x) + one(x + 1);
   }
@@ -33,7 +34,7 @@ public final class Known {
     return x ^ 2;
   }
 
-  // Tiny calls with more to carry: what lives across a probe has to be saved.
+  // Tiny calls with more live values, which must be saved across a probe.
   private static long values(long x) {
     return three(x, 5, x + 1) + four((int) x, 7, 9, 11);
   }
@@ -46,7 +47,8 @@ public final class Known {
     return (a ^ b) + (c ^ d);
   }
 
-  // Mixed: recursion, loops, natives, and an interface with three implementations: of two, C2 guesses which without probes.
+  // Mixed: recursion, loops, natives, and an interface with three implementations: with two, C2
+  // would predict the target without probes.
   private static final class Triple implements Work {
     @Override
     public long turn(long x) {
@@ -83,7 +85,8 @@ public final class Known {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
   }
 
-  // Objects: a list built, walked and dropped. No plain accessors: C2 inlines them even without Inline.
+  // Objects: a list is built, traversed and dropped. No simple accessors: C2 inlines them even with
+  // -XX:-Inline.
   private static final class Cell {
     private final Cell next;
     private final int value;
@@ -114,7 +117,7 @@ public final class Known {
     return sum;
   }
 
-  // Long: some 1,000 operations a call.
+  // Long: about 1,000 operations per call.
   private static long longer(long x) {
     return churn(x, 150) + churn(x + 1, 150);
   }
@@ -128,8 +131,9 @@ public final class Known {
     return x;
   }
 
-  // Straight-line methods of so many operations. Every other one needs a range check, which keeps C2 from moving
-  // arithmetic over the probe at the method's entry, into its caller's interval.
+  // Straight-line methods with the given number of operations. Every second operation needs a range
+  // check, which prevents C2 from moving arithmetic across the probe at the method's entry into the
+  // caller's interval.
   private static final byte[] BYTES = new byte[64];
 
   private static long line0(long x, byte[] t) {
@@ -200,7 +204,7 @@ public final class Known {
     return x;
   }
 
-  // One loop for each kind: a call site that only ever sees one target.
+  // One loop for each kind: a call site with a single target.
   private static void tinyTurns(int turns) {
     for (int i = 0; i < turns; ++i) {
       sink += tiny(i);

@@ -1,6 +1,6 @@
-// Counters per thread where there is a PMU that counts exactly: the PMU lab's guest. The same
-// expectations hold with the mapped user read and without it (JPROF_LAB_USER_READS=0 says that the
-// kernel was told to forbid it).
+// Tests counters per thread on a PMU that counts exactly: the PMU lab's guest. The same
+// expectations hold with mapped reads in user space and without them (JPROF_LAB_USER_READS=0: the
+// kernel is configured to forbid them).
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -67,14 +67,14 @@ TEST(Counters, AMetricBesideAnotherIsStillExact) {
   EXPECT_EQ(count(2'000'000) - count(1'000'000), 1'000'000 * kPerTurn);
 }
 
-// A thread of a known number of turns beside others, all on one CPU; its count and how often it was
-// interrupted.
+// A thread that runs a known number of turns beside others, all on one CPU; records its count and
+// how often it was interrupted.
 struct Worker {
   uint64_t turns;
   int64_t alone = 0, together = 0;
 };
 
-// The kernel takes the CPU away every few ms; besides, each thread gives it up.
+// The kernel preempts the thread every few ms; in addition, each thread yields.
 int64_t CountInSteps(EventGroup& group, uint64_t turns, bool yield) {
   int64_t sum = 0;
   for (int step = 0; step < 20; ++step) {
@@ -113,8 +113,8 @@ TEST(Counters, ThreadsOnOneCpuDoNotMix) {
   }
 }
 
-// A reader that is moved in the middle of a mapped read reads again: a few instructions more, never
-// a wrong count.
+// A thread that is migrated during a mapped read repeats it: a few additional instructions, never a
+// wrong count.
 TEST(Counters, AreRightWhenReadsAreInterruptedAllTheTime) {
   std::atomic<bool> end = false;
   std::thread other([&end] {

@@ -1,4 +1,4 @@
-// The natives of Known.java: the calling thread's own instructions.
+// The native methods of Known.java: the instructions of the calling thread.
 #include <jni.h>
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace {
 
-jprof::ptm::EventGroup group;  // of the one thread that asks
+jprof::ptm::EventGroup group;  // of the only thread that reads
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// pmu_lab_loop TURNS: TURNS turns of the loop in the main thread and as many in a second one; for
-// jprof stat, cpi and ptt, which count programs that know nothing of them.
+// pmu_lab_loop TURNS: runs TURNS turns of the loop in the main thread and in a second one; for
+// jprof stat, cpi and ptt, which count unmodified programs.
 #include "tests/pmu-lab/loop.h"
 
 #include <cstdlib>

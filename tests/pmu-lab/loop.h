@@ -27,7 +27,7 @@ inline constexpr int64_t kPerTurn = 2;
       : "cc");
 }
 
-// Counts of the first event of `group` over Turn(turns), one read and the way to it included.
+// Counts of the first event of `group` over Turn(turns), including one read and the call of it.
 [[gnu::noinline]] inline int64_t CountTurns(ptm::EventGroup& group, uint64_t turns) {
   const int64_t before = ptm::Read(group.slot(0));
   Turn(turns);

@@ -1,4 +1,4 @@
-// More events than the PMU of the lab has counters: they take turns, are scaled, and are marked.
+// Tests more events than the PMU of the lab has counters: they are multiplexed, scaled, and marked.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 namespace jprof::pmu_lab {
 namespace {
 
-// As `jprof stat` counts a command where it may not watch CPUs: every event by itself.
+// Like `jprof stat` without permission to watch CPUs: each event is opened separately.
 TEST(Multiplexed, AnInheritedEventThatTakesTurnsHasNoExactCount) {
   const std::vector<ptm::EventSpec> events(ptm::kMaxEvents, kInstructions);
   for (const size_t count : {size_t{2}, events.size()}) {
@@ -36,7 +36,7 @@ TEST(Multiplexed, AnInheritedEventThatTakesTurnsHasNoExactCount) {
   }
 }
 
-// The same event eight times, so that each scaled value can be compared with what is known.
+// The same event eight times, so that each scaled value can be compared with the known one.
 TEST(Multiplexed, EventsTakeTurnsAreScaledAndMarked) {
   const std::vector<ptm::EventSpec> events(ptm::kMaxEvents, kInstructions);
   ptm::EventGroup group;

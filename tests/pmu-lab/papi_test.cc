@@ -1,4 +1,4 @@
-// Our count of a stretch against PAPI's own, in the PMU lab.
+// Compares jprof's count of a section of code with PAPI's, in the PMU lab.
 #include <gtest/gtest.h>
 #include <papi.h>
 
@@ -32,7 +32,7 @@ class PapiTest : public testing::TestWithParam<const char*> {
     return value;
   }
 
-  // Both over one stretch: ours between PAPI's reads, so that PAPI's has our reads in it, too.
+  // Both over one section: jprof's reads are between PAPI's, so that PAPI's count includes them.
   struct Both {
     int64_t ours, papis;
   };

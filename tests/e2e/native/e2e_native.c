@@ -1,4 +1,5 @@
-// The JNI library of the Natives, Attached and VirtualPinned programs: every call it makes into Java is counted there.
+// The JNI library of the programs Natives, Attached and VirtualPinned, which count its calls into
+// Java.
 #include <jni.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -132,7 +133,8 @@ NATIVE(void, Attached, runDaemon)(JNIEnv* env, jclass cls, jint calls) {
   RunThreads(env, cls, 1, 1, calls, 1);
 }
 
-// Calls cls.pinnedYield(), which yields or sleeps with this native frame on the stack: the virtual thread is pinned.
+// Calls cls.pinnedYield(), which yields or sleeps with this native frame on the stack: the virtual
+// thread is pinned.
 NATIVE(void, VirtualPinned, pinned)(JNIEnv* env, jclass cls) {
   (*env)->CallStaticVoidMethod(env, cls, (*env)->GetStaticMethodID(env, cls, "pinnedYield", "()V"));
 }

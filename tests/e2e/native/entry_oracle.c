@@ -1,6 +1,7 @@
-// A slow, obvious oracle: a JVMTI agent that counts every method entry of the classes outside the JDK and writes
-// "class.method(sig)ret COUNT" lines when the VM ends. Shares nothing with the profiler but JVMTI's own method
-// events, which make the JVM interpret everything. Options: the file to write.
+// A slow, simple oracle: a JVMTI agent that counts every method entry of the classes outside the
+// JDK and writes "class.method(sig)ret COUNT" lines when the VM ends. It has nothing in common with
+// the profiler except JVMTI's method events, which make the JVM interpret all code. Options: the
+// file to write.
 #include <jvmti.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// To be preloaded: posix_fallocate as it is on a tmpfs while signals come, which ends it early. Of four calls, three are
-// interrupted.
+// For LD_PRELOAD: makes posix_fallocate behave as on a tmpfs while signals arrive: three of four
+// calls are interrupted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-// To be preloaded: a machine on which neither perf events nor CPU-time timers can be had, as in a container with a seccomp
-// filter.
+// For LD_PRELOAD: simulates a machine without perf events and CPU-time timers, like a container
+// with a seccomp filter.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

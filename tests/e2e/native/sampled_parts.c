@@ -1,7 +1,7 @@
 // Native code of the programs SampledParts and SampledStorm.
 #include <jni.h>
 
-// One that keeps its frame, one that the caller leaves by a jump would not.
+// Keeps its frame; a function that its caller enters by a jump would not.
 static __attribute__((noinline)) jlong Inner(jlong n) {
   unsigned long long x = (unsigned long long)n | 1;
   for (jlong i = 0; i < n; ++i) {
@@ -17,7 +17,7 @@ JNIEXPORT jlong JNICALL Java_SampledParts_nativeSpin(JNIEnv* env, jclass cls, jl
   return Inner(n) + 1;
 }
 
-// Of the program SampledStorm: while it runs, the collectors must leave the array where it is.
+// For the program SampledStorm: while it runs, the collectors must not move the array.
 JNIEXPORT jlong JNICALL Java_SampledStorm_critical(JNIEnv* env, jclass cls, jintArray array) {
   (void)cls;
   const jsize length = (*env)->GetArrayLength(env, array);

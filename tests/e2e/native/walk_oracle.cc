@@ -1,8 +1,8 @@
 // An agent that checks the stack walker where it is used: it interrupts every running Java thread
-// some thousand times a second, walks its stack, and compares with AsyncGetCallTrace; in JVMTI
-// callbacks it compares with GetStackTrace. Options: the file to write what was found into, the
-// signals a second, and, if stacks are to be recorded for unit tests, the file to write them into.
-// It also holds StackShapes' native method.
+// several thousand times per second, walks its stack, and compares with AsyncGetCallTrace; in JVMTI
+// callbacks it compares with GetStackTrace. Options: the file for the findings, the signals per
+// second and, to record stacks for unit tests, the file for these. It also contains StackShapes'
+// native method.
 #include <dlfcn.h>
 #include <jvmti.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ using jprof::hotspot::StackWalk;
 
 constexpr uint32_t kRoom = 2048;
 
-// As AsyncGetCallTrace wants it.
+// The layout that AsyncGetCallTrace requires.
 struct CallFrame {
   jint bci;
   jmethodID method;
@@ -54,13 +54,13 @@ struct Thread {
   uint64_t vm_thread = 0;
   jprof::unwind::StackBounds stack;
   int64_t cpu = 0;             // when last sampled
-  std::atomic<int> state = 0;  // 1: asked, 2: being answered, 3: answered
+  std::atomic<int> state = 0;  // 1: requested, 2: in progress, 3: done
   StackWalk walk;
   int64_t nanos = 0;
   uint64_t pc = 0;           // interrupted
-  StackFrame frames[kRoom];  // of the walk that remembers
+  StackFrame frames[kRoom];  // of the walk with a cache
   jprof::hotspot::LastStack last;
-  StackWalk plain;  // that remembers nothing
+  StackWalk plain;  // of the walk without a cache
   StackFrame plain_frames[kRoom];
   CallTrace trace = {};
   CallFrame trace_frames[kRoom];
@@ -104,7 +104,7 @@ void PrepareToRecord() {
 void Record(const Thread& thread, const void* context) {
   if (recorder != nullptr) recorder->Walk(context, thread.stack, thread.vm_thread);
 }
-// What tells kinds of stacks apart: the letters of the frames, without repetitions.
+// The kind of a stack: the letters of its frames, without repetitions.
 void KeepRecorded(const Thread& thread) {
   static std::map<std::string, int> kinds;
   constexpr uint32_t kMostFrames = 28;
@@ -143,7 +143,7 @@ int64_t Now(clockid_t clock) {
   return time.tv_sec * 1'000'000'000L + time.tv_nsec;
 }
 
-// Words that tell whether they are of the right frame.
+// Values that identify their frame.
 struct Words final : jprof::hotspot::FrameNames {
   static uint32_t Of(const StackFrame& frame) {
     const uint64_t mixed = (frame.method + static_cast<uint64_t>(frame.type)) * 0x9e3779b97f4a7c15;
@@ -233,7 +233,7 @@ void Differ(const Thread& thread, const std::vector<const StackFrame*>& ours) {
   findings->differences.push_back(text);
 }
 
-// The same methods; from the second frame on the same bytecodes, too.
+// Whether the methods are equal and, from the second frame on, also the bytecode positions.
 void CompareWithTheirs(const Thread& thread) {
   std::vector<const StackFrame*> ours;
   for (uint32_t i = 0; i < thread.walk.depth; ++i) {
@@ -269,7 +269,7 @@ void CompareWithTheirs(const Thread& thread) {
   if (!same) Differ(thread, ours);
 }
 
-// Which own method calls which, whatever of others is between them.
+// Which of the program's methods calls which, ignoring others between them.
 void NoteEdges(const Thread& thread) {
   std::string inner;
   for (uint32_t i = 0; i < thread.walk.depth; ++i) {
@@ -283,7 +283,7 @@ void NoteEdges(const Thread& thread) {
     ++findings->bottoms[inner];
 }
 
-// The walk that remembers against the one that does not.
+// Compares the walk with a cache and the one without.
 void CompareWithPlain(const Thread& thread) {
   const StackWalk &ours = thread.walk, &plain = thread.plain;
   findings->frames += ours.depth;
@@ -330,7 +330,7 @@ void Judge(const Thread& thread) {
   NoteEdges(thread);
 }
 
-// True: it has run since it was sampled last.
+// Whether the thread has run since its last sample.
 bool HasRun(Thread& thread) {
   timespec time;
   const clockid_t clock =
@@ -347,7 +347,8 @@ void SampleOnce(Thread& thread) {
   if (syscall(SYS_tgkill, getpid(), thread.tid, SIGUSR2) != 0) return;
   for (int i = 0; i < 20'000 && thread.state.load() != 3; ++i) usleep(5);
   int asked = 1;
-  if (thread.state.compare_exchange_strong(asked, 0)) return;  // it did not get to it
+  if (thread.state.compare_exchange_strong(asked, 0))
+    return;  // the thread did not handle it in time
   while (thread.state.load() == 2) usleep(5);
   KeepRecorded(thread);
   Judge(thread);
@@ -389,10 +390,10 @@ void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* env, jthread) {
 void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
   std::lock_guard guard(threads_lock);
   std::erase(threads, self);
-  self = nullptr;  // leaked: a signal may be on its way
+  self = nullptr;  // leaked: a signal may be pending
 }
 
-// AsyncGetCallTrace wants the methods' ids made before.
+// AsyncGetCallTrace requires existing method ids.
 void MakeIds(jclass cls) {
   jint count;
   jmethodID* ids;
@@ -400,7 +401,7 @@ void MakeIds(jclass cls) {
     jvmti->Deallocate(reinterpret_cast<unsigned char*>(ids));
 }
 
-// The walker against JVMTI, on the calling thread.
+// Compares the walker with JVMTI on the calling thread.
 void CompareStacks(jthread thread) {
   if (self == nullptr) return;
   jvmtiFrameInfo* theirs = self->jvmti_frames;

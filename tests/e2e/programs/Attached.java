@@ -1,8 +1,11 @@
 //@ group natives
 //@ native
-/** Threads made by pthread_create that attach, call Java and detach: several times each. */
+/** Threads created by pthread_create that attach, call Java and detach, several times each. */
 final class Attached {
-  /** Runs `threads` pthreads; each attaches `times` times as a thread named "native-I" and calls work n times. */
+  /**
+   * Runs `threads` pthreads; each attaches `times` times as a thread named "native-I" and calls
+   * work n times.
+   */
   static native void run(int threads, int times, int calls);
 
   static native void runDaemon(int calls);

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Objects that move under a small heap while probes fire; the counts are kept by the program itself. */
+/**
+ * Objects that the collectors move in a small heap while probes run; the program counts its own
+ * calls.
+ */
 final class Collections {
   static final class Key implements Comparable<Key> {
     static int hashes, equals, compares, made;

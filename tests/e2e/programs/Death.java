@@ -1,7 +1,10 @@
 //@ group threads
 import java.util.concurrent.CountDownLatch;
 
-/** Asynchronous ends: Thread.stop where the JVM still has it, interrupts, ThreadDeath thrown by hand. */
+/**
+ * Asynchronous ends: Thread.stop if the JVM supports it, interrupts, ThreadDeath thrown by the
+ * program.
+ */
 final class Death {
   static volatile boolean stopped;
   static volatile int spins;
@@ -43,7 +46,7 @@ final class Death {
                 try {
                   spinDeep(20, started);
                 } catch (ThreadDeath e) {
-                  // where Thread.stop works
+                  // if Thread.stop works
                 }
                 after();
               },

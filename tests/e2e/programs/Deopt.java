@@ -1,7 +1,7 @@
 //@ group tiers
 /**
- * Deoptimisation: a class loaded late overturns class-hierarchy analysis while the compiled caller is on
- * the stack, branches and types never seen before hit uncommon traps, over and over.
+ * Deoptimisation: a class loaded late invalidates the class-hierarchy analysis while the compiled
+ * caller is on the stack; new branches and types repeatedly reach uncommon traps.
  */
 final class Deopt {
   static class Animal {
@@ -53,7 +53,7 @@ final class Deopt {
     return x;
   }
 
-  /** The rare branch is never taken while it is compiled. */
+  /** The rare branch is not taken before the method is compiled. */
   static int branch(int i, int flip) {
     return i == flip ? rare(i) : common(i);
   }

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Before main: threads that stop the VM all the time, parked ones, and virtual ones that change their carriers, so that other
- * agents see VMInit in the midst of it.
+ * Before main: threads that continuously stop the VM, parked threads, and virtual ones that change
+ * their carriers, so that other agents receive VMInit meanwhile.
  */
 final class EarlyStorm {
   static volatile boolean stop;

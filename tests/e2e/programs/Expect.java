@@ -1,10 +1,12 @@
 /**
- * How a program says what the profile must contain: one line each on stdout.
+ * Prints what the profile of a program must contain: one line per expectation.
  *
  * <pre>
- * EXPECT pkg/Class.method(sig)ret COUNT             calls over all threads and paths; '*' matches anything
- * EXPECTPATH a > b > c COUNT                        calls of c under b under a (a need not be a root)
- * EXPECTTHREAD thread-name | pkg/Class.m(sig) COUNT calls on the threads of that name
+ * EXPECT pkg/Class.method(sig)ret COUNT              calls over all threads and paths;
+ *                                                    '*' matches anything
+ * EXPECTPATH a > b > c COUNT                         calls of c under b under a, which need
+ *                                                    not be a root
+ * EXPECTTHREAD thread-name | pkg/Class.m(sig) COUNT  calls on the threads of that name
  * </pre>
  */
 final class Expect {

@@ -1,4 +1,4 @@
-/** args[0] = depth: 2^(depth+1) - 1 calls, every one in a context of its own. */
+/** args[0] = depth: 2^(depth+1) - 1 calls, each in its own calling context. */
 final class Explosive {
   static int left(int n) {
     return n == 0 ? 1 : left(n - 1) + right(n - 1);

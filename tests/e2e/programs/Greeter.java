@@ -1,4 +1,6 @@
-/** Prints to both streams, reads its arguments and standard input, and exits with the status it is told. */
+/**
+ * Prints to both streams, reads its arguments and standard input, and exits with the given status.
+ */
 final class Greeter {
   static String greet(String name) {
     return "hello " + name;

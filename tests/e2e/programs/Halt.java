@@ -1,7 +1,10 @@
 //@ group exits
 //@ exit 5
 //@ open main
-/** Runtime.halt: no shutdown hook, no VM death in order; everything counted so far is in the file. */
+/**
+ * Runtime.halt: no shutdown hooks and no orderly end of the VM; the file contains all counts up to
+ * that point.
+ */
 final class Halt {
   static void work(int n) {
     for (int i = 0; i < n; ++i) leaf(i);

@@ -1,5 +1,8 @@
 //@ group exceptions
-/** Exceptions the machine raises itself: null, zero division, bounds, store, cast, negative size, in hot code. */
+/**
+ * Exceptions that the JVM raises itself: null, zero division, bounds, store, cast, negative size,
+ * in hot code.
+ */
 final class Implicit {
   int field = 1;
 

@@ -1,5 +1,8 @@
 //@ group classes
-/** Static initialisers (raced for by threads), constructors, super constructors, instance initialisers, enums, records. */
+/**
+ * Static initialisers (threads race for them), constructors, super constructors, instance
+ * initialisers, enums, records.
+ */
 final class Initialisers {
   static class Base {
     static int made;

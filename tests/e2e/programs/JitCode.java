@@ -2,8 +2,9 @@ import java.io.InputStream;
 import java.lang.ref.WeakReference;
 
 /**
- * Code that comes and goes. `hot`: one method that C2 compiles, in a loop of its own and with a callee inlined.
- * `loaders N`: the same class in N loaders, each compiled and most of them collected, so that addresses are used again.
+ * Code that is compiled and unloaded. `hot`: a method that C2 compiles, with a loop and an inlined
+ * callee. `loaders N`: the same class in N loaders, each compiled and most of them collected, so
+ * that addresses are reused.
  */
 final class JitCode {
   public static final class Plugin implements Runnable {

@@ -1,4 +1,7 @@
-/** As Explosive, without recursion: a pair of methods for each level, so that folding makes no tree smaller. 2^21 - 1 calls. */
+/**
+ * Like Explosive, without recursion: two methods per level, so that folding does not reduce the
+ * tree. 2^21 - 1 calls.
+ */
 final class Levels {
   static int l20() { return l19() + r19(); }
   static int l19() { return l18() + r18(); }

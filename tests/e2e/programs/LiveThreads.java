@@ -1,7 +1,7 @@
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 
-/** args[0] threads, all alive at once; half of them still are when the program exits. */
+/** args[0] threads, all alive at once; half of them are still alive when the program exits. */
 final class LiveThreads {
   static int down(int n) {
     return n == 0 ? 0 : 1 + down(n - 1);

@@ -1,6 +1,6 @@
 /**
- * Counts until it is killed, for a minute at most, and prints how far it is: "MARK n" after n calls of leaf. For kill -9
- * and reading while it runs.
+ * Counts until it is killed, for at most a minute, and prints its progress: "MARK n" after n calls
+ * of leaf. For tests of kill -9 and of reading a profile during the recording.
  */
 final class Marker {
   static void leaf() {}

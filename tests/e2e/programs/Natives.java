@@ -1,6 +1,9 @@
 //@ group natives
 //@ native
-/** A JNI library of our own: plain natives, up-calls, exceptions both ways, many arguments, synchronized natives. */
+/**
+ * The tests' JNI library: plain natives, up-calls, exceptions both ways, many arguments,
+ * synchronized natives.
+ */
 final class Natives {
   static native void nop();
 
@@ -19,7 +22,7 @@ final class Natives {
   /** Calls {@link #backThrows}, lets the exception pass. */
   static native void passing();
 
-  /** Calls {@link #backThrows}, clears the exception. Answers 1 if there was one. */
+  /** Calls {@link #backThrows}, clears the exception. Returns 1 if there was one. */
   static native int clearing();
 
   /** Bound by RegisterNatives. */

@@ -2,8 +2,8 @@
 //@ allow healed unmatched
 //@ jvm -Xss512k
 /**
- * StackOverflowError: HotSpot does not send complete pairs for the frames it hits, so the profile may heal
- * there; what runs afterwards must be exact and at the right level.
+ * StackOverflowError: HotSpot does not send complete pairs of events for the affected frames, so
+ * the profile may correct its stack there; later calls must be exact and at the right level.
  */
 final class Overflow {
   static int depth;

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A class redefined 200 times while two threads run its methods, frames of old versions on their stacks: a
- * method keeps its name and its counts whatever version ran.
+ * A class redefined 200 times while two threads run its methods and have frames of old versions on
+ * their stacks: a method keeps its name and its counts in all versions.
  */
 final class Redefine {
   static Instrumentation instrumentation;
@@ -44,7 +44,7 @@ final class Redefine {
     @Override
     public void run() {
       for (int i = 0; !stop || i < 2000; ++i) {
-        if (i > 2000 && i % 32 == 0) LockSupport.parkNanos(50_000);  // a trace has every call
+        if (i > 2000 && i % 32 == 0) LockSupport.parkNanos(50_000);  // limits the size of a trace
         ++outers;
         try {
           Target.outer(i);

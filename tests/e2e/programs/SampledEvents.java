@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * For events of callstack sampling: says what the JVM's own beans measured. Arguments: contention, allocation or idle; then
- * how much (rounds, megabytes, milliseconds).
+ * For events of callstack sampling: prints what the JVM's beans measured. Arguments: contention,
+ * allocation or idle; then the amount (rounds, megabytes, milliseconds).
  */
 public final class SampledEvents {
   private static final com.sun.management.ThreadMXBean THREADS =
@@ -64,7 +64,10 @@ public final class SampledEvents {
 
   private static volatile Object sink;
 
-  /** A quarter each of objects, small arrays, arrays near a thread's buffer in size, and large arrays. */
+  /**
+   * A quarter each of objects, small arrays, arrays near a thread's buffer in size, and large
+   * arrays.
+   */
   private static long allocation(int megabytes) {
     final long me = Thread.currentThread().getId();
     final long before = THREADS.getThreadAllocatedBytes(me);

@@ -10,13 +10,14 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * For callstack sampling: parts of all kinds, each measured by the thread's CPU clock. Prints "part NAME NANOSECONDS".
- * Arguments: seconds of CPU time, part names (default: all); or -ROUNDS and PART=AMOUNT, for always the same work. The native
- * part wants SampledParts.natives.
+ * For callstack sampling: parts of all kinds, each measured by the thread's CPU clock. Prints "part
+ * NAME NANOSECONDS". Arguments: seconds of CPU time, part names (default: all); or -ROUNDS and
+ * PART=AMOUNT for a constant amount of work. The native part requires the property
+ * SampledParts.natives.
  */
 public final class SampledParts {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-  private static final long TURN_NS = 3_000_000; // of one part
+  private static final long TURN_NS = 3_000_000; // of one run of a part
   private static final Map<String, Part> PARTS = new LinkedHashMap<>();
   private static final Map<String, Long> TIMES = new LinkedHashMap<>();
   private static long result;
@@ -56,7 +57,7 @@ public final class SampledParts {
     if (result == 42) System.out.println("never");
   }
 
-  /** One part's turn. `adapt`: its amount of work is brought to where a turn takes TURN_NS. */
+  /** Runs one part once. `adapt`: adjusts its amount of work so that a run takes TURN_NS. */
   private static void turn(String name, Part part, Map<String, Long> amounts, boolean adapt) {
     final long n = amounts.getOrDefault(name, 1L);
     final long before = now();
@@ -109,7 +110,7 @@ public final class SampledParts {
     return spin(n);
   }
 
-  // The same in one compiled method.
+  // The same, inlined into one compiled method.
   static long partInlined(long n) {
     long t = now();
     long sum = inlinedOne(20 * n);

@@ -2,8 +2,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Two parts that each keep the CPU busy, with a pause between: arguments are the ms of the first, when the second begins, and
- * the ms of the second. Prints the CPU time of each in ns.
+ * Two parts that each keep the CPU busy, with a pause between them. Arguments: duration of the
+ * first, start of the second and duration of the second, in ms. Prints the CPU time of each in ns.
  */
 final class SampledPhases {
   static long first(long ms) {

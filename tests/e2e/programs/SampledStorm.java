@@ -8,9 +8,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongUnaryOperator;
 
 /**
- * For callstack sampling: many threads of all kinds that load and unload classes, throw, allocate, hold arrays in JNI,
- * overflow their stacks, wait, and start platform and virtual threads. Each kind's round has one right result; the program
- * prints them, and the same text however long it runs. Arguments: seconds, threads.
+ * For callstack sampling: many threads of all kinds that load and unload classes, throw, allocate,
+ * hold arrays in JNI, overflow their stacks, wait, and start platform and virtual threads. Each
+ * kind's round has one correct result; the program prints the results, so that its output does not
+ * depend on its duration. Arguments: seconds, threads.
  */
 public final class SampledStorm {
   private interface Kind {
@@ -74,7 +75,7 @@ public final class SampledStorm {
     }
   }
 
-  /** A class loader that makes its own copy of one class, to be unloaded with it. */
+  /** A class loader that defines its own copy of one class, to be unloaded with it. */
   private static final class Copies extends ClassLoader {
     Copies() {
       super(SampledStorm.class.getClassLoader());
@@ -85,7 +86,7 @@ public final class SampledStorm {
     }
   }
 
-  /** Loaded again and again. */
+  /** Loaded repeatedly. */
   public static final class Loaded implements LongUnaryOperator {
     @Override
     public long applyAsLong(long n) {

@@ -4,13 +4,14 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Stacks of known shapes, for the walker's test: who may call whom stands in stack_walk_test.py. Each shape runs for so
- * many milliseconds (first argument). The oracle's library (property walk.oracle) holds the native method.
+ * Stacks of known shapes, for the walker's test: stack_walk_test.py lists which method may call
+ * which. Each shape runs for the given number of milliseconds (first argument). The oracle's
+ * library (property walk.oracle) contains the native method.
  */
 final class StackShapes {
   static volatile long sink;
 
-  // --- 400 frames deep: static, virtual, interface and synchronized methods in turn.
+  // --- 400 frames deep: static, virtual, interface and synchronized methods alternately.
   interface Level {
     int go(int n);
   }
@@ -156,7 +157,7 @@ final class StackShapes {
     return (x & 1) != 0;
   }
 
-  // --- A native loop that calls back, and goes on natively.
+  // --- A native loop that calls back into Java, and continues.
   static native int nativeLoop(int rounds);
 
   static int back(int n) {

@@ -3,7 +3,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Virtual threads that run, park and go on, for the walker's test: their stacks end at their own start. */
+/**
+ * Virtual threads that run, park and continue, for the walker's test: their stacks end at the start
+ * of the thread.
+ */
 final class StackShapesVirtual {
   static volatile long sink;
 

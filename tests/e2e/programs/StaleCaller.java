@@ -1,7 +1,8 @@
 /**
- * A caller whose compiled code was replaced while it runs in it, and that resolved its call when the callee was
- * interpreted: with -Xbatch -XX:-UseOnStackReplacement every call goes through the callee's adapter, which asks the VM in
- * vain to patch the caller. First argument: milliseconds.
+ * A caller that runs in compiled code that has been replaced, and that resolved its call when the
+ * callee was interpreted: with -Xbatch -XX:-UseOnStackReplacement every call goes through the
+ * callee's adapter, which requests the VM to patch the caller, without effect. First argument:
+ * milliseconds.
  */
 final class StaleCaller {
   static volatile boolean resolved, replaced;

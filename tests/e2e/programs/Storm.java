@@ -3,7 +3,7 @@ import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Retransforms every class of its own and hundreds of the JDK's while threads run them. */
+/** Retransforms all its own classes and hundreds of the JDK's while threads run them. */
 final class Storm {
   static Instrumentation instrumentation;
 

@@ -7,7 +7,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 
-/** Short threads, named threads, pools, a thread of our own at VM end, daemons that never return, uncaught exceptions. */
+/**
+ * Short threads, named threads, pools, a thread of the program at the end of the VM, daemons that
+ * never return, uncaught exceptions.
+ */
 final class Threads {
   static void task(int calls) {
     for (int i = 0; i < calls; ++i) leaf();
@@ -79,7 +82,7 @@ final class Threads {
     pool.shutdown();
     for (Thread t : threads) t.join();
     EARLY.join();
-    // Runs while the VM goes down, after this list was printed.
+    // Runs while the VM ends, after this list was printed.
     Runtime.getRuntime().addShutdownHook(new Thread(Threads::hook, "hook"));
 
     Expect.calls("Threads.task(I)V", 101);

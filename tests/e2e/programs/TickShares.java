@@ -2,11 +2,12 @@ import java.io.InputStream;
 import java.util.function.LongUnaryOperator;
 
 /**
- * For tprof: two methods whose times stand at 2:1, loaded, compiled and unloaded again and again, so that the code of one
- * comes to stand where the other's was. Arguments: rounds, iterations of the shorter one.
+ * For tprof: two methods whose times are 2:1, repeatedly loaded, compiled and unloaded, so that the
+ * code of one is placed at the former address of the other's. Arguments: rounds, iterations of the
+ * shorter one.
  */
 public final class TickShares {
-  /** A class loader that makes its own copy of one class, to be unloaded with it. */
+  /** A class loader that defines its own copy of one class, to be unloaded with it. */
   private static final class Copies extends ClassLoader {
     Copies() {
       super(TickShares.class.getClassLoader());
@@ -33,7 +34,7 @@ public final class TickShares {
     System.out.println("sum " + sum);
   }
 
-  /** Work that no compiler shortens. */
+  /** Work that compilers cannot eliminate. */
   public static final class Twice implements LongUnaryOperator {
     @Override
     public long applyAsLong(long iterations) {

@@ -1,6 +1,9 @@
 //@ group exits
 //@ exit 1
-/** main ends by an exception while another thread goes on: the VM ends with status 1 when that is done. */
+/**
+ * main ends with an exception while another thread continues: the VM ends with status 1 after that
+ * thread.
+ */
 final class Uncaught {
   static void later() {
     try {

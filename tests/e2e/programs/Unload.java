@@ -4,9 +4,12 @@
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 
-/** The same class in 300 loaders, most of them collected on the way: methods that share a name are added up. */
+/**
+ * The same class in 300 loaders, most of them collected meanwhile: the counts of methods with the
+ * same name are added.
+ */
 final class Unload {
-  /** Loaded anew by every loader. */
+  /** Loaded by every loader. */
   public static final class Plugin implements Runnable {
     static int done;
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** 200 virtual threads that yield, sleep and park in the middle of deep stacks, and throw through them. */
+/** 200 virtual threads that yield, sleep and park on deep stacks, and throw through them. */
 final class Virtual {
   static final ReentrantLock LOCK = new ReentrantLock();
   static int guarded;

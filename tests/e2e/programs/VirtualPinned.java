@@ -7,7 +7,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Virtual threads pinned by a monitor or a native frame, threads nobody joins, and many short ones that reuse trees. */
+/**
+ * Virtual threads pinned by a monitor or a native frame, threads that are not joined, and many
+ * short ones that reuse trees.
+ */
 final class VirtualPinned {
   static native void pinned();
 

@@ -1,10 +1,13 @@
-# Reads what Known printed untraced ("known KIND CALLS HALF FULL"), then `jprof report log-rt --raw --format csv` of its run
-# under the profiler, and prints a line for each kind: what is below full() less what is below half(), so that what
-# surrounds the turns cancels out, against the same difference of the counts. Fails what is off by more than 2 %: the
-# calibrated total of a kind, and BASE of the straight-line methods, line0's taken off on both sides (what of a call is the
-# caller's and what the callee's is a matter of definition, and the same for all of them). Printed only: line0, with BASE in
-# full; and what tells how far a model that knows arguments by their number goes: values, recursion, and in C2 objects and line16.
-# Variable: mode.
+# Usage: awk -v mode=MODE -f known.awk TRUTH CSV
+# TRUTH is what Known printed untraced ("known KIND CALLS HALF FULL"), CSV the output of `jprof
+# report log-rt --raw --format csv` for its run under the profiler. Prints a line for each kind: the
+# values below full() less those below half(), so that the code around the turns cancels out,
+# compared with the same difference of the counts.
+# Fails if one of these is off by more than 2 %: the calibrated total of a kind, and BASE of the
+# straight-line methods, with line0's subtracted on both sides (how a call is divided between caller
+# and callee is a matter of definition, and the same for all of them). Only printed: line0, with BASE
+# in full, and kinds that show the limits of a model that knows only the number of arguments: values,
+# recursion, and in C2 objects and line16.
 BEGIN { FS = "," }
 FNR == NR {
   if (split($0, word, " ") == 5 && word[1] == "known") {

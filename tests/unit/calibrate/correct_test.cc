@@ -134,7 +134,7 @@ TEST(Correct, SyntheticCostModelIsTakenOutExactly) {
     std::vector<char> types = {'T'};
     const auto kind = [&] { return run.previous == 0 ? EventKind::kEntry : EventKind::kExit; };
     for (int i = 0; i < 3000; ++i) {
-      const double work = random() % 100;
+      const auto work = static_cast<double>(random() % 100);
       truth[run.stack.back()] += work;
       const bool enter = run.stack.size() == 1 || (run.stack.size() < 40 && random() % 2 == 0);
       if (enter) {

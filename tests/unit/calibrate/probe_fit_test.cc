@@ -36,8 +36,9 @@ std::vector<ProbeEquation> RandomWalks(int count) {
   std::vector<ProbeEquation> walks(count);
   for (ProbeEquation& walk : walks) {
     for (const char type : {'I', 'J', 'N'}) {
-      const double calls = random() % 4;
-      walk.by_type[type] = {calls, calls * (random() % 4), calls * (random() % 2)};
+      const auto below = [&](unsigned bound) { return static_cast<double>(random() % bound); };
+      const double calls = below(4);
+      walk.by_type[type] = {calls, calls * below(4), calls * below(2)};
     }
     walk.total = CostOf(kPlanted, walk.by_type);
   }
@@ -52,7 +53,7 @@ TEST(FitProbes, FindsWhatWasPlantedExactly) {
     EXPECT_NEAR(fit.probes.at(type).argument, planted.argument, 1e-3) << type;
     EXPECT_NEAR(fit.probes.at(type).result, planted.result, 1e-3) << type;
   }
-  EXPECT_NEAR(fit.off, 0, 1e-3);
+  EXPECT_NEAR(fit.deviation, 0, 1e-3);
 }
 
 TEST(FitProbes, AnEmptyLeafsIntervalIsAllProbe) {
@@ -83,8 +84,8 @@ TEST(FitProbes, SaysHowFarTheWalksDisagree) {
     for (const auto& [type, of] : walks[i].by_type) calls += of.calls;
     walks[i].total += (i % 2 == 0 ? 1 : -1) * 2 * calls;  // an instruction an event
   }
-  EXPECT_NEAR(FitProbes(walks, {}).off, 1, 0.2);
-  EXPECT_EQ(FitProbes({}, {}).off, 0);
+  EXPECT_NEAR(FitProbes(walks, {}).deviation, 1, 0.2);
+  EXPECT_EQ(FitProbes({}, {}).deviation, 0);
 }
 
 TEST(OverheadOf, IsAWayOutAndAWayIn) {

@@ -64,7 +64,7 @@ Machine SampleMachine() {
   return machine;
 }
 
-MetricFacts Time() {
+MetricMetadata Time() {
   return {.name = "time", .unit = "ns", .scale = kScale, .granularity = 26, .bracket_ticks = 25};
 }
 
@@ -101,8 +101,9 @@ TEST(MakeMetric, MovesEachStateByWhatIsTypicallyLeftInItsKernels) {
                                        {"Library outlier", 90.0}}) {
     AddKernel(evidence, 'J', name, overhead);
   }
-  const MetricFacts facts = Time();
-  const Metric before = MakeMetric(machine.Observe(), facts), after = MakeMetric(evidence, facts);
+  const MetricMetadata metadata = Time();
+  const Metric before = MakeMetric(machine.Observe(), metadata),
+               after = MakeMetric(evidence, metadata);
   // The kernels' own transition is unknown to the shapes; it is looked up, moved with its state,
   // and then fits.
   double moved = 0;
@@ -113,7 +114,7 @@ TEST(MakeMetric, MovesEachStateByWhatIsTypicallyLeftInItsKernels) {
     EXPECT_NEAR(value.context, 1.4826 * 0.5, 1e-6);
     EXPECT_NEAR(value.observed, value.truth + value.overhead, 1e-9);
   }
-  EXPECT_NEAR(CentreOf(LeftPerEvent(evidence.kernels.at('J'), after, facts)).median, 0, 1e-9);
+  EXPECT_NEAR(CentreOf(LeftPerEvent(evidence.kernels.at('J'), after, metadata)).median, 0, 1e-9);
   EXPECT_NE(moved, 0);
 }
 

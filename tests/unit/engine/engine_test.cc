@@ -86,7 +86,9 @@ class EngineTest : public testing::Test {
       at += record->bytes;
     }
   }
-  uint32_t NumberOf(uint32_t id) const { return std::stoul(NameOf(id).substr(1)); }
+  uint32_t NumberOf(profile::MethodId id) const {
+    return static_cast<uint32_t>(std::stoul(NameOf(IndexOf(id)).substr(1)));
+  }
 
   // What the files say, in the oracle's terms. Former records count to their node.
   std::map<ListTree::Path, ListTree::Counts> Contexts() const {
@@ -99,7 +101,7 @@ class EngineTest : public testing::Test {
       if (node.word == 0 || type == MethodType::kBlock || type == MethodType::kThread) continue;
       EXPECT_LT(node.parent, i);
       ListTree::Path path;
-      uint32_t at = node.more == profile::kFormer ? node.parent : i;
+      uint64_t at = node.more == profile::kFormer ? node.parent : i;
       for (; nodes[at].parent != 0; at = nodes[at].parent) {
         path.insert(path.begin(), NumberOf(profile::MethodOf(nodes[at].word)));
       }
@@ -182,7 +184,7 @@ class EngineTest : public testing::Test {
     while (events-- > 0) {
       const bool call = oracle.depth() == 0 || (oracle.depth() < depth && random() % 2 == 0);
       if (call) {
-        const uint32_t method = random() % methods;
+        const auto method = static_cast<uint32_t>(random() % methods);
         oracle.Enter(method);
         Enter<R>(method, retype && random() % 50 == 0 ? 1 + random() % 3 : 1 + method % 3);
       } else {

@@ -51,7 +51,7 @@ constexpr int kNoLimit = 77;  // exit status: the system does not hold RLIMIT_AS
   constexpr uint32_t kSlots = 4096, kMethods = 6000;
   uint32_t known = 0;
   for (uint32_t i = 0; i < kMethods; ++i) {
-    const uint32_t id = table.Find(source, i).id;
+    const profile::MethodId id = table.Find(source, i).id;
     if ((i % 10 == 7) != (id == kIgnoredMethod)) _exit(12);
     if (id != kUnknownMethod && id != kIgnoredMethod) known = i + 1;
   }

@@ -137,7 +137,7 @@ TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
 
 TEST_F(SamplesTest, AMethodIsDescribedOnce) {
   Start(1 << 20);
-  const uint32_t id = SampledMethod(*thread_, source_, 42);
+  const profile::MethodId id = SampledMethod(*thread_, source_, 42);
   EXPECT_EQ(SampledMethod(*thread_, source_, 42), id);
   EXPECT_NE(SampledMethod(*thread_, source_, 43), id);
   EXPECT_EQ(source_.described, 2);
@@ -146,7 +146,7 @@ TEST_F(SamplesTest, AMethodIsDescribedOnce) {
 TEST_F(SamplesTest, AHalfFullTreeFoldsRecursionAndKeepsEverySample) {
   Start(1 << 20);
   std::mt19937 random(7);
-  std::map<uint32_t, int64_t> expected, kept;
+  std::map<profile::MethodId, int64_t> expected, kept;
   for (int i = 0; i < 50'000; ++i) {
     Path innermost_first;
     for (uint32_t d = 0; d < 12; ++d) {

@@ -81,7 +81,7 @@ class MemoryReaderTest : public testing::TestWithParam<MemoryReader::Fetch> {
   struct sigaction before_;
 };
 INSTANTIATE_TEST_SUITE_P(By, MemoryReaderTest, testing::Values(nullptr, TestFetch),
-                         [](const auto& info) { return info.param ? "Fetch" : "Kernel"; });
+                         [](const auto& tested) { return tested.param ? "Fetch" : "Kernel"; });
 
 TEST_P(MemoryReaderTest, TellsMappedFromUnmapped) {
   MemoryReader memory(GetParam());

@@ -108,7 +108,7 @@ TEST_P(BothCodings, RandomBytesEndEveryChain) {
   std::vector<uint8_t> bytes(4096);
   for (int round = 0; round < 200; ++round) {
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
-    uint32_t at = random() % bytes.size();
+    auto at = static_cast<uint32_t>(random() % bytes.size());
     Scope scope;
     int steps = 0;
     while (Read(bytes, at, GetParam(), &scope) && scope.sender != 0) {

@@ -133,7 +133,7 @@ TEST_P(EachOption, IsInHelpAndInTheDocument) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EachOption, testing::ValuesIn(OptionTable()),
-                         [](const auto& info) { return std::string(info.param.word); });
+                         [](const auto& tested) { return std::string(tested.param.word); });
 
 TEST(OptionTable, HasEachWordAndFlagOnce) {
   std::set<std::string_view> words, flags;

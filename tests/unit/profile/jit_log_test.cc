@@ -137,8 +137,8 @@ TEST(JitIntervals, NeverOverlapWhateverIsTold) {
     std::vector<JitEvent> events;
     for (uint64_t time = 1; time < 60; ++time) {
       const uint64_t address = 100 + random() % 64;
-      JitEvent event =
-          Load(time + random() % 3, address, 1 + random() % 20, random() % 2 ? "a" : "b");
+      JitEvent event = Load(time + random() % 3, address, static_cast<uint32_t>(1 + random() % 20),
+                            random() % 2 ? "a" : "b");
       event.unload = random() % 3 == 0;
       event.again = random() % 8 == 0;
       events.push_back(event);
@@ -372,7 +372,7 @@ TEST_F(JitLogTest, EveryByteMayBeWrong) {
   WriteSmallLog(writer);
   const std::string bytes = Bytes();
   for (size_t at = 0; at < bytes.size(); ++at) {
-    for (const unsigned char wrong : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
+    for (const int wrong : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
       std::string bad = bytes;
       bad[at] = static_cast<char>(wrong);
       const auto log = ParseJitLog(bad);

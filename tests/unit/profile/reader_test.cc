@@ -46,8 +46,8 @@ class ReaderTest : public testing::Test {
 };
 
 TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
-  const uint32_t a = profile_.AddMethod("pkg/A", "run", "()V");
-  const uint32_t b = profile_.AddMethod("pkg/B", "twice", "(I)I", kMethodStatic);
+  const MethodId a = profile_.AddMethod("pkg/A", "run", "()V");
+  const MethodId b = profile_.AddMethod("pkg/B", "twice", "(I)I", kMethodStatic);
   const size_t thread = profile_.AddThread("main", 7);
   profile_.Enter(thread, a, kInterpreted, 5);
   profile_.Enter(thread, b, kJitted, 50);
@@ -72,13 +72,13 @@ TEST_F(ReaderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(methods[b].name, "twice");
   EXPECT_EQ(methods[b].signature, "(I)I");
   EXPECT_EQ(methods[b].flags, kMethodStatic);
-  EXPECT_EQ(methods[999].name, "");
+  EXPECT_EQ(methods[MethodId{999}].name, "");
   EXPECT_EQ(reader.meta().command, (std::vector<std::string>{"java", "Demo"}));
   EXPECT_EQ(reader.meta().fingerprint.at("probe"), "hotspot");
 }
 
 TEST_F(ReaderTest, FormerRecordsKeepTheirTypeAndBelongToTheNode) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
   for (const MethodType type : {kInterpreted, kJitted}) {
     profile_.Enter(thread, a, type, 1);
@@ -99,7 +99,7 @@ TEST_F(ReaderTest, FurtherMetricsComeFromTheirFile) {
   profile_.meta =
       R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
                      {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 7);
   profile_.Enter(thread, a, kJitted, 1, 100);
   profile_.Exit(thread, 2, 200);
@@ -146,15 +146,15 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
 }
 
 TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
-  profile_.AddThread("main", 1);                // node 1
-  profile_.AddNode(PackMethod(kJitted, a), 5);  // 2: a parent after it
-  profile_.AddNode(PackMethod(kJitted, a), 2);  // 3: below a bad one
-  profile_.AddNode(PackMethod(kJitted, a), 1);  // 4: good
-  profile_.AddNode(PackMethod(kBlock, 0), 1);   // 5: children, no context
-  profile_.AddNode(PackMethod(kJitted, a), 5);  // 6: its parent is a block
-  profile_.AddNode(0, 0);                       // 7: never used
-  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, a + 1), 4)].more =
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  profile_.AddThread("main", 1);                         // node 1
+  profile_.AddNode(PackMethod(kJitted, a), 5);           // 2: a parent after it
+  profile_.AddNode(PackMethod(kJitted, a), 2);           // 3: below a bad one
+  profile_.AddNode(PackMethod(kJitted, a), 1);           // 4: good
+  profile_.AddNode(PackMethod(kBlock, kRootMethod), 1);  // 5: children, no context
+  profile_.AddNode(PackMethod(kJitted, a), 5);           // 6: its parent is a block
+  profile_.AddNode(0, 0);                                // 7: never used
+  profile_.nodes[profile_.AddNode(PackMethod(kInterpreted, MethodId{IndexOf(a) + 1}), 4)].more =
       kFormer;  // 8: of another method
   profile_.Write(directory_);
   Reader reader = Open();
@@ -166,7 +166,7 @@ TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
 }
 
 TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
   const size_t thread = profile_.AddThread("main", 1);
   profile_.Enter(thread, a, kJitted, 1);
   profile_.threads[0].root = 77;
@@ -179,8 +179,8 @@ TEST_F(ReaderTest, TreesOfNoThreadGetAName) {
 }
 
 TEST_F(ReaderTest, CutFilesGiveWhatIsLeft) {
-  const uint32_t a = profile_.AddMethod("A", "a", "()V");
-  const uint32_t b = profile_.AddMethod("B", "b", "()V");
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  const MethodId b = profile_.AddMethod("B", "b", "()V");
   for (int i = 0; i < 3; ++i) {
     const size_t thread = profile_.AddThread("t" + std::to_string(i), i);
     profile_.Enter(thread, a, kJitted, 1);
@@ -216,7 +216,7 @@ TEST_F(ReaderTest, LiveProfileNamesNewMethods) {
   profile_.header.finished = 0;
   profile_.Write(directory_);
   Reader reader = Open();
-  const uint32_t late = profile_.AddMethod("B", "late", "()V");
+  const MethodId late = profile_.AddMethod("B", "late", "()V");
   profile_.Write(directory_);
   EXPECT_EQ(reader.ReadMethods()[late].name, "late");
 }
@@ -234,7 +234,7 @@ class TraceTest : public ReaderTest {
   // 2 threads, enough events for several blocks each.
   void Record() {
     profile_.with_trace = true;
-    const uint32_t a = profile_.AddMethod("A", "a", "()V");
+    const MethodId a = profile_.AddMethod("A", "a", "()V");
     std::mt19937 random(3);
     for (int t = 0; t < 2; ++t) profile_.AddThread("t", t);
     int depth[2] = {};

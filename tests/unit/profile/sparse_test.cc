@@ -28,7 +28,7 @@ class Sparse : public testing::Test {
                    ("sparse-" + std::to_string(getpid()) + ".jprof")) {
     fs::remove_all(directory_);
     made_.with_trace = true;
-    const uint32_t method = made_.AddMethod("app/Main", "run", "()V");
+    const MethodId method = made_.AddMethod("app/Main", "run", "()V");
     const size_t thread = made_.AddThread("main", 1);
     made_.Enter(thread, method, MethodType::kInterpreted, 5);
     made_.Exit(thread, 7);
@@ -109,8 +109,8 @@ TEST_F(Sparse, NodesThatAreNotThereCostNothing) {
 }
 
 TEST_F(Sparse, MoreNodesThanMemoryIsAnErrorThatNamesTheFile) {
-  std::vector<Node> nodes(200'000,
-                          Node{.word = PackMethod(MethodType::kInterpreted, 1), .parent = 1});
+  std::vector<Node> nodes(
+      200'000, Node{.word = PackMethod(MethodType::kInterpreted, MethodId{1}), .parent = 1});
   Put(kNodesFile, 3 * sizeof(Node), nodes.data(), nodes.size() * sizeof(Node));
   Claim([&](ControlHeader& header) { header.node_count = nodes.size() + 3; });
   Reader reader = Open();
@@ -138,7 +138,7 @@ TEST_F(Sparse, NamesEndWhereTheFileIsEmpty) {
   Claim([](ControlHeader& header) { header.methods_bytes = kLong; });
   InLittleMemory([&] {
     Reader reader = Open();
-    EXPECT_EQ(reader.ReadMethods()[1].name, "run");
+    EXPECT_EQ(reader.ReadMethods()[MethodId{1}].name, "run");
     EXPECT_FALSE(reader.damages().empty());
   });
 }

@@ -27,7 +27,7 @@ class SyntheticProfile {
     extra.resize(1);
   }
 
-  uint32_t AddMethod(std::string class_name, std::string name, std::string signature,
+  MethodId AddMethod(std::string class_name, std::string name, std::string signature,
                      uint16_t flags = 0) {
     MethodRecord record;
     const std::string text = class_name + name + signature;
@@ -40,7 +40,7 @@ class SyntheticProfile {
     const size_t start = methods.size();
     methods.append(reinterpret_cast<const char*>(&record), sizeof(record)).append(text);
     methods.resize(start + record.bytes);
-    return record.id;
+    return MethodId{record.id};
   }
 
   size_t AddThread(const std::string& name, uint32_t tid) {
@@ -55,7 +55,7 @@ class SyntheticProfile {
   }
 
   // An entry `delta` after the thread's last event; the time goes to what was running.
-  void Enter(size_t thread, uint32_t method, MethodType type, int64_t delta,
+  void Enter(size_t thread, MethodId method, MethodType type, int64_t delta,
              int64_t extra_delta = 0) {
     Strand& strand = strands_[thread];
     Charge(strand, delta, extra_delta);
@@ -137,7 +137,7 @@ class SyntheticProfile {
   }
 
   uint32_t ChildOf(uint32_t parent, uint32_t word) {
-    const auto [known, is_new] = children_.try_emplace({parent, MethodOf(word)}, 0);
+    const auto [known, is_new] = children_.try_emplace({parent, IndexOf(MethodOf(word))}, 0);
     if (is_new) known->second = AddNode(word, parent);
     const uint32_t child = known->second;
     if (nodes[child].word !=
@@ -161,7 +161,7 @@ class SyntheticProfile {
     if (!with_trace) return;
     Strand& strand = strands_[thread];
     std::string event;
-    Varint(event, uint64_t{MethodOf(word)} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
+    Varint(event, uint64_t{IndexOf(MethodOf(word))} << 5 | uint64_t(TypeOf(word)) << 1 | exit);
     Varint(event, static_cast<uint64_t>(delta) << 1 ^ static_cast<uint64_t>(delta >> 63));
     if (sizeof(TraceBlock) + strand.events.size() + event.size() > kTraceBlockBytes)
       FlushTrace(thread);

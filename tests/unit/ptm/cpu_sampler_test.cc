@@ -152,7 +152,7 @@ class MadeRing : public testing::Test {
 };
 
 TEST_F(MadeRing, WhatCannotBeReadIsLostAndCounted) {
-  for (const uint16_t size : {0, 8, 31, 4000}) {
+  for (const uint16_t size : {uint16_t{0}, uint16_t{8}, uint16_t{31}, uint16_t{4000}}) {
     seen_ = lost_ = 0;
     Add(40, 5);
     Add(size, 6);

@@ -128,7 +128,7 @@ TEST_F(Compare, NativeFramesCountForTheirCaller) {
 // The same methods at the same shares, once measured and once sampled.
 TEST_F(Compare, MeasuredAgainstSampled) {
   profile::SyntheticProfile measured;
-  const uint32_t main = measured.AddMethod("C", "main", "()V");
+  const profile::MethodId main = measured.AddMethod("C", "main", "()V");
   const size_t thread = measured.AddThread("main", 1);
   measured.Enter(thread, main, MethodType::kJitted, 0);
   for (int i = 0; i < 4; ++i) {
@@ -174,7 +174,8 @@ TEST_F(Compare, TextAndJsonAndHtmlOfAPage) {
 
 TEST_F(Compare, NamesCannotBecomeMarkup) {
   SampledProfile evil(kTimeMetrics, 1);
-  const uint32_t method = evil.made.AddMethod("</div><script>alert(1)</script>", "\"'&x", "()V");
+  const profile::MethodId method =
+      evil.made.AddMethod("</div><script>alert(1)</script>", "\"'&x", "()V");
   evil.Sample(evil.made.AddThread("main", 1), {{method}}, {1});
   const auto found = Two(evil, evil);
   ASSERT_TRUE(found);
@@ -188,7 +189,7 @@ TEST_F(Compare, NamesCannotBecomeMarkup) {
 
 TEST_F(Compare, FlatAgainstContextual) {
   SampledProfile made(kTimeMetrics, 1);
-  std::vector<uint32_t> ids;
+  std::vector<profile::MethodId> ids;
   for (const char* name : {"main", "a", "b", "hot", "trunk"})
     ids.push_back(made.made.AddMethod("C", name, "()V"));
   const size_t thread = made.made.AddThread("main", 1);

@@ -16,12 +16,12 @@ inline profile::SyntheticProfile DemoProfile(bool with_trace = false) {
   using enum MethodType;
   profile::SyntheticProfile demo;
   demo.with_trace = with_trace;
-  const uint32_t main =
+  const profile::MethodId main =
       demo.AddMethod("Demo", "main", "([Ljava/lang/String;)V", profile::kMethodStatic);
-  const uint32_t fib = demo.AddMethod("Demo", "fib", "(I)I", profile::kMethodStatic);
-  const uint32_t append =
+  const profile::MethodId fib = demo.AddMethod("Demo", "fib", "(I)I", profile::kMethodStatic);
+  const profile::MethodId append =
       demo.AddMethod("java/lang/StringBuffer", "append", "(J)Ljava/lang/StringBuffer;");
-  const uint32_t read =
+  const profile::MethodId read =
       demo.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
 
   const size_t worker = demo.AddThread("worker", 101);
@@ -77,7 +77,7 @@ inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int e
   std::mt19937 random(seed);
   profile::SyntheticProfile made;
   made.with_trace = with_trace;
-  std::vector<uint32_t> methods;
+  std::vector<profile::MethodId> methods;
   for (int i = 0; i < 10; ++i) {
     methods.push_back(made.AddMethod("pkg/C" + std::to_string(i % 3), "m" + std::to_string(i),
                                      "()V", i % 2 == 0 ? profile::kMethodStatic : 0));
@@ -87,7 +87,7 @@ inline profile::SyntheticProfile RandomProfile(unsigned seed, int threads, int e
     made.AddThread("thread " + std::to_string(i), 100 + static_cast<uint32_t>(i));
   for (int i = 0; i < events; ++i) {
     const size_t thread = random() % static_cast<size_t>(threads);
-    const int64_t delta = random() % 40;
+    const auto delta = static_cast<int64_t>(random() % 40);
     if (depth[thread] > 0 && (depth[thread] > 12 || random() % 2 == 0)) {
       made.Exit(thread, delta);
       --depth[thread];

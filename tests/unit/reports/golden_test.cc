@@ -62,8 +62,8 @@ TEST_P(Golden, IsAsWritten) {
   EXPECT_EQ(printed.text, expected.str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Reports, Golden, testing::ValuesIn(kCases), [](const auto& one) {
-  std::string name = one.param.golden;
+INSTANTIATE_TEST_SUITE_P(Reports, Golden, testing::ValuesIn(kCases), [](const auto& tested) {
+  std::string name = tested.param.golden;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 });

@@ -25,7 +25,7 @@ inline std::string SampledMeta(const std::string& metrics, const std::string& mo
 
 // A frame: method id and type. Methods are made once by AddMethod of `made`.
 struct Frame {
-  uint32_t method;
+  profile::MethodId method;
   MethodType type = MethodType::kRejitted;
 };
 
@@ -61,7 +61,7 @@ class SampledProfile {
 
  private:
   uint32_t Child(uint32_t parent, const Frame& frame) {
-    const auto [known, is_new] = children_.try_emplace({parent, frame.method}, 0);
+    const auto [known, is_new] = children_.try_emplace({parent, IndexOf(frame.method)}, 0);
     if (is_new) known->second = made.AddNode(profile::PackMethod(frame.type, frame.method), parent);
     return known->second;
   }
@@ -76,16 +76,20 @@ class SampledProfile {
 inline SampledProfile DemoSamples() {
   SampledProfile demo(std::string(kTimeMetrics) + "," + kBytesMetrics, 3);
   profile::SyntheticProfile& made = demo.made;
-  const uint32_t main =
+  const profile::MethodId main =
       made.AddMethod("Demo", "main", "([Ljava/lang/String;)V", profile::kMethodStatic);
-  const uint32_t work = made.AddMethod("Demo", "work", "(I)I");
-  const uint32_t step = made.AddMethod("Demo", "step", "()V");
-  const uint32_t read =
+  const profile::MethodId work = made.AddMethod("Demo", "work", "(I)I");
+  const profile::MethodId step = made.AddMethod("Demo", "step", "()V");
+  const profile::MethodId read =
       made.AddMethod("java/io/FileInputStream", "read0", "()I", profile::kMethodNative);
-  const uint32_t code = made.AddMethod("/nowhere/libdemo.so", "0x1f40", "", profile::kMethodCode);
-  const uint32_t kernel = made.AddMethod("vmlinux", "ksys_read", "", profile::kMethodKernel);
-  const uint32_t stub = made.AddMethod("", "StubRoutines::arraycopy", "", profile::kMethodStub);
-  const uint32_t object = made.AddMethod("java/lang/String", "", "", profile::kMethodClass);
+  const profile::MethodId code =
+      made.AddMethod("/nowhere/libdemo.so", "0x1f40", "", profile::kMethodCode);
+  const profile::MethodId kernel =
+      made.AddMethod("vmlinux", "ksys_read", "", profile::kMethodKernel);
+  const profile::MethodId stub =
+      made.AddMethod("", "StubRoutines::arraycopy", "", profile::kMethodStub);
+  const profile::MethodId object =
+      made.AddMethod("java/lang/String", "", "", profile::kMethodClass);
   const size_t thread = made.AddThread("main", 100);
   const size_t worker = made.AddThread("pool;1", 101);
   const auto ticks = [&](size_t on, const std::vector<Frame>& stack, int count) {
@@ -112,12 +116,12 @@ inline SampledProfile DemoSamples() {
 // samples.
 inline SampledProfile SpreadSamples(const std::vector<int>& counts, bool with_native = false) {
   SampledProfile spread(kTimeMetrics, 1);
-  const uint32_t main = spread.made.AddMethod("C", "main", "()V");
-  const uint32_t native =
+  const profile::MethodId main = spread.made.AddMethod("C", "main", "()V");
+  const profile::MethodId native =
       spread.made.AddMethod("/nowhere/libx.so", "0x10", "", profile::kMethodCode);
   const size_t thread = spread.made.AddThread("main", 100);
   for (size_t i = 0; i < counts.size(); ++i) {
-    const uint32_t method = spread.made.AddMethod("C", "m" + std::to_string(i), "()V");
+    const profile::MethodId method = spread.made.AddMethod("C", "m" + std::to_string(i), "()V");
     for (int n = 0; n < counts[i]; ++n) {
       std::vector<Frame> stack = {{main}, {method}};
       if (with_native && n % 3 == 0) stack.push_back({native, MethodType::kFunction});

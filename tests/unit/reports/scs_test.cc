@@ -67,8 +67,8 @@ TEST_P(ScsGolden, IsAsWritten) {
   EXPECT_EQ(text, expected.str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& one) {
-  std::string name = one.param.golden;
+INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& tested) {
+  std::string name = tested.param.golden;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 });
@@ -77,15 +77,14 @@ INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](co
 SampledProfile RandomSamples(unsigned seed) {
   std::mt19937 random(seed);
   SampledProfile profile(kTimeMetrics, 1);
-  std::vector<uint32_t> methods;
+  std::vector<profile::MethodId> methods;
   for (int i = 0; i < 8; ++i)
     methods.push_back(profile.made.AddMethod("C", "m" + std::to_string(i), "(L;)V"));
   for (uint32_t thread : {0u, 1u})
     profile.made.AddThread("t" + std::to_string(thread), 100 + thread);
   for (int i = 0; i < 2000; ++i) {
     std::vector<Frame> stack;
-    for (size_t depth = random() % 12; depth > 0; --depth)
-      stack.push_back({methods[random() % 8]});
+    for (auto depth = random() % 12; depth > 0; --depth) stack.push_back({methods[random() % 8]});
     profile.Sample(random() % 2, stack, {1});
   }
   return profile;
@@ -148,9 +147,9 @@ TEST(Scs, NativeFramesHaveTheirSymbols) {
   const auto code = [&](uint64_t at) {
     return profile.made.AddMethod(self, fmt::format("0x{:x}", at), "", profile::kMethodCode);
   };
-  const uint32_t first = code(address), second = code(address + 1), nowhere = code(1);
+  const profile::MethodId first = code(address), second = code(address + 1), nowhere = code(1);
   const size_t thread = profile.made.AddThread("main", 100);
-  for (const uint32_t method : {first, second, second, nowhere}) {
+  for (const profile::MethodId method : {first, second, second, nowhere}) {
     profile.Sample(thread, {{method, MethodType::kFunction}}, {1});
   }
   const std::string module = fs::path(self).filename().string();
@@ -161,7 +160,7 @@ TEST(Scs, NativeFramesHaveTheirSymbols) {
 TEST(Scs, CalltreeWithSamplesHasBoth) {
   profile::SyntheticProfile made;
   made.meta = SampledMeta(kTimeMetrics, "calltree");
-  const uint32_t method = made.AddMethod("C", "m", "()V");
+  const profile::MethodId method = made.AddMethod("C", "m", "()V");
   const size_t thread = made.AddThread("main", 100);
   made.Enter(thread, method, MethodType::kJitted, 0);
   made.Exit(thread, 7);

@@ -3,8 +3,9 @@ package jdk.test.whitebox;
 import java.lang.reflect.Executable;
 
 /**
- * The few of HotSpot's testing natives that the trainers need. The VM binds them by name when started with
- * -XX:+WhiteBoxAPI and this class on its boot class path; it then prints a warning for each it misses.
+ * The test interface of HotSpot, reduced to the native methods that the trainers need. The VM binds
+ * them by name when started with -XX:+WhiteBoxAPI and this class on its boot class path; it then
+ * prints a warning for each missing one.
  */
 public final class WhiteBox {
   private static native void registerNatives();
@@ -19,12 +20,12 @@ public final class WhiteBox {
 
   private native void makeMethodNotCompilable0(Executable method, int level, boolean osr);
 
-  /** Compiles at 1 (C1) or 4 (C2); with -XX:-BackgroundCompilation it is done on return. */
+  /** Compiles at level 1 (C1) or 4 (C2); with -XX:-BackgroundCompilation, synchronously. */
   public boolean compile(Executable method, int level) {
     return enqueueMethodForCompilation0(method, level, -1);
   }
 
-  /** What runs when the method is called: 0 the interpreter, 1 to 3 C1, 4 C2. */
+  /** The level at which the method runs when called: 0 the interpreter, 1 to 3 C1, 4 C2. */
   public int level(Executable method) {
     return getMethodCompilationLevel0(method, false);
   }

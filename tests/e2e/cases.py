@@ -1,0 +1,69 @@
+"""The registry of the cases of one test program, and the options that select them."""
+import argparse
+import collections
+import struct
+import subprocess
+import time
+
+import jvms
+import reports
+from lab import Skip
+
+# What a case with damaged or missing data raises: a failure, not a defect of the test.
+ERRORS = (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError,
+          struct.error)
+
+
+class Cases(dict):
+    """Name -> function, in the order of definition. An instance is the decorator that registers."""
+
+    def __call__(self, function):
+        self[function.__name__] = function
+        return function
+
+    def parser(self, description):
+        """A parser with --case and --list; --list prints the names and exits."""
+        cases = self
+
+        class List(argparse.Action):
+            def __call__(self, parser, *_):
+                print("\n".join(cases))
+                parser.exit()
+
+        parser = argparse.ArgumentParser(
+            description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--case", action="append", choices=self,
+                            help="run only this case; repeatable")
+        parser.add_argument("--list", action=List, nargs=0, help="print the names of the cases")
+        return parser
+
+    def chosen(self, args):
+        """The (name, function) pairs that --case selects."""
+        return [(name, self[name]) for name in args.case or self]
+
+    def run(self, args, lab_of):
+        """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)
+        makes their argument. Prints the outcomes and returns the exit status."""
+        outcomes = collections.Counter()
+        for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
+            lab = lab_of(jdk)
+            for name, function in self.chosen(args):
+                outcomes[_run_one(name, function, lab)] += 1
+        if outcomes["FAIL"]:
+            return 1
+        return jvms.SKIPPED if set(outcomes) == {"skip"} else 0
+
+
+def _run_one(name, function, lab):
+    started = time.monotonic()
+    try:
+        failures = function(lab)
+        state = "FAIL" if failures else "ok  "
+    except Skip as why:
+        failures, state = [f"skipped: {name}: {why}"], "skip"
+    except ERRORS as error:
+        failures, state = [f"{type(error).__name__}: {str(error)[:600]}"], "FAIL"
+    print(f"{state} {name} {lab.jdk.name} ({time.monotonic() - started:.1f} s)", flush=True)
+    for failure in failures[:20]:
+        print("       " + failure)
+    return state
