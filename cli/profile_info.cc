@@ -74,7 +74,7 @@ std::vector<std::string> MethodsWith(profile::Reader& reader, uint16_t flag) {
   std::vector<std::string> names;
   const profile::Methods methods = reader.ReadMethods();
   for (uint32_t id = 2; id < methods.size(); ++id) {
-    const profile::MethodName method = methods[id];
+    const profile::MethodName method = methods[profile::MethodId{id}];
     if ((method.flags & flag) == 0) continue;
     names.push_back(profile::CleanText(
         fmt::format("{}.{}{}", method.class_name, method.name, method.signature)));
