@@ -153,6 +153,47 @@ void NameBySymbol(profile::CallTree& tree, const Names& names) {
   }
 }
 
+// The tree of the file with the values of the chosen metrics only.
+Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen) {
+  Result<profile::CallTree> tree = source.reader.ReadTree();
+  if (!tree) return tree;
+  const std::string& directory = source.reader.directory();
+  if (tree->size() == 0 && source.reader.meta().mode == "trace") {
+    return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
+                    directory, directory);
+  }
+  std::vector<std::vector<int64_t>> values;
+  for (const size_t m : chosen) values.push_back(std::move(tree->metrics[m]));
+  tree->metrics = std::move(values);
+  return tree;
+}
+
+// Which records become one row. After folding began, a thread has two trees.
+Merge MergeOf(const Source& source, const Names& names, const Options& options) {
+  if (options.merged) return Merge::kThreads;
+  const bool two_trees = source.reader.header().folded_ticks != 0;
+  return names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
+}
+
+// Rows and totals; the records, of which there may be 10 million, are freed. `chosen`: the metrics
+// of `tree`.
+Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size_t>& chosen,
+                  const Options& options) {
+  const std::vector<profile::Metric> infos = Infos(source, chosen);
+  Forest forest;
+  forest.names = Names(source.reader.ReadMethods());
+  if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
+  const std::vector<calibrate::Correction> corrections =
+      CorrectAll(source, tree, forest.names, infos);
+  forest.metrics = MakeColumns(source, chosen, infos, corrections);
+  std::vector<bool> counts_samples;
+  for (const profile::Metric& info : infos)
+    counts_samples.push_back(info.is_samples() && !info.is_weighted());
+  forest.rows =
+      BuildRows(tree, corrections, counts_samples, MergeOf(source, forest.names, options));
+  return forest;
+}
+
 // Threads by what they cost, so that a report begins with what matters; siblings as asked.
 void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
@@ -182,34 +223,9 @@ void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
 Result<Forest> LoadForest(Source& source, const Options& options) {
   const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
   if (!chosen) return std::unexpected(chosen.error());
-  const std::vector<profile::Metric> infos = Infos(source, *chosen);
-  Forest forest;
-  {
-    Result<profile::CallTree> read = source.reader.ReadTree();
-    if (!read) return std::unexpected(read.error());
-    profile::CallTree& tree = *read;
-    forest.names = Names(source.reader.ReadMethods());
-    if (tree.size() == 0 && source.reader.meta().mode == "trace") {
-      return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
-                      source.reader.directory(), source.reader.directory());
-    }
-    for (size_t i = 0; i < chosen->size();
-         ++i) {  // places only grow, so none is moved away before it is used
-      if ((*chosen)[i] != i) tree.metrics[i] = std::move(tree.metrics[(*chosen)[i]]);
-    }
-    tree.metrics.resize(chosen->size());
-    const std::vector<calibrate::Correction> corrections =
-        CorrectAll(source, tree, forest.names, infos);
-    forest.metrics = MakeColumns(source, *chosen, infos, corrections);
-    std::vector<bool> counts_samples;
-    for (const profile::Metric& info : infos)
-      counts_samples.push_back(info.is_samples() && !info.is_weighted());
-    const bool two_trees = source.reader.header().folded_ticks != 0;  // of one thread
-    Merge merge = forest.names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
-    if (options.merged) merge = Merge::kThreads;
-    if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
-    forest.rows = BuildRows(tree, corrections, counts_samples, merge);
-  }  // 10 million records are not needed any more
+  Result<profile::CallTree> tree = ReadTree(source, *chosen);
+  if (!tree) return std::unexpected(tree.error());
+  Forest forest = MakeForest(source, *std::move(tree), *chosen, options);
   AddUp(forest);
   Order(forest, options);
   return forest;
