@@ -1,4 +1,4 @@
-// Prints the table of options as docs/AGENT_OPTIONS.md has it: for tests/options_docs.py.
+// Prints the table of options as docs/AGENT_OPTIONS.md has it: for tests/docs_tables.py.
 #include <cstdio>
 
 #include "options/option_table.h"
