@@ -16,6 +16,6 @@ Result<size_t> Choose(const char* what, std::string_view name,
 
 // Returns the format that --format names, one of `offered`.
 Result<reports::Format> ChooseFormat(
-    std::string_view name, std::span<const reports::Format> offered = reports::kLineFormats);
+    std::string_view name, std::span<const reports::Format> offered = reports::kCommonFormats);
 
 }  // namespace jprof::cli

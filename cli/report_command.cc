@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportArguments {
-  std::string report;  // empty: the default for the profile
+  std::string report;  // empty: scs of a sampled profile, else log-rt
   std::string directory;
   std::string format = "text";
   std::string threads = "separate";
@@ -41,17 +41,17 @@ Result<const reports::Report*> ChooseReport(std::string_view name) {
   return &reports::Reports()[*report];
 }
 
-// The value of --sort; empty: none, which selects the report's default.
-Result<std::optional<reports::Sort>> ChooseSort(std::string_view name) {
-  if (name.empty()) return std::nullopt;
-  if (name == "samples") name = "base";
-  const Result<size_t> sort = Choose("--sort", name, {"first", "base", "calls"});
+// The value of --sort; without it each report has its own order.
+Result<std::optional<reports::Sort>> ChooseSort(std::string_view word) {
+  if (word.empty()) return std::nullopt;
+  if (word == "samples") word = "base";
+  const Result<size_t> sort = Choose("--sort", word, {"first", "base", "calls"});
   if (!sort) return std::unexpected(sort.error());
   return static_cast<reports::Sort>(*sort);
 }
 
-// Converts the arguments to options. The error names the nearest choice.
-Result<void> ParseChoices(ReportArguments& arguments) {
+// Sets the options whose values are words. Error: names the nearest choice.
+Result<void> SetOptions(ReportArguments& arguments) {
   const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kAllFormats);
   if (!format) return std::unexpected(format.error());
   const Result<size_t> threads = Choose("--threads", arguments.threads, {"separate", "merged"});
@@ -64,10 +64,10 @@ Result<void> ParseChoices(ReportArguments& arguments) {
   return {};
 }
 
-// Prints a recording of `jprof tprof`, which has samples and no tree.
+// A recording of `jprof tprof` is not a profile: it has samples but no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kTreeFormats);
+  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kStackFormats);
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
@@ -77,9 +77,9 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-// Prints the notes that text and JSON have in their heads; the other formats have no head.
-void PrintDetail(const reports::Source& source, reports::Format format) {
-  if (format != reports::Format::kCsv && format != reports::Format::kCollapsed) return;
+// Formats without a head do not report that recursion was folded: standard error does.
+void ReportFolding(const reports::Source& source, reports::Format format) {
+  if (reports::EntryOf(format).head) return;
   const std::string folded = reports::FoldedText(source.reader.header());
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
@@ -91,18 +91,18 @@ Result<void> Run(ReportArguments arguments) {
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
   }
-  if (!arguments.report.empty()) {  // reports an unknown name before anything is opened
+  if (!arguments.report.empty()) {  // an unknown report is an error before anything is opened
     if (const auto report = ChooseReport(arguments.report); !report)
       return std::unexpected(report.error());
   }
-  if (auto parsed = ParseChoices(arguments); !parsed) return parsed;
+  if (auto set = SetOptions(arguments); !set) return set;
   Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";
   const auto report = ChooseReport(!arguments.report.empty() ? arguments.report
                                    : sampled                 ? "scs"
                                                              : "log-rt");
-  PrintDetail(*source, arguments.options.format);
+  ReportFolding(*source, arguments.options.format);
   reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
   if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
     return printed;
@@ -132,10 +132,10 @@ Action ReportCommand(CLI::App& sub, const Command&) {
   sub.add_option("report", arguments->report,
                  "The report (default: log-rt, or scs for a sampled profile)");
   sub.add_option("profile", arguments->directory,
-                 "The profile's directory; default: the newest *.jprof here");
-  sub.add_option(
-      "--format", arguments->format,
-      "text (default), json, csv or collapsed (stacks for flame graphs: log-rt and scs)");
+                 "The profile's directory; the newest *.jprof here if left out");
+  sub.add_option("--format", arguments->format,
+                 "One of " + reports::FormatNames(reports::kAllFormats) +
+                     "; text is the default, and not every report has all");
   sub.add_option("--threads", arguments->threads,
                  "separate (default) or merged: all threads as one tree");
   sub.add_option(

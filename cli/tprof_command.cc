@@ -46,7 +46,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
 }
 
 Result<int> Tprof(TprofArguments arguments, const Command& command) {
-  const auto format = ChooseFormat(arguments.format, reports::kTreeFormats);
+  const auto format = ChooseFormat(arguments.format, reports::kStackFormats);
   if (!format) return std::unexpected(format.error());
   arguments.report.format = *format;
   if (!arguments.from.empty()) return StatusOf(PrintRecording(arguments.from, arguments.report));

@@ -146,6 +146,7 @@ std::string TriggerHelp() {
 }
 
 std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
+  using Clock = profile::Period::Clock;
   const auto samples = [](std::string name, const profile::Period& period) {
     return profile::Metric{.name = std::move(name),
                            .unit = "samples",
@@ -153,16 +154,18 @@ std::vector<profile::Metric> MetricsOf(const Trigger& trigger) {
                            .period = period};
   };
   if (trigger.kind == TriggerKind::kTime)
-    return {samples("samples", {trigger.every, trigger.requested, "ns"})};
+    return {samples("samples", {trigger.every, trigger.requested, "ns", Clock::kCpu})};
   if (trigger.kind == TriggerKind::kEvent) {
     size_t at = 0;  // the name begins after the sixth colon
     for (int i = 0; i < 6; ++i) at = trigger.event.find(':', at) + 1;
-    return {samples(trigger.event.substr(at), {trigger.every, trigger.requested, "events"})};
+    return {samples(trigger.event.substr(at),
+                    {.value = trigger.every, .asked = trigger.requested, .unit = "events"})};
   }
   const KnownTrigger& known = Known(trigger.kind);
   const bool elapsed = known.period_unit == "ms";
   const profile::Period period = {.value = elapsed ? trigger.every * 1'000'000 : trigger.every,
-                                  .unit = elapsed ? "ns" : std::string(known.period_unit)};
+                                  .unit = elapsed ? "ns" : std::string(known.period_unit),
+                                  .clock = elapsed ? Clock::kElapsed : Clock::kUnknown};
   const std::string name(known.name);
   if (known.unit.empty()) return {samples(name, period)};
   return {{.name = name,

@@ -1,5 +1,6 @@
 #include "profile/meta.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<const char*, 4> kKinds = {"time", "count", "samples", "weighted"};
+constexpr std::array<const char*, 3> kPeriodClocks = {"", "cpu", "elapsed"};
 
 json ToJson(const Metric& metric) {
   json value = {{"name", metric.name},
@@ -21,6 +23,8 @@ json ToJson(const Metric& metric) {
   if (metric.is_samples()) {
     value["period"] = metric.period.value;
     value["period_unit"] = metric.period.unit;
+    if (metric.period.clock != Period::Clock::kUnknown)
+      value["period_clock"] = kPeriodClocks[static_cast<size_t>(metric.period.clock)];
     if (metric.period.asked != 0) value["asked_period"] = metric.period.asked;
   }
   return value;
@@ -52,11 +56,11 @@ json ToJson(const Clock& clock) {
           {"bracket_period", clock.bracket_period}};
 }
 
-Metric::Kind KindOf(const std::string& name) {
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    if (name == kKinds[i]) return static_cast<Metric::Kind>(i);
-  }
-  return Metric::Kind::kCount;
+// The value whose name is `name`; `otherwise` for other names.
+template <typename Enum, size_t n>
+Enum ValueOf(const std::array<const char*, n>& names, const std::string& name, Enum otherwise) {
+  const auto found = std::ranges::find(names, name);
+  return found == names.end() ? otherwise : static_cast<Enum>(found - names.begin());
 }
 
 Metric ParseMetric(const JsonFields& fields, Damages& damages) {
@@ -66,11 +70,14 @@ Metric ParseMetric(const JsonFields& fields, Damages& damages) {
   fields.Read("unit", metric.unit);
   fields.Read("scale", metric.scale);
   fields.Read("kind", kind);
-  metric.kind = KindOf(kind);
+  metric.kind = ValueOf(kKinds, kind, Metric::Kind::kCount);
   if (metric.is_samples()) {
     fields.Read("period", metric.period.value);
     fields.Read("asked_period", metric.period.asked);
     fields.Read("period_unit", metric.period.unit);
+    std::string clock;
+    fields.Read("period_clock", clock);
+    metric.period.clock = ValueOf(kPeriodClocks, clock, Period::Clock::kUnknown);
   }
   if (metric.name.empty()) metric.name = "unnamed";
   if (!(metric.scale > 1e-12 && metric.scale < 1e12)) {

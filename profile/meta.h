@@ -14,9 +14,12 @@ namespace jprof::profile {
 
 // The interval between two samples.
 struct Period {
+  enum class Clock : uint8_t { kUnknown, kCpu, kElapsed };
+
   uint64_t value = 0;  // one sample every `value` of `unit`; 0: not taken by period
   uint64_t asked = 0;  // the period asked for, where `value` was made longer; 0: it was not
-  std::string unit;    // ns (of CPU time; of elapsed time for IDLE and WALL), bytes, events
+  std::string unit;    // ns, bytes, events
+  Clock clock = Clock::kUnknown;  // of ns: the thread's CPU time, or elapsed time
   bool operator==(const Period&) const = default;
 };
 

@@ -33,7 +33,7 @@ std::set<std::string, std::less<>> FilterableNames(profile::Reader& reader) {
   std::set<std::string, std::less<>> names;
   const profile::Methods methods = reader.ReadMethods();
   for (uint32_t id = 2; id < methods.size(); ++id) {
-    const profile::MethodName method = methods[id];
+    const profile::MethodName method = methods[profile::MethodId{id}];
     names.emplace(profile::CleanText(method.class_name));
     names.emplace(profile::CleanText(fmt::format("{}.{}", method.class_name, method.name)));
   }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "profile/reader_text.h"
+#include "reports/statistics.h"
 #include "reports/tprof.h"
 
 namespace jprof::reports {
@@ -78,7 +79,7 @@ class LineColumn {
 void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t total, Output& out) {
   out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n",
                        CleanText(symbol.place.symbol), CleanText(symbol.place.module),
-                       symbol.place.symbol_start, symbol.ticks, 100.0 * symbol.ticks / total));
+                       symbol.place.symbol_start, symbol.ticks, PercentOf(symbol.ticks, total)));
   const std::vector<uint8_t> code =
       symbol.place.jitted != nullptr
           ? symbol.place.jitted->code
@@ -108,7 +109,7 @@ void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t tot
       out.Print("                         {}\n", line);
     const std::string share =
         ticks == 0 ? std::string(15, ' ')
-                   : fmt::format("{:>8} {:>6.2f}", ticks, 100.0 * ticks / symbol.ticks);
+                   : fmt::format("{:>8} {:>6.2f}", ticks, PercentOf(ticks, symbol.ticks));
     out.Print("{}  {:>6x}  {} {}\n", share, offset, instruction->mnemonic, instruction->op_str);
   }
   cs_free(instruction, 1);

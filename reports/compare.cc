@@ -24,7 +24,7 @@ std::string HowText(const Source& source, const Forest& forest) {
   if (column.counts == 0 && info.period.value > 0) {
     return fmt::format("{}, one each {}",
                        info.name == "samples" ? "samples" : info.name + " samples",
-                       AmountIn(info.period.unit, info.period.value));
+                       AmountIn(info.period.unit, static_cast<double>(info.period.value)));
   }
   if (info.is_samples()) return fmt::format("{} in {}, sampled", info.name, info.unit);
   const std::string calibrated = column.calibrated

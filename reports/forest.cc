@@ -24,7 +24,8 @@ double BracketVariance(const profile::Reader& reader, const profile::CallTree& t
     events += double{1} * counts.entries[0] + counts.entries[1] + counts.exits[0] + counts.exits[1];
   }
   if (events == 0 || own <= 0 || reader.meta().clock.bracket_period <= 1) return 0;
-  return (reader.meta().clock.bracket_period - 1) * (own / events) * (own / events);
+  return static_cast<double>(reader.meta().clock.bracket_period - 1) * (own / events) *
+         (own / events);
 }
 
 // The metrics to load, by place in the file: all, or the one asked for with its number of samples.
@@ -152,6 +153,47 @@ void NameBySymbol(profile::CallTree& tree, const Names& names) {
   }
 }
 
+// The tree of the file with the values of the chosen metrics only.
+Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& chosen) {
+  Result<profile::CallTree> tree = source.reader.ReadTree();
+  if (!tree) return tree;
+  const std::string& directory = source.reader.directory();
+  if (tree->size() == 0 && source.reader.meta().mode == "trace") {
+    return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
+                    directory, directory);
+  }
+  std::vector<std::vector<int64_t>> values;
+  for (const size_t m : chosen) values.push_back(std::move(tree->metrics[m]));
+  tree->metrics = std::move(values);
+  return tree;
+}
+
+// Which records become one row. After folding began, a thread has two trees.
+Merge MergeOf(const Source& source, const Names& names, const Options& options) {
+  if (options.merged) return Merge::kThreads;
+  const bool two_trees = source.reader.header().folded_ticks != 0;
+  return names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
+}
+
+// Rows and totals; the records, of which there may be 10 million, are freed. `chosen`: the metrics
+// of `tree`.
+Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size_t>& chosen,
+                  const Options& options) {
+  const std::vector<profile::Metric> infos = Infos(source, chosen);
+  Forest forest;
+  forest.names = Names(source.reader.ReadMethods());
+  if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
+  const std::vector<calibrate::Correction> corrections =
+      CorrectAll(source, tree, forest.names, infos);
+  forest.metrics = MakeColumns(source, chosen, infos, corrections);
+  std::vector<bool> counts_samples;
+  for (const profile::Metric& info : infos)
+    counts_samples.push_back(info.is_samples() && !info.is_weighted());
+  forest.rows =
+      BuildRows(tree, corrections, counts_samples, MergeOf(source, forest.names, options));
+  return forest;
+}
+
 // Threads by what they cost, so that a report begins with what matters; siblings as asked.
 void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
@@ -173,41 +215,17 @@ void Order(Forest& forest, const Options& options) {
 void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells) {
   for (size_t m = 0; m < columns.size(); ++m) {
     if (columns[m].counts == MetricTotals::kNoCounts) continue;
-    cells[m].error = static_cast<float>(SamplingError(cells[m].raw, cells[columns[m].counts].raw));
+    cells[m].error = static_cast<float>(SamplingError(
+        static_cast<double>(cells[m].raw), static_cast<double>(cells[columns[m].counts].raw)));
   }
 }
 
 Result<Forest> LoadForest(Source& source, const Options& options) {
   const Result<std::vector<size_t>> chosen = ChosenMetrics(source, options.metric);
   if (!chosen) return std::unexpected(chosen.error());
-  const std::vector<profile::Metric> infos = Infos(source, *chosen);
-  Forest forest;
-  {
-    Result<profile::CallTree> read = source.reader.ReadTree();
-    if (!read) return std::unexpected(read.error());
-    profile::CallTree& tree = *read;
-    forest.names = Names(source.reader.ReadMethods());
-    if (tree.size() == 0 && source.reader.meta().mode == "trace") {
-      return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
-                      source.reader.directory(), source.reader.directory());
-    }
-    for (size_t i = 0; i < chosen->size();
-         ++i) {  // places only grow, so none is moved away before it is used
-      if ((*chosen)[i] != i) tree.metrics[i] = std::move(tree.metrics[(*chosen)[i]]);
-    }
-    tree.metrics.resize(chosen->size());
-    const std::vector<calibrate::Correction> corrections =
-        CorrectAll(source, tree, forest.names, infos);
-    forest.metrics = MakeColumns(source, *chosen, infos, corrections);
-    std::vector<bool> counts_samples;
-    for (const profile::Metric& info : infos)
-      counts_samples.push_back(info.is_samples() && !info.is_weighted());
-    const bool two_trees = source.reader.header().folded_ticks != 0;  // of one thread
-    Merge merge = forest.names.has_aliases() || two_trees ? Merge::kSiblings : Merge::kContexts;
-    if (options.merged) merge = Merge::kThreads;
-    if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
-    forest.rows = BuildRows(tree, corrections, counts_samples, merge);
-  }  // 10 million records are not needed any more
+  Result<profile::CallTree> tree = ReadTree(source, *chosen);
+  if (!tree) return std::unexpected(tree.error());
+  Forest forest = MakeForest(source, *std::move(tree), *chosen, options);
   AddUp(forest);
   Order(forest, options);
   return forest;

@@ -6,12 +6,16 @@
 
 namespace jprof::reports {
 
+std::string FormatNames(std::span<const Format> formats) {
+  std::vector<std::string_view> names;
+  for (const Format format : formats) names.push_back(EntryOf(format).name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Result<void> CheckOffered(std::string_view report, std::span<const Format> offered, Format format) {
   if (std::ranges::find(offered, format) != offered.end()) return {};
-  std::vector<std::string_view> names;
-  for (const Format one : offered) names.push_back(EntryOf(one).name);
   return WrongUse("{} is not printed as {}; choose one of: {}", report, EntryOf(format).name,
-                  fmt::join(names, ", "));
+                  FormatNames(offered));
 }
 
 }  // namespace jprof::reports

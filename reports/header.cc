@@ -6,6 +6,7 @@
 
 #include "profile/reader_text.h"
 #include "reports/losses.h"
+#include "reports/statistics.h"
 
 namespace jprof::reports {
 namespace {
@@ -28,14 +29,12 @@ std::string Elapsed(const profile::ControlHeader& header) {
   return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
 }
 
-double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
-
 // How much of the correction did not rest on a trained key of exactly that transition.
 std::string Fallbacks(const MetricTotals& column) {
   using enum calibrate::Level;
   const auto share = [&](calibrate::Level level) {
     const double all = std::accumulate(column.events.begin(), column.events.end(), 0.0);
-    return Percent(column.events[static_cast<size_t>(level)], all);
+    return PercentOf(column.events[static_cast<size_t>(level)], all);
   };
   std::string text = fmt::format("{:.1f} % of intervals by their own key", share(kExact));
   const std::pair<calibrate::Level, const char*> others[] = {
@@ -55,7 +54,7 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
   out.Print(
       "           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
       AmountText(column, column.adjust), AmountText(column, column.raw),
-      Percent(column.adjust, column.raw), AmountText(column, column.raw - column.adjust),
+      PercentOf(column.adjust, column.raw), AmountText(column, column.raw - column.adjust),
       AmountText(column, column.error), column.granularity);
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
@@ -72,16 +71,21 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
 
 // "1 ms of CPU time": what lies between two samples.
 std::string PeriodText(const profile::Metric& info) {
-  if (info.period.unit != "ns") return AmountIn(info.period.unit, info.period.value);
-  const bool elapsed = info.name.starts_with("IDLE") || info.name.starts_with("WALL");
-  return fmt::format("{:g} ms of {} time", info.period.value / 1e6, elapsed ? "elapsed" : "CPU");
+  const double period = static_cast<double>(info.period.value);
+  if (info.period.unit != "ns") return AmountIn(info.period.unit, period);
+  using Clock = profile::Period::Clock;
+  return fmt::format("{:g} ms{}", period / 1e6,
+                     info.period.clock == Clock::kCpu       ? " of CPU time"
+                     : info.period.clock == Clock::kElapsed ? " of elapsed time"
+                                                            : "");
 }
 
 std::string RateText(const profile::Metric& info) {
   if (info.period.value <= 0) return "each one, or as often as its source says";
   if (info.period.unit == "events" && info.period.value == 1) return "each event";
   std::string text = fmt::format("one every {}", PeriodText(info));
-  if (info.period.unit == "ns") text += fmt::format(" ({:g} a second)", 1e9 / info.period.value);
+  if (info.period.unit == "ns")
+    text += fmt::format(" ({:g} a second)", 1e9 / static_cast<double>(info.period.value));
   return text;
 }
 
@@ -142,18 +146,17 @@ std::string AmountText(const MetricTotals& column, double raw) {
 void PrintStacks(const Source& source, Output& out) {
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
   if (sum.samples + sum.samples_own + sum.samples_lost == 0) return;
-  const double taken = static_cast<double>(sum.samples);
   out.Print(
       " stacks    {} taken: {} with unknown frames ({:.2f} %), {} cut at the depth limit ({:.2f} "
       "%); "
       "{} in the profiler itself dropped, {} lost\n",
-      sum.samples, sum.samples_unknown, Percent(static_cast<double>(sum.samples_unknown), taken),
-      sum.samples_truncated, Percent(static_cast<double>(sum.samples_truncated), taken),
-      sum.samples_own, sum.samples_lost);
+      sum.samples, sum.samples_unknown, PercentOf(sum.samples_unknown, sum.samples),
+      sum.samples_truncated, PercentOf(sum.samples_truncated, sum.samples), sum.samples_own,
+      sum.samples_lost);
   const double cost = SamplingNanos(source.reader, sum);
   if (cost <= 0 || sum.samples == 0) return;
   out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost),
-            cost / taken / 1e3);
+            cost / static_cast<double>(sum.samples) / 1e3);
 }
 
 void JsonStacks(const Source& source, JsonWriter& json) {

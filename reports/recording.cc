@@ -1,4 +1,5 @@
-// From a recording's directory to ticks with names.
+#include "reports/recording.h"
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include "profile/reader_file.h"
 #include "profile/reader_text.h"
 #include "profile/recording_meta.h"
-#include "reports/tprof.h"
 
 namespace jprof::reports {
 namespace {

@@ -3,12 +3,71 @@
 namespace jprof::reports {
 namespace {
 
+constexpr std::string_view kNameMeaning =
+    "`J:pkg/Class.method(sig)ret`: I interpreted, J compiled by C1, R by C2, N native, O other, T "
+    "thread";
+
+constexpr ColumnHelp kLogRtColumns[] = {
+    {"LV", "level: 0 the thread, 1 its first method"},
+    {"CALLS", "entries of this method in this calling context"},
+    {"CEE", "calls it made: the sum of its children's CALLS"},
+    {"RAW", "with `--raw`: the exclusive value as measured"},
+    {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
+    {"BASE",
+     "the exclusive value of the metric: this node alone, without callees, corrected; further "
+     "metrics are BASE-1, ..."},
+    {"SAMPLES", "in place of BASE where the metric is sampled: not calibrated"},
+    {"ERROR", "with `--raw`: about one standard deviation of BASE"},
+    {"CUM", "with `--cumulative`: the inclusive value, BASE with everything below"},
+    {"DS", "dispatches: how often the thread was scheduled in while this was the current method"},
+    {"IN", "interrupts; `-`: this machine cannot count them"},
+    {"NAME", kNameMeaning},
+};
+
+constexpr ColumnHelp kMethodsColumns[] = {
+    {"SELF%", "BASE in percent of the whole (without a metric: CALLS)"},
+    {"CUM%", "CUM in percent of the whole"},
+    {"CALLS", "entries of the method"},
+    {"CTX", "the number of its calling contexts"},
+    {"RAW", "with `--raw`: the exclusive value as measured"},
+    {"ADJUST", "with `--raw`: the profiler's overhead in it, which is subtracted"},
+    {"BASE", "the exclusive value of the metric; further metrics are BASE-1, ..."},
+    {"SAMPLES", "in place of BASE where the metric is sampled: not calibrated"},
+    {"ERROR", "with `--raw`: about one standard deviation of BASE"},
+    {"CUM", "BASE with all callees, where a method below itself is not counted again"},
+    {"NAME", kNameMeaning},
+};
+
+constexpr ColumnHelp kScsColumns[] = {
+    {"LV", "level: 0 the thread, 1 its first method"},
+    {"SAMPLES",
+     "taken in this node alone (exclusive); with several events one column for each, with its "
+     "name"},
+    {"CUM", "with `--cumulative`: SAMPLES with everything below (inclusive)"},
+    {"%", "with `--cumulative`: CUM in percent of all samples"},
+    {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
+    {"NAME", "the frame, behind the letter of its kind"},
+};
+
+constexpr ColumnHelp kLogGenColumns[] = {
+    {"tid", "the thread's id"},
+    {"thread", "the thread's name"},
+    {"event", "`entry` or `exit`"},
+    {"type", "the method's letter"},
+    {"delta", "the change of the first metric since the thread's previous event"},
+    {"missing_before", "events that were dropped or overwritten before this one"},
+    {"name", "the method"},
+};
+
 constexpr Report kReports[] = {
-    {"log-rt", "the call tree: every method in every calling sequence", kTreeFormats, PrintLogRt},
-    {"methods", "the tree summed by method, hottest first", kTableFormats, PrintMethods},
-    {"scs", "the call tree of a sampled profile: samples in every calling sequence", kTreeFormats,
-     PrintScs},
-    {"log-gen", "the trace: entries and exits in order", kLineFormats, PrintLogGen},
+    {"log-rt", "the call tree: every method in every calling context", kTreeFormats, kLogRtColumns,
+     PrintLogRt},
+    {"methods", "the tree summed by method, hottest first", kTableFormats, kMethodsColumns,
+     PrintMethods},
+    {"scs", "the call tree of a sampled profile: samples in every calling context", kTreeFormats,
+     kScsColumns, PrintScs},
+    {"log-gen", "the trace: entries and exits in order", kCommonFormats, kLogGenColumns,
+     PrintLogGen},
 };
 
 }  // namespace

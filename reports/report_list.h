@@ -1,4 +1,4 @@
-// The reports there are. Adding one is a line in report_list.cc and a file beside it.
+// The list of reports. A new report is an entry in report_list.cc and a file beside it.
 #pragma once
 
 #include <span>
@@ -8,16 +8,22 @@
 
 namespace jprof::reports {
 
+struct ColumnHelp {
+  std::string_view name;
+  std::string_view meaning;  // in Markdown: docs/REPORTS.md is generated from it
+};
+
 struct Report {
   const char* name;
   const char* help;  // one line
   std::span<const Format> formats;
+  std::span<const ColumnHelp> columns;  // of text; where text is not a table, of CSV
   Result<void> (*print)(Source& source, const Options& options, Output& out);
 };
 
 std::span<const Report> Reports();
 
-// Error: as the report's, or it does not offer the format.
+// Error: the report does not offer the format, or the report's own error.
 Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);
 
 Result<void> PrintLogRt(Source& source, const Options& options, Output& out);

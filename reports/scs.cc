@@ -5,6 +5,7 @@
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
+#include "reports/statistics.h"
 #include "reports/tree_report.h"
 
 namespace jprof::reports {
@@ -29,8 +30,6 @@ std::string ColumnName(const Forest& forest, size_t m) {
              ? "SAMPLES"
              : Upper(forest.metrics[m].info.name);
 }
-
-double PercentOf(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // The columns of one event in text: what it counts, CUM and its share where asked for.
 void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {

@@ -5,6 +5,11 @@
 
 namespace jprof::reports {
 
+// `part` in percent of `whole`; 0 if the whole is 0.
+double PercentOf(auto part, auto whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
 inline constexpr double kDeviations95 = 1.959964;  // standard deviations of a normal that hold 95 %
 
 struct Estimate {

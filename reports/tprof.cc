@@ -7,6 +7,7 @@
 
 #include "profile/reader_text.h"
 #include "reports/formats.h"
+#include "reports/statistics.h"
 
 namespace jprof::reports {
 namespace {
@@ -79,18 +80,18 @@ class Printer {
   }
 
  private:
-  double Percent(size_t ticks) const { return all_.empty() ? 0 : 100.0 * ticks / all_.size(); }
+  double Share(size_t ticks) const { return PercentOf(ticks, all_.size()); }
 
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
     out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks,
-               Percent(ticks), indent, name);
+               Share(ticks), indent, name);
   }
 
   void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {
     size_t clipped = 0, clipped_ticks = 0;
     for (const Group& group : GroupBy(ticks, parts[0], table_)) {
-      if (Percent(group.ticks.size()) < options_.clip) {
+      if (Share(group.ticks.size()) < options_.clip) {
         ++clipped;
         clipped_ticks += group.ticks.size();
         continue;
@@ -192,8 +193,7 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
       "{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} "
       "({:.2f} %)\n",
       recording.title, recording.log.header().cpus, seconds, table.ticks.size(),
-      recording.log.lost(), table.unresolved,
-      table.ticks.empty() ? 0.0 : 100.0 * table.unresolved / table.ticks.size());
+      recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
   if (recording.jitted > 0)
     out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
   for (const std::string& note : recording.notes) out.Warning(note + "\n");
@@ -206,7 +206,7 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 }  // namespace
 
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
-  if (auto offered = CheckOffered("tprof", kTreeFormats, options.format); !offered) return offered;
+  if (auto offered = CheckOffered("tprof", kStackFormats, options.format); !offered) return offered;
   const TickTable table = NameTicks(recording);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
   if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "profile/reader_text.h"
+#include "reports/statistics.h"
 #include "reports/tprof.h"
 
 namespace jprof::reports {
@@ -82,13 +83,13 @@ Result<void> PrintCallers(Recording& recording, const TickTable& table, std::str
                            [](const auto& symbol) { return symbol.second.ticks; });
   for (const auto& [symbol, callers] : sorted) {
     out.Bold(fmt::format("{}: {} ticks in it and below, {:.2f} % of all; {} in itself\n", symbol,
-                         callers.ticks, 100.0 * callers.ticks / table.ticks.size(), callers.own));
+                         callers.ticks, PercentOf(callers.ticks, table.ticks.size()), callers.own));
     out.Text("   TICKS      %  CALLER\n");
     std::vector<std::pair<std::string, size_t>> rows(callers.by_name.begin(),
                                                      callers.by_name.end());
     std::ranges::stable_sort(rows, std::greater(), &std::pair<std::string, size_t>::second);
     for (const auto& [caller, ticks] : rows)
-      out.Print("{:>8} {:>6.2f}  {}\n", ticks, 100.0 * ticks / callers.ticks, caller);
+      out.Print("{:>8} {:>6.2f}  {}\n", ticks, PercentOf(ticks, callers.ticks), caller);
     out.Text("\n");
   }
   return {};

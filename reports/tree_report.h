@@ -15,8 +15,8 @@ namespace jprof::reports {
 
 class NamedTree {
  public:
-  NamedTree(Source& source, Forest& forest, const Options& options)
-      : source(source), forest(forest), options(options) {}
+  NamedTree(Source& from, Forest& loaded, const Options& chosen)
+      : source(from), forest(loaded), options(chosen) {}
 
   const profile::Thread& ThreadOf(uint32_t root) const {
     return source.reader.threads()[forest.rows.rows[root].thread];

@@ -1,4 +1,4 @@
-// Prints the option table of docs/AGENT_OPTIONS.md, for tests/options_docs.py.
+// Prints the option table of docs/AGENT_OPTIONS.md, for tests/docs_tables.py.
 #include <cstdio>
 
 #include "options/option_table.h"

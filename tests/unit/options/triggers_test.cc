@@ -39,6 +39,18 @@ TEST(AgentTriggers, MetricsDescribeASample) {
             "a:b samples 7 events\n");
 }
 
+TEST(AgentTriggers, PeriodsNameTheirClock) {
+  using enum profile::Period::Clock;
+  const auto clock = [](std::string_view text) {
+    return MetricsOf(*ParseTriggers(text)).front().period.clock;
+  };
+  EXPECT_EQ(clock("TIME=10000000"), kCpu);
+  EXPECT_EQ(clock("IDLE"), kElapsed);
+  EXPECT_EQ(clock("WALL=20"), kElapsed);
+  EXPECT_EQ(clock("MONITOR_WAITED"), kUnknown);
+  EXPECT_EQ(clock("raw:1:2:0:0:0:a:b=7"), kUnknown);
+}
+
 TEST(AgentTriggers, ErrorsNameTheProblem) {
   EXPECT_EQ(TriggerProblem("ALOCATED_BYTES"),
             "there is no event 'ALOCATED_BYTES'; did you mean ALLOCATED_BYTES?");

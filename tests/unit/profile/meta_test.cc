@@ -40,7 +40,7 @@ Meta Full() {
                       {.name = "ALLOCATED_BYTES.samples",
                        .unit = "samples",
                        .kind = Metric::Kind::kSamples,
-                       .period = {2'500'000, 1'000'000, "ns"}}},
+                       .period = {2'500'000, 1'000'000, "ns", Period::Clock::kElapsed}}},
           .probe = {"jvmti", "asked for"},
           .clock = {2.1e9, 26, 25.5, 40.25, 32},
           .machine = {"A CPU", "x86_64", "6.1", 2},

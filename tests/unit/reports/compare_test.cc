@@ -16,7 +16,6 @@ namespace jprof::reports {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 // Directories that go with the test.
 class Compare : public testing::Test {
@@ -164,9 +163,9 @@ TEST_F(Compare, TextAndJsonAndHtmlOfAPage) {
   expected << std::ifstream(golden).rdbuf();
   EXPECT_EQ(text, expected.str());
 
-  const json page = json::parse(TextOf(PrintJson, *found));
+  const auto page = nlohmann::json::parse(TextOf(PrintJson, *found));
   EXPECT_EQ(page["contexts"].size(), 4u);
-  EXPECT_EQ(page["contexts"][0]["path"], json::parse(R"(["C.main()V","C.m1()V"])"));
+  EXPECT_EQ(page["contexts"][0]["path"], nlohmann::json::parse(R"(["C.main()V","C.m1()V"])"));
   EXPECT_FALSE(page["contexts"][0]["within_error"]);
   EXPECT_EQ(page["profiles"][1]["in_methods"]["samples"], 506);
   const double total = page["methods"][0]["cumulative"]["a"]["value"];
@@ -296,7 +295,7 @@ TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
       const auto flat = CompareWithin(damaged, {});
       compared += both.has_value();
       if (both) {
-        EXPECT_TRUE(json::accept(TextOf(PrintJson, *both)));
+        EXPECT_TRUE(nlohmann::json::accept(TextOf(PrintJson, *both)));
         TextOf(PrintText, *both);
         TextOf(PrintHtml, *both);
       }

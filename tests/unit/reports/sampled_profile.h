@@ -12,7 +12,7 @@
 namespace jprof::reports {
 
 inline constexpr char kTimeMetrics[] =
-    R"({"name":"samples","unit":"samples","scale":1,"kind":"samples","period":1000000,"period_unit":"ns"})";
+    R"({"name":"samples","unit":"samples","scale":1,"kind":"samples","period":1000000,"period_unit":"ns","period_clock":"cpu"})";
 inline constexpr char kBytesMetrics[] =
     R"({"name":"ALLOCATED_BYTES","unit":"bytes","scale":1,"kind":"weighted","period":524288,"period_unit":"bytes"},
        {"name":"ALLOCATED_BYTES.samples","unit":"samples","scale":1,"kind":"samples"})";

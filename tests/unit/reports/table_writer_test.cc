@@ -77,9 +77,20 @@ TEST(TableWriter, JsonOfHostileTextAndOddNumbers) {
   EXPECT_EQ(json["rows"][2]["list"], nlohmann::json::parse("[1,2]"));
 }
 
+TEST(TableWriter, MarkdownEscapesWhatWouldBeMarkup) {
+  EXPECT_EQ(
+      Printed(Format::kMarkdown, {{"a|b`c\\<d>*_~[x](y)&lt;", 1.25, 3}, {"e\nf\x01", -2, 12}}),
+      "| n | count | none | name, it |\n"
+      "| ---: | ---: | ---: | :--- |\n"
+      "| 1.3 | 3 | - | a\\|b\\`c\\\\\\<d\\>\\*\\_\\~\\[x\\](y)\\&lt; |\n"
+      "| -2 | 12 | - | e?f? |\n");
+}
+
 TEST(TableWriter, EmptyTables) {
   EXPECT_EQ(Printed(Format::kText, {}), "     n count none name, it\n");
   EXPECT_EQ(Printed(Format::kCsv, {}), "n,fixed,count,none,\"name, it\"\n");
+  EXPECT_EQ(Printed(Format::kMarkdown, {}),
+            "| n | count | none | name, it |\n| ---: | ---: | ---: | :--- |\n");
   EXPECT_EQ(Printed(Format::kJson, {}), "{\"rows\":[]}\n");
 }
 
@@ -94,7 +105,7 @@ TEST(Formats, AFormatThatIsNotOfferedIsRefusedWithTheList) {
   const auto refused = CheckOffered("methods", kTableFormats, Format::kCollapsed);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
-  EXPECT_NE(refused.error().message.find("text, json, csv"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("text, json, csv, markdown"), std::string::npos);
   EXPECT_TRUE(CheckOffered("scs", kTreeFormats, Format::kCollapsed));
 }
 

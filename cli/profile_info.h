@@ -1,0 +1,61 @@
+// What `jprof info` prints of a profile, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "profile/meta.h"
+#include "reports/losses.h"
+
+namespace jprof::cli {
+
+// The log of jitted code, counted.
+struct JittedInfo {
+  uint64_t methods = 0, unloaded = 0, stubs = 0, lost = 0;
+  bool finished = false;  // the log ends in order
+  double seconds = 0;
+};
+
+struct ThreadInfo {
+  uint32_t tid = 0;
+  std::string name;
+  bool ended = false;
+  uint64_t cpu_ns = 0;
+  uint64_t dispatches = 0;
+};
+
+// How many methods were compiled with and without probes, and which are VM intrinsics.
+struct FocusInfo {
+  uint32_t probed = 0, unprobed = 0, undecided = 0;
+  std::vector<std::string> intrinsics;
+};
+
+// What a profile has beside its metadata and its log of jitted code.
+struct CallInfo {
+  bool calibrated = false;  // it has its calibration table
+  uint64_t contexts = 0, calls = 0, exits = 0, trace_events = 0, methods = 0;
+  std::optional<double> folded_from_s;
+  std::string folded_text;
+  FocusInfo focus;
+  std::vector<reports::Loss> losses;
+  std::vector<ThreadInfo> threads;
+};
+
+struct ProfileInfo {
+  std::string directory;
+  uint64_t bytes = 0;  // on disk
+  profile::Meta meta;
+  bool finished = false;
+  double seconds = 0;  // of the run
+  std::optional<JittedInfo> jitted;
+  std::vector<std::string> damages;
+  std::optional<CallInfo> calls;  // empty in mode tprof: only jitted code was logged
+};
+
+// Error: not a profile, of another version, or its tree cannot be read.
+Result<ProfileInfo> ReadProfileInfo(const std::string& directory);
+
+}  // namespace jprof::cli

@@ -1,0 +1,51 @@
+// A recording of `jprof tprof` (profile/sample_log.h and the files beside it), read: its samples
+// with the names of process, thread, module and symbol.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "a2n/a2n.h"
+#include "common/result.h"
+#include "profile/sample_log.h"
+
+namespace jprof::reports {
+
+// One sample with names; indices into TickTable::names.
+struct Tick {
+  uint32_t process = 0, thread = 0, module = 0, symbol = 0;
+  uint32_t pid = 0;    // a2n::kKernel for addresses of the kernel
+  uint32_t owner = 0;  // the process, also of these
+  uint64_t address = 0, time = 0;
+  std::span<const uint64_t> chain;  // of the recording; empty: recorded without
+};
+
+struct TickTable {
+  std::vector<std::string> names;
+  std::vector<Tick> ticks;
+  // Ticks without a module, or in a module with symbols none of which covers them.
+  uint64_t unresolved = 0;
+  std::vector<std::string> complaints;  // modules that could not be read
+};
+
+struct Recording {
+  profile::SampleLog log;
+  std::unique_ptr<a2n::Resolver> resolver;       // knows the address spaces of the recording
+  std::map<uint32_t, std::string> thread_names;  // of the threads of JVMs that recorded them
+  std::string title;                             // platform, mode and command: a line each
+  uint64_t jitted = 0;                           // compiled methods and stubs known
+  std::vector<std::string> notes;                // what is missing and why
+};
+
+// Error: not a recording of `jprof tprof`.
+Result<Recording> OpenRecording(const std::filesystem::path& directory);
+
+// All samples of the recording, in order of time.
+TickTable NameTicks(Recording& recording);
+
+}  // namespace jprof::reports

@@ -1,0 +1,67 @@
+// The lists of columns that docs/REPORTS.md is generated from.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <set>
+#include <sstream>
+
+#include "tests/unit/reports/sampled_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+// The names in a heading; those of further metrics (BASE-1) without their number.
+Names NamesOf(std::string heading) {
+  std::ranges::replace(heading, ',', ' ');
+  std::istringstream words(heading);
+  Names names;
+  for (std::string word; words >> word;) {
+    const size_t end = word.find_last_not_of("0123456789");
+    names.insert(end + 1 < word.size() && word[end] == '-' ? word.substr(0, end) : word);
+  }
+  return names;
+}
+
+// The heading of a table: of CSV the first line, of text the line behind the head.
+std::string HeadingOf(const std::string& text, Format format) {
+  const size_t begin = format == Format::kCsv ? 0 : text.find("\n\n") + 2;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// The columns that a report prints of a callflow profile with a trace and of a sampled profile with
+// calls.
+Names PrintedColumns(const Report& report) {
+  const Format format = report.name == std::string("log-gen") ? Format::kCsv : Format::kText;
+  const Options options = {.format = format, .cumulative = true, .raw = true};
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("columns-" + std::to_string(getpid()) + ".jprof");
+  SampledProfile sampled = SpreadSamples({3, 2});
+  sampled.made.nodes.back().entries[0] = 1;
+  DemoProfile(/*with_trace=*/true).Write(directory);
+  const Printed callflow = Print(report.name, directory, options, DemoTable());
+  sampled.Write(directory);
+  const Printed samples = Print(report.name, directory, options);
+  fs::remove_all(directory);
+  Names names;
+  if (callflow.result) names.merge(NamesOf(HeadingOf(callflow.text, format)));
+  if (samples.result && format == Format::kText)
+    names.merge(NamesOf(HeadingOf(samples.text, format)));
+  return names;
+}
+
+TEST(ReportList, TheListedColumnsAreThePrintedOnes) {
+  for (const Report& report : Reports()) {
+    Names listed;
+    for (const ColumnHelp& column : report.columns) {
+      EXPECT_TRUE(listed.insert(std::string(column.name)).second) << column.name;
+      EXPECT_FALSE(column.meaning.empty()) << column.name;
+    }
+    EXPECT_EQ(listed, PrintedColumns(report)) << report.name;
+  }
+}
+
+}  // namespace
+}  // namespace jprof::reports
