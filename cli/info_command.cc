@@ -86,7 +86,7 @@ class InfoText {
 
   void Losses(const CallInfo& calls) {
     bool lost = false;
-    for (const reports::Loss& loss : calls.losses) {
+    for (const profile::Loss& loss : calls.losses) {
       if (loss.count == 0) continue;
       Line(lost ? "" : "lost", fmt::format("{} {}", loss.count, loss.says));
       lost = true;
@@ -209,10 +209,10 @@ class InfoJson {
     json_.EndObject();
   }
 
-  void Losses(const std::vector<reports::Loss>& losses) {
+  void Losses(const std::vector<profile::Loss>& losses) {
     json_.Key("losses");
     json_.StartObject();
-    for (const reports::Loss& loss : losses) json_.Member(loss.name, loss.count);
+    for (const profile::Loss& loss : losses) json_.Member(loss.name, loss.count);
     json_.EndObject();
   }
 

@@ -111,11 +111,11 @@ CallInfo CallsOf(profile::Reader& reader, const profile::CallTree& tree) {
   }
   calls.calibrated = !reader.ReadCalibration().empty();
   calls.contexts = static_cast<uint64_t>(std::ranges::count(tree.former, 0));
-  calls.folded_from_s = reports::FoldedFrom(reader.header());
-  calls.folded_text = reports::FoldedText(reader.header());
+  calls.folded_from_s = profile::FoldedFrom(reader.header());
+  calls.folded_text = profile::FoldedText(reader.header());
   calls.methods = reader.RecordedMethods();
   calls.focus = FocusOf(reader);
-  calls.losses = reports::Losses(reader);
+  calls.losses = profile::Losses(reader);
   return calls;
 }
 

@@ -8,7 +8,7 @@
 
 #include "common/result.h"
 #include "profile/meta.h"
-#include "reports/losses.h"
+#include "profile/losses.h"
 
 namespace jprof::cli {
 
@@ -40,7 +40,7 @@ struct CallInfo {
   std::optional<double> folded_from_s;
   std::string folded_text;
   FocusInfo focus;
-  std::vector<reports::Loss> losses;
+  std::vector<profile::Loss> losses;
   std::vector<ThreadInfo> threads;
 };
 

@@ -14,7 +14,7 @@
 #include "cli/profile_source.h"
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
-#include "reports/losses.h"
+#include "profile/losses.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
 
@@ -80,7 +80,7 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
 // Formats without a head do not report that recursion was folded: standard error does.
 void ReportFolding(const reports::Source& source, reports::Format format) {
   if (reports::EntryOf(format).head) return;
-  const std::string folded = reports::FoldedText(source.reader.header());
+  const std::string folded = profile::FoldedText(source.reader.header());
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
 

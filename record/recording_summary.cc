@@ -7,9 +7,9 @@
 
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
+#include "profile/losses.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
-#include "reports/losses.h"
 
 namespace jprof::record {
 namespace {
@@ -66,7 +66,7 @@ std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::Agen
 
 std::vector<std::string> Lost(const profile::Reader& reader) {
   std::vector<std::string> lost;
-  for (const reports::Loss& loss : reports::Losses(reader)) {
+  for (const profile::Loss& loss : profile::Losses(reader)) {
     if (loss.count != 0) lost.push_back(fmt::format("{} {}", loss.count, loss.says));
   }
   std::ranges::copy(reader.damages().Lines(), std::back_inserter(lost));
@@ -127,7 +127,7 @@ bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
              reader->header().finished ? "" : " (the program ended abnormally)");
-  if (const std::string folded = reports::FoldedText(reader->header()); !folded.empty()) {
+  if (const std::string folded = profile::FoldedText(reader->header()); !folded.empty()) {
     fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
   }
   fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));

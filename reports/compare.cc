@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "common/nearest.h"
+#include "profile/losses.h"
 #include "profile/reader_text.h"
 #include "reports/header.h"
-#include "reports/losses.h"
 
 namespace jprof::reports {
 namespace {
@@ -46,7 +46,7 @@ Side SideOf(const Source& source, const Forest& forest) {
   if (side.sampled && !side.counted)
     side.notes.push_back(
         "the number of samples behind its values is not known: every difference may be chance");
-  for (const Loss& loss : Losses(source.reader)) {
+  for (const profile::Loss& loss : profile::Losses(source.reader)) {
     if (loss.count > 0) side.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
   }
   for (const std::string& damage : source.reader.damages().Lines())

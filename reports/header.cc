@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "profile/losses.h"
 #include "profile/reader_text.h"
-#include "reports/losses.h"
 #include "reports/statistics.h"
 
 namespace jprof::reports {
@@ -180,7 +180,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
             meta.options.fold_recursion ? " with folded recursion" : "",
             meta.start.empty() ? "?" : meta.start, Elapsed(reader.header()));
-  const std::string folded = FoldedText(reader.header());
+  const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
   out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? "unknown JVM" : meta.jvm.Title(),
             meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind,
@@ -227,7 +227,7 @@ void PrintLosses(const Source& source, Output& out) {
     out.Warning(fmt::format(" {:<9} {}\n", label, text));
     any = true;
   };
-  for (const Loss& loss : Losses(source.reader)) {
+  for (const profile::Loss& loss : profile::Losses(source.reader)) {
     if (loss.count > 0) line("lost", fmt::format("{} {}", loss.count, loss.says));
   }
   for (const std::string& damage : source.reader.damages().Lines()) line("damaged", damage);
@@ -269,7 +269,8 @@ void JsonMetrics(const Forest& forest, JsonWriter& json) {
 void JsonLosses(const Source& source, JsonWriter& json) {
   json.Key("losses");
   json.StartObject();
-  for (const Loss& loss : Losses(source.reader)) json.Member(loss.name, loss.count);
+  for (const profile::Loss& loss : profile::Losses(source.reader))
+    json.Member(loss.name, loss.count);
   json.EndObject();
   json.StringsMember("damages", source.reader.damages().Lines());
 }
@@ -287,7 +288,8 @@ void JsonRun(const Source& source, std::string_view report, JsonWriter& json) {
   json.Member("start", meta.start);
   json.Member("finished", header.finished != 0);
   json.FixedMember("elapsed_s", Seconds(header, header.start_ticks, header.end_ticks), 6);
-  if (const auto folded = FoldedFrom(header)) json.FixedMember("folded_from_s", *folded, 6);
+  if (const auto folded = profile::FoldedFrom(header))
+    json.FixedMember("folded_from_s", *folded, 6);
   json.EndObject();
 }
 

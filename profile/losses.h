@@ -10,7 +10,7 @@
 
 #include "profile/reader.h"
 
-namespace jprof::reports {
+namespace jprof::profile {
 
 struct Loss {
   std::string_view name;  // as in JSON
@@ -19,12 +19,12 @@ struct Loss {
 };
 
 // Every kind, also those with count 0.
-std::vector<Loss> Losses(const profile::Reader& reader);
+std::vector<Loss> Losses(const Reader& reader);
 
 // Seconds after the start at which recursion began to be folded, because half of --tree-memory was
 // used. Counts stay exact: this is no loss.
-std::optional<double> FoldedFrom(const profile::ControlHeader& header);
+std::optional<double> FoldedFrom(const ControlHeader& header);
 // "recursion folded from 12.1 s on (half of --tree-memory was used)", or empty.
-std::string FoldedText(const profile::ControlHeader& header);
+std::string FoldedText(const ControlHeader& header);
 
-}  // namespace jprof::reports
+}  // namespace jprof::profile

@@ -1,4 +1,4 @@
-#include "reports/losses.h"
+#include "profile/losses.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,33 +9,32 @@
 
 #include "common/errno_text.h"
 
-namespace jprof::reports {
+namespace jprof::profile {
 
-std::vector<Loss> Losses(const profile::Reader& reader) {
-  const profile::ControlHeader& header = reader.header();
-  profile::ThreadRecord sum;
+std::vector<Loss> Losses(const Reader& reader) {
+  const ControlHeader& header = reader.header();
+  ThreadRecord sum;
   uint64_t disarmed = 0;
   uint64_t wall_clock = 0;
   uint64_t uncounted = 0;
   uint64_t not_sampled = 0;
   std::set<std::string> why_not_sampled;
-  for (const profile::Thread& thread : reader.threads()) {
-    const profile::ThreadRecord& one = thread.record;
+  for (const Thread& thread : reader.threads()) {
+    const ThreadRecord& one = thread.record;
     sum.healed += one.healed;
     sum.unmatched += one.unmatched;
     sum.overflow += one.overflow;
-    if ((one.flags & profile::kThreadFiltered) == 0)
-      sum.dropped += one.dropped;  // not lost: not wanted
+    if ((one.flags & kThreadFiltered) == 0) sum.dropped += one.dropped;  // not lost: not wanted
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
     sum.samples_lost += one.samples_lost;
-    disarmed += (one.flags & profile::kThreadDisarmed) != 0;
-    uncounted += (one.flags & profile::kThreadNoCounters) != 0;
-    if ((one.flags & profile::kThreadNotSampled) != 0) {
+    disarmed += (one.flags & kThreadDisarmed) != 0;
+    uncounted += (one.flags & kThreadNoCounters) != 0;
+    if ((one.flags & kThreadNotSampled) != 0) {
       ++not_sampled;
-      why_not_sampled.insert(ErrnoText(profile::ErrorOfFlags(one.flags)));
+      why_not_sampled.insert(ErrnoText(ErrorOfFlags(one.flags)));
     }
-    wall_clock += (one.flags & profile::kThreadNoClock) != 0;
+    wall_clock += (one.flags & kThreadNoClock) != 0;
   }
   return {
       {"lost_threads", "threads could not be recorded at all", header.lost_threads},
@@ -62,17 +61,17 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
   };
 }
 
-std::optional<double> FoldedFrom(const profile::ControlHeader& header) {
+std::optional<double> FoldedFrom(const ControlHeader& header) {
   if (header.folded_ticks == 0) return std::nullopt;
   const uint64_t after = header.folded_ticks - std::min(header.start_ticks, header.folded_ticks);
   const uint64_t per_second = std::max<uint64_t>(header.ticks_per_second, 1);
   return static_cast<double>(after) / static_cast<double>(per_second);
 }
 
-std::string FoldedText(const profile::ControlHeader& header) {
+std::string FoldedText(const ControlHeader& header) {
   const auto from = FoldedFrom(header);
   if (!from) return "";
   return fmt::format("recursion folded from {:.1f} s on (half of --tree-memory was used)", *from);
 }
 
-}  // namespace jprof::reports
+}  // namespace jprof::profile
