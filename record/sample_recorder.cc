@@ -8,7 +8,8 @@ namespace {
 using ptm::SampleRecord;
 
 profile::SampleEntry EntryOf(uint32_t pid, const procfs::Mapping& mapping) {
-  const std::string_view path = mapping.path.empty() ? "//anon" : mapping.path;
+  // Not a conditional of a literal and a string: that would be a temporary string.
+  const std::string_view path = mapping.path.empty() ? std::string_view("//anon") : mapping.path;
   return {.pid = pid,
           .tid = pid,
           .event = profile::CodeMapped{.start = mapping.start,

@@ -71,7 +71,7 @@ TEST_F(ProfilePlaceTest, TheUsersFilesAreKept) {
   ExpectRefused("other", true, "is not a profile");
   MakeProfile("mixed");
   std::ofstream("mixed/notes.txt") << "x";
-  ExpectRefused("mixed", true, "holds notes.txt");
+  ExpectRefused("mixed", true, "contains notes.txt");
   MakeProfile("real");
   fs::create_directory_symlink("real", "link");
   ExpectRefused("link", true, "is a symbolic link");
