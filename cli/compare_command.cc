@@ -26,7 +26,7 @@ enum class Format { kText, kJson, kHtml };
 
 struct CompareArguments {
   std::string a, b, out;
-  std::string format;  // empty: as --out's name says, or text
+  std::string format;  // empty: by the suffix of --out, or text
   TableChoice table;
   reports::CompareOptions options;
 };

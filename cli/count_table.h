@@ -1,4 +1,4 @@
-// Prints a table of counts, for people and for programs.
+// Prints a table of counts in each format.
 #pragma once
 
 #include "record/count_table.h"

@@ -25,7 +25,7 @@ std::vector<Loss> Losses(const profile::Reader& reader) {
     sum.unmatched += one.unmatched;
     sum.overflow += one.overflow;
     if ((one.flags & profile::kThreadFiltered) == 0)
-      sum.dropped += one.dropped;  // not lost: not wanted
+      sum.dropped += one.dropped;  // filtered threads lose nothing
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
     sum.samples_lost += one.samples_lost;
