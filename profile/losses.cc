@@ -24,7 +24,8 @@ std::vector<Loss> Losses(const Reader& reader) {
     sum.healed += one.healed;
     sum.unmatched += one.unmatched;
     sum.overflow += one.overflow;
-    if ((one.flags & kThreadFiltered) == 0) sum.dropped += one.dropped;  // not lost: not wanted
+    // Filtered threads lose nothing.
+    if ((one.flags & kThreadFiltered) == 0) sum.dropped += one.dropped;
     sum.trace_dropped += one.trace_dropped;
     sum.trace_overwritten += one.trace_overwritten;
     sum.samples_lost += one.samples_lost;

@@ -14,7 +14,7 @@ namespace jprof::profile {
 
 struct Loss {
   std::string_view name;  // as in JSON
-  std::string says;       // what it means, for people: "<count> <says>"
+  std::string says;       // the text behind the count
   uint64_t count = 0;
 };
 

@@ -21,7 +21,7 @@ struct Symbol {
   std::map<uint64_t, size_t> at;  // offset -> ticks
 };
 
-// One code at one place: a method that was compiled again stands twice.
+// Code at one address: a method that was compiled twice has two entries.
 std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
                                 std::string_view wanted) {
   std::map<std::pair<uint32_t, uint64_t>, std::map<const void*, Symbol>> found;

@@ -45,7 +45,7 @@ class Collapser {
   }
 
  private:
-  // Whole units whose sum is right: what one row loses by rounding the next gets.
+  // Whole units with the right sum: the rounding error of a row is carried to the next one.
   uint64_t WholeOf(double value) {
     if (!(value > 0)) return 0;  // over-calibrated
     carry_ += value;

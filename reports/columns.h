@@ -1,6 +1,6 @@
-// A table that is printed row by row, whatever its format: which columns it has, and how a row's
-// values are computed. The writers (table_writer.h) see columns and values only. A column names the
-// views it is part of: what people read, CSV and JSON differ in columns and in their order.
+// A table that is printed row by row in any format: its columns, and how the values of a row are
+// computed. The writers (table_writer.h) use only columns and values. Text, CSV and JSON have
+// different columns in different orders, so a column names the views that it is part of.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace jprof::reports {
 
-// Whom a format is for; bits of a set.
+// Groups of formats with the same columns; bits of a set.
 enum View : unsigned { kPeople = 1, kCsv = 2, kJson = 4 };
 
 struct Value {
@@ -39,7 +39,7 @@ struct Value {
   std::string_view text = {};
 };
 
-// As people read it: any bytes are cleaned, "-" stands for what is missing.
+// The value in text: any bytes are cleaned, a missing value is "-".
 std::string TextOf(const Value& value);
 
 struct Column {
@@ -63,7 +63,7 @@ class Columns {
 
   explicit Columns(View view) : view_(view) {}
 
-  // Nothing, unless the column is part of this table's view.
+  // Adds the column if it is part of this table's view.
   template <typename Get>
   void Add(unsigned views, Column column, Get get) {
     if ((views & view_) == 0) return;

@@ -15,7 +15,7 @@
 namespace jprof::reports {
 namespace {
 
-// What is no number (out of an absurd table) must not break an order.
+// NaN (from a damaged table) must not break the sort order.
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
 std::string HowText(const Source& source, const Forest& forest) {
@@ -80,14 +80,14 @@ Estimate AbsoluteOf(const Side& side, const Amount& part) {
   return Scaled(Poisson(part.samples), one);
 }
 
-// part / (part + rest): both are uncertain, and what is all of the whole is sure to be all of it.
+// part / (part + rest): both are uncertain, and a part that is the whole has a share of exactly 1.
 Estimate MeasuredShare(const Amount& part, const Amount& whole) {
   if (!(whole.value > 0)) return {0, 0, 1};
   const double share = part.value / whole.value;
   const double rest_error = std::max(0.0, whole.error - part.error);
   const double error = std::hypot((1 - share) * part.error, share * rest_error) / whole.value;
   Estimate estimate = Measured(share, error);
-  if (!(share >= 0 && share <= 1)) return estimate;  // over-calibrated, or the rest of it is
+  if (!(share >= 0 && share <= 1)) return estimate;  // over-calibrated, or the remainder is
   estimate.low = std::max(estimate.low, 0.0);
   estimate.high = std::min(estimate.high, 1.0);
   return estimate;
@@ -145,7 +145,7 @@ bool IsOutermost(const JointTree& tree, uint32_t context) {
   return true;
 }
 
-// Which of a context's and a method's amounts a list goes by.
+// The amounts of contexts and of methods by which a list is sorted.
 struct By {
   std::array<Amount, 2> Context::*context;
   std::array<Amount, 2> JointMethod::*method;
@@ -168,7 +168,7 @@ class FlatLists {
     return hot;
   }
 
-  // A tenth and less of what they cost with all they called, and that is much: 5 % of the whole.
+  // Exclusive at most a tenth of inclusive, and inclusive at least 5 % of the whole.
   std::vector<HotMethod> Hidden() {
     const auto names = Greatest(tree_.methods.size(), 0, top_, [&](uint32_t name) {
       const HotMethod method = Method(name);
@@ -220,7 +220,7 @@ class FlatLists {
   size_t top_;
 };
 
-// Every one of `count` ids whose amounts differ from nothing, ranked; answers how many differ by
+// Every one of `count` ids whose amounts differ from nothing, ranked; returns how many differ by
 // more than the error.
 template <typename Amounts>
 size_t Rank(const Comparison& comparison, uint32_t from, size_t count, const Amounts& amounts_of,
@@ -300,7 +300,7 @@ Difference Comparison::Of(const std::array<Amount, 2>& amounts) const {
   }
   const Estimate change = Change(estimates[0], estimates[1]);
   const bool beyond =
-      change.value != 0 && (change.low > 0 || change.high < 0);  // false if any is no number
+      change.value != 0 && (change.low > 0 || change.high < 0);  // false if one is NaN
   return {estimates[0], estimates[1], change, !beyond};
 }
 

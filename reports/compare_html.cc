@@ -19,7 +19,7 @@ constexpr size_t kCellCallers = 3, kTitleCallers = 40;
 
 std::string Percent(double share) { return fmt::format("{:.2f}", 100 * share); }
 
-// NaN is no JavaScript number to sort by.
+// JavaScript cannot sort by NaN.
 double Sortable(double value) { return std::isfinite(value) ? value : 0; }
 
 void PrintCell(double value, const std::string& text, Output& out) {
@@ -52,7 +52,7 @@ void PrintPathCell(const JointTree& tree, uint32_t context, Output& out) {
             EscapedHtml(PathText(tree, context, kCellCallers)));
 }
 
-// Rows of the tree in the order they are shown: what weighs most first.
+// Rows of the tree in display order: the largest first.
 class TreeRows {
  public:
   using Weight = std::function<double(uint32_t)>;
@@ -98,7 +98,7 @@ double ShareAt(const Comparison& comparison, uint32_t context, size_t side) {
   return comparison.tree.contexts[context].all[side].value / whole.value;
 }
 
-// Colour as strong as the change; none for what is within the error.
+// The strength of the colour is the size of the change; changes within the error have none.
 std::string Colour(const Difference& difference, double share) {
   if (difference.within) return "class=\"n\"";
   return fmt::format("class=\"n {}\" style=\"--d:{:.2f}\"",

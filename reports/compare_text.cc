@@ -35,7 +35,7 @@ std::string Interval(const Estimate& share) {
   return fmt::format("[{:.2f}, {:.2f}]", 100 * share.low, 100 * share.high);
 }
 
-// A screen has room for the contexts that matter; json and html have them all.
+// Text has the largest contexts only; JSON and HTML have all.
 void PrintParts(const JointTree& tree, const HotMethod& method, Output& out) {
   size_t shown = 0;
   size_t others = method.other_parts;

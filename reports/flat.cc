@@ -80,7 +80,7 @@ class Summer {
     }
   }
 
-  // Ids that have names are dense: only what is out of the ordinary needs a hash.
+  // Ids with names are dense; only others need a hash table.
   uint32_t PlaceOf(profile::MethodId method) {
     const uint32_t index = IndexOf(method);
     uint32_t& place =

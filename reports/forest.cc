@@ -97,8 +97,8 @@ size_t CountsOf(const std::vector<profile::Metric>& infos, size_t m) {
   return counted ? m + 1 : MetricTotals::kNoCounts;
 }
 
-// One standard deviation of what `samples` samples come to, for Poisson's distribution of their
-// number.
+// One standard deviation of the total of `samples` samples, whose number has a Poisson
+// distribution.
 double SamplingError(double value, double samples) {
   return samples > 0 ? std::abs(value) / std::sqrt(samples) : 0;
 }
@@ -194,7 +194,7 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
   return forest;
 }
 
-// Threads by what they cost, so that a report begins with what matters; siblings as asked.
+// Threads by cost, so that a report begins with the most expensive; siblings as --sort requests.
 void Order(Forest& forest, const Options& options) {
   const std::vector<double> cumulative = Cumulative(forest.rows, 0);
   SortRoots(forest.rows, cumulative);

@@ -1,4 +1,4 @@
-// The call tree of a profile, loaded, corrected and named: what log-rt and methods print.
+// The call tree of a profile, loaded, corrected and named, which log-rt, methods and scs print.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace jprof::reports {
 
-// A metric and what correcting it came to; sums are in raw units, over the whole profile.
+// A metric and the result of its correction; sums are in raw units, over the whole profile.
 struct MetricTotals {
   profile::Metric info;
   bool calibrated = false;
@@ -21,7 +21,7 @@ struct MetricTotals {
   double raw = 0;
   double adjust = 0;
   double error = 0;                                    // of the sum of BASE
-  std::array<double, calibrate::kLevels> events = {};  // intervals by how the table answered
+  std::array<double, calibrate::kLevels> events = {};  // intervals by the exactness of their key
   uint64_t over_calibrated = 0;                        // rows whose BASE is below 0
   double residue = 0;                                  // and their sum: kept in every total
   uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error

@@ -18,7 +18,7 @@ std::string Command(const profile::Meta& meta) {
   return text.size() > kShown ? text.substr(0, kShown) + "..." : text;
 }
 
-// Ticks to seconds; 0 if the profile does not say.
+// Ticks to seconds; 0 if the profile does not have the tick rate.
 double Seconds(const profile::ControlHeader& header, uint64_t from, uint64_t to) {
   if (header.ticks_per_second == 0 || to <= from) return 0;
   return static_cast<double>(to - from) / static_cast<double>(header.ticks_per_second);
@@ -29,7 +29,7 @@ std::string Elapsed(const profile::ControlHeader& header) {
   return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
 }
 
-// How much of the correction did not rest on a trained key of exactly that transition.
+// The share of intervals by how exact the key was that corrected them.
 std::string Fallbacks(const MetricTotals& column) {
   using enum calibrate::Level;
   const auto share = [&](calibrate::Level level) {
@@ -69,7 +69,7 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
   }
 }
 
-// "1 ms of CPU time": what lies between two samples.
+// "1 ms of CPU time": the interval between two samples.
 std::string PeriodText(const profile::Metric& info) {
   const double period = static_cast<double>(info.period.value);
   if (info.period.unit != "ns") return AmountIn(info.period.unit, period);
@@ -89,7 +89,8 @@ std::string RateText(const profile::Metric& info) {
   return text;
 }
 
-// What the samples are worth. The number of samples behind a weighted metric is told with it.
+// How many samples there are and what one stands for. A weighted metric is printed with the number
+// of its samples.
 void PrintSampled(const Forest& forest, const MetricTotals& column, Output& out) {
   const profile::Metric& info = column.info;
   const bool counted = column.counts != MetricTotals::kNoCounts;
@@ -126,8 +127,8 @@ double SamplingNanos(const profile::Reader& reader, const profile::ThreadRecord&
   return Seconds(reader.header(), 0, sum.sampling_ticks) * 1e9;
 }
 
-// The column before counts and tells it.
-bool IsToldBefore(const Forest& forest, size_t m) {
+// The preceding weighted metric prints this number of samples.
+bool IsPrintedBefore(const Forest& forest, size_t m) {
   return m > 0 && forest.metrics[m - 1].info.is_weighted() && forest.metrics[m - 1].counts == m;
 }
 
@@ -196,7 +197,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
 void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
   if (forest.metrics.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
   for (const MetricTotals& column : forest.metrics) {
-    if (IsToldBefore(forest, static_cast<size_t>(&column - forest.metrics.data()))) continue;
+    if (IsPrintedBefore(forest, static_cast<size_t>(&column - forest.metrics.data()))) continue;
     if (column.info.is_samples()) {
       PrintSampled(forest, column, out);
       continue;

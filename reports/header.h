@@ -14,7 +14,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out);
 // One line a metric: unit, calibrated or not and by what, how much was removed, uncertainty.
 void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 
-// One line on the stacks that were taken: how many, how good, what one cost. Nothing if none were.
+// The stacks that were taken: their number, quality and cost. Prints nothing if there are none.
 void PrintStacks(const Source& source, Output& out);
 
 // The same as the member "stacks" of a JSON report.
@@ -25,7 +25,7 @@ std::string AmountText(const MetricTotals& column, double raw);
 // The same of a value that is in `unit` already.
 std::string AmountIn(const std::string& unit, double value);
 
-// What is missing and what is damaged; one line if nothing is.
+// Losses and damages; one line if there are none.
 void PrintLosses(const Source& source, Output& out);
 
 // The member "metrics" of a JSON report.

@@ -126,7 +126,7 @@ void JointTreeBuilder::Add(Forest& forest, size_t side) {
   }
 }
 
-// Backwards: children stand behind their parents.
+// Backwards: children come after their parents.
 void JointTreeBuilder::SumUp() {
   for (size_t i = tree_.contexts.size(); i-- > 0;) {
     Context& context = tree_.contexts[i];

@@ -64,7 +64,7 @@ class JsonWriter : private rapidjson::Writer<JsonStream> {
     new (level_stack_.template Push<Level>()) Level(false);
     WriteStartObject();
   }
-  // A line break where white space may stand.
+  // A line break between two values.
   void NewLine() { stream_.Put('\n'); }
 
   void Key(std::string_view key) { String(key); }

@@ -12,9 +12,9 @@
 namespace jprof::reports {
 namespace {
 
-// Takes the trained cost out of each line, which needs the methods around it: a shadow stack a
-// thread. A single interval cannot fall below what the transition really costs, so lines are
-// clamped there.
+// Subtracts the trained cost from each line. The cost depends on the adjacent methods, so there is
+// a shadow stack for each thread. A single interval cannot be below the real cost of the
+// transition: lines are clamped there.
 class LineCorrector {
  public:
   explicit LineCorrector(const calibrate::Metric* metric) : metric_(metric) {}
@@ -70,7 +70,7 @@ struct Line {
   uint64_t missing = 0;
 };
 
-// Text is no table: missing events have a line of their own.
+// Text is not a table: missing events have a line of their own.
 void PrintTextLine(const Line& line, Output& out) {
   if (line.missing > 0)
     out.Print("{:8} ? ({} events are missing here) {}\n", 0, line.missing, line.thread.name);
@@ -98,7 +98,7 @@ Columns<Line> LogGenColumns(View view) {
   return columns;
 }
 
-// The metric lines are in; what calltree-like traces without one count in is nothing: 0.
+// The metric of the lines. A trace without metrics has 0 in each line.
 struct Unit {
   profile::Metric info;
   const calibrate::Metric* table = nullptr;

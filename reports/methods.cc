@@ -15,7 +15,7 @@ char Type(const Forest& forest, const Options& options, const MethodSum& sum) {
   return forest.names.LetterOf(sum.method, sum.type, options.static_letters);
 }
 
-// Samples alone know nothing of calls.
+// A profile with samples only has no calls.
 bool HasCalls(const Forest& forest) { return forest.calls > 0 || forest.samples == 0; }
 
 std::string_view Name(Forest& forest, const MethodSum& sum) {
@@ -26,7 +26,7 @@ double Share(double part, double whole) {
   return whole > 0 ? std::max(0.0, 100 * part / whole) : 0;
 }
 
-// What shares are taken of: BASE of the first metric, or calls.
+// The whole that shares refer to: BASE of the first metric, or calls.
 double Whole(const Forest& forest) {
   return forest.metrics.empty() ? static_cast<double>(forest.calls)
                                 : forest.metrics[0].raw - forest.metrics[0].adjust;
@@ -148,7 +148,7 @@ void TextHead(const Source& source, const Forest& forest, Output& out) {
       HasCalls(forest) ? "BASE" : "SAMPLES");
 }
 
-// --min-percent hides rows from people only.
+// --min-percent hides rows in text and Markdown only.
 bool IsShown(const Forest& forest, const Options& options, const MethodSum& sum) {
   if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);

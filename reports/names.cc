@@ -14,7 +14,7 @@ using profile::MethodName;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "0x12ab", as the methods file has link addresses; 0 for what is none.
+// "0x12ab", as the methods file has link addresses; 0 for other text.
 uint64_t LinkAddress(std::string_view text) {
   uint64_t address = 0;
   if (text.starts_with("0x")) text.remove_prefix(2);

@@ -1,5 +1,4 @@
-// Where a report goes: a FILE*, buffered here in large pieces, with what writing it needs
-// everywhere. Finish returns the first failure.
+// The output of a report: a FILE*, buffered here in large pieces. Finish returns the first failure.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 
 namespace jprof::reports {
 
-// A number with at most one decimal, none if it is 0; NaN reads 0.
+// A number with at most one decimal, which is omitted if it is 0; NaN is 0.
 class Tenths {
  public:
   explicit Tenths(double value);
@@ -48,10 +47,10 @@ class Output {
   void Bold(std::string_view text) { Styled("\033[1m", text); }
   void Warning(std::string_view text) { Styled("\033[33m", text); }
 
-  // False once a write failed: nobody reads on, so a long report may stop.
+  // False once a write failed: a long report may then stop.
   bool ok() const { return error_ == 0; }
 
-  // Writes what is left. Error: what the system said; a reader that left (| head) is none.
+  // Writes the remaining bytes. Error: the system's; a closed pipe (| head) is not an error.
   Result<void> Finish();
 
  private:
@@ -68,7 +67,7 @@ class Output {
   fmt::memory_buffer buffer_;
 };
 
-// The nearest integer; limits of the type for what does not fit, 0 for what is no number.
+// The nearest integer; the limits of the type for values beyond them, 0 for NaN.
 int64_t Rounded(double value);
 
 }  // namespace jprof::reports

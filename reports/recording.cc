@@ -24,7 +24,7 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
-// Hands the resolver what happened to address spaces, in order of time.
+// Passes the changes of address spaces to the resolver, in order of time.
 void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
   for (const SampleEntry& entry : log.entries()) {
     if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
@@ -51,7 +51,7 @@ std::string TextOf(const profile::JitCode& code) {
   return fmt::format("{}.{}{}", code.class_name, code.name, code.signature);
 }
 
-// The JVM's own log of what it compiled.
+// The agent's log of the code that the JVM compiled.
 Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
   const auto log = profile::ReadJitLog(directory.string());
   if (!log) return std::unexpected(log.error());
@@ -65,7 +65,7 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
                               .type = code.type,
                               .code = {code.code.begin(), code.code.end()}};
     jitted.source = code.source;
-    // The compiled method's own line: an inlined one's would stand in another file.
+    // The compiled method's own line: that of an inlined method is of another file.
     for (const profile::JitLine& line : code.lines)
       jitted.lines.push_back({line.offset, line.own_line});
     recording.resolver->Jitted(log->header.pid, std::move(jitted));
@@ -115,7 +115,7 @@ void AddJittedCode(const fs::path& directory, Recording& recording) {
   }
 }
 
-// Names of threads as time goes by.
+// Names of threads over time.
 class Comms {
  public:
   void See(const SampleEntry& entry) {

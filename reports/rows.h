@@ -1,6 +1,6 @@
 // The tree as reports print it: one row per calling context, whatever types its method had, and in
 // a merged tree whatever threads it was on. Built once from the records of the file; then only
-// read. Invariants: a row's parent stands before it; children are linked in the order asked for.
+// read. Invariants: a row's parent is before it; children are linked in the requested order.
 #pragma once
 
 #include <cstdint>

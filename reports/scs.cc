@@ -31,7 +31,7 @@ std::string ColumnName(const Forest& forest, size_t m) {
              : Upper(forest.metrics[m].info.name);
 }
 
-// The columns of one event in text: what it counts, CUM and its share where asked for.
+// The columns of one event in text: its value, and with --cumulative CUM and its share.
 void AddEventText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const MetricTotals& metric = tree.forest.metrics[m];
   const std::string name = ColumnName(tree.forest, m);
@@ -96,8 +96,8 @@ Section HeadOf(NamedTree& tree) {
               }};
 }
 
-// With several events in one tree, or one of them asked for, many rows have none of what is shown:
-// out of the way.
+// With several events in one tree, or with --metric, many rows have no value in any column: they
+// are unlinked.
 void HideEmpty(Rows& rows) {
   std::vector<bool> filled(rows.rows.size());
   for (size_t i = rows.rows.size(); i-- > 0;) {
@@ -117,8 +117,8 @@ void HideEmpty(Rows& rows) {
   }
 }
 
-// A sampled tree has no first call: what weighs most stands first, unless another order is asked
-// for.
+// Sampled siblings have no order of first calls: the largest is first, unless --sort requests
+// another order.
 Result<Forest> LoadSampled(Source& source, const Options& options) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {

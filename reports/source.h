@@ -1,5 +1,4 @@
-// What every report starts from: an open profile, the table it is to be corrected with, and what
-// the person asked.
+// The input of every report: an open profile, the calibration table, and the options.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// What a number of samples says of the share behind it. All intervals are of 95 %. Pure functions.
+// Estimates and intervals of shares and sums from numbers of samples. All intervals are of 95 %.
+// Pure functions.
 #pragma once
 
 #include <vector>

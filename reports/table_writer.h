@@ -1,6 +1,6 @@
 // Writes a table in one format as its rows come; nothing is collected. Order of calls: Begin,
 // then Row for each row, End. Where rows are grouped by thread (Layout::groups), BeginGroup and
-// EndGroup stand around a group's rows.
+// EndGroup enclose a group's rows.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace jprof::reports {
 
-// What stands before or after the rows: in text as lines, in JSON as members of the document.
-// Other formats have neither. Empty: nothing.
+// Output before or after the rows: in text lines, in JSON members of the document. Other formats
+// have none.
 struct Section {
   std::function<void(Output&)> text;
   std::function<void(JsonWriter&)> json;

@@ -1,5 +1,5 @@
 // What the reports of a call tree share: names for the rows of a forest, and printing the rows
-// thread by thread in the format asked for. log_rt.cc and scs.cc say which columns there are.
+// thread by thread in the requested format. log_rt.cc and scs.cc define the columns.
 #pragma once
 
 #include <string>
@@ -62,7 +62,7 @@ struct TreeRow {
 
 using TreeColumns = Columns<TreeRow>;
 
-// `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`: how rows are told apart.
+// `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`, which identify a row.
 void AddIdentity(TreeColumns& columns);
 // One value of each metric: a JSON array.
 void AddList(TreeColumns& columns, const NamedTree& tree, const char* name,
@@ -80,10 +80,10 @@ inline double Error(const ShownRow& row, size_t m) { return row.cells[m].error; 
 inline double Cumulative(const ShownRow& row, size_t m) { return row.cumulative[m]; }
 }  // namespace raw
 
-// Prints all threads. `head`: what stands before the rows. Not for Format::kCollapsed.
+// Prints all threads. `head`: the output before the rows. Not for Format::kCollapsed.
 void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out);
 
-// What the log-rt and scs texts begin with.
+// The head of log-rt and scs in text.
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out);
 
 // `thread;frame;frame value` lines of the first metric, as flame-graph tools read them. Error:

@@ -38,7 +38,7 @@ ShownRow Walk::Shown(uint32_t index) const {
   return shown;
 }
 
-// Adds the row and all below it to the row that stands for them.
+// Adds the row and all below it to the row that represents the hidden ones.
 void Walk::Fold(uint32_t top) {
   uint32_t at = top;
   while (true) {

@@ -15,7 +15,7 @@ struct ShownRow {
   uint32_t id = 0;      // unique in the report, from 1
   uint32_t parent = 0;  // id of the parent's row, 0 for a thread row
   uint32_t level = 0;
-  uint32_t row = kNoRow;  // in Rows; kNoRow: a row that stands for `hidden` ones
+  uint32_t row = kNoRow;  // in Rows; kNoRow: a row that represents `hidden` ones
   uint64_t hidden = 0;
   uint64_t calls = 0;
   uint64_t callees = 0;
@@ -31,7 +31,7 @@ class Walk {
 
   using Visitor = std::function<bool(const ShownRow&)>;
 
-  // One thread row and all below it. `visit` answers false to stop.
+  // One thread row and all below it. `visit` returns false to stop.
   void Thread(uint32_t root, const Visitor& visit);
 
  private:
@@ -40,7 +40,7 @@ class Walk {
   void Accumulate(uint32_t row);
   ShownRow Shown(uint32_t row) const;
   ShownRow Folded(uint32_t parent);
-  // The row that stands for the hidden children of `parent`, if there are any; right below
+  // The row that represents the hidden children of `parent`, if there are any; right below
   // `parent`.
   bool ShowFolded(uint32_t parent, const Visitor& visit);
 

@@ -270,7 +270,7 @@ TEST_F(Compare, WrongUseIsOneClearLine) {
   says(CompareWithin(empty, {}), "nothing of 'samples'");
 }
 
-// Whatever a damaged profile has, compare ends with an answer. Worth most under asan-ubsan.
+// On any damaged profile compare returns a result. Most useful under asan-ubsan.
 TEST_F(Compare, DamagedProfilesEndWithAnAnswer) {
   Source good = Open(DemoSamples(), "good");
   Open(DemoSamples(), "damaged");

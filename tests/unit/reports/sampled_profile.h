@@ -37,7 +37,7 @@ class SampledProfile {
     made.header.metric_count = static_cast<uint32_t>(metric_count);
   }
 
-  // `values`: one a metric, added to the leaf of the stack, which stands root first.
+  // `values`: one a metric, added to the leaf of the stack, which begins with the root.
   void Sample(size_t thread, const std::vector<Frame>& stack, const std::vector<int64_t>& values) {
     uint32_t at = made.threads[thread].root;
     for (const Frame& frame : stack) at = Child(at, frame);

@@ -1,4 +1,4 @@
-// The writers of tables: one table of hostile texts and odd numbers in every format.
+// The writers of tables: one table of unprintable texts and extreme numbers in every format.
 #include <gtest/gtest.h>
 
 #include <cmath>
