@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/result.h"
-#include "profile/meta.h"
 #include "profile/losses.h"
+#include "profile/meta.h"
 
 namespace jprof::cli {
 
