@@ -45,9 +45,9 @@ UnwindTable::UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& mac
     const auto pc = static_cast<uint32_t>(address - code.low);
     const uint32_t index = rules.IndexOf(rule);
     if (!starts_function && rows_.back().pc == pc) {
-      rows_.back().rule = index;
+      rows_.back().rule = index & kGap;
     } else if (starts_function || rows_.back().rule != index) {
-      rows_.push_back({pc, index, starts_function});
+      rows_.push_back({pc, index & kGap, starts_function});
     }
   };
   for (const CallFrames::Function& function : frames.functions()) {
@@ -64,7 +64,7 @@ UnwindTable::UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& mac
 
 const UnwindTable::Row* UnwindTable::Find(uint64_t pc) const {
   const auto after = std::upper_bound(rows_.begin(), rows_.end(), pc,
-                                      [](uint64_t pc, const Row& row) { return pc < row.pc; });
+                                      [](uint64_t at, const Row& row) { return at < row.pc; });
   return after == rows_.begin() ? nullptr : &*(after - 1);
 }
 

@@ -34,7 +34,7 @@ using Snapshot = std::vector<Mapped>;
 const Mapped* FindMapped(const Snapshot& snapshot, uint64_t pc) {
   const auto after =
       std::upper_bound(snapshot.begin(), snapshot.end(), pc,
-                       [](uint64_t pc, const Mapped& mapped) { return pc < mapped.code.low; });
+                       [](uint64_t at, const Mapped& mapped) { return at < mapped.code.low; });
   if (after == snapshot.begin() || pc >= (after - 1)->code.high) return nullptr;
   return &*(after - 1);
 }
