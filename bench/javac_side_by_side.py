@@ -2,10 +2,14 @@
 """Measures javac compiling at least 400 of the JDK's source files, with and without the profiler.
 
     bench/javac_side_by_side.py [--rounds 5] [--quick] [--files 400] [--jdk 17] [--out /dev/shm]
+    bench/javac_side_by_side.py --against OTHER/lib/libjprof.so
 
 Prints CPU time (user and system, all threads, compilers included) as a ratio to the untraced run,
 beside the project's bounds, and to the run without inlining, which is the best that probed code can
 reach. Exit status 1 if a bound is exceeded. Files: a part of java.xml, from the src.zip of the JDK.
+
+With --against: the folded recordings by this agent and by another one, interleaved, and the ratio
+of their CPU times. Exit status 1 if this agent is more than 3 % slower.
 """
 import os
 import shutil
@@ -23,6 +27,7 @@ CONFIGURATIONS = {
     "calltree folded": ([], "calltree,fold_recursion", 2.0),
     "callflow folded": ([], "callflow,fold_recursion", 3.3),
 }
+COMPARED = ("calltree folded", "callflow folded")  # with --against
 PACKAGES = ("java.xml/com/sun/org/apache/xerces/", "java.xml/com/sun/org/apache/xalan/",
             "java.xml/")
 
@@ -62,14 +67,14 @@ class Compilation:
             f.write("\n".join(files))
         self.source = os.path.join(work, "java.xml")
 
-    def once(self, name):
+    def once(self, name, library=None):
         flags, agent, _ = CONFIGURATIONS[name]
         shutil.rmtree(self.classes, ignore_errors=True)
         command = [self.jdk.tool("javac"), *("-J" + f for f in flags)]
         if agent:
             profile = self.profile(name)
             shutil.rmtree(profile, ignore_errors=True)
-            command.append(f"-J-agentpath:{os.path.abspath(self.args.agent)}={agent},"
+            command.append(f"-J-agentpath:{os.path.abspath(library or self.args.agent)}={agent},"
                            f"tree_memory={self.args.tree_memory},out={profile}")
         command += ["-proc:none", "-nowarn", "-XDignore.symbol.file", "-implicit:none",
                     "--patch-module", f"java.xml={self.source}", "-d", self.classes,
@@ -108,8 +113,24 @@ def show(compilation, jprof, results):
     return broken
 
 
+def compare(compilation, args, rounds):
+    """Prints the ratio of the CPU times by two agents; returns how many are above 1.03."""
+    runs = [(name, library) for name in COMPARED for library in (args.agent, args.against)]
+    results = measure.interleaved(runs, rounds, lambda run: compilation.once(*run))
+    slower = 0
+    for name in COMPARED:
+        this, other = results[name, args.agent], results[name, args.against]
+        ratio = measure.median(this) / measure.median(other)
+        slower += ratio > 1.03
+        print(f"{name:18} {measure.median(this):8.2f} s +-{measure.spread(this):.0%}, other agent "
+              f"{measure.median(other):.2f} s +-{measure.spread(other):.0%}: ratio {ratio:.3f}",
+              flush=True)
+    return slower
+
+
 def main():
     parser = measure.arguments(__doc__)
+    parser.add_argument("--against", help="the agent's library of another build to compare with")
     parser.add_argument("--files", type=int, default=400)
     parser.add_argument("--tree-memory", default="4G", help="memory for the full tree (4G)")
     parser.add_argument("--quick", action="store_true", help="one round")
@@ -129,9 +150,12 @@ def main():
             print(f"JDK {jdk.version}: javac on {len(files)} files of java.xml, {rounds} "
                   f"interleaved rounds, medians",
                   flush=True)
+            compared += 1
+            if args.against:
+                broken += compare(compilation, args, rounds)
+                continue
             results = measure.interleaved(CONFIGURATIONS, rounds, compilation.once)
             broken += show(compilation, args.jprof, results)
-            compared += 1
     if not compared:
         print("nothing compared: no JDK with its sources is installed")
         return 77
