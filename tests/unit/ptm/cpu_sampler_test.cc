@@ -24,7 +24,9 @@ double CpuSeconds() {
 // In user mode, except for a few reads of the clock: an ordinary user may sample only that.
 [[gnu::noinline]] void Burn(double seconds) {
   for (const double end = CpuSeconds() + seconds; CpuSeconds() < end;) {
-    for (volatile int i = 0; i < 100'000; i = i + 1) {
+    volatile int i = 0;
+    while (i < 100'000) {
+      i = i + 1;
     }
   }
 }
