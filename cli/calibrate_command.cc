@@ -61,10 +61,13 @@ Result<fs::path> FindBuilt(const fs::path& relative) {
 
 // The metrics in the agent's encoding, which does not use event names.
 Result<std::string> MetricsOf(const std::string& typed) {
-  const auto metrics = ptm::MetricsForAgent(SplitMetrics(typed));
+  const auto metrics = ptm::CheckMetrics(SplitMetrics(typed));
   if (!metrics) return std::unexpected(metrics.error());
   for (const std::string& note : metrics->notes) PrintError(note);
-  return fmt::format("{}", fmt::join(metrics->names, "+"));
+  std::string text;
+  for (const ptm::CheckedMetric& metric : metrics->metrics)
+    text += (text.empty() ? "" : "+") + metric.AgentName();
+  return text;
 }
 
 // A directory for the trainers' profiles; removed at the end unless the user chose it.

@@ -32,7 +32,7 @@ constexpr char kMetricsFooter[] = R"(Examples:
 
 Names, and what each kind of metric needs: docs/COUNTERS.md)";
 
-struct MetricsOptions {
+struct Arguments {
   std::string format = "text";
   std::string pattern;
 };
@@ -59,7 +59,7 @@ EventList ListEvents(const std::string& pattern) {
   return list;
 }
 
-Result<int> PrintEvents(const MetricsOptions& options) {
+Result<int> PrintEvents(const Arguments& options) {
   const EventList list = ListEvents(options.pattern);
   if (list.known == 0) {
     return WrongUse("no event name matches '{}'; `jprof metrics --events` lists them",
@@ -145,7 +145,7 @@ void PrintText(const ptm::Machine& machine, const std::vector<ptm::Capability>& 
   fmt::print("Event names that can be counted here: jprof metrics --events\n");
 }
 
-int PrintCapabilities(const MetricsOptions& options) {
+int PrintCapabilities(const Arguments& options) {
   const ptm::Machine machine = ptm::ReadMachine();
   std::vector<ptm::Capability> capabilities = ptm::FindCapabilities(machine);
   capabilities.push_back(Papi());
@@ -161,7 +161,7 @@ int PrintCapabilities(const MetricsOptions& options) {
 }  // namespace
 
 Action MetricsCommand(CLI::App& sub, const Command&) {
-  auto options = std::make_shared<MetricsOptions>();
+  auto options = std::make_shared<Arguments>();
   sub.footer(kMetricsFooter);
   sub.add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));

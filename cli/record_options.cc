@@ -43,11 +43,12 @@ Result<agent::Trigger> ParseEvent(std::string_view typed, std::vector<std::strin
   const size_t equals = typed.find('=');
   const std::string names[] = {std::string(typed.substr(0, equals))};
   if (agent::IsTriggerName(names[0])) return agent::ParseTrigger(typed);
-  auto event = ptm::MetricsForAgent(names);
+  auto event = ptm::CheckMetrics(names);
   if (!event) return WrongUse("{}; events of the JVM: jprof scs --help", event.error().message);
   std::ranges::move(event->notes, std::back_inserter(notes));
-  agent::Trigger trigger = {
-      .kind = agent::TriggerKind::kEvent, .every = kDefaultPeriod, .event = event->names.front()};
+  agent::Trigger trigger = {.kind = agent::TriggerKind::kEvent,
+                            .every = kDefaultPeriod,
+                            .event = event->metrics.front().AgentName()};
   if (!agent::IsTriggerName(trigger.event)) return agent::ParseTrigger(typed);
   const auto period =
       equals == typed.npos ? std::to_string(kDefaultPeriod) : std::string(typed.substr(equals + 1));
@@ -71,9 +72,11 @@ Result<void> AddEvents(const RecordOptions& typed, ResolvedOptions& resolved) {
 
 Result<void> AddMetrics(const RecordOptions& typed, ResolvedOptions& resolved) {
   if (typed.metrics.empty()) return {};
-  auto metrics = ptm::MetricsForAgent(SplitMetrics(typed.metrics));
+  auto metrics = ptm::CheckMetrics(SplitMetrics(typed.metrics));
   if (!metrics) return std::unexpected(metrics.error());
-  resolved.options.metrics = std::move(metrics->names);
+  resolved.options.metrics.clear();
+  for (const ptm::CheckedMetric& metric : metrics->metrics)
+    resolved.options.metrics.push_back(metric.AgentName());
   std::ranges::move(metrics->notes, std::back_inserter(resolved.notes));
   return {};
 }

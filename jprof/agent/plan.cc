@@ -5,35 +5,30 @@
 namespace jprof::agent {
 namespace {
 
-// The metrics that METRICS= selects. `dispatches` adds none: every profile has them.
-struct Metrics {
-  bool time = false;
-  std::vector<ptm::EventSpec> counters;
-};
-
-Result<Metrics> SelectMetrics(const AgentOptions& options) {
-  Metrics metrics;
-  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return metrics;
-  metrics.time = options.metrics.empty();
+// Sets the metrics that METRICS= selects. `dispatches` adds none: every profile has them.
+Result<void> SelectMetrics(const AgentOptions& options, engine::SessionOptions& session) {
+  session.clock = false;
+  if (options.mode == Mode::kCalltree || options.mode == Mode::kScs) return {};
+  session.clock = options.metrics.empty();
   for (const std::string& name : options.metrics) {
     if (name == "time") {
-      metrics.time = true;
+      session.clock = true;
     } else if (name.starts_with(ptm::kEncodedPrefix)) {
       auto event = ptm::DecodeMetric(name);
       if (!event) return std::unexpected(event.error());
-      metrics.counters.push_back(std::move(*event));
+      session.counters.push_back(std::move(*event));
     } else if (name != "dispatches") {
       return WrongUse(
           "the agent cannot resolve the metric {}: use `jprof callflow --metrics`, which can",
           name);
     }
   }
-  if (metrics.counters.empty()) metrics.time = true;
-  if (metrics.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
-  if (!metrics.counters.empty() && options.mode == Mode::kTrace) {
+  if (session.counters.empty()) session.clock = true;
+  if (session.counters.size() > ptm::kMaxEvents) return WrongUse("more than 8 metrics");
+  if (!session.counters.empty() && options.mode == Mode::kTrace) {
     return WrongUse("a trace has one metric, time");
   }
-  return metrics;
+  return {};
 }
 
 engine::TraceKeep TraceKeepOf(TraceMode mode) {
@@ -73,22 +68,20 @@ void ChooseParts(const AgentOptions& options, Plan& plan) {
 }  // namespace
 
 Result<Plan> MakePlan(const AgentOptions& options) {
-  auto metrics = SelectMetrics(options);
-  if (!metrics) return std::unexpected(metrics.error());
   Plan plan;
+  engine::SessionOptions& session = plan.session;
+  if (const auto selected = SelectMetrics(options, session); !selected)
+    return std::unexpected(selected.error());
   plan.source = SourceOf(options.mode);
   ChooseParts(options, plan);
   plan.kind = options.mode == Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace
-                  : engine::TreeWith(metrics->time, metrics->counters.size());
-  engine::SessionOptions& session = plan.session;
+                  : engine::TreeWith(session.clock, session.counters.size());
   session.files.metric_count = static_cast<uint32_t>(
-      (metrics->time ? 1 : 0) + metrics->counters.size() + MetricsOf(options.triggers).size());
+      (session.clock ? 1 : 0) + session.counters.size() + MetricsOf(options.triggers).size());
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;
-  session.clock = metrics->time;
-  session.counters = std::move(metrics->counters);
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;

@@ -61,7 +61,7 @@ class SampleRecorder {
   bool wants_kernel_functions() const { return saw_kernel_frames_.load(std::memory_order_relaxed); }
 
  private:
-  struct Metrics {
+  struct Columns {
     uint32_t first = 0;     // of the profile's metrics
     bool weighted = false;  // the first is weighted, and the next one counts the samples
   };
@@ -75,7 +75,7 @@ class SampleRecorder {
            profile::Node* node, size_t trigger, int64_t weight);
 
   engine::Session& session_;
-  std::vector<Metrics> triggers_;
+  std::vector<Columns> triggers_;
   uint32_t metric_count_ = 0;
   const bool attributes_to_current_, java_only_;
   uint64_t own_begin_ = 0, own_end_ = 0;  // the agent's code

@@ -187,15 +187,6 @@ Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names) {
   return checked;
 }
 
-Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names) {
-  auto checked = CheckMetrics(names);
-  if (!checked) return std::unexpected(checked.error());
-  AgentMetrics metrics = {.names = {}, .notes = std::move(checked->notes)};
-  for (const CheckedMetric& metric : checked->metrics)
-    metrics.names.push_back(metric.event ? EncodeMetric(*metric.event) : metric.name);
-  return metrics;
-}
-
 std::vector<std::string> KnownEvents() {
   std::vector<std::string> names = papi::PresetNames();
   std::ranges::move(pfm::EventNames(), std::back_inserter(names));

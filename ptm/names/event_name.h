@@ -44,19 +44,15 @@ Result<NamedEvent> CheckEvent(std::string_view name);
 struct CheckedMetric {
   std::string name;                // as typed
   std::optional<EventSpec> event;  // none: built in
+
+  // The name in the agent's option METRICS: of a built-in metric its own, of an event the encoding.
+  std::string AgentName() const { return event ? EncodeMetric(*event) : name; }
 };
 struct CheckedMetrics {
   std::vector<CheckedMetric> metrics;
   std::vector<std::string> notes;
 };
 Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names);
-
-// The agent's names for the same metrics: built-in names unchanged, events encoded.
-struct AgentMetrics {
-  std::vector<std::string> names;
-  std::vector<std::string> notes;
-};
-Result<AgentMetrics> MetricsForAgent(std::span<const std::string> names);
 
 // All known names, sorted: PAPI presets and libpfm4's events for this CPU. Most may not open.
 std::vector<std::string> KnownEvents();

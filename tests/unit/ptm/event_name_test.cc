@@ -84,22 +84,22 @@ TEST(EventName, ABadModifierNamesTheValidOnes) {
   EXPECT_NE(event.error().message.find("u, k"), std::string::npos) << event.error().message;
 }
 
-TEST(EventName, MetricsForAgentEncodesWhatOpens) {
+TEST(EventName, AgentNamesEncodeWhatOpens) {
   const std::string names[] = {"time", "perf::PAGE-FAULTS"};
-  const auto metrics = MetricsForAgent(names);
+  const auto metrics = CheckMetrics(names);
   if (!metrics) GTEST_SKIP() << metrics.error().message;
-  ASSERT_EQ(metrics->names.size(), 2u);
-  EXPECT_EQ(metrics->names[0], "time");
-  const auto event = DecodeMetric(metrics->names[1]);
+  ASSERT_EQ(metrics->metrics.size(), 2u);
+  EXPECT_EQ(metrics->metrics[0].AgentName(), "time");
+  const auto event = DecodeMetric(metrics->metrics[1].AgentName());
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->name, "perf::PAGE-FAULTS");
   EventGroup group;
   EXPECT_FALSE(group.Open({&*event, 1}).Failed());
 }
 
-TEST(EventName, MetricsForAgentRefuses) {
+TEST(EventName, CheckMetricsRefuses) {
   const auto refused = [](std::vector<std::string> names) {
-    const auto metrics = MetricsForAgent(names);
+    const auto metrics = CheckMetrics(names);
     return metrics ? "" : metrics.error().message;
   };
   EXPECT_NE(refused(std::vector<std::string>(9, "time")).find("8 at most"), std::string::npos);
