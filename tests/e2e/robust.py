@@ -5,6 +5,7 @@
 
 In every case the program's own output and exit status must be what they are without the profiler.
 """
+import collections
 import contextlib
 import errno
 import json
