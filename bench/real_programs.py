@@ -102,7 +102,7 @@ def compare(args, jdk, name):
         for file in glob.glob(os.path.join(work, "hs_err*")):
             print(open(file, encoding="utf-8", errors="replace").read(3000))
         shutil.rmtree(profile, ignore_errors=True)
-        return same and not facts.lost
+        return same and not figures.lost
 
 
 def main():

@@ -12,7 +12,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import child
 import robust
