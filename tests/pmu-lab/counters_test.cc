@@ -88,7 +88,7 @@ TEST(Counters, ThreadsOnOneCpuDoNotMix) {
   std::vector<Worker> workers = {{1'000'000}, {300'000}, {3'000'000}};
   pthread_barrier_t start;
   for (const bool together : {false, true}) {
-    pthread_barrier_init(&start, nullptr, together ? workers.size() : 1);
+    pthread_barrier_init(&start, nullptr, together ? static_cast<unsigned>(workers.size()) : 1);
     std::vector<std::thread> threads;
     for (Worker& worker : workers) {
       threads.emplace_back([&worker, &start, together] {
