@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kLongestText = 0xffff;
 constexpr size_t kMostLines = 1 << 20;
 
-uint64_t NanosOf(clockid_t clock) {
+uint64_t UnixNanos() {
   timespec time = {};
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_REALTIME, &time);
   return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_nsec);
 }
 
@@ -31,16 +31,14 @@ iovec TextPart(std::string_view text) {
 
 }  // namespace
 
-uint64_t MonotonicNanos() { return NanosOf(CLOCK_MONOTONIC); }
-
 Result<void> JitLogWriter::Open(int directory_fd) {
   fd_.Reset(
       openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
   JitHeader header = {.pid = static_cast<uint32_t>(getpid())};
   std::memcpy(header.magic, kJitMagic, sizeof(header.magic));
-  header.start_ns = now_();
-  header.start_unix_ns = NanosOf(CLOCK_REALTIME);
+  header.start_ns = static_cast<uint64_t>(now_());
+  header.start_unix_ns = UnixNanos();
   if (write(fd_.get(), &header, sizeof(header)) != sizeof(header)) {
     return Fail("cannot write the file {}: {}", kJitLogFile, ErrnoText());
   }
@@ -66,7 +64,7 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
     return false;
   }
   record.bytes = static_cast<uint32_t>(bytes);
-  record.time = now_();
+  record.time = static_cast<uint64_t>(now_());
   ssize_t written;
   do {
     written = writev(fd_.get(), all, count);

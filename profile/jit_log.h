@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/fd.h"
+#include "common/monotonic.h"
 #include "common/result.h"
 
 namespace jprof::profile {
@@ -120,8 +121,6 @@ struct JitCode {
   uint64_t unloaded = kJitForever;
 };
 
-uint64_t MonotonicNanos();
-
 // Appends whole records, one system call each, so that `kill -9` loses no record added before.
 //
 // - Callable from any number of threads. Waits for a lock, so it must not be called from a probe.
@@ -130,7 +129,7 @@ uint64_t MonotonicNanos();
 //   their number if it can be written.
 class JitLogWriter {
  public:
-  explicit JitLogWriter(uint64_t (*now)() = MonotonicNanos) : now_(now) {}
+  explicit JitLogWriter(int64_t (*now)() = MonotonicNanos) : now_(now) {}
   JitLogWriter(const JitLogWriter&) = delete;
 
   // Makes the file in that directory; it must not exist.
@@ -146,7 +145,7 @@ class JitLogWriter {
   // Requires the lock; parts[0] is the record itself. False: the record is lost.
   bool Append(JitRecord& record, std::span<const iovec> parts);
 
-  uint64_t (*const now_)();
+  int64_t (*const now_)();
   std::mutex lock_;
   Fd fd_;
   int64_t size_ = 0;  // of the complete records

@@ -56,22 +56,6 @@ Result<void> Writer::Open(const WriterOptions& options) {
   return {};
 }
 
-bool Writer::WriteFile(const char* file, std::string_view text) const {
-  const std::string temporary = std::string(file) + ".tmp";
-  const int fd =
-      openat(directory_fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return false;
-  bool good = true;
-  while (good && !text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    good = written > 0;
-    if (good) text.remove_prefix(written);
-  }
-  good = close(fd) == 0 && good;
-  return good && renameat(directory_fd_, temporary.c_str(), directory_fd_, file) == 0;
-}
-
 bool Writer::Grow(MappedFile& file, size_t bytes) {
   // Do not retry: a request to the file system at every event would cost more than the program
   // itself.

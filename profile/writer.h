@@ -34,9 +34,6 @@ class Writer {
   // Makes the directory and its files. The directory must not exist, unless `directory_is_made`.
   Result<void> Open(const WriterOptions& options);
 
-  // Writes `text` to `file` in the directory (a temporary, then a rename).
-  bool WriteFile(const char* file, std::string_view text) const;
-
   ControlHeader* header() { return header_; }
   Node* nodes() const { return reinterpret_cast<Node*>(nodes_.data()); }
   const char* trace() const { return trace_.data(); }

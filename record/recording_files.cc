@@ -2,13 +2,11 @@
 
 #include <sys/utsname.h>
 
-#include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <memory>
 
-#include "common/errno_text.h"
 #include "profile/recording_meta.h"
+#include "profile/whole_file.h"
 
 namespace jprof::record {
 namespace {
@@ -16,12 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<void> WriteFile(const fs::path& path, const std::string& text) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"),
-                                                             std::fclose);
-  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-      std::fflush(file.get()) == 0)
-    return {};
-  return Fail("cannot write {}: {}; choose another directory with -o", path.string(), ErrnoText());
+  if (const auto written = profile::WriteWholeFile(path, text); !written)
+    return Fail("{}; choose another directory with -o", written.error().message);
+  return {};
 }
 
 std::string Platform() {
@@ -47,14 +42,11 @@ std::string SamplingText(const ptm::CpuSamplerOptions& options) {
 }
 
 Result<void> WriteRecordingMeta(const TprofPlan& plan, const std::vector<std::string>& notes) {
-  const fs::path path = plan.out / profile::kRecordingFile, temporary = path.string() + ".tmp";
   const profile::RecordingMeta meta = {.sampling = SamplingText(plan.sampling),
                                        .platform = Platform(),
                                        .command = plan.command,
                                        .notes = notes};
-  if (auto written = WriteFile(temporary, profile::ToJson(meta)); !written) return written;
-  if (std::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  return Fail("cannot make {}: {}", path.string(), ErrnoText());
+  return WriteFile(plan.out / profile::kRecordingFile, profile::ToJson(meta));
 }
 
 Result<void> KeepKernelSymbols(const fs::path& kallsyms, const fs::path& out) {

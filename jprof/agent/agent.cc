@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/print_message.h"
 #include "jprof/agent/sampling_commands.h"
+#include "profile/whole_file.h"
 
 namespace jprof::agent {
 namespace {
@@ -20,15 +19,6 @@ std::string FullPath(const std::string& path) {
   std::string result = full != nullptr ? full : path;
   std::free(full);
   return result;
-}
-
-// Renames a temporary file, so that readers see the whole file or none.
-bool WriteFile(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  return out && std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
 }  // namespace
@@ -160,16 +150,13 @@ Result<void> Agent::StartJitLog() {
   return {};
 }
 
+// A failure is an error only with a call tree: the log of jitted code is usable without metadata.
 Result<void> Agent::WriteMeta() {
   const engine::Session* recorded = plan.has_session() ? &session : nullptr;
   const auto text = ToJson(GatherMeta(jvmti, options, recorded, probe_facts_));
-  if (plan.has_session()) {
-    if (session.writer().WriteFile(profile::kMetaFile, text)) return {};
-    return Fail("cannot write {}/{}", directory, profile::kMetaFile);
-  }
-  const std::string path = directory + "/" + profile::kMetaFile;
-  if (!WriteFile(path, text))
-    PrintMessage("cannot write " + path + "; the log of jitted code is written");
+  auto written = profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
+  if (written || plan.has_session()) return written;
+  PrintMessage(written.error().message + "; the log of jitted code is written");
   return {};
 }
 

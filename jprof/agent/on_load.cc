@@ -32,8 +32,7 @@ Result<void> Start(JavaVM* java, AgentOptions options) {
   if (!plan) return std::unexpected(plan.error());
   jvmtiEnv* jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
-  if (options.interrupt_ns ==
-      0) {  // else the command measured the cost and has reported the change
+  if (options.interrupt_ns == 0) {  // else the command has measured it and reported the change
     for (const std::string& line : options.lowered)
       PrintMessage(line + "; FORCE_RATE keeps the rate");
   }

@@ -88,7 +88,7 @@ void VmTriggers::BeginTiming(TriggerKind kind) const {
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
 }
 
-// The sample stands for the times of the trigger's N events.
+// A sample represents N events, so its weight is N times the measured time.
 void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
   SampledThread* thread = CurrentSampledThread();
   const int place = IndexOf(kind);

@@ -15,7 +15,7 @@
 
 namespace jprof::agent {
 
-// One event of the VM: with the object that it is about, or a class; both may be null.
+// One event of the VM, with its object or class; both may be null.
 struct VmEvent {
   jvmtiEnv* jvmti;
   JNIEnv* jni;
@@ -33,20 +33,20 @@ class VmTriggers {
   VmTriggers& operator=(const VmTriggers&) = delete;
   ~VmTriggers();
 
-  // In Agent_OnLoad: requests what the triggers need, in a JVMTI environment of their own, as other
-  // parts of the agent handle some of the same events. Error: the VM does not report them, or
-  // (wrong use) the triggers contradict each other.
+  // Call in Agent_OnLoad. Requests the capabilities of the triggers in a separate JVMTI
+  // environment, because other parts of the agent handle some of the same events. Error: the VM
+  // does not support them, or (wrong use) the triggers exclude each other.
   Result<void> Open(JavaVM* java);
-  // After Open: the events come from now on.
+  // Call after Open: enables the events.
   void Enable() const { events_.Install(jvmti_); }
 
-  // For the callbacks; each does nothing if the trigger was not requested.
-  // One event of a trigger that counts.
+  // For the callbacks. They do nothing if the trigger was not requested.
+  // Handles an event of a trigger that counts events.
   void Count(TriggerKind kind, const VmEvent& event) const;
-  // An event whose time counts begins, or has ended.
+  // Handle the begin and the end of an event whose duration is measured.
   void BeginTiming(TriggerKind kind) const;
   void EndTiming(TriggerKind kind, const VmEvent& event) const;
-  // An object that the VM selected.
+  // Handles an object that the VM selected as a sample of allocations.
   void Allocated(const VmEvent& event, jlong size) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 uint64_t test_time = 0;
-uint64_t TestNow() { return test_time; }
+int64_t TestNow() { return test_time; }
 
 // --- Intervals: events as text, intervals as text
 

@@ -1,0 +1,38 @@
+#include "profile/whole_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "common/errno_text.h"
+#include "common/fd.h"
+
+namespace jprof::profile {
+namespace {
+
+// Returns an errno; 0: the file has been written.
+int Write(const std::string& path, std::string_view text) {
+  Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) return errno;
+  while (!text.empty()) {
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
+  return close(file.Release()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Result<void> WriteWholeFile(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".tmp";
+  int error = Write(temporary, text);
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  unlink(temporary.c_str());
+  return Fail("cannot write {}: {}", path, ErrnoText(error));
+}
+
+}  // namespace jprof::profile

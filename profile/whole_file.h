@@ -1,0 +1,14 @@
+// Writes a small file so that readers find all of it or none of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace jprof::profile {
+
+// Writes PATH.tmp and renames it to `path`, replacing an existing file. Error: nothing is changed.
+Result<void> WriteWholeFile(const std::string& path, std::string_view text);
+
+}  // namespace jprof::profile
