@@ -61,8 +61,9 @@ void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
 }
 
 void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
+  const bool text = EntryOf(tree.options.format).view == kPeople;
   for (size_t m = 0; m < tree.forest.metrics.size(); ++m) {
-    AddMetricText(columns, tree, m);
+    if (text) AddMetricText(columns, tree, m);  // computes its width from all rows
     AddCsv(columns, tree, "base", m, raw::Base);
     AddCsv(columns, tree, "raw", m, raw::Raw);
     AddCsv(columns, tree, "adjust", m, raw::Adjust);
