@@ -199,7 +199,7 @@ class FullDisk(Recording):
         self.assertFalse(os.path.exists(self.out))
 
     def test_what_a_report_needs_is_written_or_nothing_starts(self):
-        self.fails(0, "recording.json.tmp")
+        self.fails(0, "recording.json")
         with open("/proc/kallsyms", encoding="ascii") as symbols:
             if symbols.readline().startswith("0000000000000000"):
                 self.skipTest("the kernel's addresses are hidden from this user")
