@@ -8,6 +8,17 @@
 #include "jprof/hotspot/handlers.h"
 
 namespace jprof::hotspot {
+namespace {
+
+// C2 also removes calls of methods that it knows without inlining them: chains of StringBuilder
+// calls, and boxing whose result is not used. A VM without C2 lacks these flags.
+void KeepKnownCalls(const VmStructs& structs) {
+  for (const char* name : {"OptimizeStringConcat", "EliminateAutoBox"}) {
+    if (uint8_t* optimise = Vm::Flag(structs, name); optimise != nullptr) *optimise = 0;
+  }
+}
+
+}  // namespace
 
 Result<ProbeTargets> FindTargets(const LibjvmImage& image) {
   const Function entry = image.Symbol("_ZN13SharedRuntime19dtrace_method_entryE");
@@ -42,6 +53,7 @@ Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTar
   WriteJump(targets.exit, reinterpret_cast<uint64_t>(handlers.exit));
   *probes = 1;
   if (!probing.focused) *inlining = 0;
+  if (!probing.focused) KeepKnownCalls(structs);
   return {};
 }
 

@@ -4,7 +4,8 @@
 // SharedRuntime::dtrace_method_entry and _exit when the flag DTraceMethodProbes is set. Both
 // functions are replaced by a jump to the handlers, and the flags are written in the VM's memory.
 // Inline is switched off, because C1 would otherwise lose exits when an exception passes through
-// inlined methods. All of it must happen in Agent_OnLoad, before the interpreter is generated.
+// inlined methods, and so are two optimisations by which C2 removes calls. All of it must happen in
+// Agent_OnLoad, before the interpreter is generated.
 #pragma once
 
 #include <cstdint>
