@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the cost of focus side by side: untraced, one package or the application in focus, all
-methods probed, and sampled.
+"""Measures the cost of focus and of kept intrinsics side by side: untraced, one package or the
+application in focus, all methods probed (with and without --keep-intrinsics), and sampled.
 
     bench/focus.py [--rounds 3] [--jdk 17] [--part programs|kernels|times]...
 
@@ -26,7 +26,7 @@ import measure
 import real_programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FULL, SAMPLED = "callflow", "scs"
+FULL, KEPT, SAMPLED = "callflow", "callflow,keep_intrinsics", "scs"
 
 
 def agent(args, agent_options, profile):
@@ -65,7 +65,7 @@ def javac_row(args, jdk, table):
              "package kept": "callflow,focus=com.sun.tools.javac.comp.*,keep_intrinsics",
              "application": "callflow,focus=com.sun.tools.javac.*",
              "application kept": "callflow,focus=com.sun.tools.javac.*,keep_intrinsics",
-             "everything": FULL, "sampled": SAMPLED}
+             "everything": FULL, "everything kept": KEPT, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
         javac.CONFIGURATIONS = {n: ([], w, None) for n, w in words.items()}
         args.tree_memory = "2G"
@@ -82,7 +82,7 @@ def real_row(args, jdk, name, package, table):
              "package kept": f"callflow,focus={package},keep_intrinsics",
              "application": "callflow,focus=app",
              "application kept": "callflow,focus=app,keep_intrinsics",
-             "everything": FULL, "sampled": SAMPLED}
+             "everything": FULL, "everything kept": KEPT, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
 
         def once(kind):
@@ -104,8 +104,8 @@ def programs(args, jdk):
     print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians "
           f"of {args.rounds} interleaved runs")
     table = Table([c for c in ("untraced", "package", "package kept", "application",
-                               "application kept", "everything", "sampled")
-                   if c != "everything" or not args.quick], "")
+                               "application kept", "everything", "everything kept", "sampled")
+                   if not args.quick or not c.startswith("everything")], "")
     javac_row(args, jdk, table)
     real_row(args, jdk, "h2", "org.h2.command.*", table)
     real_row(args, jdk, "groovy", "groovy.lang.*", table)
@@ -131,7 +131,7 @@ def kernels(args, jdk):
     words = {"untraced": None, "focus": "callflow,focus=Kernels*",
              "focus kept": "callflow,focus=Kernels*,keep_intrinsics",
              "focus counts": "calltree,focus=Kernels*",
-             "everything": FULL, "sampled": SAMPLED}
+             "everything": FULL, "everything kept": KEPT, "sampled": SAMPLED}
     with measure.folder("focus", 4, 4, args.out) as work:
         compiled(jdk, work, "Kernels")
 
@@ -141,8 +141,8 @@ def kernels(args, jdk):
                 [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "Kernels",
                  str(args.seconds)])))
 
-        results = measure.interleaved([w for w in words if w != "everything" or not args.quick],
-                                      args.rounds, once)
+        kinds = [w for w in words if not args.quick or not w.startswith("everything")]
+        results = measure.interleaved(kinds, args.rounds, once)
     table = Table(list(results), "")
     for kernel in results["untraced"][0]:
         bound = {"focus": 1.5, "focus kept": 1.5, "focus counts": 1.5} if not kernel.startswith(
@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0,
                         help="of warm-up and of measurement per kernel (1)")
     parser.add_argument("--quick", action="store_true",
-                        help="omit the column with all methods probed")
+                        help="omit the columns with all methods probed")
     args = parser.parse_args()
     broken = sum(PARTS[part](args, jdk) for jdk in measure.jdks_of(args) for part in args.part
                  or PARTS)

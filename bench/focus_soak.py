@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Soak test of focus: repeats javac, H2, Groovy, Jython and a class-loading storm on every JDK,
-with and without kept intrinsics, under several flags of the JVM. Every run must have the exit
-status and the output of the untraced run.
+"""Soak test of focus and kept intrinsics: repeats javac, H2, Groovy, Jython and a class-loading
+storm on every JDK, with and without kept intrinsics (with them also without a focus), under several
+flags of the JVM. Every run must have the exit status and the output of the untraced run.
 
 Usage: focus_soak.py [--minutes 30] [--jdk N] [--only javac|h2|groovy|jython|storm]... [--kept]
+                     [--everything]
 
---kept: only runs that keep intrinsics. Exit status 1 if a run crashed, hung or printed other
-output; the folder of its files is printed.
+--kept: only runs that keep intrinsics. --everything: of these only the ones without a focus. Exit
+status 1 if a run crashed, hung or printed other output; the folder of its files is printed.
 """
 import itertools
 import os
@@ -80,8 +81,8 @@ class Soak:
             return "skipped: fails untraced"
         profile = os.path.join(self.work, "profile")
         shutil.rmtree(profile, ignore_errors=True)
-        words = f"callflow,focus={focus},tree_memory=1G,out={profile}" + (
-            ",keep_intrinsics" if keep else "")
+        words = f"callflow,tree_memory=1G,out={profile}" + (
+            f",focus={focus}" if focus else "") + (",keep_intrinsics" if keep else "")
         got = self.run(name, flags, [f"-agentpath:{os.path.abspath(self.args.agent)}={words}"])
         if got is None:
             return f"FAILED: did not end within {LIMIT} s"
@@ -99,6 +100,7 @@ def main():
     parser.add_argument("--files", type=int, default=150, help="files that javac compiles (150)")
     parser.add_argument("--only", action="append", choices=FOCUS)
     parser.add_argument("--kept", action="store_true")
+    parser.add_argument("--everything", action="store_true")
     args = parser.parse_args()
     failed = runs = 0
     for jdk in measure.jdks_of(args):
@@ -109,9 +111,10 @@ def main():
                      (os.path.exists(real_programs.PROGRAMS[n][0]) if n in real_programs.PROGRAMS
                       else
                       n != "javac" or soak.files)]
-            cases = [(n, flags, focus, keep) for keep in ((True,) if args.kept else (True, False))
-                     for flags in FLAGS
-                     for n in names for focus in FOCUS[n]]
+            keeping = (True,) if args.kept or args.everything else (True, False)
+            cases = [(n, flags, focus, keep) for keep in keeping for flags in FLAGS for n in names
+                     for focus in (*(() if args.everything else FOCUS[n]),
+                                   *(("",) if keep else ()))]
             for name, flags, focus, keep in itertools.cycle(cases):
                 if time.monotonic() > until:
                     break
@@ -119,7 +122,7 @@ def main():
                 outcome = soak.once(name, flags, focus, keep)
                 runs += 1
                 failed += outcome.startswith("FAILED")
-                print(f"JDK {jdk.major} {name:7} {' '.join(flags):50} {focus:28} "
+                print(f"JDK {jdk.major} {name:7} {' '.join(flags):50} {focus or 'everything':28} "
                       f"{'kept' if keep else '':5} "
                       f"{time.monotonic() - started:5.0f} s  {outcome}", flush=True)
                 if outcome.startswith("FAILED"):

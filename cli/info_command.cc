@@ -75,8 +75,15 @@ class InfoText {
       Line("focus", fmt::format("{} methods were compiled with probes, {} without{}", focus.probed,
                                 focus.unprobed, undecided));
     }
-    for (const std::string& name : focus.intrinsics)
-      Line("", fmt::format("calls may be missing: {}, an intrinsic", name));
+    constexpr size_t kShown = 12;
+    const size_t count = focus.intrinsics.size();
+    if (count > 0)
+      Line("partial",
+           fmt::format("calls of {} methods that have intrinsics may be missing:", count));
+    for (size_t i = 0; i < std::min(count, kShown); ++i)
+      out_.Print("             {}\n", profile::CleanText(focus.intrinsics[i]));
+    if (count > kShown)
+      out_.Print("             and {} more (--format json has all)\n", count - kShown);
   }
 
   void Jitted(const JittedInfo& jitted) {

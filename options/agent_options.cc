@@ -89,11 +89,13 @@ Checked CheckMode(const AgentOptions& o) {
   if (o.mode == Mode::kCalltree && !o.metrics.empty())
     return Needs(*FindOption("METRICS"), {"CALLFLOW"}, "CALLTREE only counts calls");
   if (o.mode == Mode::kScs) {
-    if (const Option* given = FirstSet(o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS"}))
+    if (const Option* given =
+            FirstSet(o, {"METRICS", "TRAIN", "FOCUS", "CLASSMETHODS", "KEEP_INTRINSICS"}))
       return Wrong(*given, "SCS samples whole stacks and does not support this option; remove it");
   }
   if (o.mode != Mode::kTprof) return {};
-  if (const Option* given = FirstSet(o, {"METRICS", "THREADS", "CLASSMETHODS", "FOCUS", "TRAIN"}))
+  if (const Option* given =
+          FirstSet(o, {"METRICS", "THREADS", "CLASSMETHODS", "FOCUS", "KEEP_INTRINSICS", "TRAIN"}))
     return Needs(*given, {"CALLFLOW"}, "TPROF alone records no calls");
   return {};
 }
@@ -131,8 +133,9 @@ Checked Check(const AgentOptions& options) {
   if (options.jit_code && !options.jit_log)
     return Needs(*FindOption("CODE"), {"TPROF"},
                  "only the log of jitted code contains instructions");
-  if (options.keep_intrinsics && options.focus.Empty())
-    return Needs(*FindOption("KEEP_INTRINSICS"), {"FOCUS"});
+  if (options.keep_intrinsics && options.probe == ProbeChoice::kJvmti)
+    return Wrong(*FindOption("KEEP_INTRINSICS"),
+                 "with the events of JVMTI no code is compiled; remove it");
   if (Checked done = CheckSampling(options); !done) return done;
   return CheckMode(options);
 }

@@ -74,7 +74,7 @@ using Checked = std::expected<void, OptionError>;
 
 enum class Interface { kAgentString, kCommandLine };
 
-// "KEEP_INTRINSICS needs FOCUS", or "--keep-intrinsics needs --focus".
+// "TIMER needs SCS or SAMPLE: REASON", or "--timer needs --sample: REASON".
 std::string Render(const OptionError& error, Interface interface);
 
 // Applies comma-separated options; a later option overrides an earlier one.

@@ -69,7 +69,9 @@ constexpr Option kOptions[] = {
      "methods to probe, all others run without probes: com.acme.*-com.acme.util.*, or app (all but "
      "the JDK)"},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
-     "with FOCUS: keep inlining and intrinsics inside these methods"},
+     "let C2 use intrinsics: calls that they replace are not counted; with FOCUS, also let it "
+     "inline "
+     "into these methods"},
     {"TREE_MEMORY", "", "--tree-memory", "N", Size{&O::tree_memory, kMega, kMostTree},
      kTreeCommands, "memory limit of the call tree; above half of it, recursion is folded"},
     {"FOLD_RECURSION", "", "--fold-recursion", "", Flag{&O::fold_recursion}, kTreeCommands,

@@ -179,7 +179,8 @@ enum MethodFlags : uint16_t {
   kMethodKernel = 16,  // a function of the kernel: class = vmlinux or [module], name = symbol
   kMethodStub = 32,    // code of the VM that is not a method: name only
   kMethodClass = 64,   // a class of objects, below the allocating or waiting frame: class only
-  // In focus, but the JVM has an intrinsic for it, which callers without probes may use.
+  // Partly counted: HotSpot has an intrinsic for it, and callers may use that, because they are
+  // compiled without probes (FOCUS=) or with intrinsics (KEEP_INTRINSICS).
   kMethodIntrinsic = 128,
 };
 struct MethodRecord {

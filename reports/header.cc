@@ -132,6 +132,13 @@ bool IsPrintedBefore(const Forest& forest, size_t m) {
   return m > 0 && forest.metrics[m - 1].info.is_weighted() && forest.metrics[m - 1].counts == m;
 }
 
+size_t PartlyCounted(const Names& names) {
+  size_t count = 0;
+  for (uint32_t id = 0; id < names.size(); ++id)
+    count += (names.Parts(profile::MethodId{id}).flags & profile::kMethodIntrinsic) != 0;
+  return count;
+}
+
 }  // namespace
 
 std::string AmountIn(const std::string& unit, double value) {
@@ -194,8 +201,22 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   out.Text("\n");
 }
 
+void PrintPartlyCounted(const Names& names, Output& out) {
+  const size_t count = PartlyCounted(names);
+  if (count == 0) return;
+  out.Print(
+      " counts    partial for {} methods that have intrinsics, and for what only these call; "
+      "`jprof "
+      "info` lists them\n",
+      count);
+}
+
 void PrintMetrics(const Source& source, const Forest& forest, Output& out) {
-  if (forest.metrics.empty()) out.Text(" metrics   none: call counts only, they are exact\n");
+  if (forest.metrics.empty()) {
+    out.Print(" metrics   none: call counts only{}\n",
+              PartlyCounted(forest.names) == 0 ? ", they are exact" : "");
+  }
+  PrintPartlyCounted(forest.names, out);
   for (const MetricTotals& column : forest.metrics) {
     if (IsPrintedBefore(forest, static_cast<size_t>(&column - forest.metrics.data()))) continue;
     if (column.info.is_samples()) {

@@ -11,8 +11,13 @@ namespace jprof::reports {
 // Title, run, threads. `report`: its name.
 void PrintRun(const Source& source, std::string_view report, Output& out);
 
-// One line a metric: unit, calibrated or not and by what, how much was removed, uncertainty.
+// The methods that were partly counted; then one line a metric: unit, calibrated or not and by
+// what, how much was removed, uncertainty.
 void PrintMetrics(const Source& source, const Forest& forest, Output& out);
+
+// The number of methods some of whose calls may have been answered by intrinsics and not counted.
+// Prints nothing if there are none.
+void PrintPartlyCounted(const Names& names, Output& out);
 
 // The stacks that were taken: their number, quality and cost. Prints nothing if there are none.
 void PrintStacks(const Source& source, Output& out);

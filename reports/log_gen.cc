@@ -162,6 +162,7 @@ Result<void> PrintText(Source& source, const Unit& unit, const Options& options,
   if (!read) return read;
   if (events == 0) TextHead(source, unit, out);
   out.Print("\n {} events\n", events);
+  PrintPartlyCounted(Names(source.reader.ReadMethods()), out);
   PrintLosses(source, out);
   return {};
 }

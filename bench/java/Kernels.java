@@ -1,5 +1,8 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.lang.management.ManagementFactory;
 import java.security.MessageDigest;
+import java.security.spec.AlgorithmParameterSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -8,6 +11,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.CRC32;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.IvParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Code that HotSpot optimises by inlining and by the JDK's intrinsics. Prints "NAME
@@ -15,6 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 class Kernels {
   static final String TEXT = text();
+  static final byte[] BYTES = TEXT.getBytes();
   static long sink;
 
   static String text() {
@@ -58,6 +69,62 @@ class Kernels {
     sink += list.size();
   }
 
+  static void maps() {
+    Map<Integer, Integer> counts = new HashMap<>();
+    for (int i = 0; i < 20_000; i++) counts.merge(i * 7919 % 1009, i, Math::max);
+    sink += counts.get(7);
+  }
+
+  static void math() {
+    double sum = 0;
+    for (int i = 1; i < 20_000; i++) sum += Math.sqrt(i) + Math.sin(i) * Math.max(i, 7) + Math.abs(3 - i);
+    sink += (long) sum + Integer.bitCount(7) + Math.addExact((int) sink & 1, 3);
+  }
+
+  static void copies() {
+    int[] from = new int[256], to = new int[256];
+    for (int i = 0; i < 4000; i++) {
+      from = Arrays.copyOf(from, from.length);
+      System.arraycopy(from, 0, to, i % 64, 128);
+      if (Arrays.equals(from, to)) sink++;
+    }
+    sink += from.length;
+  }
+
+  static void crc32() {
+    CRC32 crc = new CRC32();
+    for (int i = 0; i < BYTES.length; i += 64) crc.update(BYTES, i, Math.min(64, BYTES.length - i));
+    sink += crc.getValue();
+  }
+
+  static void gzip() throws Exception {
+    var packed = new ByteArrayOutputStream();
+    try (var out = new GZIPOutputStream(packed)) {
+      out.write(BYTES);
+    }
+    try (var in = new GZIPInputStream(new ByteArrayInputStream(packed.toByteArray()))) {
+      sink += in.readAllBytes().length;
+    }
+  }
+
+  static void aes(String mode, AlgorithmParameterSpec start) throws Exception {
+    Cipher cipher = Cipher.getInstance("AES/" + mode + "/NoPadding");
+    cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(new byte[16], "AES"), start);
+    sink += cipher.doFinal(BYTES, 0, BYTES.length / 16 * 16)[0];
+  }
+
+  static int nonces;
+
+  static void aesCbc() throws Exception {
+    aes("CBC", new IvParameterSpec(new byte[16]));
+  }
+
+  static void aesGcm() throws Exception {
+    byte[] nonce = new byte[12];
+    for (int i = 0, n = ++nonces; i < 4; i++, n >>= 8) nonce[i] = (byte) n;
+    aes("GCM", new GCMParameterSpec(128, nonce));
+  }
+
   interface Kernel {
     void run() throws Exception;
   }
@@ -65,10 +132,15 @@ class Kernels {
   static void time(String name, Kernel kernel, double seconds) throws Exception {
     var threads = ManagementFactory.getThreadMXBean();
     long until = System.nanoTime() + (long) (seconds * 1e9);
-    while (System.nanoTime() < until) kernel.run();  // warm-up
+    do {  // warm-up
+      kernel.run();
+    } while (System.nanoTime() < until);
     long turns = 0, begin = threads.getCurrentThreadCpuTime();
     until += (long) (seconds * 1e9);
-    for (; System.nanoTime() < until; turns++) kernel.run();
+    do {
+      kernel.run();
+      turns++;
+    } while (System.nanoTime() < until);
     System.out.println(name + " " + (threads.getCurrentThreadCpuTime() - begin) / turns);
   }
 
@@ -80,5 +152,12 @@ class Kernels {
     time("cas", Kernels::cas, seconds);
     time("sha256", Kernels::sha256, seconds);
     time("arraycopy", Kernels::arraycopy, seconds);
+    time("maps", Kernels::maps, seconds);
+    time("math", Kernels::math, seconds);
+    time("copies", Kernels::copies, seconds);
+    time("crc32", Kernels::crc32, seconds);
+    time("gzip", Kernels::gzip, seconds);
+    time("aes-cbc", Kernels::aesCbc, seconds);
+    time("aes-gcm", Kernels::aesGcm, seconds);
   }
 }

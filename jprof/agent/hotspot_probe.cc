@@ -6,14 +6,16 @@
 namespace jprof::agent {
 namespace {
 
+// Without FOCUS all methods are in focus. CLASSMETHODS alone does not affect what is compiled.
 Result<void> InstallFocus(HotspotVm& hotspot, const hotspot::ProbeTargets& targets,
-                          bool keep_intrinsics, engine::Session& session) {
+                          const AgentOptions& options, engine::Session& session) {
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
   const auto focus = hotspot::CompileFocus::Find(*image, hotspot.structs);
   if (!focus) return std::unexpected(focus.error());
-  return (*focus)->Install(targets, &hotspot.vm, session.options().method_filter, keep_intrinsics,
-                           session.writer().header());
+  return (*focus)->Install(targets, &hotspot.vm,
+                           options.focus.Empty() ? nullptr : session.options().method_filter,
+                           options.keep_intrinsics, session.writer().header());
 }
 
 }  // namespace
@@ -36,17 +38,21 @@ Result<HotspotProbe> HotspotProbe::Find() {
 
 Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kind,
                                    const AgentOptions& options, engine::Session& session) const {
-  bool focused = false;
-  if (!options.focus.Empty()) {
-    const auto installed = InstallFocus(hotspot, targets, options.keep_intrinsics, session);
-    if (!installed) {
-      PrintMessage("methods outside FOCUS are not recorded, but they run with probes: " +
-                   installed.error().message);
+  bool installed = false;
+  if (!options.focus.Empty() || options.keep_intrinsics) {
+    const auto done = InstallFocus(hotspot, targets, options, session);
+    if (!done) {
+      PrintMessage((options.focus.Empty()
+                        ? "compiled code uses no intrinsics, and all calls are counted: "
+                        : "methods outside FOCUS are not recorded, but they run with probes: ") +
+                   done.error().message);
     }
-    focused = installed.has_value();
+    installed = done.has_value();
   }
   return InstallProbe(hotspot.structs, hotspot.vm, targets, kind,
-                      {.train = options.train, .focused = focused});
+                      {.train = options.train,
+                       .focused = installed && !options.focus.Empty(),
+                       .intrinsics = installed && options.keep_intrinsics});
 }
 
 }  // namespace jprof::agent

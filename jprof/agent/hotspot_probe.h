@@ -28,8 +28,9 @@ struct HotspotProbe {
   static Result<HotspotProbe> Find();
 
   // Call as the last step of Agent_OnLoad: the VM calls the handlers from now on. With FOCUS only
-  // the methods in focus are compiled with probes; if that is not possible, all methods are, and a
-  // message reports it.
+  // the methods in focus are compiled with probes; if that is not possible, all methods are. With
+  // KEEP_INTRINSICS alone all methods are, and C2 may use intrinsics; if that is not possible, it
+  // uses none. A message reports what is not possible.
   Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind, const AgentOptions& options,
                        engine::Session& session) const;
 };

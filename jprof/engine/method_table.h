@@ -53,7 +53,7 @@ class MethodTable {
   MethodTable() = default;
   ~MethodTable();
   // Call once, before the first Find. An empty filter accepts everything. `some_unprobed`: callers
-  // may be compiled without probes.
+  // may use intrinsics.
   bool Open(profile::Writer* writer, Filter filter, bool some_unprobed = false);
 
   struct Id {

@@ -162,6 +162,7 @@ Result<void> CompileFocus::Install(const ProbeTargets& targets, Vm* vm, Predicat
 
 // Without a task the compiler is initialising itself.
 bool CompileFocus::Decide(uint64_t task) {
+  if (!predicate_) return true;
   const auto method = task != 0 ? LoadAt<uint64_t>(task + method_) : 0;
   engine::MethodText text;
   if (method == 0 || !vm_->Describe(method, &text)) {
@@ -191,6 +192,7 @@ void CompileFocus::Count(const engine::MethodText& text, uint32_t* counter) {
 }
 
 bool CompileFocus::InFocus(uint64_t method) {
+  if (!predicate_) return true;
   engine::MethodText text;
   return vm_->Describe(method, &text) &&
          (SignalsUnmount(text) || predicate_(text.class_name, text.name));

@@ -18,6 +18,9 @@
 //   ParseGenerator::generate -> Parse::Parse
 //   Parse::do_call -> Compile::call_generator
 //
+// Without a focus (KEEP_INTRINSICS alone) every method is in it: all have probes, none is inlined,
+// and C2 uses intrinsics.
+//
 // The flag stays set for the interpreter and the wrappers of native methods: there the handlers
 // ignore methods that are not in focus.
 #pragma once
@@ -47,9 +50,9 @@ class CompileFocus {
   // this build of the VM lacks.
   static Result<CompileFocus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
-  // Redirects all calls or, with an error, none. `targets` have been replaced by the probe; the
-  // rest of the first one's code provides space for jumps. Counts into `header`. From then on the
-  // object exists as long as the process.
+  // Redirects all calls or, with an error, none. An empty `in_focus`: all methods are. `targets`
+  // have been replaced by the probe; the rest of the first one's code provides space for jumps.
+  // Counts into `header`. From then on the object exists as long as the process.
   Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
                        bool keep_intrinsics, profile::ControlHeader* header);
 

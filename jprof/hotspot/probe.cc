@@ -53,7 +53,7 @@ Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTar
   WriteJump(targets.exit, reinterpret_cast<uint64_t>(handlers.exit));
   *probes = 1;
   if (!probing.focused) *inlining = 0;
-  if (!probing.focused) KeepKnownCalls(structs);
+  if (!probing.focused && !probing.intrinsics) KeepKnownCalls(structs);
   return {};
 }
 

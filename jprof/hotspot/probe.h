@@ -33,6 +33,8 @@ struct Probing {
   // A CompileFocus decides what is compiled with probes, inlining stays on, and most interpreted
   // methods are not recorded.
   bool focused = false;
+  // C2 may use intrinsics in place of calls, so that these are not recorded.
+  bool intrinsics = false;
 };
 
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.

@@ -18,6 +18,14 @@ T Load(const char* base, int64_t offset) {
 
 }  // namespace
 
+bool IsOnlyRecognised(std::string_view class_name, std::string_view name) {
+  return (class_name == "java/lang/Object" && name == "<init>") ||
+         (class_name == "java/lang/reflect/Method" && name == "invoke") ||
+         (class_name.starts_with("java/lang/invoke/") &&
+          (class_name.contains("LambdaForm") || class_name.ends_with("$Holder") ||
+           class_name == "java/lang/invoke/VarHandleGuards"));
+}
+
 Vm::Vm(Fields& field)
     : method_(field),
       heaps_(field),
@@ -57,8 +65,9 @@ bool Vm::Describe(uint64_t method, engine::MethodText* text) {
                              : Load<uint32_t>(method, method_.access_flags);
   text->is_static = (flags & MethodLayout::kAccStatic) != 0;
   text->is_native = (flags & MethodLayout::kAccNative) != 0;
-  text->is_intrinsic =
-      method_.intrinsic_id >= 0 && Load<uint16_t>(method, method_.intrinsic_id) != 0;
+  text->is_intrinsic = method_.intrinsic_id >= 0 &&
+                       Load<uint16_t>(method, method_.intrinsic_id) != 0 &&
+                       !IsOnlyRecognised(text->class_name, text->name);
   return true;
 }
 

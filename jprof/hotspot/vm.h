@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/result.h"
 #include "jprof/engine/method_table.h"
@@ -22,6 +23,10 @@ struct ThreadMarks {
   int64_t continuation = -1;  // of the entry of the mounted continuation, which is 0 without one
   int64_t identity = -1;      // of the id of the mounted virtual thread, or of the carrier
 };
+
+// Whether a method that HotSpot numbers among its intrinsics is only recognised by it: compiled
+// code replaces no call of such a method.
+bool IsOnlyRecognised(std::string_view class_name, std::string_view name);
 
 class Vm : public engine::MethodSource {
  public:

@@ -400,10 +400,10 @@ class CommandLine(unittest.TestCase):
             (("calltree", "--force-rate"), "--force-rate needs --sample: only sampling has timers"),
         ]:
             self.refused(self.record(*words, "--", "java"), said)
-        self.refused(self.record("callflow", "--keep-intrinsics", "--", "java"),
-                     "jprof: --keep-intrinsics needs --focus")
-        self.refused(self.record("callflow", "--", "java", JPROFOPTS="keep_intrinsics"),
-                     "jprof: JPROFOPTS: KEEP_INTRINSICS needs FOCUS")
+        self.refused(self.record("calltree", "--", "java", JPROFOPTS="timer=posix"),
+                     "jprof: JPROFOPTS: TIMER needs SCS or SAMPLE: only sampling has timers")
+        result = self.record("callflow", "--keep-intrinsics", "--", "java")
+        self.assertIn("KEEP_INTRINSICS", result.stdout)
         result = self.record("calltree", "--sample", "100", "--timer", "posix", "--focus", "a.*",
                              "--", "java")
         self.assertIn("=CALLTREE,", result.stdout)

@@ -24,6 +24,7 @@ THREAD_FIELDS = (
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
 FORMER, BLOCK, OVERFLOW = 0xFFFFFFFF, 15, (1 << 28) - 1
+INTRINSIC = 128  # of a method's flags
 ENDED, VIRTUAL, NOT_SAMPLED = 2, 1, 32
 THREAD_LOSSES = ("healed", "unmatched", "overflow", "dropped", "trace_dropped", "trace_overwritten")
 PROCESS_LOSSES = ("lost_threads", "lost_events", "disk_full", "name_failures", "tree_full")
@@ -50,23 +51,25 @@ class RawProfile:
             record = dict(zip(THREAD_FIELDS, THREAD.unpack_from(control, 4096 + 256 * i)))
             record["name"] = record["name"].split(b"\0")[0].decode("utf-8", "replace")
             self.threads.append(record)
-        self.names = self._read_methods()
+        self.names, self.partly_counted = self._read_methods()
         self.nodes = self._read_nodes()
         with open(os.path.join(directory, "meta.json"), encoding="utf-8") as f:
             self.meta = json.load(f)
 
     def _read_methods(self):
-        names = {0: "", OVERFLOW: "(overflow)"}
+        names, partly = {0: "", OVERFLOW: "(overflow)"}, set()
         with open(os.path.join(self.directory, "methods"), "rb") as f:
             data = f.read(self.header["methods_bytes"])
         at = 0
         while at < len(data):
-            size, number, _, cls, name, signature = METHOD.unpack_from(data, at)
+            size, number, flags, cls, name, signature = METHOD.unpack_from(data, at)
             text = data[at + METHOD.size: at + METHOD.size + cls + name + signature].decode(
                 "utf-8", "replace")
             names[number] = f"{text[:cls]}.{text[cls:]}"
+            if flags & INTRINSIC:
+                partly.add(names[number])
             at += size
-        return names
+        return names, partly
 
     def _read_nodes(self):
         nodes = {}

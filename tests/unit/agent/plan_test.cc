@@ -61,6 +61,7 @@ TEST(Plan, OptionsReachTheSession) {
   EXPECT_FALSE(session.thread_filter("worker"));
   EXPECT_FALSE(PlanOf("callflow")->session.thread_filter);
   EXPECT_TRUE(PlanOf("callflow,focus=app")->session.some_unprobed);
+  EXPECT_TRUE(PlanOf("callflow,keep_intrinsics")->session.some_unprobed);
 }
 
 TEST(Plan, ModesDecideThePartsOfTheRecording) {

@@ -242,7 +242,11 @@ TEST(AgentOptions, Focus) {
   EXPECT_EQ(ToString(o), "CALLFLOW,FOCUS=+com.acme.*+-com.acme.util.*,KEEP_INTRINSICS");
   EXPECT_EQ(Parse(ToString(o)).focus.items[1].include, false);
   EXPECT_TRUE(Parse("callflow").focus.Empty());
-  EXPECT_EQ(Problem("callflow,keep_intrinsics"), "KEEP_INTRINSICS needs FOCUS");
+  for (const char* text : {"CALLFLOW,KEEP_INTRINSICS", "CALLTREE,KEEP_INTRINSICS",
+                           "TRACE,KEEP_INTRINSICS", "CALLFLOW,KEEP_INTRINSICS,PROBE=HOTSPOT"}) {
+    EXPECT_EQ(Problem(text), "none");
+    EXPECT_EQ(ToString(Parse(text)), text);
+  }
   EXPECT_EQ(Problem("tprof,focus=app"), "FOCUS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("scs,focus=app"),
             "FOCUS: SCS samples whole stacks and does not support this option; remove it");

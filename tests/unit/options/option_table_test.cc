@@ -154,7 +154,14 @@ struct Conflict {
   const char* command;  // null: not possible on a command line
 };
 constexpr Conflict kConflicts[] = {
-    {"callflow,keep_intrinsics", "KEEP_INTRINSICS needs FOCUS", "--keep-intrinsics needs --focus"},
+    {"callflow,keep_intrinsics,probe=jvmti",
+     "KEEP_INTRINSICS: with the events of JVMTI no code is compiled; remove it",
+     "--keep-intrinsics: with the events of JVMTI no code is compiled; remove it"},
+    {"scs,keep_intrinsics",
+     "KEEP_INTRINSICS: SCS samples whole stacks and does not support this option; remove it",
+     nullptr},
+    {"tprof,keep_intrinsics", "KEEP_INTRINSICS needs CALLFLOW: TPROF alone records no calls",
+     nullptr},
     {"calltree,force_rate", "FORCE_RATE needs SCS or SAMPLE: only sampling has timers",
      "--force-rate needs --sample: only sampling has timers"},
     {"calltree,timer=posix", "TIMER needs SCS or SAMPLE: only sampling has timers",
