@@ -3,6 +3,7 @@
 application in focus, all methods probed (with and without --keep-intrinsics), and sampled.
 
     bench/focus.py [--rounds 3] [--jdk 17] [--part programs|kernels|times]...
+                   [--columns A,B]
 
 programs  CPU time of whole processes: javac with its package `comp` in focus (bound: 1.15 of
           untraced), H2, Groovy and Jython with a package and with the application in focus
@@ -34,6 +35,13 @@ def agent(args, agent_options, profile):
     if not agent_options:
         return None
     return f"-agentpath:{os.path.abspath(args.agent)}={agent_options},out={profile}"
+
+
+def chosen(args, columns):
+    """The columns that --columns or --quick leaves; the first is what all are compared with."""
+    return [c for i, c in enumerate(columns) if i == 0 or (
+        c in args.columns.split(",") if args.columns else
+        not args.quick or not c.startswith("everything"))]
 
 
 class Table:
@@ -103,9 +111,9 @@ def real_row(args, jdk, name, package, table):
 def programs(args, jdk):
     print(f"\nJDK {jdk.version}: CPU seconds of the process, and their ratio to untraced; medians "
           f"of {args.rounds} interleaved runs")
-    table = Table([c for c in ("untraced", "package", "package kept", "application",
-                               "application kept", "everything", "everything kept", "sampled")
-                   if not args.quick or not c.startswith("everything")], "")
+    table = Table(chosen(args, ("untraced", "package", "package kept", "application",
+                                "application kept", "everything", "everything kept", "sampled")),
+                  "")
     javac_row(args, jdk, table)
     real_row(args, jdk, "h2", "org.h2.command.*", table)
     real_row(args, jdk, "groovy", "groovy.lang.*", table)
@@ -141,8 +149,7 @@ def kernels(args, jdk):
                 [jdk.tool("java"), *([flag] if flag else []), "-cp", work, "Kernels",
                  str(args.seconds)])))
 
-        kinds = [w for w in words if not args.quick or not w.startswith("everything")]
-        results = measure.interleaved(kinds, args.rounds, once)
+        results = measure.interleaved(chosen(args, words), args.rounds, once)
     table = Table(list(results), "")
     for kernel in results["untraced"][0]:
         bound = {"focus": 1.5, "focus kept": 1.5, "focus counts": 1.5} if not kernel.startswith(
@@ -222,6 +229,8 @@ def main():
     parser.add_argument("--files", type=int, default=400, help="files that javac compiles (400)")
     parser.add_argument("--seconds", type=float, default=1.0,
                         help="of warm-up and of measurement per kernel (1)")
+    parser.add_argument("--columns", metavar="A,B", help="only these, and untraced; for example "
+                        "'everything,everything kept'")
     parser.add_argument("--quick", action="store_true",
                         help="omit the columns with all methods probed")
     args = parser.parse_args()

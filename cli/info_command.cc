@@ -79,7 +79,7 @@ class InfoText {
     const size_t count = focus.intrinsics.size();
     if (count > 0)
       Line("partial",
-           fmt::format("calls of {} methods that have intrinsics may be missing:", count));
+           fmt::format("calls of methods that have intrinsics may be missing ({}):", count));
     for (size_t i = 0; i < std::min(count, kShown); ++i)
       out_.Print("             {}\n", profile::CleanText(focus.intrinsics[i]));
     if (count > kShown)

@@ -205,9 +205,8 @@ void PrintPartlyCounted(const Names& names, Output& out) {
   const size_t count = PartlyCounted(names);
   if (count == 0) return;
   out.Print(
-      " counts    partial for {} methods that have intrinsics, and for what only these call; "
-      "`jprof "
-      "info` lists them\n",
+      " counts    partial for methods that have intrinsics ({}, see `jprof info`), and for what "
+      "only these call\n",
       count);
 }
 

@@ -890,6 +890,37 @@ def focus(lab):
     return failures
 
 
+@case
+def keep_intrinsics(lab):
+    """--keep-intrinsics without --focus: C2 answers calls by intrinsics, and info and the heads of
+    reports name the methods that are partly counted; without it all calls are counted."""
+    failures = []
+    inner = "Intrinsics.largest(II)I > java/lang/Math.max(II)I"
+    with lab.folder() as folder:
+        program = lab.command("Intrinsics", flags=["-XX:-TieredCompilation"])
+        plain = lab.run(program)
+        wanted = next(e for e in expectations.parse(plain.stdout) if e.method == inner)
+        for more in ([], ["--keep-intrinsics"]):
+            out = f"{folder}/p{len(more)}"
+            done = lab.cli("callflow", "-o", out, *more, "--", *program)
+            failures += unchanged(done, plain, f"callflow {more}")
+            calls = reports.calls_of(reports.log_rt(lab.jprof, out))
+            if calls.by_method["Intrinsics.largest(II)I"] != wanted.count:
+                failures.append(f"{more}: a method without an intrinsic is not counted exactly")
+            if (calls.of(wanted) < wanted.count) != bool(more):
+                failures.append(f"{more}: {calls.of(wanted)} calls of Math.max of {wanted.count}")
+            shown = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
+            names = shown["intrinsics"]
+            if ("java/lang/Math.max(II)I" in names) != bool(more):
+                failures.append(f"{more}: partly counted are {names}")
+            if any(n.startswith("java/lang/Object.<init>") for n in names):
+                failures.append("a method that no intrinsic replaces is partly counted")
+            for text in (lab.cli("info", out).stdout, lab.cli("report", "methods", out).stdout):
+                if ("partial" in text) != bool(more):
+                    failures.append(f"{more}: {text[:800]}")
+    return failures
+
+
 # --- Damaged profiles ---------------------------------------------------------------------
 
 def damages(directory):

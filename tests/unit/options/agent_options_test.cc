@@ -229,6 +229,8 @@ TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
   EXPECT_EQ(Problem("tprof,threads=main"), "THREADS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,methods=a/B*"),
             "CLASSMETHODS needs CALLFLOW: TPROF alone records no calls");
+  EXPECT_EQ(Problem("tprof,keep_intrinsics"),
+            "KEEP_INTRINSICS needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("train,tprof"), "TRAIN needs CALLFLOW: TPROF alone records no calls");
   EXPECT_EQ(Problem("tprof,callflow,metrics=time,threads=main"), "none");
   EXPECT_EQ(Problem("tproff"), "there is no option 'tproff'; did you mean TPROF?");
@@ -243,7 +245,7 @@ TEST(AgentOptions, Focus) {
   EXPECT_EQ(Parse(ToString(o)).focus.items[1].include, false);
   EXPECT_TRUE(Parse("callflow").focus.Empty());
   for (const char* text : {"CALLFLOW,KEEP_INTRINSICS", "CALLTREE,KEEP_INTRINSICS",
-                           "TRACE,KEEP_INTRINSICS", "CALLFLOW,KEEP_INTRINSICS,PROBE=HOTSPOT"}) {
+                           "TRACE,KEEP_INTRINSICS", "CALLFLOW,KEEP_INTRINSICS,PROBE=hotspot"}) {
     EXPECT_EQ(Problem(text), "none");
     EXPECT_EQ(ToString(Parse(text)), text);
   }

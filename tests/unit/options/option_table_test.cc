@@ -160,8 +160,6 @@ constexpr Conflict kConflicts[] = {
     {"scs,keep_intrinsics",
      "KEEP_INTRINSICS: SCS samples whole stacks and does not support this option; remove it",
      nullptr},
-    {"tprof,keep_intrinsics", "KEEP_INTRINSICS needs CALLFLOW: TPROF alone records no calls",
-     nullptr},
     {"calltree,force_rate", "FORCE_RATE needs SCS or SAMPLE: only sampling has timers",
      "--force-rate needs --sample: only sampling has timers"},
     {"calltree,timer=posix", "TIMER needs SCS or SAMPLE: only sampling has timers",

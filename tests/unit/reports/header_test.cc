@@ -1,0 +1,37 @@
+// The head of text reports, apart from what the golden files show.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/unit/reports/demo_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string TextOf(const char* report, profile::SyntheticProfile made) {
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("header-" + std::to_string(getpid()) + ".jprof");
+  made.Write(directory);
+  const Printed printed = Print(report, directory, {}, std::nullopt);
+  fs::remove_all(directory);
+  EXPECT_TRUE(printed.result) << report;
+  return printed.text;
+}
+
+TEST(Header, ReportsTheNumberOfPartlyCountedMethods) {
+  profile::SyntheticProfile exact = DemoProfile(/*with_trace=*/true);
+  profile::SyntheticProfile partial = exact;
+  for (const char* name : {"max", "min"}) {
+    partial.AddMethod("java/lang/Math", name, "(II)I",
+                      profile::kMethodStatic | profile::kMethodIntrinsic);
+  }
+  const std::string line = " counts    partial for methods that have intrinsics (2, see";
+  for (const char* report : {"log-rt", "methods", "log-gen"}) {
+    EXPECT_EQ(TextOf(report, exact).find("partial"), std::string::npos) << report;
+    EXPECT_NE(TextOf(report, partial).find(line), std::string::npos) << report;
+  }
+}
+
+}  // namespace
+}  // namespace jprof::reports
