@@ -48,6 +48,7 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
                    done.error().message);
     }
     installed = done.has_value();
+    if (installed) session.methods().MarkIntrinsics();
   }
   return InstallProbe(hotspot.structs, hotspot.vm, targets, kind,
                       {.train = options.train,

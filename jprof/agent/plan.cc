@@ -85,7 +85,6 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;
-  session.some_unprobed = !options.focus.Empty() || options.keep_intrinsics;
   if (!options.threads.Empty()) {
     session.thread_filter = [filter = options.threads](std::string_view name) {
       return filter.AcceptsThread(name);

@@ -35,8 +35,7 @@ MethodTable::~MethodTable() {
   if (slots_ != nullptr) munmap(slots_, capacity_ * sizeof(Slot));
 }
 
-bool MethodTable::Open(profile::Writer* writer, Filter filter, bool some_unprobed) {
-  some_unprobed_ = some_unprobed;
+bool MethodTable::Open(profile::Writer* writer, Filter filter) {
   writer_ = writer;
   filter_ = std::move(filter);
   slots_ = static_cast<Slot*>(Map(kFirstCapacity * sizeof(Slot)));
@@ -90,7 +89,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   const uint16_t flags =
       text.flags | (text.is_static ? profile::kMethodStatic : 0) |
       (text.is_native ? profile::kMethodNative : 0) | (accepted ? 0 : profile::kMethodFiltered) |
-      (some_unprobed_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
+      (mark_intrinsics_ && accepted && text.is_intrinsic ? profile::kMethodIntrinsic : 0);
   Slot slot = {hash, {}, static_cast<uint32_t>(writer_->header()->methods_bytes / 8)};
   if (!IsFull()) {
     slot.id = writer_->AddMethod(text.class_name, text.name, text.signature, flags);

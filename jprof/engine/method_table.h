@@ -52,9 +52,11 @@ class MethodTable {
 
   MethodTable() = default;
   ~MethodTable();
-  // Call once, before the first Find. An empty filter accepts everything. `some_unprobed`: callers
-  // may use intrinsics.
-  bool Open(profile::Writer* writer, Filter filter, bool some_unprobed = false);
+  // Call once, before the first Find. An empty filter accepts everything.
+  bool Open(profile::Writer* writer, Filter filter);
+  // Call before the first Find, if intrinsics may be used in place of calls: methods that have one
+  // are marked.
+  void MarkIntrinsics() { mark_intrinsics_ = true; }
 
   struct Id {
     profile::MethodId id;
@@ -75,7 +77,7 @@ class MethodTable {
   SleepLock lock_;  // held while the file of names grows
   profile::Writer* writer_ = nullptr;
   Filter filter_;
-  bool some_unprobed_ = false;
+  bool mark_intrinsics_ = false;
   Slot* slots_ = nullptr;
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;

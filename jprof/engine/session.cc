@@ -73,7 +73,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   options_ = std::move(options);
   source_ = source;
   if (auto opened = writer_.Open(options_.files); !opened) return opened;
-  if (!methods_.Open(&writer_, options_.method_filter, options_.some_unprobed)) {
+  if (!methods_.Open(&writer_, options_.method_filter)) {
     return Fail("cannot set up the method table in {}: no memory or a full disk",
                 options_.files.directory);
   }

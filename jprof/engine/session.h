@@ -31,7 +31,6 @@ struct SessionOptions {
   uint64_t trace_memory = 64ull << 20;  // per thread
   uint32_t bracket_period = 32;
   MethodTable::Filter method_filter;
-  bool some_unprobed = false;  // intrinsics are used in place of calls of recorded methods
   std::function<bool(std::string_view name)> thread_filter;
 };
 

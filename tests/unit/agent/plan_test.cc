@@ -55,13 +55,10 @@ TEST(Plan, OptionsReachTheSession) {
   EXPECT_EQ(session.trace_memory, 1u << 20);
   EXPECT_EQ(session.trace_keep, engine::TraceKeep::kWrap);
   EXPECT_TRUE(session.fold_recursion);
-  EXPECT_FALSE(session.some_unprobed);
   ASSERT_TRUE(session.thread_filter);
   EXPECT_TRUE(session.thread_filter("main"));
   EXPECT_FALSE(session.thread_filter("worker"));
   EXPECT_FALSE(PlanOf("callflow")->session.thread_filter);
-  EXPECT_TRUE(PlanOf("callflow,focus=app")->session.some_unprobed);
-  EXPECT_TRUE(PlanOf("callflow,keep_intrinsics")->session.some_unprobed);
 }
 
 TEST(Plan, ModesDecideThePartsOfTheRecording) {

@@ -1,4 +1,4 @@
-// The method table when memory runs out.
+// The method table: marks of methods, and when memory runs out.
 #include "jprof/engine/method_table.h"
 
 #include <gtest/gtest.h>
@@ -23,6 +23,7 @@ class Numbered : public MethodSource {
     text->class_name = "Class";
     text->name = {text->scratch, static_cast<size_t>(length)};
     text->signature = "()V";
+    text->is_intrinsic = method % 2 == 1;
     return true;
   }
   MethodType Classify(uint64_t) override { return MethodType::kInterpreted; }
@@ -77,6 +78,27 @@ TEST(MethodTableTest, ATableThatCannotGrowStillResolves) {
   EXPECT_EXIT(FillWithoutMemory(directory), ended, "");
   std::filesystem::remove_all(directory);
   if (!limited) GTEST_SKIP() << "RLIMIT_AS does not limit this process (an emulator's)";
+}
+
+TEST(MethodTableTest, IntrinsicsAreMarkedIfTheyMayBeUsed) {
+  char name[] = "/tmp/jprof-methods-XXXXXX";
+  const std::string directory = mkdtemp(name);
+  for (const bool used : {false, true}) {
+    profile::Writer writer;
+    profile::WriterOptions options;
+    options.directory = directory + (used ? "/used" : "/unused");
+    MethodTable table;
+    ASSERT_TRUE(writer.Open(options) && table.Open(&writer, {}));
+    if (used) table.MarkIntrinsics();
+    Numbered source;
+    for (const uint64_t method : {0, 1}) {
+      const uint64_t at = writer.header()->methods_bytes;
+      table.Find(source, method);
+      const auto* record = reinterpret_cast<const profile::MethodRecord*>(writer.methods() + at);
+      EXPECT_EQ(record->flags, used && method == 1 ? profile::kMethodIntrinsic : 0);
+    }
+  }
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace
