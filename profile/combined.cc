@@ -84,6 +84,8 @@ std::vector<std::string> Texts(const json& list) {
 
 }  // namespace
 
+std::string SampledProfile(int number) { return fmt::format("sampled-{}", number); }
+
 std::string ToJson(const CombinedMeta& meta) {
   json runs = json::array();
   for (const Run& run : meta.runs) runs.push_back(ToJson(run));

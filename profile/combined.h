@@ -16,6 +16,10 @@ namespace jprof::profile {
 
 inline constexpr char kRunsFile[] = "runs.json";
 
+// The names of the profiles' directories; `number` is from 1.
+inline constexpr char kCountedProfile[] = "counted";
+std::string SampledProfile(int number);
+
 // One run of the program.
 struct Run {
   enum class Role { kCounted, kSampled };

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CombinedMeta Full() {
+CombinedMeta FullRuns() {
   return {
       .jprof = "1.2.3",
       .start = "2026-01-02T03:04:05Z",
@@ -36,7 +36,7 @@ CombinedMeta Full() {
                {.role = Run::Role::kSampled, .profile = "sampled-3", .output_note = "a terminal"}}};
 }
 
-CombinedMeta Parsed(std::string_view text, std::string* damage = nullptr) {
+CombinedMeta ParsedRuns(std::string_view text, std::string* damage = nullptr) {
   Damages damages;
   CombinedMeta meta = ParseCombined(text, damages);
   if (damage != nullptr) *damage = damages.empty() ? "" : damages.Lines().front();
@@ -50,17 +50,17 @@ std::string WithProfile(const std::string& name) {
 
 TEST(CombinedTest, ComesBackAsItWasWritten) {
   std::string damage;
-  EXPECT_EQ(Parsed(ToJson(Full()), &damage), Full());
+  EXPECT_EQ(ParsedRuns(ToJson(FullRuns()), &damage), FullRuns());
   EXPECT_EQ(damage, "");
 }
 
 TEST(CombinedTest, AnEmptyOneComesBackEmpty) {
-  EXPECT_EQ(Parsed(ToJson(CombinedMeta{})), CombinedMeta{});
+  EXPECT_EQ(ParsedRuns(ToJson(CombinedMeta{})), CombinedMeta{});
 }
 
 TEST(CombinedTest, FieldsOfAnotherTypeKeepTheirDefaults) {
   std::string damage;
-  const CombinedMeta meta = Parsed(
+  const CombinedMeta meta = ParsedRuns(
       R"({"format":1,"jprof":1,"start":[],"from":{},"command":"java","notes":[7],
           "runs":[{"role":"sampled","profile":"a","wall_seconds":"1","cpu_seconds":-1,
                    "exit_status":256,"output":"perhaps","output_note":[]}]})",
@@ -70,20 +70,20 @@ TEST(CombinedTest, FieldsOfAnotherTypeKeepTheirDefaults) {
   expected.runs = {{.role = Run::Role::kSampled, .profile = "a"}};
   EXPECT_EQ(meta, expected);
   EXPECT_EQ(damage, "");
-  EXPECT_EQ(Parsed(R"({"format":1,"runs":{"role":"counted"}})", &damage), CombinedMeta{});
+  EXPECT_EQ(ParsedRuns(R"({"format":1,"runs":{"role":"counted"}})", &damage), CombinedMeta{});
 }
 
 TEST(CombinedTest, WhatIsNotAnObjectIsADamage) {
   std::string damage;
   for (const char* text : {"", "7", "[]", "{\"runs\":", "{}}", "{\"start\":1e999}"}) {
-    EXPECT_EQ(Parsed(text, &damage), CombinedMeta{}) << text;
+    EXPECT_EQ(ParsedRuns(text, &damage), CombinedMeta{}) << text;
     EXPECT_EQ(damage, "not a JSON object") << text;
   }
 }
 
 TEST(CombinedTest, AnotherVersionIsADamage) {
   std::string damage;
-  (void)Parsed(R"({"format":2,"runs":[]})", &damage);
+  (void)ParsedRuns(R"({"format":2,"runs":[]})", &damage);
   EXPECT_EQ(damage, "written in format 2, this jprof reads format 1");
 }
 
@@ -91,11 +91,11 @@ TEST(CombinedTest, AProfileOutsideOfTheDirectoryIsRefused) {
   std::string damage;
   for (const char* name : {R"("../x")", R"("/etc")", R"("..")", R"(".")", R"("")", R"("a/../../x")",
                            R"("a/b")", R"("a\u0000b")", "7", "null"}) {
-    EXPECT_TRUE(Parsed(WithProfile(name), &damage).runs.empty()) << name;
+    EXPECT_TRUE(ParsedRuns(WithProfile(name), &damage).runs.empty()) << name;
     EXPECT_TRUE(damage.starts_with("the profile of a run is not the name of a directory inside"))
         << name << ": " << damage;
   }
-  EXPECT_EQ(Parsed(WithProfile(R"("..a")"), &damage).runs.size(), 1u);
+  EXPECT_EQ(ParsedRuns(WithProfile(R"("..a")"), &damage).runs.size(), 1u);
   EXPECT_EQ(damage, "");
 }
 
@@ -103,16 +103,17 @@ TEST(CombinedTest, ARunWithoutAKnownRoleIsRefused) {
   std::string damage;
   for (const char* run :
        {"7", "null", R"({"profile":"a"})", R"({"role":"traced","profile":"a"})"}) {
-    EXPECT_TRUE(Parsed(std::string(R"({"format":1,"runs":[)") + run + "]}", &damage).runs.empty());
+    EXPECT_TRUE(
+        ParsedRuns(std::string(R"({"format":1,"runs":[)") + run + "]}", &damage).runs.empty());
     EXPECT_TRUE(damage.starts_with("a run is neither counted nor sampled")) << damage;
   }
 }
 
 TEST(CombinedTest, TextsAreFitToPrint) {
-  CombinedMeta meta = Full();
+  CombinedMeta meta = FullRuns();
   meta.command = {"a\x1b[31mb", "\xff"};
   meta.runs[0].output_note = "a\nb";
-  const CombinedMeta read = Parsed(ToJson(meta));
+  const CombinedMeta read = ParsedRuns(ToJson(meta));
   EXPECT_EQ(read.command, (std::vector<std::string>{"a?[31mb", "\xef\xbf\xbd"}));
   EXPECT_EQ(read.runs[0].output_note, "a?b");
 }
@@ -134,11 +135,11 @@ class CombinedFile : public testing::Test {
 
 TEST_F(CombinedFile, IsRead) {
   EXPECT_FALSE(IsCombined(directory_));
-  Write(ToJson(Full()));
+  Write(ToJson(FullRuns()));
   EXPECT_TRUE(IsCombined(directory_));
   const auto read = ReadCombined(directory_);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(*read, Full());
+  EXPECT_EQ(*read, FullRuns());
 }
 
 TEST_F(CombinedFile, AnErrorNamesTheFile) {
