@@ -100,7 +100,7 @@ Result<void> CheckKinds(const std::vector<Reader>& readers, const std::string& o
 // Replacing OUT must not remove a profile that is to be copied.
 Result<void> CheckPaths(const CombineArguments& arguments) {
   std::error_code failed;
-  const fs::path out = fs::weakly_canonical(arguments.out, failed);
+  const fs::path out = fs::weakly_canonical(fs::absolute(arguments.out), failed);
   std::vector<fs::path> seen;
   for (const std::string& profile : arguments.profiles) {
     const fs::path path = fs::canonical(profile, failed);

@@ -35,6 +35,8 @@ constexpr Subcommand kSubcommands[] = {
      TprofCommand},
     {"a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
     {"report", "Prints a report of a profile: log-rt, methods, scs or log-gen", ReportCommand},
+    {"combine", "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
+     CombineCommand},
     {"compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
     {"info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},

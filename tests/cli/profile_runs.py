@@ -66,7 +66,7 @@ class Runs(unittest.TestCase):
             return json.load(file)
 
     def outputs(self):
-        return [run.get("output", run.get("output_note")) for run in self.runs()["runs"]]
+        return [run.get("output", run.get("output_note", "")) for run in self.runs()["runs"]]
 
     def log(self):
         """The agent's options of each run."""
