@@ -25,6 +25,8 @@ constexpr Subcommand kSubcommands[] = {
     {"calibrate",
      "Measures the profiler's overhead on this machine and JVM, so that reports can subtract it",
      CalibrateCommand},
+    {"profile", "Runs a program sampled and counted, and reports exact calls with production times",
+     ProfileCommand},
     {"callflow", "Records calls and metrics of every calling context", CallflowCommand},
     {"calltree", "Records calls only, at the lowest overhead", CalltreeCommand},
     {"trace", "Records every entry and exit in order", TraceCommand},
@@ -33,6 +35,8 @@ constexpr Subcommand kSubcommands[] = {
      TprofCommand},
     {"a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
     {"report", "Prints a report of a profile: log-rt, methods, scs or log-gen", ReportCommand},
+    {"combine", "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
+     CombineCommand},
     {"compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
     {"info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
@@ -66,9 +70,7 @@ int Main(int argc, char** argv) {
                "jprof");
   app.set_version_flag("--version", "jprof " JPROF_VERSION);
   app.require_subcommand(0, 1);
-  app.footer(
-      "Once:  jprof calibrate\nThen:  jprof callflow -- java -jar app.jar\n"
-      "       jprof report log-rt app.jprof");
+  app.footer("Once:  jprof calibrate\nThen:  jprof profile -- java -jar app.jar");
   int exit_code = 0;
   const Command command = TakeCommand(argc, argv);
   AddSubcommands(app, command, exit_code);

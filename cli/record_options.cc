@@ -13,8 +13,9 @@ namespace {
 // The default period of an event of the processor or the kernel.
 constexpr uint64_t kDefaultPeriod = 1'000'000;
 
-void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed) {
-  const std::string flag(option.flag), help = agent::HelpOf(option);
+void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
+             const std::string& help) {
+  const std::string flag(option.flag);
   const auto set = [&typed, &option](const std::string& value) {
     auto done = agent::Set(option, value, agent::Interface::kCommandLine, typed.options);
     if (!done && !typed.error) typed.error = std::move(done.error());
@@ -100,8 +101,17 @@ std::vector<std::string> SplitMetrics(std::string_view text) {
 void AddOptions(CLI::App& sub, RecordOptions& typed) {
   for (const agent::Option& option : agent::OptionTable()) {
     const bool has = (option.commands & agent::CommandOf(typed.options.mode)) != 0;
-    if (has && !option.flag.empty()) AddFlag(sub, option, typed);
+    if (has && !option.flag.empty()) AddFlag(sub, option, typed, agent::HelpOf(option));
   }
+  AddCommandOptions(sub, typed);
+}
+
+void AddOption(CLI::App& sub, std::string_view flag, RecordOptions& typed, std::string help) {
+  const auto option = std::ranges::find(agent::OptionTable(), flag, &agent::Option::flag);
+  AddFlag(sub, *option, typed, help.empty() ? agent::HelpOf(*option) : help);
+}
+
+void AddCommandOptions(CLI::App& sub, RecordOptions& typed) {
   sub.add_flag("--force", typed.force,
                "replace an existing profile; allow limits above a third of the available memory");
   sub.add_option("--agent", typed.agent,

@@ -24,6 +24,13 @@ struct RecordOptions {
 // Declares the options of the mode. `typed` must outlive `sub`.
 void AddOptions(CLI::App& sub, RecordOptions& typed);
 
+// Declares an option of the table by its flag, for a command that makes several recordings. `help`
+// replaces that of the table; empty: it does not.
+void AddOption(CLI::App& sub, std::string_view flag, RecordOptions& typed, std::string help = "");
+
+// Declares --force and --agent, which are options of the command and not of the agent.
+void AddCommandOptions(CLI::App& sub, RecordOptions& typed);
+
 // Splits A+B or A,B into names.
 std::vector<std::string> SplitMetrics(std::string_view text);
 

@@ -3,22 +3,27 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "common/errno_text.h"
+#include "common/monotonic.h"
+#include "record/pipe.h"
 
 namespace jprof::record {
 namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
 
 // The signal mask and SIGCHLD action that this process started with; the program inherits them.
 // Other ignored signals (nohup) need no care. SIGCHLD must not be ignored here, or the kernel would
@@ -53,8 +58,18 @@ void ResetHandlers() {
   }
 }
 
+// In the new process. The duplicate stays open when the program is executed; a descriptor that is
+// already in its place is made to.
+void Redirect(int from, int to) {
+  if (from == to) fcntl(to, F_SETFD, 0);
+  if (from >= 0 && from != to) dup2(from, to);
+}
+
 // In the new process: executes the program, or writes the errno to `report`.
-[[noreturn]] void Execute(const Launch& launch, const SignalsBefore& signals, int report) {
+[[noreturn]] void Execute(const Launch& launch, const SignalsBefore& signals, int report,
+                          const Streams& streams = {}) {
+  Redirect(streams.input, STDIN_FILENO);
+  Redirect(streams.output, STDOUT_FILENO);
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : launch.arguments)
@@ -84,16 +99,6 @@ int StartFailure(const Fd& report) {
   return ReadUninterrupted(report.get(), &reason, sizeof(reason)) == sizeof(reason) ? reason : 0;
 }
 
-struct Pipe {
-  Fd read, write;
-};
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Fail("cannot make a pipe: {}", ErrnoText());
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
-
 // Not a pipe: writing to an ended program must not end this process (MSG_NOSIGNAL).
 Result<Pipe> MakeSocketPair() {
   int ends[2];
@@ -111,17 +116,34 @@ Outcome OutcomeOf(int status) {
   return {.status = WEXITSTATUS(status)};
 }
 
+double SecondsOf(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+// Whether a signal asks to stop (SIGQUIT makes a JVM print its threads) and is not ignored.
+bool Interrupts(int number) {
+  if (std::ranges::count(kInterruptions, number) == 0) return false;
+  struct sigaction action;
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
 Outcome Wait(pid_t program, const sigset_t& signals) {
+  int interruption = 0;
   for (;;) {
     siginfo_t info;
     const int number = sigwaitinfo(&signals, &info);
     if (number > 0 && number != SIGCHLD) {
       if (info.si_code != SI_KERNEL) kill(program, number);
+      if (Interrupts(number)) interruption = number;
       continue;
     }
     int status = 0;
-    if (waitpid(program, &status, WNOHANG) != program) continue;
-    return OutcomeOf(status);
+    rusage usage = {};
+    if (wait4(program, &status, WNOHANG, &usage) != program) continue;
+    Outcome outcome = OutcomeOf(status);
+    outcome.cpu_seconds = SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime);
+    outcome.interruption = interruption;
+    return outcome;
   }
 }
 
@@ -138,18 +160,20 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
 
 }  // namespace
 
-Result<Outcome> Run(const Launch& launch) {
+Result<Outcome> Run(const Launch& launch, const Streams& streams) {
   auto report = MakePipe();
   if (!report) return std::unexpected(report.error());
   const sigset_t signals = AwaitedSignals();
   const SignalsBefore before = BlockSignals(signals);
+  const int64_t start = MonotonicNanos();
   const pid_t program = fork();
-  if (program == 0) Execute(launch, before, report->write.get());
+  if (program == 0) Execute(launch, before, report->write.get(), streams);
   int reason = program < 0 ? errno : 0;
   report->write.Reset();
   if (program > 0) reason = StartFailure(report->read);
   std::optional<Outcome> outcome;
   if (reason == 0) outcome = Wait(program, signals);
+  if (outcome) outcome->wall_seconds = static_cast<double>(MonotonicNanos() - start) / 1e9;
   if (program > 0 && reason != 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
   if (!outcome) return CannotStart(launch.program.string(), reason);

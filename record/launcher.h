@@ -1,5 +1,5 @@
 // Runs a program in the foreground as without jprof:
-// - the same standard streams,
+// - the same standard streams, unless the caller gives it others,
 // - the same environment, except for what Launch changes,
 // - the same signals,
 // - its exit status is the result.
@@ -17,15 +17,27 @@ namespace jprof::record {
 struct Outcome {
   int status = 0;  // the program's exit status; 0 if a signal ended it
   int signal = 0;  // the signal that ended it; 0: it exited
+  // Of Run only:
+  double wall_seconds = 0;
+  double cpu_seconds = 0;  // of the program and the children that it waited for
+  // SIGINT, SIGTERM or SIGHUP that this process received meanwhile; 0: none. A signal that this
+  // process ignores does not count.
+  int interruption = 0;
 
   // As a shell reports it: 128 + signal.
   int ExitCode() const { return signal != 0 ? 128 + signal : status; }
 };
 
+// The descriptors that become a program's standard streams; negative: those of this process.
+struct Streams {
+  int input = -1;
+  int output = -1;
+};
+
 // Starts the program and waits for its end. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to this
 // process do not end it and are passed on, except for those of the terminal, which sends them to
 // the program itself. Wrong use: the program could not be started.
-Result<Outcome> Run(const Launch& launch);
+Result<Outcome> Run(const Launch& launch, const Streams& streams = {});
 
 // A forked process that waits to execute the program, so that counters can be attached first.
 // Streams, environment and status are as for Run; the caller handles signals to this process. The

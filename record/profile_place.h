@@ -14,8 +14,12 @@ namespace jprof::record {
 std::filesystem::path FreePlace(const std::string& name);
 
 // Makes sure that `place` does not exist and can be created; returns it as an absolute path.
-// Removes an empty directory, and with `force` a profile. Anything else there is wrong use.
+// Removes an empty directory, and with `force` a profile or a combined profile. Anything else there
+// is wrong use.
 Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, bool force);
+
+// Makes the directory of a combined profile.
+Result<void> MakePlace(const std::filesystem::path& place);
 
 bool IsProfile(const std::filesystem::path& directory);
 

@@ -112,6 +112,26 @@ std::string DisplayPath(const fs::path& path) {
   return quoted + "'";
 }
 
+std::string SummaryLine(const fs::path& profile) {
+  auto reader = profile::Reader::Open(profile.string());
+  if (!reader) return fmt::format("the profile cannot be read: {}", reader.error().message);
+  std::vector<std::string> parts = {fmt::format("{} threads", reader->threads().size()),
+                                    fmt::format("{} methods", reader->RecordedMethods())};
+  if (const auto lost = Lost(*reader); lost.empty()) {
+    parts.emplace_back("lost nothing");
+  } else {
+    parts.push_back(fmt::format("lost: {}", fmt::join(lost, "; ")));
+  }
+  if (!reader->header().finished) parts.emplace_back("the program ended abnormally");
+  const auto folded = profile::FoldedText(reader->header());
+  if (!folded.empty()) parts.push_back(folded);
+  if (reader->meta().mode == "callflow") {
+    if (const auto reason = CopyTable(*reader, profile); !reason.empty())
+      parts.push_back(fmt::format("not calibrated: {}", reason));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
   auto reader = profile::Reader::Open(profile.string());
   if (!reader) {

@@ -15,6 +15,10 @@ namespace jprof::record {
 // nothing.
 bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
 
+// "24 threads, 512 methods, lost nothing": the summary of a profile in one line. Copies the
+// matching calibration table into a profile with times.
+std::string SummaryLine(const std::filesystem::path& profile);
+
 // `path` as the user would type it: relative if it is below the working directory, quoted for a
 // shell if necessary.
 std::string DisplayPath(const std::filesystem::path& path);

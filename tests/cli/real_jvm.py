@@ -166,6 +166,31 @@ class RealJvm(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "counted 100\nbye\n"), done.stderr)
             self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("kids")], ["kids"])
 
+    def test_profile_runs_the_program_sampled_and_counted(self):
+        for jdk in self.each_jdk():
+            for counted in ("calltree", "callflow"):
+                done = self.jprof("profile", "--force", "-o", "Work.jprof", "--counted", counted,
+                                  "--", *jdk.java(), "Work", "7")
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertTrue(done.stdout.startswith(3 * "counted 100\nbye\n"), done.stdout)
+                with open(os.path.join(self.folder, "Work.jprof/runs.json"),
+                          encoding="utf-8") as file:
+                    runs = json.load(file)["runs"]
+                self.assertEqual([run["exit_status"] for run in runs], [7, 7, 7])
+                self.assertEqual([run.get("output") for run in runs], [None, "equal", "equal"])
+                self.assertEqual([self.info(f"Work.jprof/{run['profile']}")["mode"]
+                                  for run in runs], ["scs", "scs", counted])
+            done = self.jprof("combine", "Work.jprof/counted", "Work.jprof/sampled-2", "-o",
+                              "Work.jprof-combined")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_profile_ends_when_its_jvm_does_not_start(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("profile", "--", *jdk.java(), "-XX:NoSuchOption", "Work")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("no profile: the JVM did not start", done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(self.folder, "Work.jprof")))
+
     def test_a_jvm_that_does_not_start(self):
         for jdk in self.each_jdk():
             done = self.jprof("calltree", "--", *jdk.java(), "-XX:NoSuchOption", "Work")

@@ -78,6 +78,41 @@ TEST_F(ProfilePlaceTest, TheUsersFilesAreKept) {
   EXPECT_TRUE(IsProfile("real"));
 }
 
+TEST_F(ProfilePlaceTest, ACombinedProfileIsReplacedByForceOnly) {
+  for (const bool complete : {true, false}) {  // without runs.json it was interrupted
+    fs::create_directory("both");
+    if (complete) std::ofstream("both/runs.json") << "{}";
+    for (const char* run : {"both/sampled-1", "both/sampled-12.77", "both/counted"})
+      MakeProfile(run);
+    ExpectRefused("both", false, "is already a profile");
+    ASSERT_TRUE(PreparePlace("both", true));
+    EXPECT_TRUE(fs::is_empty(folder_));
+  }
+}
+
+TEST_F(ProfilePlaceTest, TheUsersFilesInACombinedProfileAreKept) {
+  MakeProfile("elsewhere");
+  const auto refused = [&](const fs::path& name, const char* words) {
+    ExpectRefused("both", true, words);
+    EXPECT_TRUE(IsProfile("both/counted"));
+    fs::remove_all(fs::path("both") / name);
+  };
+  fs::create_directory("both");
+  MakeProfile("both/counted");
+  for (const char* name : {"sampled-", "sampled-1.x", "counted-2", "other"}) {
+    MakeProfile(fs::path("both") / name);
+    refused(name, name);
+  }
+  fs::create_directory_symlink("../elsewhere", "both/sampled-1");
+  refused("sampled-1", "is a symbolic link");
+  EXPECT_TRUE(IsProfile("elsewhere"));
+  std::ofstream("both/counted/notes.txt") << "x";
+  refused("counted/notes.txt", "contains notes.txt");
+  fs::create_directory("both/runs.json");
+  refused("runs.json", "contains runs.json");
+  ASSERT_TRUE(PreparePlace("both", true));
+}
+
 TEST_F(ProfilePlaceTest, AParentThatIsMissingIsWrongUse) {
   EXPECT_FALSE(PreparePlace("no/such/place", false));
 }

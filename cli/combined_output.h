@@ -1,0 +1,21 @@
+// The end of `jprof profile` and `jprof combine`: writes runs.json and prints the report.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/result.h"
+#include "profile/combined.h"
+
+namespace jprof::cli {
+
+// The time of this moment, ISO 8601, UTC.
+std::string UtcNow();
+
+// Makes `directory`, which has the profiles of `meta`, a combined profile.
+Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta);
+
+// Prints the report of a combined profile.
+Result<void> PrintCombinedReport(const std::filesystem::path& directory);
+
+}  // namespace jprof::cli

@@ -1,0 +1,328 @@
+// `jprof profile`: runs a program sampled and then counted, and prints one report of both.
+#include <fmt/ranges.h>
+#include <string.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/choices.h"
+#include "cli/combined_output.h"
+#include "cli/commands.h"
+#include "cli/record_options.h"
+#include "cli/recording_plan.h"
+#include "cli/usage_error.h"
+#include "profile/reader.h"
+#include "record/java_command.h"
+#include "record/profile_place.h"
+#include "record/program_runs.h"
+#include "record/recording_summary.h"
+
+namespace jprof::cli {
+namespace {
+
+using profile::CombinedMeta;
+using RunMeta = profile::Run;
+using record::DisplayPath;
+using record::ProfilesAt;
+using record::ProgramRun;
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kDefaultRate = 1000;
+constexpr int kMostRuns = 20;
+
+struct ProfileArguments {
+  RecordOptions typed;  // what both kinds of runs have in common, --rate and --metrics
+  std::string counted = "calltree";
+  std::string runs = "2";  // sampled ones
+};
+
+struct PlannedRun {
+  RunMeta::Role role;
+  std::string name;  // of the profile's directory
+  std::string how;   // for the user: "sampled, 1000/s"
+  RecordingPlan plan;
+};
+
+struct Sequence {
+  fs::path out;
+  std::vector<PlannedRun> runs;
+  std::vector<std::string> notes;
+};
+
+// One recording: its profile, and what it was like.
+struct Recorded {
+  RunMeta run;
+  std::vector<std::string> notes;
+};
+
+Result<int> ParseRuns(const std::string& text) {
+  int runs = 0;
+  for (const char digit : text) runs = std::min(runs * 10 + (digit - '0'), kMostRuns + 1);
+  const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  if (number && runs >= 1 && runs <= kMostRuns) return runs;
+  return WrongUse("--runs: '{}' is not a whole number from 1 to {}", text, kMostRuns);
+}
+
+RecordOptions SampledOptions(RecordOptions typed) {
+  typed.options.mode = agent::Mode::kScs;
+  typed.metrics.clear();
+  return typed;
+}
+
+Result<RecordOptions> CountedOptions(const ProfileArguments& arguments) {
+  const auto mode = Choose("--counted", arguments.counted, {"calltree", "callflow"});
+  if (!mode) return std::unexpected(mode.error());
+  if (*mode == 0 && !arguments.typed.metrics.empty())
+    return WrongUse("--metrics needs --counted callflow: calltree only counts calls");
+  RecordOptions counted = arguments.typed;
+  counted.options.mode = *mode == 0 ? agent::Mode::kCalltree : agent::Mode::kCallflow;
+  counted.options.fold_recursion = true;
+  counted.options.rate = agent::AgentOptions().rate;
+  return counted;
+}
+
+std::string HowText(const agent::AgentOptions& options) {
+  if (options.mode == agent::Mode::kCallflow) return "counted, with times";
+  if (options.mode == agent::Mode::kCalltree) return "counted";
+  const uint64_t every = options.triggers.empty() ? 0 : options.triggers.front().every;
+  return every == 0 ? "sampled" : fmt::format("sampled, {}/s", 1'000'000'000 / every);
+}
+
+// Adds a run to the sequence. JPROFOPTS may not change what the sequence consists of.
+Result<void> AddRun(Sequence& sequence, RunMeta::Role role, std::string name, RecordOptions typed,
+                    const Command& command) {
+  typed.options.out = sequence.out / name;
+  auto plan = PlanRecording(typed, command, /*inside=*/true);
+  if (!plan) return std::unexpected(plan.error());
+  if (plan->options.out != typed.options.out || plan->options.mode != typed.options.mode)
+    return WrongUse("JPROFOPTS sets the mode or OUT, which jprof profile chooses; unset it");
+  for (const std::string& note : plan->notes)
+    if (std::ranges::count(sequence.notes, note) == 0) sequence.notes.push_back(note);
+  std::string how = HowText(plan->options);
+  sequence.runs.push_back({role, std::move(name), std::move(how), *std::move(plan)});
+  return {};
+}
+
+// Checks all runs before anything is started.
+Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& command) {
+  const auto runs = ParseRuns(arguments.runs);
+  if (!runs) return std::unexpected(runs.error());
+  const auto counted = CountedOptions(arguments);
+  if (!counted) return std::unexpected(counted.error());
+  std::string out = arguments.typed.options.out;
+  if (out.empty()) out = record::FreePlace(record::ProfileName(command)).string();
+  std::error_code failed;
+  Sequence sequence = {.out = fs::absolute(out, failed).lexically_normal()};
+  if (failed) return WrongUse("cannot resolve the path {}: {}", out, failed.message());
+  if (!sequence.out.has_filename()) sequence.out = sequence.out.parent_path();  // DIR/
+  const RecordOptions sampled = SampledOptions(arguments.typed);
+  for (int i = 1; i <= *runs; ++i) {
+    auto added =
+        AddRun(sequence, RunMeta::Role::kSampled, profile::SampledProfile(i), sampled, command);
+    if (!added) return std::unexpected(added.error());
+  }
+  auto added =
+      AddRun(sequence, RunMeta::Role::kCounted, profile::kCountedProfile, *counted, command);
+  if (!added) return std::unexpected(added.error());
+  const auto place = record::PreparePlace(sequence.out, arguments.typed.force);
+  if (!place) return std::unexpected(place.error());
+  if (auto made = record::MakePlace(sequence.out); !made) return std::unexpected(made.error());
+  return sequence;
+}
+
+uint64_t CpuNanos(const fs::path& profile) {
+  const auto reader = profile::Reader::Open(profile.string());
+  if (!reader) return 0;
+  uint64_t sum = 0;
+  for (const auto& thread : reader->threads())
+    sum +=
+        std::max(thread.record.cpu_ns_end, thread.record.cpu_ns_start) - thread.record.cpu_ns_start;
+  return sum;
+}
+
+std::string_view OutputText(RunMeta::Output output) {
+  switch (output) {
+    case RunMeta::Output::kEqual:
+      return ", output as in run 1";
+    case RunMeta::Output::kDiffers:
+      return ", output differs from run 1";
+    case RunMeta::Output::kUnknown:
+      break;
+  }
+  return "";
+}
+
+// Chooses the profile of the run: with --children each JVM makes one, and the report is about that
+// which used the most CPU time. None: there is no profile.
+std::optional<Recorded> RecordedIn(const PlannedRun& planned, const ProgramRun& done) {
+  const auto profiles = ProfilesAt(planned.plan.options.out);
+  if (profiles.empty()) return std::nullopt;
+  const fs::path& most = *std::ranges::max_element(profiles, {}, CpuNanos);
+  Recorded recorded = {.run = {.role = planned.role,
+                               .profile = most.filename().string(),
+                               .wall_seconds = done.outcome.wall_seconds,
+                               .cpu_seconds = done.outcome.cpu_seconds,
+                               .exit_status = done.outcome.ExitCode(),
+                               .output = done.output.output,
+                               .output_note = done.output.note}};
+  if (profiles.size() > 1) {
+    recorded.notes.push_back(fmt::format(
+        "{}: {} JVMs were recorded; the report is about {}, which used the most CPU time",
+        planned.name, profiles.size(), recorded.run.profile));
+  }
+  return recorded;
+}
+
+void PrintRun(const Recorded& recorded, const Sequence& sequence, size_t number) {
+  for (const std::string& note : recorded.notes) PrintError(note);
+  const RunMeta& run = recorded.run;
+  PrintError(fmt::format("run {} of {}: {:.2f} s, {:.2f} s of CPU time, exit status {}{}; {}",
+                         number, sequence.runs.size(), *run.wall_seconds, *run.cpu_seconds,
+                         *run.exit_status, OutputText(run.output),
+                         record::SummaryLine(sequence.out / run.profile)));
+}
+
+// Why no further run is started after this one; empty: the next one is.
+std::string ReasonToStop(const PlannedRun& planned, const record::Outcome& outcome) {
+  if (outcome.signal != 0) {
+    return fmt::format("{} was ended by signal {} ({})", planned.plan.launch.arguments.front(),
+                       outcome.signal, strsignal(outcome.signal));
+  }
+  if (outcome.interruption != 0)
+    return fmt::format("interrupted by SIG{}", sigabbrev_np(outcome.interruption));
+  return "";
+}
+
+class Runner {
+ public:
+  Runner(const Sequence& sequence, const Command& command)
+      : sequence_(sequence),
+        meta_{.jprof = JPROF_VERSION, .start = UtcNow(), .from = "profile", .command = command} {}
+
+  // Returns the exit status of the first run, or the status without a profile.
+  Result<int> RunAll() {
+    for (size_t i = 0; i < sequence_.runs.size(); ++i) {
+      const bool goes_on = RunOne(i);
+      if (!goes_on) break;
+    }
+    if (error_ && meta_.runs.empty()) return Ended(std::unexpected(*error_));
+    if (error_) PrintError(error_->message);
+    return Ended(status_);
+  }
+
+ private:
+  bool RunOne(size_t i) {
+    const PlannedRun& planned = sequence_.runs[i];
+    const size_t count = sequence_.runs.size();
+    if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
+    PrintError(fmt::format("run {} of {}: {}", i + 1, count, planned.how));
+    const auto done = program_.Run(planned.plan.launch);
+    if (!done) {
+      error_ = done.error();
+      return false;
+    }
+    if (i == 0) status_ = done->outcome.ExitCode();
+    const std::string stop = ReasonToStop(planned, done->outcome);
+    if (auto recorded = RecordedIn(planned, *done)) {
+      PrintRun(*recorded, sequence_, i + 1);
+      std::ranges::move(recorded->notes, std::back_inserter(meta_.notes));
+      meta_.runs.push_back(std::move(recorded->run));
+    } else {
+      const int status = StatusWithoutProfile(planned.plan, done->outcome);
+      if (i == 0) status_ = status;
+      return false;
+    }
+    if (stop.empty()) return true;
+    PrintError(fmt::format("run {} of {}: {}{}", i + 1, count, stop,
+                           i + 1 < count ? "; no further run is started" : ""));
+    return false;
+  }
+
+  // Combines what was recorded if both kinds exist, and prints the report.
+  Result<int> Ended(Result<int> status) {
+    const auto has = [&](RunMeta::Role role) {
+      return std::ranges::count(meta_.runs, role, &RunMeta::role) != 0;
+    };
+    if (meta_.runs.empty()) {
+      std::error_code ignored;
+      fs::remove(sequence_.out, ignored);  // fails if there is anything in it
+      return status;
+    }
+    if (!has(RunMeta::Role::kCounted)) {
+      PrintError(
+          fmt::format("there is no counted run to combine; what was sampled: jprof report "
+                      "scs {}",
+                      DisplayPath(sequence_.out / meta_.runs.front().profile)));
+      return status;
+    }
+    auto done = WriteRuns(sequence_.out, meta_);
+    if (done) done = PrintCombinedReport(sequence_.out);
+    if (!done) return std::unexpected(done.error());
+    return status;
+  }
+
+  const Sequence& sequence_;
+  CombinedMeta meta_;
+  record::ProgramRuns program_;
+  int status_ = 2;
+  std::optional<Error> error_;
+};
+
+Result<int> Profile(const CLI::App& sub, const ProfileArguments& arguments,
+                    const Command& command) {
+  if (const auto checked = CheckCommand(sub, command); !checked)
+    return std::unexpected(checked.error());
+  const auto sequence = PlanRuns(arguments, command);
+  if (!sequence) return std::unexpected(sequence.error());
+  for (const std::string& note : sequence->notes) PrintError(note);
+  const auto note = UncalibratedNote(sequence->runs.back().plan.options.mode);
+  if (!note.empty()) PrintError(note);
+  return Runner(*sequence, command).RunAll();
+}
+
+constexpr char kHelp[] =
+    R"(The program runs several times: first sampled and otherwise unmodified, at last counted. Its input
+is the same in every run, and its output goes where it always goes, once per run. The exit status is
+that of the first run.
+
+Give the command after --:  jprof profile [options] -- java -jar app.jar
+
+Examples:
+  jprof profile -- java -jar app.jar                   2 sampled runs, then a counted one
+  jprof profile --runs 5 -- java -jar app.jar          narrower intervals
+  jprof profile --counted callflow --metrics time+PAPI_TOT_INS -- java -jar app.jar
+  jprof profile --children -- mvn test                 the JVM that the command starts
+  jprof report combined DIR                            the report again)";
+
+}  // namespace
+
+Action ProfileCommand(CLI::App& sub, const Command& command) {
+  sub.footer(kHelp);
+  sub.prefix_command();  // CheckCommand reports the first unknown argument
+  auto arguments = std::make_shared<ProfileArguments>();
+  RecordOptions& typed = arguments->typed;
+  typed.options.rate = kDefaultRate;
+  sub.add_option("--runs", arguments->runs,
+                 fmt::format("sampled runs, from 1 to {} (default 2): their differences show how "
+                             "far times can be trusted",
+                             kMostRuns))
+      ->type_name("N");
+  sub.add_option("--counted", arguments->counted,
+                 "how the last run counts: calltree (default) or callflow, which also measures "
+                 "times and metrics")
+      ->type_name("MODE");
+  AddOption(sub, "-o,--out", typed);
+  AddOption(sub, "--rate", typed,
+            fmt::format("samples per second of a thread's CPU time (default {})", kDefaultRate));
+  AddOption(sub, "--metrics", typed, "with --counted callflow: metrics to measure (default time)");
+  AddOption(sub, "--tree-memory", typed);
+  AddOption(sub, "--children", typed,
+            "also record the JVMs that the command starts; the report is about the one that used "
+            "the most CPU time");
+  AddCommandOptions(sub, typed);
+  return [&sub, arguments, &command] { return Profile(sub, *arguments, command); };
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,40 @@
+// Plans a recording of a program with the agent: checks everything before anything is started.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/record_options.h"
+#include "common/result.h"
+#include "options/agent_options.h"
+#include "record/java_command.h"
+#include "record/launcher.h"
+
+namespace jprof::cli {
+
+struct RecordingPlan {
+  record::Launch launch;
+  agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
+  std::vector<std::string> notes;
+};
+
+// Wrong use: there is no command behind "--", or an argument of `sub` that it does not have.
+Result<void> CheckCommand(const CLI::App& sub, const Command& command);
+
+// Makes sure that the profile's directory can be created. With `inside`, `typed` has the absolute
+// path of a directory inside one that the caller makes later, and it is not checked.
+Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& command,
+                                    bool inside = false);
+
+// The message about times without a calibration table; empty: there is one, or no times.
+std::string UncalibratedNote(agent::Mode mode);
+
+// Prints why there is no profile after the program has run, and returns the exit status:
+// - 2 if the JVM did not start: it exited with 1 before the agent created anything;
+// - 2 if --children was given and the command succeeded without starting a JVM;
+// - else the status of the program, which ran unprofiled.
+int StatusWithoutProfile(const RecordingPlan& plan, const record::Outcome& outcome);
+
+}  // namespace jprof::cli

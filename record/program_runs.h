@@ -1,0 +1,33 @@
+// Runs a program several times as if each run were the only one: every run gets the same standard
+// input, its output goes where it would without jprof, and the outputs are compared.
+#pragma once
+
+#include <string>
+
+#include "common/result.h"
+#include "profile/combined.h"
+#include "record/launcher.h"
+#include "record/program_input.h"
+#include "record/program_output.h"
+
+namespace jprof::record {
+
+struct ProgramRun {
+  Outcome outcome;
+  ProgramOutput::Comparison output;  // with the first run
+};
+
+class ProgramRuns {
+ public:
+  // What the user should know before the next run; empty: nothing.
+  std::string_view RepeatNote() const { return input_.RepeatNote(); }
+
+  // Like record::Run. Error: the program could not be started, or there is no input for it.
+  Result<ProgramRun> Run(const Launch& launch);
+
+ private:
+  ProgramInput input_;
+  ProgramOutput output_;
+};
+
+}  // namespace jprof::record
