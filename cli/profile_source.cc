@@ -137,4 +137,32 @@ Result<reports::Source> OpenSource(const std::string& named, const TableChoice& 
   return source;
 }
 
+Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
+  auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  const auto open = [&](const profile::Run& run) {
+    return OpenSource((fs::path(directory) / run.profile).string(), choice);
+  };
+  // The counted run first.
+  std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
+  const auto sampled = static_cast<size_t>(
+      std::ranges::count(meta->runs, profile::Run::Role::kSampled, &profile::Run::role));
+  if (sampled == 0 || sampled + 1 != meta->runs.size()) {
+    return WrongUse("{}: needs one counted and at least one sampled run, has {} and {}",
+                    profile::CleanText(directory), meta->runs.size() - sampled, sampled);
+  }
+  auto counted = open(meta->runs.front());
+  if (!counted) return std::unexpected(counted.error());
+  reports::Combined combined = {.meta = *std::move(meta),
+                                .directory = directory,
+                                .counted = *std::move(counted),
+                                .sampled = {}};
+  for (size_t i = 1; i < combined.meta.runs.size(); ++i) {
+    auto source = open(combined.meta.runs[i]);
+    if (!source) return std::unexpected(source.error());
+    combined.sampled.push_back(*std::move(source));
+  }
+  return combined;
+}
+
 }  // namespace jprof::cli

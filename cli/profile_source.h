@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/result.h"
+#include "reports/combined.h"
 #include "reports/source.h"
 
 namespace jprof::cli {
@@ -19,5 +20,8 @@ struct TableChoice {
 // `directory` empty: the newest profile in the working directory; its name is printed on stderr.
 // Error: there is no profile (the message names the nearest), or the table does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);
+
+// Opens a combined profile. Error: it has no counted or no sampled run, or one cannot be opened.
+Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice);
 
 }  // namespace jprof::cli

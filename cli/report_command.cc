@@ -77,6 +77,18 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
+// A combined profile has several runs, but one report.
+Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
+  if (arguments.directory.empty())
+    return WrongUse("name the combined profile: jprof report combined DIR");
+  auto combined = OpenCombined(arguments.directory, arguments.table);
+  if (!combined) return std::unexpected(combined.error());
+  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  if (auto printed = reports::PrintCombined(*combined, arguments.options, out); !printed)
+    return printed;
+  return out.Finish();
+}
+
 // Formats without a head do not report that recursion was folded: standard error does.
 void ReportFolding(const reports::Source& source, reports::Format format) {
   if (reports::EntryOf(format).head) return;
@@ -91,11 +103,15 @@ Result<void> Run(ReportArguments arguments) {
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
   }
-  if (!arguments.report.empty()) {  // an unknown report is an error before anything is opened
+  if (!arguments.report.empty() &&
+      arguments.report != "combined") {  // an unknown report is an error before anything is opened
     if (const auto report = ChooseReport(arguments.report); !report)
       return std::unexpected(report.error());
   }
   if (auto set = SetOptions(arguments); !set) return set;
+  const bool is_combined = profile::IsCombined(arguments.directory);
+  if (arguments.report == "combined" || (is_combined && arguments.report.empty()))
+    return PrintCombinedProfile(arguments);
   Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "profile/combined.h"
 #include "profile/jit_log.h"
 #include "profile/recording_meta.h"
 #include "profile/sample_log.h"
@@ -125,18 +124,6 @@ int main(int argc, char** argv) {
   std::ofstream(seeds / "meta" / "profile") << reports::DemoProfile().meta;
   std::ofstream(seeds / "meta" / "recording") << ToJson(
       profile::RecordingMeta{"time, 100 samples/s on each CPU", "Linux", "app", {"a note"}});
-  std::ofstream(seeds / "meta" / "combined")
-      << ToJson(profile::CombinedMeta{.from = "profile",
-                                      .command = {"java", "App"},
-                                      .runs = {{.role = profile::Run::Role::kSampled,
-                                                .profile = "sampled-1",
-                                                .wall_seconds = 1.5,
-                                                .cpu_seconds = 2,
-                                                .exit_status = 0,
-                                                .output_note = "a terminal"},
-                                               {.role = profile::Run::Role::kCounted,
-                                                .profile = "counted",
-                                                .output = profile::Run::Output::kEqual}}});
   SaveSamples(recordings / "samples");
   SaveJitLog(recordings / "jitlog");
   Save(profiles, "demo", reports::DemoProfile(), false);

@@ -1,0 +1,113 @@
+#include "reports/time_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace jprof::reports {
+namespace {
+
+double Mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double Variance(std::span<const double> values) {
+  const double mean = Mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+// Inclusive numbers of contexts that are neither nearly the same as their caller's, which would
+// count one difference between runs several times, nor too few to tell.
+std::vector<double> DistinctContexts(const CombinedTree& tree) {
+  constexpr double kSame = 0.9;
+  constexpr double kLeast = 10;
+  std::vector<double> samples;
+  for (size_t i = 1; i < tree.contexts.size(); ++i) {
+    double own = 0, parent = 0;
+    for (size_t run = 0; run < tree.runs; ++run) {
+      own += tree.AllSamples(i, run);
+      parent += tree.AllSamples(tree.contexts[i].parent, run);
+    }
+    if (own < kLeast * static_cast<double>(tree.runs) || own > kSame * parent) continue;
+    for (size_t run = 0; run < tree.runs; ++run) samples.push_back(tree.AllSamples(i, run));
+  }
+  return samples;
+}
+
+}  // namespace
+
+double RelativeSpread(std::span<const double> samples, size_t runs) {
+  constexpr int kSteps = 20;
+  double squared = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    double above = 0, below = 0;
+    for (size_t i = 0; i + runs <= samples.size(); i += runs) {
+      const std::span<const double> numbers = samples.subspan(i, runs);
+      const double mean = Mean(numbers);
+      if (!(mean > 0)) continue;
+      const double variance = mean + squared * mean * mean;
+      const double weight = mean * mean / (variance * variance);
+      above += weight * (Variance(numbers) - mean);
+      below += weight * mean * mean;
+    }
+    const double next = below > 0 ? std::max(0.0, above / below) : 0;
+    const bool settled = std::abs(next - squared) <= 1e-6 * next;
+    squared = next;
+    if (settled) break;
+  }
+  return std::sqrt(squared);
+}
+
+TimeModel::TimeModel(const CombinedTree& tree)
+    : period_ns_(tree.period_ns), all_(std::span(tree.all_samples).first(tree.runs)) {
+  if (!knows_runs()) return;
+  std::vector<double> samples = DistinctContexts(tree);
+  relative_ = RelativeSpread(samples, tree.runs);
+  const double mean = Mean(all_);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const double all = all_[i % tree.runs];
+    if (all > 0) samples[i] *= mean / all;
+  }
+  relative_share_ = RelativeSpread(samples, tree.runs);
+}
+
+// Half the interval of one run's difference from the mean of all that were sampled.
+double TimeModel::Spread(double value, double relative) const {
+  return kDeviations95 * relative * value *
+         std::sqrt(1 + 1 / static_cast<double>(period_ns_.size()));
+}
+
+Estimate TimeModel::Of(std::span<const double> samples) const {
+  const auto runs = static_cast<double>(samples.size());
+  double value = 0, all = 0, period = 0;
+  for (size_t run = 0; run < samples.size(); ++run) {
+    value += samples[run] * period_ns_[run] / runs;
+    period += period_ns_[run] / runs;
+    all += samples[run];
+  }
+  const double one = all > 0 ? value / all : period / runs;
+  Estimate estimate = Scaled(Poisson(all), one);
+  if (!knows_runs()) return estimate;
+  const double arm = Spread(value, relative_);
+  estimate.low = std::max(0.0, value - std::hypot(value - estimate.low, arm));
+  estimate.high = value + std::hypot(estimate.high - value, arm);
+  return estimate;
+}
+
+Estimate TimeModel::ShareOf(std::span<const double> samples) const {
+  double own = 0, all = 0, share = 0;
+  for (size_t run = 0; run < samples.size(); ++run) {
+    own += samples[run];
+    all += all_[run];
+    if (all_[run] > 0) share += samples[run] / all_[run] / static_cast<double>(samples.size());
+  }
+  Estimate estimate = Wilson(own, all);
+  if (!knows_runs()) return estimate;
+  const double arm = Spread(share, relative_share_) * (1 - share);
+  return {share, std::max(0.0, share - std::hypot(estimate.value - estimate.low, arm)),
+          std::min(1.0, share + std::hypot(estimate.high - estimate.value, arm))};
+}
+
+}  // namespace jprof::reports
