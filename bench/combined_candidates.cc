@@ -34,7 +34,11 @@ into two halves, and the choice is the one whose estimates from one half predict
   callflow       (b) the same, in proportion to callflow's time in each context
   blend          (c) the context's own samples, and `weight` samples divided as in (a)
   blend-callflow (c) the same, divided as in (b)
+  prior-callflow `weight` samples for each sample taken, divided by callflow's times over all
+                 contexts, and the own samples
+  prior-calls    the same, divided in proportion to calls^a
   callflow-only  callflow's times alone
+  samples        the own samples as they are: without a score, as many contexts have none
 
 Columns: the mean logarithm of the probability that the estimate gave to a held-out sample (higher is
 better), and the mean absolute error of inclusive shares, in percent of the whole, of contexts of 0.1
@@ -120,6 +124,18 @@ Values Blend(const Tree& tree, const Values& seen, const Values& parts, double w
   return result;
 }
 
+// Own samples and `weight` samples for each of them, divided over all contexts by `base`.
+Values Prior(const Values& seen, const Values& base, double weight) {
+  const double all = Sum(seen), sum = Sum(base),
+               least = 1e-6 * sum / static_cast<double>(seen.size());
+  Values result;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const double prior = (base[i] + least) / (sum * (1 + 1e-6));
+    result.push_back((seen[i] + weight * all * prior) / (all * (1 + weight)));
+  }
+  return result;
+}
+
 double Score(const Values& probabilities, const Values& samples) {
   double score = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -141,7 +157,8 @@ std::vector<Estimator> Estimators(const Tree& tree) {
   constexpr double kAlphas[] = {0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1};
   constexpr double kPowers[] = {0, 0.25, 0.5, 0.75, 1};
   constexpr double kWeights[] = {0.3, 1, 3, 10, 30, 100};
-  Estimator plain{"plain", {}}, calls{"calls", {}}, blend{"blend", {}};
+  constexpr double kPriors[] = {0.01, 0.03, 0.1, 0.3, 1, 3};
+  Estimator plain{"plain", {}}, calls{"calls", {}}, blend{"blend", {}}, prior{"prior-calls", {}};
   for (const double alpha : kAlphas) {
     plain.choices.push_back({fmt::format("{}", alpha),
                              [&tree, alpha](const Values& s) { return Plain(tree, s, alpha); }});
@@ -149,6 +166,11 @@ std::vector<Estimator> Estimators(const Tree& tree) {
   for (const double power : kPowers) {
     Values weights;
     for (const double count : tree.calls) weights.push_back(std::pow(count, power));
+    for (const double weight : kPriors) {
+      prior.choices.push_back(
+          {fmt::format("{}/{}", power, weight),
+           [weights, weight](const Values& s) { return Prior(s, weights, weight); }});
+    }
     const Values parts = Divided(tree, std::move(weights));
     calls.choices.push_back({fmt::format("{}", power), [&tree, parts](const Values& s) {
                                return Blend(tree, s, parts, -1);
@@ -159,7 +181,8 @@ std::vector<Estimator> Estimators(const Tree& tree) {
            [&tree, parts, weight](const Values& s) { return Blend(tree, s, parts, weight); }});
     }
   }
-  std::vector<Estimator> all = {plain, calls, blend};
+  std::vector<Estimator> all = {plain, calls, blend, prior};
+  all.push_back({"samples", {{"", [](const Values& s) { return Prior(s, s, 0); }}}});
   if (Sum(tree.callflow) <= 0) return all;
   const Values parts = Divided(tree, tree.callflow);
   Estimator blended{"blend-callflow", {}};
@@ -171,6 +194,13 @@ std::vector<Estimator> Estimators(const Tree& tree) {
   all.push_back(
       {"callflow", {{"", [&tree, parts](const Values& s) { return Blend(tree, s, parts, -1); }}}});
   all.push_back(blended);
+  Estimator prior_callflow{"prior-callflow", {}};
+  for (const double weight : kPriors) {
+    prior_callflow.choices.push_back({fmt::format("{}", weight), [&tree, weight](const Values& s) {
+                                        return Prior(s, tree.callflow, weight);
+                                      }});
+  }
+  all.push_back(prior_callflow);
   all.push_back({"callflow-only", {{"", [&tree](const Values&) {
                                       return Plain(tree, tree.callflow,
                                                    1e-6 * Sum(tree.callflow) /

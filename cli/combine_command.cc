@@ -196,7 +196,7 @@ Result<void> Combine(const CombineArguments& arguments) {
   }
   for (const std::string& note : meta.notes) PrintError(note);
   PrintError(fmt::format("combined profile: {}", DisplayPath(*out)));
-  return PrintCombinedReport(*out);
+  return PrintCombinedReport(*out, stdout);
 }
 
 }  // namespace

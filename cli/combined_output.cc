@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <cstdlib>
+
+#include "cli/profile_source.h"
 #include "cli/usage_error.h"
 #include "profile/whole_file.h"
 #include "record/recording_summary.h"
@@ -21,8 +25,15 @@ Result<void> WriteRuns(const std::filesystem::path& directory, const profile::Co
   return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
 }
 
-Result<void> PrintCombinedReport(const std::filesystem::path& directory) {
-  PrintError(fmt::format("report: jprof report combined {}", record::DisplayPath(directory)));
+Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to) {
+  auto combined = OpenCombined(directory.string(), {});
+  if (!combined) return std::unexpected(combined.error());
+  std::fflush(stdout);
+  reports::Output out(to, isatty(fileno(to)) && std::getenv("NO_COLOR") == nullptr);
+  const reports::Options options = {.min_percent = 1};
+  if (auto printed = reports::PrintCombined(*combined, options, out); !printed) return printed;
+  if (auto finished = out.Finish(); !finished) return finished;
+  PrintError(fmt::format("all contexts: jprof report combined {}", record::DisplayPath(directory)));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The end of `jprof profile` and `jprof combine`: writes runs.json and prints the report.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -15,7 +16,7 @@ std::string UtcNow();
 // Makes `directory`, which has the profiles of `meta`, a combined profile.
 Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta);
 
-// Prints the report of a combined profile.
-Result<void> PrintCombinedReport(const std::filesystem::path& directory);
+// Prints the report of a combined profile: contexts of 1 % of the time or more.
+Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FILE* to);
 
 }  // namespace jprof::cli

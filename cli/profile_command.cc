@@ -258,7 +258,7 @@ class Runner {
       return status;
     }
     auto done = WriteRuns(sequence_.out, meta_);
-    if (done) done = PrintCombinedReport(sequence_.out);
+    if (done) done = PrintCombinedReport(sequence_.out, stderr);
     if (!done) return std::unexpected(done.error());
     return status;
   }

@@ -357,9 +357,9 @@ void PrintHead(const Combined& combined, const CombinedView& view, Output& out) 
             view.common_contexts, 100 * view.calls_unsampled);
   if (view.times->knows_runs()) {
     out.Print(
-        " interval  covers counting statistics and the difference between runs: {:.1f} % of a "
-        "context's time, {:.1f} % of its share\n",
-        100 * view.times->relative(), 100 * view.times->relative_share());
+        " interval  covers counting statistics and the difference between runs: {:.1f} % of the "
+        "total, {:.1f} % of a context's share\n",
+        100 * view.times->relative_total(), 100 * view.times->relative_share());
   } else {
     out.Warning(
         " interval  counting statistics only: with one sampled run the difference between runs is "
@@ -411,8 +411,8 @@ void JsonHead(const Combined& combined, const CombinedView& view, JsonWriter& js
   json.FixedMember("unsampled_calls_share", view.calls_unsampled, 6);
   json.Member("generated_calls", view.tree.folded.calls);
   json.NumberMember("generated_samples", view.tree.folded.samples);
-  json.Key("relative_run_spread");
-  view.times->knows_runs() ? json.Precise(view.times->relative(), 4) : (void)json.Null();
+  json.Key("relative_total_spread");
+  view.times->knows_runs() ? json.Precise(view.times->relative_total(), 4) : (void)json.Null();
   json.Key("relative_share_spread");
   view.times->knows_runs() ? json.Precise(view.times->relative_share(), 4) : (void)json.Null();
   json.Member("calibrated", view.calibrated);

@@ -1,6 +1,7 @@
 #include "reports/time_estimate.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -63,19 +64,26 @@ double RelativeSpread(std::span<const double> samples, size_t runs) {
 TimeModel::TimeModel(const CombinedTree& tree)
     : period_ns_(tree.period_ns), all_(std::span(tree.all_samples).first(tree.runs)) {
   if (!knows_runs()) return;
+  std::vector<double> times;
+  for (size_t run = 0; run < tree.runs; ++run) times.push_back(all_[run] * period_ns_[run]);
+  if (!(Mean(times) > 0)) return;
+  const double own = static_cast<double>(tree.runs) - 1;
+  const double seen = Variance(times) / (Mean(times) * Mean(times));
+  const double freedom = kPriorRuns + own;
+  relative_total_ = std::sqrt((kPriorRuns * kUsualSpread * kUsualSpread + own * seen) / freedom);
+  total_arm_ = boost::math::quantile(boost::math::students_t(freedom), 0.975) * relative_total_ *
+               std::sqrt(1 + 1 / static_cast<double>(tree.runs));
   std::vector<double> samples = DistinctContexts(tree);
-  relative_ = RelativeSpread(samples, tree.runs);
-  const double mean = Mean(all_);
   for (size_t i = 0; i < samples.size(); ++i) {
     const double all = all_[i % tree.runs];
-    if (all > 0) samples[i] *= mean / all;
+    if (all > 0) samples[i] *= Mean(all_) / all;
   }
   relative_share_ = RelativeSpread(samples, tree.runs);
 }
 
 // Half the interval of one run's difference from the mean of all that were sampled.
-double TimeModel::Spread(double value, double relative) const {
-  return kDeviations95 * relative * value *
+double TimeModel::ShareArm(double share) const {
+  return kDeviations95 * relative_share_ * (1 - share) *
          std::sqrt(1 + 1 / static_cast<double>(period_ns_.size()));
 }
 
@@ -90,7 +98,7 @@ Estimate TimeModel::Of(std::span<const double> samples) const {
   const double one = all > 0 ? value / all : period / runs;
   Estimate estimate = Scaled(Poisson(all), one);
   if (!knows_runs()) return estimate;
-  const double arm = Spread(value, relative_);
+  const double arm = value * std::hypot(total_arm_, ShareArm(ShareOf(samples).value));
   estimate.low = std::max(0.0, value - std::hypot(value - estimate.low, arm));
   estimate.high = value + std::hypot(estimate.high - value, arm);
   return estimate;
@@ -105,7 +113,7 @@ Estimate TimeModel::ShareOf(std::span<const double> samples) const {
   }
   Estimate estimate = Wilson(own, all);
   if (!knows_runs()) return estimate;
-  const double arm = Spread(share, relative_share_) * (1 - share);
+  const double arm = share * ShareArm(share);
   return {share, std::max(0.0, share - std::hypot(estimate.value - estimate.low, arm)),
           std::min(1.0, share + std::hypot(estimate.high - estimate.value, arm))};
 }

@@ -2,11 +2,15 @@
 // several runs. Pure.
 //
 // The value is the mean over the runs of (samples * period). The interval is that of the time of
-// one run. It covers counting statistics: the score interval of the Poisson distributed number of
-// all samples (statistics.h); and the difference between runs: each context's true time varies
-// from run to run by a relative standard deviation. That is estimated from all contexts together
-// by the method of moments: of n samples expected in a run, the variance between runs is
-// n + (relative * n)^2. Each context then moves it towards its own runs' variance.
+// one run. It covers:
+// - counting statistics: the score interval of the Poisson distributed number of all samples;
+// - the difference between whole runs: the variance of the runs' total times, with Student's t for
+//   their number. Two runs say little of it, so it counts together with kPriorRuns runs' worth of a
+//   usual difference, kUsualSpread;
+// - the difference of a context's share: its relative standard deviation between runs is estimated
+//   from all contexts by the method of moments. Of n samples expected in a run, the variance
+//   between runs is n + (relative * n)^2. It is in proportion to what is outside the context: the
+//   share of the whole is always 1.
 #pragma once
 
 #include <span>
@@ -29,17 +33,24 @@ class TimeModel {
 
   // One run alone does not show how much runs differ: intervals hold counting statistics only.
   bool knows_runs() const { return period_ns_.size() > 1; }
-  // The relative standard deviation of a context's time between runs; 0 if it is not known.
-  double relative() const { return relative_; }
+  // Relative standard deviations between runs: of the whole time, and of a context's share of it;
+  // 0 if they are not known.
+  double relative_total() const { return relative_total_; }
   double relative_share() const { return relative_share_; }
 
  private:
-  double Spread(double value, double relative) const;
+  double ShareArm(double share) const;  // relative
 
   std::span<const double> period_ns_;
   std::span<const double> all_;  // samples of each run
-  double relative_ = 0, relative_share_ = 0;
+  double relative_total_ = 0, relative_share_ = 0;
+  double total_arm_ = 0;  // half of the interval of a run's whole time, relative
 };
+
+// A usual relative standard deviation between the CPU times of runs of one program, and the number
+// of degrees of freedom that it counts for (measured: docs/decisions/0022).
+inline constexpr double kUsualSpread = 0.03;
+inline constexpr double kPriorRuns = 2;
 
 // The relative standard deviation between runs of Poisson distributed numbers: `samples` has
 // `runs` numbers for each context. Fisher scoring of the moment equation in the header; 0 if the
