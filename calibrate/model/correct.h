@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct CountedTree {
   std::span<const std::array<uint32_t, 4>> counts;
   std::span<const Kept> kept = {};  // optional: nothing is kept
 };
+
+// Calls visit(node, key, events) for all intervals of the tree; a node's key may come repeatedly.
+using IntervalVisitor = std::function<void(uint32_t node, const Key& key, double events)>;
+void ForEachInterval(const CountedTree& tree, const IntervalVisitor& visit);
 
 // All in the metric's raw units; adjust and error are per part, 0 for superseded parts (their
 // node includes them).
