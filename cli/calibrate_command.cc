@@ -118,12 +118,13 @@ void EndProgress() {
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
   fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit),
              metric.granularity * scale);
-  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED",
-             "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT",
+             "OBSERVED", "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT", "LESS", "MORE");
   for (const auto& [key, value] : metric.keys) {
-    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(key),
-               value.count, value.observed * scale, value.truth * scale, value.overhead * scale,
-               value.spread * scale, value.repeat * scale, value.context * scale);
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n",
+               ToString(key), value.count, value.observed * scale, value.truth * scale,
+               value.overhead * scale, value.spread * scale, value.repeat * scale,
+               value.context * scale, value.less * scale, value.more * scale);
   }
   if (!metric.probes.empty()) {
     fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT",

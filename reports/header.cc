@@ -65,6 +65,12 @@ void PrintCalibrated(const Source& source, const MetricTotals& column, Output& o
   out.Print("           removed {} of {} ({:.1f} %), {}; it moves in steps of {} raw\n",
             AmountText(column, column.adjust), AmountText(column, column.raw),
             PercentOf(column.adjust, column.raw), LeftText(column), column.granularity);
+  if (column.info.is_time() && source.table->version < calibrate::kVersionWithEnds) {
+    out.Text(
+        "           the error is without overlap and lost inlining, which this table's training "
+        "did "
+        "not measure: run\n           jprof calibrate again\n");
+  }
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
     out.Print(

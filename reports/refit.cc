@@ -27,11 +27,8 @@ constexpr double kLeastDeviation = 0.08;
 // Training separates the entry of a call from its exit less well than both from those of others.
 constexpr double kOwnDeviations = 2;
 
-// The program's own work takes another time in the counted run: other code (without intrinsics and
-// inlining), and a machine that is busier, or another one. It is refitted as well, as one more
-// overhead: so much per unit of production time.
-constexpr double kSlowdownDeviation = 0.05;
-constexpr uint32_t kSlowdown = 0;  // its group; others are letters
+// How well the CPU times of two runs agree, as a share.
+constexpr double kRunDeviation = 0.01;
 
 // A trained overhead that stands for another key, as a share of itself.
 constexpr double kFallbackDeviation = 0.1;
@@ -202,14 +199,27 @@ std::vector<calibrate::Prior> PriorsOf(const Refitting& refitting, double read_t
   const double least = std::max(kLeastDeviation * read_ticks, 1e-9);
   std::vector<calibrate::Prior> priors;
   for (const RefitKey& key : refitting.keys) {
+    calibrate::Overhead common = key.trained;
+    common.repeat = 0;  // the key's own
     priors.push_back({.mean = key.trained.overhead,
                       .own = std::hypot(kOwnDeviations * least, key.trained.repeat),
-                      .shared = std::hypot(least, key.trained.context),
+                      .shared = std::hypot(least, common.Systematic()),
                       .group = static_cast<uint32_t>(GroupOf(key.key))});
   }
-  priors.push_back(
-      {.own = kSlowdownDeviation / 10, .shared = kSlowdownDeviation, .group = kSlowdown});
   return priors;
+}
+
+// All methods together. Samples of inlined code may be taken for its caller's, and work may move
+// between two intervals: that makes model errors, but none of the whole.
+calibrate::Observation WholeOf(const Refitting& refitting) {
+  const double counted_share = refitting.sampled - refitting.uncounted;
+  calibrate::Observation whole = {.excess = refitting.raw - counted_share,
+                                  .model_errors_cancel = true};
+  const double chance = counted_share / std::sqrt(refitting.samples);
+  whole.variance = chance * chance + std::pow(kRunDeviation * refitting.raw, 2) + 1;
+  for (const RefitKey& key : refitting.keys)
+    whole.events.emplace_back(static_cast<uint32_t>(whole.events.size()), key.events);
+  return whole;
 }
 
 std::vector<calibrate::Observation> ObservationsOf(const std::vector<Method>& methods,
@@ -229,9 +239,9 @@ std::vector<calibrate::Observation> ObservationsOf(const std::vector<Method>& me
       seen.events.emplace_back(at, events);
       seen.variance += events * spread * spread;
     }
-    seen.events.emplace_back(static_cast<uint32_t>(refitting.keys.size()), method.sampled);
     observations.push_back(std::move(seen));
   }
+  observations.push_back(WholeOf(refitting));
   return observations;
 }
 
@@ -273,14 +283,8 @@ Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled) {
   const auto fitted = calibrate::Refit(PriorsOf(refitting, counted.reader.meta().clock.read_ticks),
                                        ObservationsOf(table.methods(), refitting, one_sample));
   if (!fitted) return std::unexpected(fitted.error());
-  refitting.slowdown = fitted->mean.back();
-  refitting.slowdown_error = fitted->sd.back();
-  for (const auto& [group, error] : fitted->model_error) {
-    if (group == kSlowdown)
-      refitting.work_error = error;
-    else
-      refitting.model_error[static_cast<char>(group)] = error;
-  }
+  for (const auto& [group, error] : fitted->model_error)
+    refitting.model_error[static_cast<char>(group)] = error;
   for (size_t i = 0; i < refitting.keys.size(); ++i) {
     RefitKey& key = refitting.keys[i];
     key.overhead = fitted->mean[i];
@@ -298,6 +302,7 @@ void UseRefitted(Source& counted, const Refitting& refitting) {
       calibrate::Overhead value = key.trained;
       value.overhead = key.overhead;
       value.truth = value.observed - value.overhead;
+      value.less = value.more = 0;  // the program itself showed where it is
       value.repeat = key.error;
       value.context = refitting.model_error.at(GroupOf(key.key));
       metric.keys[key.key] = value;
@@ -330,11 +335,6 @@ void PrintRefitting(const Source& counted, const Refitting& refitting, Output& o
       " model     methods of one type differ in overhead per interval by (standard deviation, {}): "
       "{}\n",
       refitting.unit, errors);
-  out.Print(
-      "           the program's own work took {:+.1f} +- {:.1f} % in the counted run; methods "
-      "differ "
-      "by {:.1f} %\n",
-      100 * refitting.slowdown, 100 * refitting.slowdown_error, 100 * refitting.work_error);
   out.Print(
       " legend    in {}: TRAINED the overhead of the table, SHOWN what raw times less samples show "
       "(lost inlining\n"

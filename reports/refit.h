@@ -30,9 +30,6 @@ struct Refitting {
   std::vector<RefitKey> keys;  // by what they make in total, greatest first
   // Of one method's overhead per interval, by type of the running method: standard deviation.
   std::map<char, double> model_error;
-  // How much longer the program's own work took than in the sampled runs, as a share, with one
-  // standard deviation; and by how much methods differ in that.
-  double slowdown = 0, slowdown_error = 0, work_error = 0;
   double samples = 0;  // of all runs, in methods that were counted
   size_t runs = 0;
   size_t methods = 0;

@@ -193,8 +193,7 @@ class Corrector {
     result_.events[static_cast<size_t>(found.level)] += events;
     const double variance = found.value.spread * found.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
-    systematic_[node] +=
-        static_cast<float>(events * std::hypot(found.value.repeat, found.value.context));
+    systematic_[node] += static_cast<float>(events * found.value.Systematic());
   }
 
   const CountedTree& tree_;

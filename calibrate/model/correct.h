@@ -47,7 +47,7 @@ void ForEachInterval(const CountedTree& tree, const IntervalVisitor& visit);
 struct Correction {
   std::vector<double> adjust;
   // About one standard deviation: sqrt(sum of events * spread^2) + sum of events *
-  // hypot(repeat, context), over the node's keys.
+  // Overhead::Systematic(), over the node's keys.
   std::vector<float> error;
   double total_error = 0;                   // the same for the sum of BASE over the whole tree
   std::array<double, kLevels> events = {};  // number of intervals by Level

@@ -78,7 +78,7 @@ class Fitter {
       std::vector<double> counts(groups_.size());
       for (const auto& [key, events] : seen.events) {
         residue -= events * priors[key].mean;
-        counts[places.at(priors[key].group)] += events;
+        if (!seen.model_errors_cancel) counts[places.at(priors[key].group)] += events;
       }
       residues_.push_back(residue);
       counts_.push_back(std::move(counts));

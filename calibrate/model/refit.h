@@ -30,7 +30,8 @@ struct Prior {
 struct Observation {
   std::vector<std::pair<uint32_t, double>> events;  // index of the prior, number of intervals
   double excess = 0;
-  double variance = 0;  // of the excess, by chance: positive
+  double variance = 0;               // of the excess, by chance: positive
+  bool model_errors_cancel = false;  // it is of many methods: their model errors are not in it
 };
 
 struct Refitted {

@@ -110,6 +110,22 @@ TEST(Refit, OutliersHaveLittleWeight) {
     EXPECT_NEAR(refitted->mean[i], program.overheads[i], 1.5);
 }
 
+// Methods whose times were exchanged keep their sum, which decides.
+TEST(Refit, TheWholeHasNoModelError) {
+  const std::vector<Prior> priors = {{.mean = 40, .own = 1, .shared = 5}};
+  std::vector<Observation> observations;
+  for (int i = 0; i < 40; ++i)
+    observations.push_back(
+        {.events = {{0, 1e5}}, .excess = 1e5 * (i % 4 == 0 ? 76.0 : 36), .variance = 1e6});
+  const auto methods = Refit(priors, observations);
+  observations.push_back(
+      {.events = {{0, 4e6}}, .excess = 4e6 * 46, .variance = 1e10, .model_errors_cancel = true});
+  const auto whole = Refit(priors, observations);
+  ASSERT_TRUE(methods && whole);
+  EXPECT_LT(methods->mean[0], 44);
+  EXPECT_NEAR(whole->mean[0], 46, 0.5);
+}
+
 TEST(Refit, RefusesWhatIsNoNumber) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinite = std::numeric_limits<double>::infinity();

@@ -101,19 +101,6 @@ TEST_F(Refit, FindsTheOverheadThatTheProgramShowed) {
     EXPECT_NEAR(key.overhead, kOverhead, 4 * key.error) << ToString(key.key);
     EXPECT_LT(key.error, 2'000) << ToString(key.key);
   }
-  EXPECT_NEAR(refitting->slowdown, 0, 0.05);
-}
-
-TEST_F(Refit, ABusierMachineIsNoOverhead) {
-  WriteCounted();
-  WriteSampled("sampled", "Demo", 0.9);
-  Source counted = Open("counted", Trained());
-  std::vector<Source> sampled;
-  sampled.push_back(Open("sampled"));
-  const auto refitting = RefitToSamples(counted, sampled);
-  ASSERT_TRUE(refitting) << refitting.error().message;
-  EXPECT_NEAR(refitting->slowdown, 0.11, 0.05);
-  EXPECT_NEAR(refitting->refitted, 2.0 * kMethods * kCalls * kOverhead, 1e8);
 }
 
 TEST_F(Refit, ReportsUseItAndSaySo) {
