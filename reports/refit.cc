@@ -321,7 +321,7 @@ void PrintRefitting(const Source& counted, const Refitting& refitting, Output& o
   out.Print(" table     {} (made {})\n", counted.table_from,
             profile::CleanText(counted.table->made_at));
   out.Print(
-      " samples   {}, in {} methods; {:.1f} % of the time was in methods that the counted run did "
+      " based on  {}, in {} methods; {:.1f} % of the time was in methods that the counted run did "
       "not see\n",
       SamplesText(refitting), refitting.methods, PercentOf(refitting.uncounted, refitting.sampled));
   out.Print(" time      counted {}; sampled {}: {} more\n", amount(refitting.raw),
