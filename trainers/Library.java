@@ -300,7 +300,7 @@ public final class Library {
   private static final int CALLS = 200;
 
   private static long chain(long x) {
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 24; ++i) {
       x = x * 6364136223846793005L + 1442695040888963407L;
     }
     return x;
