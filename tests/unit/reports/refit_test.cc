@@ -121,6 +121,15 @@ TEST_F(Refit, ReportsUseItAndSaySo) {
   EXPECT_NE(counted.refitted.find("samples of one run"), std::string::npos) << counted.refitted;
 }
 
+TEST_F(Refit, ReportsSayThatAnOldTableHasNoEnds) {
+  WriteCounted();
+  calibrate::Table table = Trained();
+  const std::string says = "the error is without overlap and lost inlining";
+  EXPECT_EQ(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+  table.version = 2;
+  EXPECT_NE(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+}
+
 TEST_F(Refit, NamesWhatIsMissing) {
   WriteCounted();
   WriteSampled("sampled");
