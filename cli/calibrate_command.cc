@@ -14,6 +14,7 @@
 #include "calibrate/train/training.h"
 #include "cli/commands.h"
 #include "cli/record_options.h"
+#include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "profile/reader_text.h"
 #include "ptm/names/event_name.h"
@@ -21,6 +22,7 @@
 #include "record/interrupt_cost.h"
 #include "record/interruption.h"
 #include "record/java_command.h"
+#include "reports/refit.h"
 
 namespace jprof::cli {
 namespace {
@@ -33,6 +35,7 @@ using profile::CleanText;
 struct Options {
   std::string java, agent, metrics = "time", output, work;
   bool quick = false, show = false;
+  std::vector<std::string> check;
 };
 
 // `wanted`: a java program or the folder of a JDK; empty: JAVA_HOME, else PATH.
@@ -115,12 +118,13 @@ void EndProgress() {
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
   fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit),
              metric.granularity * scale);
-  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT", "OBSERVED",
-             "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT");
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT",
+             "OBSERVED", "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT", "LESS", "MORE");
   for (const auto& [key, value] : metric.keys) {
-    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(key),
-               value.count, value.observed * scale, value.truth * scale, value.overhead * scale,
-               value.spread * scale, value.repeat * scale, value.context * scale);
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n",
+               ToString(key), value.count, value.observed * scale, value.truth * scale,
+               value.overhead * scale, value.spread * scale, value.repeat * scale,
+               value.context * scale, value.less * scale, value.more * scale);
   }
   if (!metric.probes.empty()) {
     fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT",
@@ -227,9 +231,24 @@ Result<int> Show(const Options& options) {
   return 0;
 }
 
+// What overheads the program of the profiles really showed.
+Result<int> Check(const Options& options) {
+  auto opened =
+      OpenCountedAndSampled(options.check.front(), {options.check.begin() + 1, options.check.end()},
+                            {.file = options.output});
+  if (!opened) return std::unexpected(opened.error());
+  const auto refitting = reports::RefitToSamples(opened->counted, opened->sampled);
+  if (!refitting) return std::unexpected(refitting.error());
+  reports::Output out(stdout, isatty(STDOUT_FILENO) && getenv("NO_COLOR") == nullptr);
+  PrintRefitting(opened->counted, *refitting, out);
+  if (auto finished = out.Finish(); !finished) return std::unexpected(finished.error());
+  return 0;
+}
+
 // An interrupted calibration exits with the status of the signal.
 Result<int> Run(const Options& options) {
   if (options.show) return Show(options);
+  if (!options.check.empty()) return Check(options);
   auto done = Calibrate(options);
   const int number = Interruption::Number();
   if (done || number == 0) return done;
@@ -252,6 +271,14 @@ Action CalibrateCommand(CLI::App& sub, const Command&) {
   sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
   sub.add_flag("--show", options->show,
                "Print the existing tables (or --output's) instead of training");
+  sub.add_option(
+         "--check", options->check,
+         "Print what overhead a program really showed, per transition, instead of training: "
+         "raw times of a counted run less production times of sampled ones (lost inlining "
+         "and intrinsics are in it). A combined profile, or COUNTED SAMPLED... of one "
+         "program; the table is the profile's, or --output's")
+      ->expected(1, -1)
+      ->type_name("PROFILE...");
   return [options] { return Run(*options); };
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "profile/losses.h"
+#include "reports/refit.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
 
@@ -30,6 +32,7 @@ struct ReportArguments {
   std::string threads = "separate";
   std::string sort;
   TableChoice table;
+  std::string refit;  // empty: no; kRefitToOwn, or directories separated by commas
   reports::Options options;
 };
 
@@ -96,6 +99,28 @@ void ReportFolding(const reports::Source& source, reports::Format format) {
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
 
+constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
+
+// The profile, with its table refitted if requested.
+Result<reports::Source> OpenReported(const ReportArguments& arguments) {
+  if (arguments.refit.empty()) {
+    const bool is_combined = profile::IsCombined(arguments.directory);
+    const fs::path counted = fs::path(arguments.directory) / profile::kCountedProfile;
+    return OpenSource(is_combined ? counted.string() : arguments.directory, arguments.table);
+  }
+  std::vector<std::string> sampled;
+  if (arguments.refit != kRefitToOwn) {
+    for (const auto part : std::views::split(arguments.refit, ','))
+      sampled.emplace_back(part.begin(), part.end());
+  }
+  auto opened = OpenCountedAndSampled(arguments.directory, sampled, arguments.table);
+  if (!opened) return std::unexpected(opened.error());
+  const auto refitting = reports::RefitToSamples(opened->counted, opened->sampled);
+  if (!refitting) return std::unexpected(refitting.error());
+  reports::UseRefitted(opened->counted, *refitting);
+  return std::move(opened->counted);
+}
+
 Result<void> Run(ReportArguments arguments) {
   std::error_code error;
   if (arguments.report == "tprof") return PrintRecording(arguments);
@@ -112,7 +137,7 @@ Result<void> Run(ReportArguments arguments) {
   const bool is_combined = profile::IsCombined(arguments.directory);
   if (arguments.report == "combined" || (is_combined && arguments.report.empty()))
     return PrintCombinedProfile(arguments);
-  Result<reports::Source> source = OpenSource(arguments.directory, arguments.table);
+  Result<reports::Source> source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";
   const auto report = ChooseReport(!arguments.report.empty() ? arguments.report
@@ -168,6 +193,10 @@ Action ReportCommand(CLI::App& sub, const Command&) {
   sub.add_flag("--static-letters", options.static_letters,
                "Print lower-case type letters for static methods");
   AddTableOptions(sub, arguments->table);
+  sub.add_flag("--refit", arguments->refit,
+               "Refit the calibration table to samples of the same program: those of the combined "
+               "profile, or of these profiles (--refit=SAMPLED,SAMPLED...)")
+      ->excludes("--uncalibrated");
   return [arguments] { return StatusOf(Run(*arguments)); };
 }
 

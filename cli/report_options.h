@@ -1,7 +1,10 @@
-// The options that `report` and `compare` share: the choice of a calibration table.
+// The options that `report`, `compare` and `calibrate` share: the choice of a calibration table,
+// and the samples that it is refitted to.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "cli/profile_source.h"
 
@@ -9,5 +12,17 @@ namespace jprof::cli {
 
 // Adds --uncalibrated, --table and --force. `choice` must outlive the app.
 void AddTableOptions(CLI::App& command, TableChoice& choice);
+
+// A counted run and the sampled runs of the same program.
+struct CountedAndSampled {
+  reports::Source counted;
+  std::vector<reports::Source> sampled;
+};
+
+// `counted`: a combined profile if `sampled` is empty: then its counted run and all its sampled
+// ones. Error: it is no combined profile, or a profile cannot be opened.
+Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
+                                                const std::vector<std::string>& sampled,
+                                                const TableChoice& choice);
 
 }  // namespace jprof::cli

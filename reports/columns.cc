@@ -15,6 +15,8 @@ std::string TextOf(const Value& value) {
       return fmt::format_int(value.integer).str();
     case Value::Kind::kSigned:
       return fmt::format_int(static_cast<int64_t>(value.integer)).str();
+    case Value::Kind::kBelow:
+      return fmt::format("<{}", static_cast<int64_t>(value.integer));
     case Value::Kind::kNumber:
       return std::string(Tenths(value.number).text());
     case Value::Kind::kFixed:

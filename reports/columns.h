@@ -17,12 +17,16 @@ namespace jprof::reports {
 enum View : unsigned { kPeople = 1, kCsv = 2, kJson = 4 };
 
 struct Value {
-  enum class Kind : uint8_t { kMissing, kUnsigned, kSigned, kNumber, kFixed, kBool, kText };
+  enum class Kind : uint8_t { kMissing, kUnsigned, kSigned, kBelow, kNumber, kFixed, kBool, kText };
 
   static Value Missing() { return {}; }  // "-", an empty field, null
   static Value Integer(uint64_t value) { return {.kind = Kind::kUnsigned, .integer = value}; }
   static Value Signed(int64_t value) {
     return {.kind = Kind::kSigned, .integer = static_cast<uint64_t>(value)};
+  }
+  // Not measured well enough for a number, but less than this: "<7".
+  static Value Below(int64_t value) {
+    return {.kind = Kind::kBelow, .integer = static_cast<uint64_t>(value)};
   }
   static Value Number(double value) { return {.kind = Kind::kNumber, .number = value}; }
   static Value Fixed(double value, uint8_t digits) {

@@ -48,14 +48,29 @@ std::string Fallbacks(const MetricTotals& column) {
   return text;
 }
 
+// The corrected total with its error; as in rows, only its bound where the error is too large.
+std::string LeftText(const MetricTotals& column) {
+  const double base = column.raw - column.adjust;
+  const std::string error = AmountText(column, column.error);
+  if (2 * kDeviations95 * column.error <= base || column.error == 0)
+    return fmt::format("leaving {} +- {}", AmountText(column, base), error);
+  return fmt::format("leaving <{} (its error is {})",
+                     AmountText(column, std::max(0.0, base + kDeviations95 * column.error)), error);
+}
+
 void PrintCalibrated(const Source& source, const MetricTotals& column, Output& out) {
   out.Print("           calibrated with {} (made {})\n", source.table_from,
             profile::CleanText(source.table->made_at));
-  out.Print(
-      "           removed {} of {} ({:.1f} %), leaving {} +- {}; it moves in steps of {} raw\n",
-      AmountText(column, column.adjust), AmountText(column, column.raw),
-      PercentOf(column.adjust, column.raw), AmountText(column, column.raw - column.adjust),
-      AmountText(column, column.error), column.granularity);
+  if (!source.refitted.empty()) out.Print("           {}\n", source.refitted);
+  out.Print("           removed {} of {} ({:.1f} %), {}; it moves in steps of {} raw\n",
+            AmountText(column, column.adjust), AmountText(column, column.raw),
+            PercentOf(column.adjust, column.raw), LeftText(column), column.granularity);
+  if (column.info.is_time() && source.table->version < calibrate::kVersionWithEnds) {
+    out.Text(
+        "           the error is without overlap and lost inlining, which this table's training "
+        "did "
+        "not measure: run\n           jprof calibrate again\n");
+  }
   out.Print("           {}\n", Fallbacks(column));
   if (column.over_calibrated > 0) {
     out.Print(
@@ -145,6 +160,19 @@ std::string AmountIn(const std::string& unit, double value) {
   if (unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
   if (unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
   return fmt::format("{} {}", Rounded(value), unit);
+}
+
+Value BaseValue(const MetricTotals& column, const Cell& cell) {
+  if (column.calibrated && cell.is_vague()) {
+    const double upper = std::ceil(InUnit(column, cell.upper()));
+    return Value::Below(std::max(Rounded(upper), int64_t{1}));
+  }
+  return Value::Signed(Rounded(InUnit(column, std::max(cell.base(), 0.0))));
+}
+
+std::string_view BoundLegend(const Forest& forest) {
+  if (std::ranges::none_of(forest.metrics, &MetricTotals::calibrated)) return {};
+  return "           BASE <X: its 95 % interval, which ends at X, is wider than the value\n";
 }
 
 std::string AmountText(const MetricTotals& column, double raw) {
@@ -311,6 +339,7 @@ void JsonRun(const Source& source, std::string_view report, JsonWriter& json) {
   json.FixedMember("elapsed_s", Seconds(header, header.start_ticks, header.end_ticks), 6);
   if (const auto folded = profile::FoldedFrom(header))
     json.FixedMember("folded_from_s", *folded, 6);
+  if (!source.refitted.empty()) json.Member("refitted", source.refitted);
   json.EndObject();
 }
 

@@ -2,6 +2,7 @@
 // columns mean.
 #pragma once
 
+#include "reports/columns.h"
 #include "reports/forest.h"
 #include "reports/json_writer.h"
 #include "reports/output.h"
@@ -29,6 +30,12 @@ void JsonStacks(const Source& source, JsonWriter& json);
 std::string AmountText(const MetricTotals& column, double raw);
 // The same of a value that is in `unit` already.
 std::string AmountIn(const std::string& unit, double value);
+
+// A row's BASE in text: the corrected value, or "<X" with the upper end of its 95 % interval where
+// that interval is wider than the value. Values below 0 are 0.
+Value BaseValue(const MetricTotals& column, const Cell& cell);
+// The line of a legend that says so; empty if nothing is calibrated.
+std::string_view BoundLegend(const Forest& forest);
 
 // Losses and damages; one line if there are none.
 void PrintLosses(const Source& source, Output& out);

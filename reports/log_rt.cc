@@ -19,10 +19,13 @@ constexpr char kLogRtLegend[] =
 
 int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
 
-double MostRaw(const Rows& rows, size_t metric) {
+double MostRaw(const Rows& rows, size_t metric, bool calibrated) {
   double most = 0;
-  for (size_t i = 0; i < rows.rows.size(); ++i)
-    most = std::max(most, std::abs(static_cast<double>(rows.cell(i, metric).raw)));
+  for (size_t i = 0; i < rows.rows.size(); ++i) {
+    const Cell& cell = rows.cell(i, metric);
+    most = std::max(most, std::abs(static_cast<double>(cell.raw)));
+    if (calibrated && cell.is_vague()) most = std::max(most, cell.upper());
+  }
   return most;
 }
 
@@ -42,7 +45,8 @@ int LevelWidth(const Rows& rows) {
 void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
   const MetricTotals& metric = tree.forest.metrics[m];
   // Cumulative values may reach the total.
-  const double most = tree.options.cumulative ? metric.raw : MostRaw(tree.forest.rows, m);
+  const double most = std::max(tree.options.cumulative ? metric.raw : 0,
+                               MostRaw(tree.forest.rows, m, metric.calibrated));
   const int width = std::max(8, 1 + Digits(InUnit(metric, most)));
   const std::string suffix = m == 0 ? "" : "-" + std::to_string(m);
   const auto add = [&](const char* name, double (*raw)(const ShownRow&, size_t), double least) {
@@ -55,7 +59,8 @@ void AddMetricText(TreeColumns& columns, const NamedTree& tree, size_t m) {
     add("RAW", raw::Raw, kAny);
     add("ADJUST", raw::Adjust, kAny);
   }
-  add(metric.info.is_samples() ? "SAMPLES" : "BASE", raw::Base, 0);
+  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "BASE") + suffix, width},
+              [&metric, m](const TreeRow& row) { return BaseValue(metric, row.shown.cells[m]); });
   if (tree.options.raw) add("ERROR", raw::Error, kAny);
   if (tree.options.cumulative) add("CUM", raw::Cumulative, 0);
 }
@@ -113,6 +118,7 @@ void TextHead(NamedTree& tree, Output& out) {
         "           SAMPLES stands for BASE where samples were taken: of this node alone, not "
         "calibrated\n");
   }
+  out.Text(BoundLegend(tree.forest));
   out.Text("\n");
 }
 

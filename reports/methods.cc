@@ -73,7 +73,9 @@ void AddMetricText(MethodColumns& columns, const Forest& forest, const Options& 
     add("RAW", SelfRaw, kAny);
     add("ADJUST", SelfAdjust, kAny);
   }
-  add(forest.metrics[m].info.is_samples() ? "SAMPLES" : "BASE", SelfBase, 0);
+  const MetricTotals& metric = forest.metrics[m];
+  columns.Add(kPeople, {(metric.info.is_samples() ? "SAMPLES" : "BASE") + suffix, 15},
+              [&metric, m](const MethodRow& row) { return BaseValue(metric, row.sum.self[m]); });
   if (options.raw) add("ERROR", SelfError, kAny);
   add("CUM", WithCallees, 0);
 }
@@ -144,8 +146,8 @@ void TextHead(const Source& source, const Forest& forest, Output& out) {
       " legend    {} the metric in the method itself, CUM with all it called (recursion counted "
       "once), CTX calling\n"
       "           sequences it was seen in; shares are of BASE of the first metric (of CALLS if "
-      "there is none)\n\n",
-      HasCalls(forest) ? "BASE" : "SAMPLES");
+      "there is none)\n{}\n",
+      HasCalls(forest) ? "BASE" : "SAMPLES", BoundLegend(forest));
 }
 
 // --min-percent hides rows in text and Markdown only.

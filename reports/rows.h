@@ -8,6 +8,7 @@
 
 #include "calibrate/model/correct.h"
 #include "profile/reader.h"
+#include "reports/statistics.h"
 
 namespace jprof::reports {
 
@@ -34,6 +35,12 @@ struct Cell {
   double adjust = 0;
   float error = 0;
   double base() const { return static_cast<double>(raw) - adjust; }
+  // Of a corrected value: the upper end of its 95 % interval, and whether that is wider than the
+  // value, so that the value alone would look more exact than it is.
+  double upper() const { return base() + kDeviations95 * static_cast<double>(error); }
+  bool is_vague() const {
+    return error > 0 && !(2 * kDeviations95 * static_cast<double>(error) <= base());
+  }
 };
 
 struct Rows {

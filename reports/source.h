@@ -15,6 +15,7 @@ struct Source {
   std::optional<calibrate::Table> table;
   std::string table_from;    // where the table came from, to print
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
+  std::string refitted;      // what the table was refitted to (reports/refit.h); empty: it was not
 };
 
 enum class Sort { kFirst, kBase, kCalls };

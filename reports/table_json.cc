@@ -81,6 +81,7 @@ class JsonTable : public TableWriter {
       case Value::Kind::kUnsigned:
         return json_.Value(value.integer);
       case Value::Kind::kSigned:
+      case Value::Kind::kBelow:
         return json_.Value(static_cast<int64_t>(value.integer));
       case Value::Kind::kNumber:
         return json_.Number(value.number);

@@ -49,6 +49,11 @@ class TextWriter : public TableWriter {
     } else if (value.kind == Value::Kind::kSigned) {
       const fmt::format_int digits(static_cast<int64_t>(value.integer));
       Right({digits.data(), digits.size()}, width);
+    } else if (value.kind == Value::Kind::kBelow) {
+      const fmt::format_int digits(static_cast<int64_t>(value.integer));
+      if (digits.size() + 1 < width) Blanks(width - digits.size() - 1);
+      out_.Text("<");
+      out_.Text({digits.data(), digits.size()});
     } else if (value.kind == Value::Kind::kText && width == 0) {
       out_.Text(value.text);
     } else {

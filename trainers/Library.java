@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
  * Ordinary programs, for the cost of probes in real code with many methods, branches and objects,
  * which differs from the cost between the empty methods of ShapeXX. Each kernel has a few hundred
  * to a few thousand calls, most of them in the class library; its data is random and too large for
- * branch predictors to learn. The JVM's options determine the compile state. Prints for each kernel
+ * branch predictors to learn. The last two kernels are not ordinary: they are the ends of what a
+ * probe can cost. The JVM's options determine the compile state. Prints for each kernel
  * "shape Library regex 12345.6 7890.1" (ns per walk, median of the rounds; then the counts of the
  * named counters, mean of all walks).
  *
@@ -45,6 +46,9 @@ public final class Library {
   private long sink;
 
   private Library() {
+    for (int i = 0; i < data.length; ++i) {
+      data[i] = random.nextInt();
+    }
     for (int i = 0; i < words.length; ++i) {
       final StringBuilder word = new StringBuilder();
       for (int length = 2 + random.nextInt(8); length > 0; --length) {
@@ -290,8 +294,55 @@ public final class Library {
     sink += text.toString().hashCode();
   }
 
+  // The ends of what a probe can cost. It costs least where the processor executes it while it waits
+  // for the program (a chain of dependent multiplications), most where the program leaves no
+  // execution unit idle (independent operations, branches that cannot be predicted).
+  private static final int CALLS = 200;
+
+  private static long chain(long x) {
+    for (int i = 0; i < 24; ++i) {
+      x = x * 6364136223846793005L + 1442695040888963407L;
+    }
+    return x;
+  }
+
+  private void dependent() {
+    long x = sink;
+    for (int i = 0; i < CALLS; ++i) {
+      x = chain(x);
+    }
+    sink = x;
+  }
+
+  private final int[] data = new int[1 << 12];
+
+  private int work(int at) {
+    int a = 1, b = 2, c = 3, d = 4;
+    for (int i = 0; i < 2; ++i) {
+      final int value = data[at + i & data.length - 1];
+      a += value;
+      b ^= value;
+      c += i;
+      d -= at;
+      if ((value & 1) == 0) {
+        a ^= d;
+      }
+    }
+    return a + b + c + d;
+  }
+
+  private void independent() {
+    int sum = 0;
+    for (int i = 0; i < CALLS; ++i) {
+      sum += work(next * 7 + i * 3);
+    }
+    next = next + 1 & LINES - 1;
+    sink += sum;
+  }
+
   private static final String[] KERNELS = {
     "regex", "count", "tree", "format", "decimal", "dates", "sort", "streams", "properties", "parse", "graph", "build",
+    "dependent", "independent",
   };
 
   private void drive(int kernel) {
@@ -307,7 +358,9 @@ public final class Library {
       case 8: properties(); break;
       case 9: parse(); break;
       case 10: graph(); break;
-      default: build(); break;
+      case 11: build(); break;
+      case 12: dependent(); break;
+      default: independent(); break;
     }
   }
 

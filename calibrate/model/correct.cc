@@ -86,14 +86,14 @@ class OverheadCache {
   explicit OverheadCache(const Metric& metric)
       : metric_(metric), cached_(4 * kLetters * kLetters) {}
 
-  const Found& Of(EventKind previous, char running, EventKind event, char other) {
+  const Found& Of(const Key& key) {
     const size_t index =
-        ((static_cast<size_t>(previous) * 2 + static_cast<size_t>(event)) * kLetters +
-         IndexOf(running)) *
+        ((static_cast<size_t>(key.previous) * 2 + static_cast<size_t>(key.event)) * kLetters +
+         IndexOf(key.running)) *
             kLetters +
-        IndexOf(other);
+        IndexOf(key.other);
     Entry& entry = cached_[index];
-    if (!entry.valid) entry = {true, Lookup(metric_, {previous, running, event, other})};
+    if (!entry.valid) entry = {true, Lookup(metric_, key)};
     return entry.found;
   }
 
@@ -108,6 +108,25 @@ class OverheadCache {
   const Metric& metric_;
   std::vector<Entry> cached_;
 };
+
+// Calls visit(node, key, events) for the intervals that the part's entries ended, which are its
+// parent's, and those that its exits ended, which are the node's.
+template <typename Visit>
+void ForEachOf(const CountedTree& tree, const NodeTypes& types, uint32_t part, const Visit& visit) {
+  const uint32_t node = tree.former[part] ? tree.parent[part] : part;
+  const uint32_t parent = tree.parent[node];
+  if (parent == kRoot) return;  // nothing enters a thread
+  const char letter = tree.letter[part];
+  for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
+    const uint32_t entries = tree.counts[part][static_cast<size_t>(previous)];
+    const uint32_t exits = tree.counts[part][2 + static_cast<size_t>(previous)];
+    if (entries + uint64_t{exits} == 0) continue;
+    types.ForEach(parent, [&](char other, double weight) {
+      visit(parent, Key{previous, other, EventKind::kEntry, letter}, entries * weight);
+      visit(node, Key{previous, letter, EventKind::kExit, other}, exits * weight);
+    });
+  }
+}
 
 class Corrector {
  public:
@@ -127,8 +146,7 @@ class Corrector {
     }
   }
 
-  // Attributes the intervals that this part's entries ended to the parent, and those that its exits
-  // ended to the node.
+  // Removes the cost of the intervals that this part's events ended.
   void Add(uint32_t part) {
     const uint32_t node = tree_.former[part] ? tree_.parent[part] : part;
     const uint32_t parent = tree_.parent[node];
@@ -138,17 +156,9 @@ class Corrector {
         probes_.find(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
     if (probe != probes_.end()) AttributeProbes(part, node, parent, probe->second);
     const double take = probe != probes_.end() ? 0 : 1;
-    for (const EventKind previous : {EventKind::kEntry, EventKind::kExit}) {
-      const uint32_t entries = tree_.counts[part][static_cast<size_t>(previous)];
-      const uint32_t exits = tree_.counts[part][2 + static_cast<size_t>(previous)];
-      if (entries + uint64_t{exits} == 0) continue;
-      types_.ForEach(parent, [&](char other, double weight) {
-        Attribute(parent, entries * weight, take,
-                  overheads_.Of(previous, other, EventKind::kEntry, letter));
-        Attribute(node, exits * weight, take,
-                  overheads_.Of(previous, letter, EventKind::kExit, other));
-      });
-    }
+    ForEachOf(tree_, types_, part, [&](uint32_t of, const Key& key, double events) {
+      Attribute(of, events, take, overheads_.Of(key));
+    });
   }
 
   Correction Finish() {
@@ -183,8 +193,7 @@ class Corrector {
     result_.events[static_cast<size_t>(found.level)] += events;
     const double variance = found.value.spread * found.value.spread + event_variance_;
     result_.error[node] += static_cast<float>(events * variance);
-    systematic_[node] +=
-        static_cast<float>(events * std::hypot(found.value.repeat, found.value.context));
+    systematic_[node] += static_cast<float>(events * found.value.Systematic());
   }
 
   const CountedTree& tree_;
@@ -198,6 +207,15 @@ class Corrector {
 };
 
 }  // namespace
+
+void ForEachInterval(const CountedTree& tree, const IntervalVisitor& visit) {
+  const NodeTypes types(tree);
+  for (uint32_t part = 0; part < tree.parent.size(); ++part) {
+    ForEachOf(tree, types, part, [&](uint32_t node, const Key& key, double events) {
+      if (events > 0) visit(node, key, events);
+    });
+  }
+}
 
 Correction Correct(const CountedTree& tree, const Metric& metric, double event_variance) {
   Corrector corrector(tree, metric, event_variance);

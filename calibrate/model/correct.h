@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,12 +38,16 @@ struct CountedTree {
   std::span<const Kept> kept = {};  // optional: nothing is kept
 };
 
+// Calls visit(node, key, events) for all intervals of the tree; a node's key may come repeatedly.
+using IntervalVisitor = std::function<void(uint32_t node, const Key& key, double events)>;
+void ForEachInterval(const CountedTree& tree, const IntervalVisitor& visit);
+
 // All in the metric's raw units; adjust and error are per part, 0 for superseded parts (their
 // node includes them).
 struct Correction {
   std::vector<double> adjust;
   // About one standard deviation: sqrt(sum of events * spread^2) + sum of events *
-  // hypot(repeat, context), over the node's keys.
+  // Overhead::Systematic(), over the node's keys.
   std::vector<float> error;
   double total_error = 0;                   // the same for the sum of BASE over the whole tree
   std::array<double, kLevels> events = {};  // number of intervals by Level

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace jprof::calibrate {
@@ -42,7 +43,8 @@ const Overhead* FindSmallest(const Metric& metric, EventKind event) {
 json OverheadToJson(const Overhead& value) {
   return {{"count", value.count},       {"observed", value.observed}, {"truth", value.truth},
           {"overhead", value.overhead}, {"minimum", value.minimum},   {"spread", value.spread},
-          {"repeat", value.repeat},     {"context", value.context}};
+          {"repeat", value.repeat},     {"context", value.context},   {"less", value.less},
+          {"more", value.more}};
 }
 
 Overhead OverheadFromJson(const json& from) {
@@ -53,7 +55,9 @@ Overhead OverheadFromJson(const json& from) {
           .minimum = from.at("minimum").get<double>(),
           .spread = from.at("spread").get<double>(),
           .repeat = from.at("repeat").get<double>(),
-          .context = from.at("context").get<double>()};
+          .context = from.at("context").get<double>(),
+          .less = from.value("less", 0.0),  // since version 3
+          .more = from.value("more", 0.0)};
 }
 
 json ProbeToJson(const Probe& probe) {
@@ -96,12 +100,14 @@ Result<Metric> MetricFromJson(const json& from) {
 
 Result<Table> TableFromJson(const json& from) {
   const int version = from.at("version").get<int>();
-  if (version != kTableVersion) {
-    return Fail("calibration table has version {}, this jprof reads {}: run jprof calibrate again",
-                version, kTableVersion);
+  if (version < kOldestTableVersion || version > kTableVersion) {
+    return Fail(
+        "calibration table has version {}, this jprof reads {} to {}: run jprof calibrate again",
+        version, kOldestTableVersion, kTableVersion);
   }
   Table table{.fingerprint = from.at("fingerprint").get<Fingerprint>(),
-              .made_at = from.at("made_at").get<std::string>()};
+              .made_at = from.at("made_at").get<std::string>(),
+              .version = version};
   for (const json& entry : from.at("metrics")) {
     auto metric = MetricFromJson(entry);
     if (!metric) return std::unexpected(metric.error());
@@ -121,6 +127,11 @@ Found Lookup(const Metric& metric, const Key& key) {
   if (const Overhead* found = FindIgnoringStatic(metric, any)) return {*found, Level::kAnyPrevious};
   if (const Overhead* found = FindSmallest(metric, key.event)) return {*found, Level::kPerEvent};
   return {};
+}
+
+double Overhead::Systematic() const {
+  constexpr double kDeviations95 = 1.959964;  // standard deviations of a normal that hold 95 %
+  return std::hypot(repeat, context, std::max(less, more) / kDeviations95);
 }
 
 Metric Rebased(Metric metric, double bias) {
@@ -177,7 +188,7 @@ std::string ToJson(const Table& table) {
                        {"keys", std::move(keys)},
                        {"probes", std::move(probes)}});
   }
-  const json whole = {{"version", kTableVersion},
+  const json whole = {{"version", table.version},
                       {"made_at", table.made_at},
                       {"fingerprint", table.fingerprint},
                       {"metrics", std::move(metrics)}};

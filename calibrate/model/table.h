@@ -15,7 +15,10 @@
 
 namespace jprof::calibrate {
 
-inline constexpr int kTableVersion = 2;
+// Tables since version 2 are read; version 3 added the ends of what a probe can cost.
+inline constexpr int kTableVersion = 3;
+inline constexpr int kOldestTableVersion = 2;
+inline constexpr int kVersionWithEnds = 3;
 
 // Of one key and one metric, in the metric's raw units (clock ticks for time, events for counters).
 struct Overhead {
@@ -28,6 +31,14 @@ struct Overhead {
   double repeat = 0;    // |difference| of a second, independent training's overhead from this one
   double context = 0;   // variation with the surrounding work: standard deviation over the
                         // trainer's kernels
+  // How far the overhead can be from the truth in production: below it where the processor executes
+  // the probe in the gaps of the program, above it where there are no gaps, and by lost inlining.
+  double less = 0;
+  double more = 0;
+
+  // One standard deviation of what no number of events averages away; the ends count as those of an
+  // interval of 95 %.
+  double Systematic() const;
 };
 
 struct Metric {
@@ -63,7 +74,8 @@ std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint
 
 struct Table {
   Fingerprint fingerprint;
-  std::string made_at;  // ISO 8601
+  std::string made_at;          // ISO 8601
+  int version = kTableVersion;  // of the file
   std::vector<Metric> metrics;
 
   const Metric* Find(std::string_view metric_name) const;

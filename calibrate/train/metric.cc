@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 
 #include "calibrate/train/training.h"
 
@@ -49,6 +50,66 @@ double MeanPerEvent(const std::vector<Equation>& equations) {
   return events > 0 ? total / events : 0;
 }
 
+double CostOf(const Probes& probes, char type, const Calls& of) {
+  const auto probe = probes.find(type);
+  if (probe == probes.end()) return 0;
+  return of.calls * probe->second.Sum() + of.arguments * probe->second.argument +
+         of.results * probe->second.result;
+}
+
+// The kernels in which a probe costs least and most (trainers/Library.java); no ordinary programs.
+constexpr std::string_view kCheapest = "Library dependent";
+constexpr std::string_view kDearest = "Library independent";
+
+double EventsOf(const Walk& walk) {
+  double events = 0;
+  for (const auto& [key, count] : walk.counts) events += count;
+  return events;
+}
+
+// What the profiler adds to an event of the walk beyond the table's overhead.
+double LeftOf(const Walk& walk, const std::vector<double>& truth, const Metric& metric,
+              const MetricMetadata& metadata) {
+  double residue = walk.metrics[metadata.index] - metadata.RawTruth(truth);
+  for (const auto& [key, count] : walk.counts) {
+    if (metric.probes.empty()) residue -= count * Lookup(metric, key).value.overhead;
+  }
+  for (const auto& [type, calls] : walk.by_type) residue -= CostOf(metric.probes, type, calls);
+  return residue / EventsOf(walk);
+}
+
+// What lost inlining costs an event: most of what it costs in ordinary programs.
+double LostInlining(const Walks& kernels, const MetricMetadata& metadata) {
+  std::vector<double> lost;
+  for (const auto& [name, walk] : kernels.walks) {
+    const auto truth = kernels.truth.find(name), inlined = kernels.inlined.find(name);
+    if (truth == kernels.truth.end() || inlined == kernels.inlined.end()) continue;
+    const double events = EventsOf(walk);
+    const double more = metadata.RawTruth(truth->second) - metadata.RawTruth(inlined->second);
+    if (events > 0) lost.push_back(more / events);
+  }
+  const Centre centre = CentreOf(std::move(lost));
+  return std::max(0.0, centre.median + centre.deviation);
+}
+
+// Sets how far the overheads of a state can be from the truth, by the kernels at both ends.
+void SetEnds(char state, const Walks& kernels, const MetricMetadata& metadata, Metric& metric) {
+  double less = 0, more = 0;
+  for (const auto& [name, walk] : kernels.walks) {
+    const auto truth = kernels.truth.find(name);
+    if (truth == kernels.truth.end() || EventsOf(walk) == 0) continue;
+    const double left = LeftOf(walk, truth->second, metric, metadata);
+    less = std::max(less, name == kCheapest ? -left : 0);
+    more = std::max(more, name == kDearest ? left : 0);
+  }
+  more += LostInlining(kernels, metadata);
+  for (auto& [key, value] : metric.keys) {
+    if (std::toupper(static_cast<unsigned char>(key.running)) != state) continue;
+    value.less = less;
+    value.more = more;
+  }
+}
+
 // The empty methods of the shapes show how transitions differ. In ordinary code, probes cost
 // slightly more or less, and the difference varies. Moves the overheads of each state by the
 // typical residue in its kernels.
@@ -62,14 +123,8 @@ void FitToKernels(const Evidence& evidence, const MetricMetadata& metadata, Metr
       value.truth -= left.median;
       value.context = left.deviation;
     }
+    SetEnds(state, kernels, metadata, metric);
   }
-}
-
-double CostOf(const Probes& probes, char type, const Calls& of) {
-  const auto probe = probes.find(type);
-  if (probe == probes.end()) return 0;
-  return of.calls * probe->second.Sum() + of.arguments * probe->second.argument +
-         of.results * probe->second.result;
 }
 
 // Calls visit(walk, other walk, difference of what probes add to the two) for every shape and the
@@ -110,14 +165,8 @@ std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
   std::vector<double> left;
   for (const auto& [name, walk] : kernels.walks) {
     const auto truth = kernels.truth.find(name);
-    if (truth == kernels.truth.end()) continue;
-    double residue = walk.metrics[metadata.index] - metadata.RawTruth(truth->second), events = 0;
-    for (const auto& [key, count] : walk.counts) {
-      if (metric.probes.empty()) residue -= count * Lookup(metric, key).value.overhead;
-      events += count;
-    }
-    for (const auto& [type, calls] : walk.by_type) residue -= CostOf(metric.probes, type, calls);
-    if (events > 0) left.push_back(residue / events);
+    if (truth == kernels.truth.end() || name == kCheapest || name == kDearest) continue;
+    if (EventsOf(walk) > 0) left.push_back(LeftOf(walk, truth->second, metric, metadata));
   }
   return left;
 }
@@ -238,6 +287,8 @@ Metric Combine(const Metric& first, const Metric& second) {
     value.minimum = std::min(value.minimum, other.minimum);
     value.spread = (value.spread + other.spread) / 2;
     value.context = (value.context + other.context) / 2;
+    value.less = std::max(value.less, other.less);
+    value.more = std::max(value.more, other.more);
   }
   return both;
 }

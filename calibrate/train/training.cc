@@ -57,6 +57,7 @@ struct Program {
   std::vector<std::string> options;  // of the JVM
   std::string main;
   std::vector<std::string> arguments;
+  bool inlines = false;  // production code instead of the code that there is with probes
 };
 
 // The same program with the arguments that make it count its own true cost.
@@ -93,6 +94,9 @@ std::map<char, Program> Kernels(const Sizes& sizes) {
           {'R', {{}, "Library", {"2000", "200", "3"}}}};
 }
 
+// Lost inlining is in the error of times only; the interpreter does not inline.
+bool MeasuresInlining(const Sizes& sizes, char state) { return !sizes.few_walks && state != 'I'; }
+
 class Runner {
  public:
   Runner(const Plan& plan, int total) : plan_(plan), total_(total) {}
@@ -127,7 +131,7 @@ class Runner {
     std::vector<std::string> argv = {plan_.java.string()};
     if (!agent_options.empty())
       argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
-    argv.push_back("-XX:-Inline");  // the same code as with probes
+    if (!program.inlines) argv.push_back("-XX:-Inline");  // the same code as with probes
     argv.push_back("-XX:+UseSerialGC");
     argv.insert(argv.end(), program.options.begin(), program.options.end());
     argv.push_back("-Xbootclasspath/a:" + plan_.trainers.string());
@@ -266,6 +270,18 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
   return Walks{.truth = LeastOf(truths), .walks = LeastOf(walks)};
 }
 
+// The production time of each kernel.
+Result<Truth> RunInlined(Runner& runner, Program program, int repeats) {
+  program.inlines = true;
+  std::vector<Truth> truths;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    auto truth = runner.Run("without the profiler, with inlining", program, "");
+    if (!truth) return std::unexpected(truth.error());
+    truths.push_back(std::move(*truth));
+  }
+  return LeastOf(truths);
+}
+
 Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& sizes,
                              std::optional<ProfileMetadata>& metadata) {
   auto shapes = Compare(runner, plan, Shapes(plan, sizes.untraced), Shapes(plan, sizes.traced),
@@ -276,6 +292,10 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
     auto kernels = Compare(runner, plan, program, program, sizes.kernel_repeats, metadata);
     if (!kernels) return std::unexpected(kernels.error());
     evidence.kernels[state] = std::move(*kernels);
+    if (!MeasuresInlining(sizes, state)) continue;
+    auto inlined = RunInlined(runner, program, sizes.kernel_repeats);
+    if (!inlined) return std::unexpected(inlined.error());
+    evidence.kernels[state].inlined = std::move(*inlined);
   }
   auto profile =
       runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
@@ -308,7 +328,9 @@ void CrossCheck(const Metric& table, const Evidence& other, const MetricMetadata
 
 Result<Trained> Train(const Plan& plan) {
   const Sizes sizes = SizesOf(plan);
-  const int kernel_runs = 2 * sizes.kernel_repeats * static_cast<int>(Kernels(sizes).size());
+  int kernel_runs = 0;
+  for (const auto& [state, program] : Kernels(sizes))
+    kernel_runs += (MeasuresInlining(sizes, state) ? 3 : 2) * sizes.kernel_repeats;
   Runner runner(plan, sizes.trainings * (2 * sizes.repeats + kernel_runs + 1));
   std::optional<ProfileMetadata> metadata;
   std::vector<Evidence> trainings;

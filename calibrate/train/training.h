@@ -49,7 +49,8 @@ Result<Trained> Train(const Plan& plan);
 
 // The results of the runs of one training: of the shapes, and of the kernels by compile state.
 struct Walks {
-  Truth truth;  // by shape, including the driver
+  Truth truth;    // by shape, including the driver
+  Truth inlined;  // of kernels: the same with inlining; empty if that was not run
   std::map<ShapeName, Walk> walks;
 };
 struct Evidence : Walks {
@@ -83,7 +84,8 @@ std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricMetad
 std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence,
                                           const MetricMetadata& metadata);  // of counters
 
-// What the profiler adds to an event of each kernel beyond the table's overhead, in raw units.
+// What the profiler adds to an event of each ordinary kernel beyond the table's overhead, in raw
+// units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
                                  const MetricMetadata& metadata);
 

@@ -38,7 +38,7 @@ def node(word, parent, entries=0, exits=0, self_time=0):
 
 def profile(directory, thread=b"main", class_name="app/Main", name="run", node_count=3,
             thread_count=1,
-            methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, **meta):
+            methods_bytes=None, trace_blocks=0, mode="callflow", method_flags=0, self_time=70_000, **meta):
     """One thread that called one method once. `counts` are the counts in the header."""
     methods = method(1, class_name, name, "()V", method_flags)
     header = struct.pack("<8s6I3Q2I3Q3Q5Q9I", b"JPROFCTL", 1, 4096, 256, 64, thread_count, 1,
@@ -49,7 +49,7 @@ def profile(directory, thread=b"main", class_name="app/Main", name="run", node_c
     record = struct.pack("<4I", 2, 0, 77, 1).ljust(136, b"\0") + thread.ljust(88, b"\0")
     write(directory, "control", header.ljust(4096, b"\0") + record.ljust(256, b"\0"))
     write(directory, "nodes",
-          bytes(64) + node(THREAD, 0, self_time=5) + node(INTERPRETED + 1, 1, 1, 1, 70_000))
+          bytes(64) + node(THREAD, 0, self_time=5) + node(INTERPRETED + 1, 1, 1, 1, self_time))
     write(directory, "methods", methods)
     write(directory, "meta.json", json.dumps(
         {"format": 1, "jprof": "0.1.0", "mode": mode, "pid": 42, "command": ["java", "Demo"],

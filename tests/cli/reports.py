@@ -189,10 +189,10 @@ class Made(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.profile = made.profile(os.path.join(self.folder, "made.jprof"), method_flags=1)
 
-    def table(self, cpu, name):
+    def table(self, cpu, name, repeat=0.5):
         cost = {"count": 9, "observed": 1010, "truth": 10, "overhead": 1000, "minimum": 900,
                 "spread": 2,
-                "repeat": 0.5, "context": 0}
+                "repeat": repeat, "context": 0}
         keys = {f"{previous}-{one}-{event}-{other}": cost for previous in ("En", "Ex")
                 for event in ("En", "Ex")
                 for one in "ITi" for other in "ITi"}
@@ -232,6 +232,64 @@ class Made(unittest.TestCase):
         self.assertIn("cannot read the calibration table",
                       self.report("--table", "nowhere.json", status=2))
         self.report("--table", other, "--uncalibrated", status=2)
+
+    SAMPLES = {"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
+               "period": 1000, "period_unit": "ns", "period_clock": "cpu"}
+
+    def combine(self):
+        """A combined profile of a counted run of 70,000 ns in a method, and one with 60 samples of
+        1,000 ns in it."""
+        combined = os.path.join(self.folder, "app.jprof")
+        shutil.copytree(self.profile, os.path.join(combined, "counted"))
+        sampled = made.profile(os.path.join(combined, "sampled-1"), mode="scs", method_flags=1,
+                               self_time=60, metrics=[self.SAMPLES])
+        made.write(combined, "runs.json", json.dumps(
+            {"format": 1, "runs": [{"role": "counted", "profile": "counted"},
+                                   {"role": "sampled", "profile": "sampled-1"}]}).encode())
+        return combined, os.path.join(combined, "counted"), sampled
+
+    def check(self, *words, status=0):
+        done = subprocess.run([JPROF, "calibrate", "--check", *words], cwd=self.folder,
+                              capture_output=True, text=True, env={"HOME": self.folder},
+                              timeout=60)
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_check_prints_the_overhead_that_samples_show(self):
+        combined, counted, sampled = self.combine()
+        table = self.table("c", "fits.json", repeat=5000)  # hardly known: samples say more
+        text = self.check(combined, "--output", table)
+        self.assertIn("60 samples of one run, in 1 methods; 0.0 % of the time", text)
+        self.assertRegex(text, r"time +counted 70000 ns; sampled 60000 ns: 10000 ns more")
+        self.assertRegex(text, r"(?m)^Ex-i-Ex-T +1 +1000\.00 +[2-9]\d\d\d\.")
+        self.assertEqual(text, self.check(counted, sampled, "--output", table).replace(
+            counted, os.path.join(combined, "counted")))
+
+    def test_check_names_what_is_missing(self):
+        combined, counted, sampled = self.combine()
+        self.assertIn("run jprof calibrate", self.check(combined, status=1))
+        self.assertIn("is no combined profile: name the sampled profiles",
+                      self.check(counted, status=2))
+        os.remove(os.path.join(combined, "runs.json"))
+        self.assertIn("is no combined profile", self.check(combined, status=2))
+
+    def test_refit_is_used_and_said(self):
+        combined, counted, sampled = self.combine()
+        table = self.table("c", "fits.json", repeat=5000)  # hardly known: samples say more
+        self.profile = counted
+        trained = self.report("--table", table)
+        self.assertNotIn("refitted", trained)
+        refitted = self.report("--table", table, f"--refit={sampled}")
+        self.assertIn("refitted to 60 samples of one run", refitted)
+        removed = lambda *more: json.loads(
+            self.report("--table", table, "--format", "json", *more))["metrics"][0]["removed"]
+        self.assertGreater(removed(f"--refit={sampled}"), removed())
+        self.assertIn("is no combined profile", self.report("--refit", status=2))
+        self.profile = combined
+        self.assertIn("refitted to 60 samples of one run",
+                      self.report("--table", table, "--refit"))
+        self.report("--refit", "--uncalibrated", status=2)
+
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ Table SampleTable() {
   Table table{.fingerprint = {{"cpu", "Xeon"}, {"jvm", "17.0.15"}},
               .made_at = "2026-01-02T03:04:05Z"};
   Metric time{.name = "time", .unit = "ns", .granularity = 26, .bias = 54.5};
-  time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125, 0.75};
+  time.keys[*ParseKey("En-J-En-N")] = {1000, 30.5, 2.25, 28.25, 1, 12.5, 0.125, 0.75, 2.5, 3.5};
   time.keys[*ParseKey("Ex-r-Ex-R")] = {7, 26, 1, 25, 0, 13, -0.5};
   Metric count{.name = "PAPI_TOT_INS", .unit = "events"};
   count.keys[*ParseKey("En-I-Ex-I")] = {5, 60, 4, 56, 58, 3, 0};
@@ -35,6 +35,8 @@ void ExpectSame(const Overhead& a, const Overhead& b) {
   EXPECT_EQ(a.spread, b.spread);
   EXPECT_EQ(a.repeat, b.repeat);
   EXPECT_EQ(a.context, b.context);
+  EXPECT_EQ(a.less, b.less);
+  EXPECT_EQ(a.more, b.more);
 }
 
 TEST(Table, JsonRoundTrip) {
@@ -72,7 +74,8 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
       {"", "calibration table is damaged"},
       {"[1,2]", "calibration table is damaged"},
       {good.substr(0, good.size() / 2), "calibration table is damaged"},
-      {Replaced(good, "\"version\": 2", "\"version\": 9"), "version 9, this jprof reads 2"},
+      {Replaced(good, "\"version\": 3", "\"version\": 9"), "version 9, this jprof reads 2 to 3"},
+      {Replaced(good, "\"version\": 3", "\"version\": 1"), "version 1, this jprof reads 2 to 3"},
       {Replaced(good, "\"version\"", "\"ersion\""), "'version' not found"},
       {Replaced(good, "\"spread\"", "\"spred\""), "'spread' not found"},
       {Replaced(good, "En-J-En-N", "En-J-En-8"), "\"En-J-En-8\" is no transition"},
@@ -84,6 +87,30 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
     ASSERT_FALSE(table) << c.text;
     EXPECT_NE(table.error().message.find(c.names), std::string::npos) << table.error().message;
   }
+}
+
+// Version 2 did not know the ends of what a probe can cost.
+TEST(Table, AnOlderTableIsRead) {
+  std::string text = Replaced(ToJson(SampleTable()), "\"version\": 3", "\"version\": 2");
+  for (const char* name : {"\"less\"", "\"more\""}) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
+      text.replace(at, 6, "\"x\"");
+  }
+  const auto table = FromJson(text);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->version, 2);
+  for (const auto& [key, value] : table->metrics[0].keys) {
+    EXPECT_EQ(value.less, 0);
+    EXPECT_EQ(value.more, 0);
+  }
+  EXPECT_EQ(FromJson(ToJson(*table))->version, 2);
+}
+
+TEST(Table, TheEndsAreAnIntervalOf95Percent) {
+  const Overhead ends = {.less = 1.959964, .more = 0.5};
+  EXPECT_NEAR(ends.Systematic(), 1, 1e-6);
+  const Overhead all = {.repeat = 3, .context = 4, .less = 0, .more = 12 * 1.959964};
+  EXPECT_NEAR(all.Systematic(), 13, 1e-5);
 }
 
 TEST(Table, FindsAMetricByName) {

@@ -118,6 +118,29 @@ TEST(MakeMetric, MovesEachStateByWhatIsTypicallyLeftInItsKernels) {
   EXPECT_NE(moved, 0);
 }
 
+TEST(MakeMetric, TheEndsOfAStateAreInItsKernels) {
+  Evidence evidence = SampleMachine().Observe();
+  for (const auto& [name, overhead] : {std::pair{"Library a", 33.0},
+                                       {"Library b", 34.0},
+                                       {"Library c", 35.0},
+                                       {"Library dependent", 28.0},
+                                       {"Library independent", 36.5}}) {
+    AddKernel(evidence, 'J', name, overhead);
+    AddKernel(evidence, 'R', name, overhead);
+    evidence.kernels['R'].inlined[name] = {(5000 - 200 * 1.5) * kScale};
+  }
+  const MetricMetadata metadata = Time();
+  for (const auto& [key, value] : MakeMetric(evidence, metadata).keys) {
+    const char state = static_cast<char>(std::toupper(key.running));
+    if (state != 'J' && state != 'R') continue;
+    EXPECT_NEAR(value.less, 6, 1e-6) << ToString(key);  // of the ordinary ones' 34
+    EXPECT_NEAR(value.more, 2.5 + (state == 'R' ? 1.5 : 0), 1e-6) << ToString(key);
+    EXPECT_NEAR(value.context, 1.4826, 1e-6);  // the ends are no ordinary kernels
+  }
+  EXPECT_EQ(LeftPerEvent(evidence.kernels.at('R'), MakeMetric(evidence, metadata), metadata).size(),
+            3u);
+}
+
 TEST(CentreOf, AnOutlierMovesNothing) {
   EXPECT_EQ(CentreOf({}).median, 0);
   EXPECT_EQ(CentreOf({7}).median, 7);

@@ -54,6 +54,24 @@ TEST(TableWriter, Text) {
             "    -2 123456    - b\n");
 }
 
+TEST(TableWriter, TextOfABound) {
+  EXPECT_EQ(TextOf(Value::Below(7)), "<7");
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = open_memstream(&text, &size);
+  Output out(file);
+  std::vector<Column> columns = {{"BASE", 6}, {"NAME"}};
+  const Layout layout;
+  const auto writer = EntryOf(Format::kText).make(layout, out);
+  writer->Begin(columns);
+  writer->Row(std::vector<Value>{Value::Below(42), Value::Text("a")});
+  writer->Row(std::vector<Value>{Value::Below(1234567), Value::Text("b")});
+  EXPECT_TRUE(out.Finish());
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, size), "  BASE NAME\n   <42 a\n<1234567 b\n");
+  std::free(text);
+}
+
 TEST(TableWriter, CsvQuotesAndCleans) {
   EXPECT_EQ(Printed(Format::kCsv, {{"a,\"b\"", 1, 1}, {"c\nd\x01\xff", kNan, 2}}),
             "n,fixed,count,none,\"name, it\"\n"

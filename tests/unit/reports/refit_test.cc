@@ -1,0 +1,161 @@
+// A counted profile whose overheads are known, and samples of the same program.
+#include "reports/refit.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/unit/reports/sampled_profile.h"
+
+namespace jprof::reports {
+namespace {
+
+namespace fs = std::filesystem;
+using enum MethodType;
+
+constexpr int kMethods = 12;
+constexpr int kCalls = 2000;           // of each method
+constexpr int64_t kWork = 50'000;      // ns of one call
+constexpr int64_t kOverhead = 20'000;  // ns of an interval: large, so that few calls suffice
+constexpr int64_t kSampleNanos = 1'000'000;
+
+class Refit : public testing::Test {
+ protected:
+  Refit() { fs::create_directories(folder_); }
+  ~Refit() override { fs::remove_all(folder_); }
+
+  // Method i takes i times kWork for one call; main calls them and does nothing itself.
+  void WriteCounted() {
+    profile::SyntheticProfile counted;
+    const profile::MethodId main = counted.AddMethod("Demo", "main", "()V");
+    std::vector<profile::MethodId> methods;
+    for (int i = 0; i < kMethods; ++i)
+      methods.push_back(counted.AddMethod("Demo", "m" + std::to_string(i), "()V"));
+    const size_t thread = counted.AddThread("main", 100);
+    counted.Enter(thread, main, kRejitted, 0);
+    for (int call = 0; call < kCalls; ++call) {
+      for (int i = 0; i < kMethods; ++i) {
+        counted.Enter(thread, methods[static_cast<size_t>(i)], kRejitted, kOverhead);
+        counted.Exit(thread, kOverhead + i * kWork);
+      }
+    }
+    counted.Exit(thread, kOverhead);
+    counted.Write(Path("counted"));
+  }
+
+  // `factor`: of the production times in the samples.
+  void WriteSampled(const std::string& name, const std::string& class_name = "Demo",
+                    double factor = 1, const char* metrics = kTimeMetrics) {
+    SampledProfile sampled(metrics, 1);
+    const profile::MethodId main = sampled.made.AddMethod(class_name, "main", "()V");
+    const size_t thread = sampled.made.AddThread("main", 100);
+    for (int i = 1; i < kMethods; ++i) {
+      const profile::MethodId method =
+          sampled.made.AddMethod(class_name, "m" + std::to_string(i), "()V");
+      const auto samples =
+          static_cast<int64_t>(factor * static_cast<double>(kCalls * i * kWork / kSampleNanos));
+      sampled.Sample(thread, {{main}, {method}}, {samples});
+    }
+    sampled.Write(Path(name));
+  }
+
+  fs::path Path(const std::string& name) const { return folder_ / name; }
+
+  Source Open(const std::string& name, std::optional<calibrate::Table> table = {}) const {
+    auto reader = profile::Reader::Open(Path(name).string());
+    EXPECT_TRUE(reader);
+    return {std::move(*reader), std::move(table), "table", "no table: run jprof calibrate"};
+  }
+
+  // A table that takes too little: 15,000 ns, which a second training would confirm within 3,000.
+  static calibrate::Table Trained() {
+    calibrate::Table table = DemoTable();
+    for (auto& [key, value] : table.metrics[0].keys) {
+      value.overhead = 15'000;
+      value.spread = 100;
+      value.repeat = 3'000;
+      value.context = 3'000;
+    }
+    return table;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("refit-" + std::to_string(getpid()));
+};
+
+TEST_F(Refit, FindsTheOverheadThatTheProgramShowed) {
+  WriteCounted();
+  WriteSampled("sampled-1");
+  WriteSampled("sampled-2");
+  Source counted = Open("counted", Trained());
+  std::vector<Source> sampled;
+  sampled.push_back(Open("sampled-1"));
+  sampled.push_back(Open("sampled-2"));
+  const auto refitting = RefitToSamples(counted, sampled);
+  ASSERT_TRUE(refitting) << refitting.error().message;
+  EXPECT_EQ(refitting->methods, 1u + kMethods);
+  EXPECT_EQ(refitting->runs, 2u);
+  EXPECT_EQ(refitting->uncounted, 0);
+  EXPECT_NEAR(refitting->refitted, 2.0 * kMethods * kCalls * kOverhead, 5e7);
+  for (const RefitKey& key : refitting->keys) {
+    EXPECT_EQ(key.trained.overhead, 15'000);
+    if (key.events < 1000) continue;
+    EXPECT_NEAR(key.overhead, kOverhead, 4 * key.error) << ToString(key.key);
+    EXPECT_LT(key.error, 2'000) << ToString(key.key);
+  }
+}
+
+TEST_F(Refit, ReportsUseItAndSaySo) {
+  WriteCounted();
+  WriteSampled("sampled");
+  Source counted = Open("counted", Trained());
+  std::vector<Source> sampled;
+  sampled.push_back(Open("sampled"));
+  const auto refitting = RefitToSamples(counted, sampled);
+  ASSERT_TRUE(refitting);
+  UseRefitted(counted, *refitting);
+  const Printed before = Print("methods", Path("counted"), {}, Trained());
+  EXPECT_EQ(before.text.find("refitted"), std::string::npos);
+  const auto forest = LoadForest(counted, {});
+  ASSERT_TRUE(forest);
+  EXPECT_NEAR(forest->metrics[0].adjust, 2.0 * kMethods * kCalls * kOverhead, 1e8);
+  EXPECT_GT(forest->metrics[0].error, 0);
+  EXPECT_NE(counted.refitted.find("samples of one run"), std::string::npos) << counted.refitted;
+}
+
+TEST_F(Refit, ReportsSayThatAnOldTableHasNoEnds) {
+  WriteCounted();
+  calibrate::Table table = Trained();
+  const std::string says = "the error is without overlap and lost inlining";
+  EXPECT_EQ(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+  table.version = 2;
+  EXPECT_NE(Print("log-rt", Path("counted"), {}, table).text.find(says), std::string::npos);
+}
+
+TEST_F(Refit, NamesWhatIsMissing) {
+  WriteCounted();
+  WriteSampled("sampled");
+  WriteSampled("other", "Other");
+  WriteSampled("elapsed", "Demo", 1,
+               R"({"name":"samples","unit":"samples","scale":1,"kind":"samples","period":1000000,)"
+               R"("period_unit":"ns","period_clock":"elapsed"})");
+  const auto message = [&](const std::string& counted_name, bool with_table,
+                           const std::string& sampled_name) {
+    Source counted = Open(counted_name, with_table ? std::optional(Trained()) : std::nullopt);
+    std::vector<Source> sampled;
+    if (!sampled_name.empty()) sampled.push_back(Open(sampled_name));
+    const auto refitting = RefitToSamples(counted, sampled);
+    return refitting ? "none" : refitting.error().message;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_EQ(message("counted", true, "sampled"), "none");
+  EXPECT_TRUE(has(message("counted", false, "sampled"), "run jprof calibrate"));
+  EXPECT_TRUE(has(message("counted", true, ""), "no sampled profile"));
+  EXPECT_TRUE(has(message("counted", true, "other"), "no sampled method in common"));
+  EXPECT_TRUE(has(message("counted", true, "elapsed"), "no samples of CPU time"));
+  EXPECT_TRUE(has(message("counted", true, "counted"), "no samples of CPU time"));
+  EXPECT_TRUE(has(message("sampled", true, "sampled"), "no times to refit"));
+}
+
+}  // namespace
+}  // namespace jprof::reports
