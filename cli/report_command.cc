@@ -99,14 +99,25 @@ void ReportFolding(const reports::Source& source, reports::Format format) {
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
 
+// The counted run of a combined profile, with the production times of its contexts for log-rt.
+Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
+  auto combined = OpenCombined(arguments.directory, arguments.table);
+  if (!combined) return std::unexpected(combined.error());
+  if (arguments.report != "log-rt") return std::move(combined->counted);
+  const auto view = reports::LoadCombined(*combined);
+  if (!view) return std::unexpected(view.error());
+  combined->counted.production = reports::ProductionOf(*view);
+  return std::move(combined->counted);
+}
+
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
 
 // The profile, with its table refitted if requested.
 Result<reports::Source> OpenReported(const ReportArguments& arguments) {
   if (arguments.refit.empty()) {
-    const bool is_combined = profile::IsCombined(arguments.directory);
-    const fs::path counted = fs::path(arguments.directory) / profile::kCountedProfile;
-    return OpenSource(is_combined ? counted.string() : arguments.directory, arguments.table);
+    return profile::IsCombined(arguments.directory)
+               ? OpenCounted(arguments)
+               : OpenSource(arguments.directory, arguments.table);
   }
   std::vector<std::string> sampled;
   if (arguments.refit != kRefitToOwn) {
@@ -137,6 +148,7 @@ Result<void> Run(ReportArguments arguments) {
   const bool is_combined = profile::IsCombined(arguments.directory);
   if (arguments.report == "combined" || (is_combined && arguments.report.empty()))
     return PrintCombinedProfile(arguments);
+  if (is_combined) arguments.options.merged = true;  // the sampled runs' threads are others
   Result<reports::Source> source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
   const bool sampled = source->reader.meta().mode == "scs";

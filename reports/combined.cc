@@ -269,6 +269,36 @@ class Differences {
 
 }  // namespace
 
+bool MayHideInCaller(const CombinedView& view, uint32_t context) {
+  // HotSpot inlines no call that was made less often: MinInliningThreshold.
+  constexpr uint64_t kLeastCalls = 250;
+  const CombinedContext& self = view.tree.contexts[context];
+  const CombinedContext& caller = view.tree.contexts[self.parent];
+  if (self.parent == 0 || !self.is_java || self.calls == 0) return false;
+  const bool could = (caller.type == 'R' || caller.type == 'L') && self.calls >= kLeastCalls;
+  return self.type == 'L' || (could && !self.sampled);
+}
+
+ProductionTimes ProductionOf(const CombinedView& view) {
+  ProductionTimes times(view.context_of.size());
+  std::vector<bool> given(view.tree.contexts.size());
+  for (size_t row = 0; row < times.size(); ++row) {
+    const uint32_t context = view.context_of[row];
+    if (context == kNoRow || given[context]) continue;
+    given[context] = true;
+    ProductionTime& time = times[row];
+    time = {.known = true, .samples = SamplesOfAll(view.tree, context)};
+    time.time = view.times->Of(view.tree.OwnSamples(context));
+    time.all = view.times->Of(view.tree.AllSamples(context));
+    if (!MayHideInCaller(view, context)) continue;
+    const uint32_t caller = view.tree.contexts[context].parent;
+    const double callers = view.times->Of(view.tree.OwnSamples(caller)).value;
+    time.time.high += callers;
+    time.all.high += callers;
+  }
+  return times;
+}
+
 std::string CommandText(const std::vector<std::string>& command) {
   std::string text;
   for (const std::string& word : command) {

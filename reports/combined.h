@@ -46,8 +46,9 @@ struct CombinedView {
   RunFacts counted;
   std::vector<RunFacts> sampled;
   std::vector<RunDifference> differences;
-  std::vector<uint32_t> context_of;  // by row of the counted profile's merged forest
-  bool calibrated = false;           // times of the counted run
+  // By row of the counted profile's merged forest; kNoRow: added to its caller's.
+  std::vector<uint32_t> context_of;
+  bool calibrated = false;  // times of the counted run
 
   // Shares of all samples, from 0 to 1.
   double uncounted = 0;        // in methods that the counted run did not see in that context
@@ -55,6 +56,15 @@ struct CombinedView {
   double calls_unsampled = 0;  // share of calls in contexts without a sample
   uint64_t counted_contexts = 0, sampled_contexts = 0, common_contexts = 0;
 };
+
+// Whether the context's time may have been attributed to its caller: it was inlined, or it was
+// called but never sampled and could have been inlined. C2 keeps no record of which instructions
+// are the inlined method's where it unrolls a loop. Then the interval extends to the caller's own
+// time.
+bool MayHideInCaller(const CombinedView& view, uint32_t context);
+
+// The production times of each row of the counted profile's merged forest.
+ProductionTimes ProductionOf(const CombinedView& view);
 
 // The words of a command without the agent.
 std::string CommandText(const std::vector<std::string>& command);

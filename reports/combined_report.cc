@@ -9,6 +9,7 @@
 #include "profile/reader_text.h"
 #include "reports/columns.h"
 #include "reports/combined.h"
+#include "reports/estimate_text.h"
 #include "reports/formats.h"
 #include "reports/header.h"
 
@@ -41,33 +42,12 @@ struct CombinedRow {
   bool hidden = false;
 
   bool has_calls() const { return is_java && calls > 0 && !hidden; }
-  Estimate PerCall(const Estimate& whole) const {
+  Estimate OfCall(const Estimate& whole) const {
     return Scaled(whole, 1 / static_cast<double>(calls));
   }
 };
 
 using CombinedColumns = Columns<CombinedRow>;
-
-double Half(const Estimate& estimate) { return (estimate.high - estimate.low) / 2; }
-
-// At most one decimal where digits are few.
-std::string Plain(double value) {
-  return value < 999.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
-}
-
-// "<X" where the interval is wider than the value: it says only that much.
-std::string Bounded(const Estimate& estimate, std::string (*text)(double)) {
-  if (Half(estimate) > estimate.value) return "<" + text(estimate.high);
-  return text(estimate.value);
-}
-
-std::string Milliseconds(double ns) {
-  return ns < 99.95e6 ? fmt::format("{:.1f}", ns / 1e6) : fmt::format("{:.0f}", ns / 1e6);
-}
-
-std::string HalfText(const Estimate& estimate, std::string (*text)(double)) {
-  return Half(estimate) > estimate.value ? "" : text(Half(estimate));
-}
 
 double Sum(const std::vector<double>& values) {
   double sum = 0;
@@ -91,10 +71,10 @@ struct Texts {
 
 void AddTextValues(CombinedColumns& columns, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.time = Bounded(row.time, Milliseconds));
+    return Value::Text(texts.time = BoundedText(row.time, Milliseconds));
   });
   columns.Add(kPeople, {"CUM", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.all = Bounded(row.all, Milliseconds));
+    return Value::Text(texts.all = BoundedText(row.all, Milliseconds));
   });
   columns.Add(kPeople, {"+-", 7}, [&texts](const CombinedRow& row) {
     return Value::Text(texts.half = HalfText(row.all, Milliseconds));
@@ -103,11 +83,11 @@ void AddTextValues(CombinedColumns& columns, Texts& texts) {
               [](const CombinedRow& row) { return Value::Fixed(100 * row.share.value, 1); });
   columns.Add(kPeople, {"NS/CALL", 10}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
-    return Value::Text(texts.per_call = Bounded(row.PerCall(row.all), Plain));
+    return Value::Text(texts.per_call = BoundedText(row.OfCall(row.all), PerCall));
   });
   columns.Add(kPeople, {"+-", 8}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
-    return Value::Text(texts.per_call_half = HalfText(row.PerCall(row.all), Plain));
+    return Value::Text(texts.per_call_half = HalfText(row.OfCall(row.all), PerCall));
   });
   columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
     texts.name.assign(row.level, ' ');
@@ -159,9 +139,9 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
   AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.all; });
   AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.share; });
   AddEstimate(columns, "ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.PerCall(row.all); });
+              [](const CombinedRow& row) { return row.OfCall(row.all); });
   AddEstimate(columns, "own_ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.PerCall(row.time); });
+              [](const CombinedRow& row) { return row.OfCall(row.time); });
   if (tree.has_times) {
     columns.Add(kData, {"counted_ns"},
                 [](const CombinedRow& row) { return Value::Number(row.counted_ns); });
@@ -257,6 +237,11 @@ class CombinedWalk {
       row.all_samples[run] = tree_.AllSamples(index, run);
     row.counted_all = tree_.counted_all[index];
     Estimate(row);
+    if (MayHideInCaller(view_, index)) {
+      const double callers = view_.times->Of(tree_.OwnSamples(context.parent)).value;
+      row.time.high += callers;
+      row.all.high += callers;
+    }
     return row;
   }
 

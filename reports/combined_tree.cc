@@ -78,7 +78,7 @@ std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Visit& 
   std::vector<uint32_t> contexts(size);
   for (uint32_t i = 0; i < size; ++i) {
     places[i] = PlaceOf(forest, i, places);
-    contexts[i] = places[i].context;
+    contexts[i] = places[i].folded ? kNoRow : places[i].context;
     visit(i, places[i]);
   }
   return contexts;

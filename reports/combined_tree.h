@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,13 +53,20 @@ struct CombinedTree {
 
   double Samples(size_t context, size_t run) const { return samples[context * runs + run]; }
   double AllSamples(size_t context, size_t run) const { return all_samples[context * runs + run]; }
+  std::span<const double> OwnSamples(size_t context) const {
+    return std::span(samples).subspan(context * runs, runs);
+  }
+  std::span<const double> AllSamples(size_t context) const {
+    return std::span(all_samples).subspan(context * runs, runs);
+  }
 };
 
 class CombinedTreeBuilder {
  public:
   explicit CombinedTreeBuilder(size_t runs) { tree_.runs = runs; }
 
-  // Returns the context of each row. `time_metric`: the metric of the forest with the time, or
+  // Returns the context of each row; kNoRow for rows that are added to their caller's.
+  // `time_metric`: the metric of the forest with the time, or
   // none.
   std::vector<uint32_t> AddCounted(Forest& forest, size_t time_metric);
   // `metric`: of the forest; its unit of time is `period_ns` a sample.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/estimate_text.h"
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
@@ -81,7 +82,53 @@ void AddMetrics(TreeColumns& columns, const NamedTree& tree) {
   if (tree.options.cumulative) AddList(columns, tree, "cumulative", raw::Cumulative);
 }
 
-TreeColumns LogRtColumns(const NamedTree& tree) {
+const ProductionTime* ProductionOf(const TreeRow& row) {
+  const ProductionTimes& times = row.tree.source.production;
+  const bool known = row.shown.row < times.size() && times[row.shown.row].known;
+  return known ? &times[row.shown.row] : nullptr;
+}
+
+// Of a combined profile: what the sampled runs say (reports/combined.h). `text` lives until the row
+// is written.
+struct ProductionTexts {
+  std::string time, all, half, per_call;
+};
+void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
+  using Make = std::string (*)(const ProductionTime&, uint64_t calls);
+  const auto text = [&](const char* name, int width, std::string& buffer, Make make) {
+    columns.Add(kPeople, {name, width}, [&buffer, make](const TreeRow& row) {
+      const ProductionTime* time = ProductionOf(row);
+      return time ? Value::Text(buffer = make(*time, row.shown.calls)) : Value::Missing();
+    });
+  };
+  columns.Add(kPeople, {"SAMPLES", 7}, [](const TreeRow& row) {
+    const ProductionTime* time = ProductionOf(row);
+    return time ? Value::Signed(Rounded(time->samples)) : Value::Missing();
+  });
+  text("TIME", 8, texts.time,
+       [](const ProductionTime& time, uint64_t) { return BoundedText(time.time, Milliseconds); });
+  text("CUM", 8, texts.all,
+       [](const ProductionTime& time, uint64_t) { return BoundedText(time.all, Milliseconds); });
+  text("+-", 7, texts.half,
+       [](const ProductionTime& time, uint64_t) { return HalfText(time.all, Milliseconds); });
+  text("NS/CALL", 9, texts.per_call, [](const ProductionTime& time, uint64_t calls) {
+    if (calls == 0) return std::string("-");
+    return BoundedText(Scaled(time.all, 1 / static_cast<double>(calls)), PerCall);
+  });
+  const auto number = [&](const char* name, double (*of)(const ProductionTime&)) {
+    columns.Add(kCsv | kJson, {name}, [of](const TreeRow& row) {
+      const ProductionTime* time = ProductionOf(row);
+      return time ? Value::Number(of(*time)) : Value::Missing();
+    });
+  };
+  number("production_samples", [](const ProductionTime& time) { return time.samples; });
+  number("production_ns", [](const ProductionTime& time) { return time.time.value; });
+  number("production_cum_ns", [](const ProductionTime& time) { return time.all.value; });
+  number("production_cum_low_ns", [](const ProductionTime& time) { return time.all.low; });
+  number("production_cum_high_ns", [](const ProductionTime& time) { return time.all.high; });
+}
+
+TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   const auto calls = [](const TreeRow& row) { return Value::Integer(row.shown.calls); };
   const auto callees = [](const TreeRow& row) { return Value::Integer(row.shown.callees); };
   const auto dispatches = [](const TreeRow& row) { return Value::Integer(row.shown.dispatches); };
@@ -98,6 +145,7 @@ TreeColumns LogRtColumns(const NamedTree& tree) {
   columns.Add(kCsv | kJson, {"calls"}, calls);
   columns.Add(kCsv | kJson, {"cee"}, callees);
   AddMetrics(columns, tree);
+  if (!tree.source.production.empty()) AddProduction(columns, texts);
   columns.Add(kPeople, {"DS", 2}, dispatches);
   columns.Add(kCsv | kJson, {"ds"}, dispatches);
   columns.Add(kPeople, {"IN", 2}, none);
@@ -119,6 +167,12 @@ void TextHead(NamedTree& tree, Output& out) {
         "calibrated\n");
   }
   out.Text(BoundLegend(tree.forest));
+  if (!tree.source.production.empty()) {
+    out.Text(
+        "           SAMPLES, TIME, CUM, +-, NS/CALL: production times of the sampled runs, in ms "
+        "(jprof "
+        "report combined)\n");
+  }
   out.Text("\n");
 }
 
@@ -129,7 +183,8 @@ Result<void> PrintLogRt(Source& source, const Options& options, Output& out) {
   if (!forest) return std::unexpected(forest.error());
   NamedTree tree(source, *forest, options);
   if (options.format == Format::kCollapsed) return PrintCollapsed(tree, out);
-  TreeColumns columns = LogRtColumns(tree);
+  ProductionTexts texts;
+  TreeColumns columns = LogRtColumns(tree, texts);
   Section head = {.text = [&](Output& text) { TextHead(tree, text); },
                   .json =
                       [&](JsonWriter& json) {

@@ -3,12 +3,22 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "calibrate/model/table.h"
 #include "profile/reader.h"
 #include "reports/formats.h"
+#include "reports/statistics.h"
 
 namespace jprof::reports {
+
+// What sampled runs say about the rows of a counted profile whose threads are merged.
+struct ProductionTime {
+  bool known = false;  // false: added to another row
+  double samples = 0;
+  Estimate time, all;  // ns, of one run: alone, and with everything below
+};
+using ProductionTimes = std::vector<ProductionTime>;  // by row
 
 struct Source {
   profile::Reader reader;
@@ -16,6 +26,7 @@ struct Source {
   std::string table_from;    // where the table came from, to print
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
   std::string refitted;      // what the table was refitted to (reports/refit.h); empty: it was not
+  ProductionTimes production = {};  // empty: not a combined profile
 };
 
 enum class Sort { kFirst, kBase, kCalls };

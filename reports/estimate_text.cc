@@ -1,0 +1,29 @@
+#include "reports/estimate_text.h"
+
+#include <fmt/format.h>
+
+namespace jprof::reports {
+namespace {
+
+double Half(const Estimate& estimate) { return (estimate.high - estimate.low) / 2; }
+
+}  // namespace
+
+std::string Milliseconds(double value) {
+  return value < 99.95e6 ? fmt::format("{:.1f}", value / 1e6) : fmt::format("{:.0f}", value / 1e6);
+}
+
+std::string PerCall(double value) {
+  return value < 999.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string BoundedText(const Estimate& estimate, NumberText* text) {
+  if (Half(estimate) > estimate.value) return "<" + text(estimate.high);
+  return text(estimate.value);
+}
+
+std::string HalfText(const Estimate& estimate, NumberText* text) {
+  return Half(estimate) > estimate.value ? "" : text(Half(estimate));
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,20 @@
+// Estimated times as reports print them: a value and half of its 95 % interval, or only the upper
+// end where the interval is wider than the value.
+#pragma once
+
+#include <string>
+
+#include "reports/statistics.h"
+
+namespace jprof::reports {
+
+using NumberText = std::string(double value);
+NumberText Milliseconds;  // of ns; one decimal below 100 ms
+NumberText PerCall;       // of ns; one decimal below 1000
+
+// "12.3", or "<45.6".
+std::string BoundedText(const Estimate& estimate, NumberText* text);
+// Half of the interval; empty where BoundedText is a bound.
+std::string HalfText(const Estimate& estimate, NumberText* text);
+
+}  // namespace jprof::reports
