@@ -56,9 +56,10 @@ def cases_of(program, jdk, focus):
         return
     for mode in jvms.MODES:
         yield Case(program, jdk, mode, "callflow")
-        if mode in COMPILED_BY_C2:
+        if mode == "c2" or (mode in COMPILED_BY_C2 and program.name == "Intrinsics"):
             yield Case(program, jdk, mode, "callflow,keep_intrinsics")
-    yield Case(program, jdk, "c2", "calltree,keep_intrinsics")
+    if program.name == "Intrinsics":
+        yield Case(program, jdk, "c2", "calltree,keep_intrinsics")
     yield Case(program, jdk, "tiered", "calltree")
     yield Case(program, jdk, "tiered", "callflow,fold_recursion")
     yield Case(program, jdk, "int", "calltree,fold_recursion")
