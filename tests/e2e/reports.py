@@ -1,6 +1,7 @@
 """Runs `jprof report` and checks the rules for every log-rt report."""
 import collections
 import json
+import subprocess
 
 import child
 from expectations import Calls
@@ -21,6 +22,21 @@ def run_report(jprof, kind, directory, *options):
 
 def log_rt(jprof, directory, *options):
     return json.loads(run_report(jprof, "log-rt", directory, "--format", "json", *options))
+
+
+def stream_log_gen(jprof, directory):
+    """The number of events that log-gen prints, and what stands behind them. There may be tens of
+    millions: each is a line, and only counted."""
+    command = [jprof, "report", "log-gen", "--format", "json", directory]
+    with child.running(command, stdout=subprocess.PIPE) as printed:
+        next(printed.stdout)  # what stands before the events
+        rows, last = 0, b""
+        for line in printed.stdout:
+            rows += last.startswith(b"{")
+            last = line
+        if printed.wait() != 0:
+            raise ReportFailed(f"report log-gen {directory}: status {printed.returncode}")
+    return rows, json.loads(b"{" + last.strip().lstrip(b"],"))
 
 
 def calls_of(report):

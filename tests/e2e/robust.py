@@ -450,9 +450,10 @@ def disk_full_for_a_while(lab):
         threads_ = raw_profile.RawProfile(directory).threads
         events, dropped = (
             sum(t[key] for t in threads_) for key in ("trace_events", "trace_dropped"))
-        report = json.loads(reports.run_report(lab.jprof, "log-gen", directory, "--format", "json"))
-        if report["event_count"] != events:
-            failures.append(f"{report['event_count']} events in the report, {events} were written")
+        rows, report = reports.stream_log_gen(lab.jprof, directory)
+        if not rows == report["event_count"] == events:
+            failures.append(f"{rows} events in the report, which counts {report['event_count']}; "
+                            f"{events} were written")
         losses = report["losses"]
         if not dropped or losses["trace_dropped"] != dropped or not losses["disk_full"]:
             failures.append(f"{dropped} dropped, and the report has {report['losses']}")
