@@ -37,6 +37,9 @@ into two halves, and the choice is the one whose estimates from one half predict
   prior-callflow `weight` samples for each sample taken, divided by callflow's times over all
                  contexts, and the own samples
   prior-calls    the same, divided in proportion to calls^a
+  tree-callflow  top down: of the samples of a context with all below it, its own part and that of
+                 each context below, with `weight` samples divided by callflow's times
+  tree-calls     the same, divided in proportion to calls^a
   callflow-only  callflow's times alone
   samples        the own samples as they are: without a score, as many contexts have none
 
@@ -136,6 +139,33 @@ Values Prior(const Values& seen, const Values& base, double weight) {
   return result;
 }
 
+// Top down (a Polya tree): a context's probability with all below it is divided into its own part
+// and those of the contexts below in proportion to samples + weight * base.
+Values PolyaTree(const Tree& tree, const Values& seen, const Values& base, double weight) {
+  Values own_base = base;
+  const double least = 1e-9 * (Sum(base) + 1e-9) / static_cast<double>(seen.size());
+  for (double& value : own_base) value += least;
+  const Values samples = tree.Inclusive(seen), bases = tree.Inclusive(own_base);
+  double all_samples = 0, all_bases = 0;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (tree.parent[i] != Tree::kNone) continue;
+    all_samples += samples[i];
+    all_bases += bases[i];
+  }
+  const auto part = [weight](double s, double b, double whole_s, double whole_b) {
+    return (s + weight * b / whole_b) / (whole_s + weight);
+  };
+  Values inclusive(seen.size()), own(seen.size());
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const uint32_t parent = tree.parent[i];
+    inclusive[i] = parent == Tree::kNone ? part(samples[i], bases[i], all_samples, all_bases)
+                                         : inclusive[parent] * part(samples[i], bases[i],
+                                                                    samples[parent], bases[parent]);
+    own[i] = inclusive[i] * part(seen[i], own_base[i], samples[i], bases[i]);
+  }
+  return own;
+}
+
 double Score(const Values& probabilities, const Values& samples) {
   double score = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -158,7 +188,8 @@ std::vector<Estimator> Estimators(const Tree& tree) {
   constexpr double kPowers[] = {0, 0.25, 0.5, 0.75, 1};
   constexpr double kWeights[] = {0.3, 1, 3, 10, 30, 100};
   constexpr double kPriors[] = {0.01, 0.03, 0.1, 0.3, 1, 3};
-  Estimator plain{"plain", {}}, calls{"calls", {}}, blend{"blend", {}}, prior{"prior-calls", {}};
+  Estimator plain{"plain", {}}, calls{"calls", {}}, blend{"blend", {}}, prior{"prior-calls", {}},
+      polya{"tree-calls", {}};
   for (const double alpha : kAlphas) {
     plain.choices.push_back({fmt::format("{}", alpha),
                              [&tree, alpha](const Values& s) { return Plain(tree, s, alpha); }});
@@ -171,6 +202,12 @@ std::vector<Estimator> Estimators(const Tree& tree) {
           {fmt::format("{}/{}", power, weight),
            [weights, weight](const Values& s) { return Prior(s, weights, weight); }});
     }
+    for (const double weight : kWeights) {
+      polya.choices.push_back(
+          {fmt::format("{}/{}", power, weight), [&tree, weights, weight](const Values& s) {
+             return PolyaTree(tree, s, weights, weight);
+           }});
+    }
     const Values parts = Divided(tree, std::move(weights));
     calls.choices.push_back({fmt::format("{}", power), [&tree, parts](const Values& s) {
                                return Blend(tree, s, parts, -1);
@@ -181,7 +218,7 @@ std::vector<Estimator> Estimators(const Tree& tree) {
            [&tree, parts, weight](const Values& s) { return Blend(tree, s, parts, weight); }});
     }
   }
-  std::vector<Estimator> all = {plain, calls, blend, prior};
+  std::vector<Estimator> all = {plain, calls, blend, prior, polya};
   all.push_back({"samples", {{"", [](const Values& s) { return Prior(s, s, 0); }}}});
   if (Sum(tree.callflow) <= 0) return all;
   const Values parts = Divided(tree, tree.callflow);
@@ -201,6 +238,13 @@ std::vector<Estimator> Estimators(const Tree& tree) {
                                       }});
   }
   all.push_back(prior_callflow);
+  Estimator polya_callflow{"tree-callflow", {}};
+  for (const double weight : kWeights) {
+    polya_callflow.choices.push_back({fmt::format("{}", weight), [&tree, weight](const Values& s) {
+                                        return PolyaTree(tree, s, tree.callflow, weight);
+                                      }});
+  }
+  all.push_back(polya_callflow);
   all.push_back({"callflow-only", {{"", [&tree](const Values&) {
                                       return Plain(tree, tree.callflow,
                                                    1e-6 * Sum(tree.callflow) /
