@@ -14,6 +14,7 @@
 
 #include "profile/combined.h"
 #include "reports/combined.h"
+#include "reports/shrinkage.h"
 
 namespace {
 
@@ -55,7 +56,7 @@ double Sum(const Values& values) { return std::accumulate(values.begin(), values
 
 // The counted contexts. Samples of other code are those of the Java method that called it.
 struct Tree {
-  static constexpr uint32_t kNone = 0xffffffffu;
+  static constexpr uint32_t kNone = kNoParent;
   std::vector<uint32_t> parent, method;
   size_t methods = 0;
   Values calls, callflow;
@@ -139,33 +140,6 @@ Values Prior(const Values& seen, const Values& base, double weight) {
   return result;
 }
 
-// Top down (a Polya tree): a context's probability with all below it is divided into its own part
-// and those of the contexts below in proportion to samples + weight * base.
-Values PolyaTree(const Tree& tree, const Values& seen, const Values& base, double weight) {
-  Values own_base = base;
-  const double least = 1e-9 * (Sum(base) + 1e-9) / static_cast<double>(seen.size());
-  for (double& value : own_base) value += least;
-  const Values samples = tree.Inclusive(seen), bases = tree.Inclusive(own_base);
-  double all_samples = 0, all_bases = 0;
-  for (size_t i = 0; i < seen.size(); ++i) {
-    if (tree.parent[i] != Tree::kNone) continue;
-    all_samples += samples[i];
-    all_bases += bases[i];
-  }
-  const auto part = [weight](double s, double b, double whole_s, double whole_b) {
-    return (s + weight * b / whole_b) / (whole_s + weight);
-  };
-  Values inclusive(seen.size()), own(seen.size());
-  for (size_t i = 0; i < seen.size(); ++i) {
-    const uint32_t parent = tree.parent[i];
-    inclusive[i] = parent == Tree::kNone ? part(samples[i], bases[i], all_samples, all_bases)
-                                         : inclusive[parent] * part(samples[i], bases[i],
-                                                                    samples[parent], bases[parent]);
-    own[i] = inclusive[i] * part(seen[i], own_base[i], samples[i], bases[i]);
-  }
-  return own;
-}
-
 double Score(const Values& probabilities, const Values& samples) {
   double score = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -205,7 +179,7 @@ std::vector<Estimator> Estimators(const Tree& tree) {
     for (const double weight : kWeights) {
       polya.choices.push_back(
           {fmt::format("{}/{}", power, weight), [&tree, weights, weight](const Values& s) {
-             return PolyaTree(tree, s, weights, weight);
+             return ShrunkShares(tree.parent, s, weights, weight);
            }});
     }
     const Values parts = Divided(tree, std::move(weights));
@@ -241,7 +215,7 @@ std::vector<Estimator> Estimators(const Tree& tree) {
   Estimator polya_callflow{"tree-callflow", {}};
   for (const double weight : kWeights) {
     polya_callflow.choices.push_back({fmt::format("{}", weight), [&tree, weight](const Values& s) {
-                                        return PolyaTree(tree, s, tree.callflow, weight);
+                                        return ShrunkShares(tree.parent, s, tree.callflow, weight);
                                       }});
   }
   all.push_back(polya_callflow);

@@ -9,6 +9,7 @@
 #include "profile/losses.h"
 #include "profile/reader_text.h"
 #include "reports/header.h"
+#include "reports/shrinkage.h"
 
 namespace jprof::reports {
 namespace {
@@ -156,6 +157,29 @@ void MeasureOverlap(CombinedView& view) {
   view.outside = all > 0 ? outside / all : 0;
   view.calls_unsampled =
       calls > 0 ? static_cast<double>(unsampled) / static_cast<double>(calls) : 0;
+}
+
+void EstimateFew(CombinedView& view) {
+  const CombinedTree& tree = view.tree;
+  const size_t size = tree.contexts.size();
+  std::vector<uint32_t> parent(size, kNoParent);
+  std::vector<double> samples(size), base(size);
+  double all = 0, ns = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const CombinedContext& context = tree.contexts[i];
+    if (i > 0) parent[i] = context.parent;
+    samples[i] = SamplesOfAll(tree, i);
+    base[i] = std::pow(static_cast<double>(context.calls), kCallsPower);
+  }
+  for (size_t run = 0; run < tree.runs; ++run) {
+    all += tree.AllSamples(0, run);
+    ns += tree.AllSamples(0, run) * tree.period_ns[run] / static_cast<double>(tree.runs);
+  }
+  view.estimated_own =
+      ShrunkShares(parent, samples, base, tree.has_times ? kTimesWeight : kCallsWeight);
+  for (double& value : view.estimated_own) value *= all > 0 ? ns : 0;
+  view.estimated_all = view.estimated_own;
+  for (size_t i = size; i-- > 1;) view.estimated_all[parent[i]] += view.estimated_all[i];
 }
 
 double RunSeconds(const RunFacts& facts) {
@@ -318,6 +342,7 @@ Result<CombinedView> LoadCombined(Combined& combined) {
   }
   view.tree = builder.Take();
   MeasureOverlap(view);
+  EstimateFew(view);
   if (view.common_contexts == 0 && view.sampled_contexts > 0) {
     return WrongUse(
         "{}: no calling context is in the counted and in a sampled profile: are they "

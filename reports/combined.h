@@ -50,6 +50,9 @@ struct CombinedView {
   std::vector<uint32_t> context_of;
   bool calibrated = false;  // times of the counted run
 
+  // Estimates for contexts with few samples: ns of one run, alone and with all below, by context.
+  std::vector<double> estimated_own, estimated_all;
+
   // Shares of all samples, from 0 to 1.
   double uncounted = 0;        // in methods that the counted run did not see in that context
   double outside = 0;          // outside any Java method

@@ -12,6 +12,7 @@
 #include "reports/estimate_text.h"
 #include "reports/formats.h"
 #include "reports/header.h"
+#include "reports/shrinkage.h"
 
 namespace jprof::reports {
 namespace {
@@ -22,10 +23,18 @@ constexpr char kLegend[] =
     "           TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its % of "
     "all; "
     "NS/CALL CUM / CALLS\n"
-    "           and its +-; <X = at most X: the interval is wider than the value; types: I "
-    "interpreted, J compiled\n"
-    "           by C1, R by C2, L inlined, N native method, F native function, K kernel, O code of "
-    "the VM\n\n";
+    "           and its +-; <X at most X: the interval is wider than the value; ~ estimate from "
+    "calls where\n"
+    "           samples are few; types: I interpreted, J compiled by C1, R by C2, L inlined, N "
+    "native "
+    "method,\n"
+    "           F native function, K kernel, O code of the VM\n\n";
+
+double Sum(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
 
 // What a row shows: a context, or those that the options hide, below one parent.
 struct CombinedRow {
@@ -40,6 +49,12 @@ struct CombinedRow {
   Estimate share;      // of all, from 0 to 1
 
   bool hidden = false;
+  double estimated_time = 0, estimated_all = 0;  // ns
+
+  // Too few samples to say more than the estimate and the upper end of the interval.
+  bool is_estimated() const {
+    return !hidden && is_java && calls > 0 && Sum(all_samples) < kFewSamples;
+  }
 
   bool has_calls() const { return is_java && calls > 0 && !hidden; }
   Estimate OfCall(const Estimate& whole) const {
@@ -48,12 +63,6 @@ struct CombinedRow {
 };
 
 using CombinedColumns = Columns<CombinedRow>;
-
-double Sum(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
 
 void AddText(CombinedColumns& columns, int calls_width) {
   columns.Add(kPeople, {"LV", 2}, [](const CombinedRow& row) { return Value::Integer(row.level); });
@@ -69,25 +78,36 @@ struct Texts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
+// A value: the estimate, or what the samples say.
+std::string ValueText(const CombinedRow& row, const Estimate& sampled, double estimated,
+                      NumberText* text) {
+  return row.is_estimated() ? EstimatedText(estimated, text) : BoundedText(sampled, text);
+}
+// Half of its interval; of an estimate, the upper end.
+std::string ArmText(const CombinedRow& row, const Estimate& sampled, NumberText* text) {
+  return row.is_estimated() ? "<" + text(sampled.high) : HalfText(sampled, text);
+}
+
 void AddTextValues(CombinedColumns& columns, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.time = BoundedText(row.time, Milliseconds));
+    return Value::Text(texts.time = ValueText(row, row.time, row.estimated_time, Milliseconds));
   });
   columns.Add(kPeople, {"CUM", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.all = BoundedText(row.all, Milliseconds));
+    return Value::Text(texts.all = ValueText(row, row.all, row.estimated_all, Milliseconds));
   });
   columns.Add(kPeople, {"+-", 7}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.half = HalfText(row.all, Milliseconds));
+    return Value::Text(texts.half = ArmText(row, row.all, Milliseconds));
   });
   columns.Add(kPeople, {"%", 5},
               [](const CombinedRow& row) { return Value::Fixed(100 * row.share.value, 1); });
   columns.Add(kPeople, {"NS/CALL", 10}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
-    return Value::Text(texts.per_call = BoundedText(row.OfCall(row.all), PerCall));
+    const double estimated = row.estimated_all / static_cast<double>(row.calls);
+    return Value::Text(texts.per_call = ValueText(row, row.OfCall(row.all), estimated, PerCall));
   });
   columns.Add(kPeople, {"+-", 8}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
-    return Value::Text(texts.per_call_half = HalfText(row.OfCall(row.all), PerCall));
+    return Value::Text(texts.per_call_half = ArmText(row, row.OfCall(row.all), PerCall));
   });
   columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
     texts.name.assign(row.level, ' ');
@@ -137,6 +157,14 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
               [](const CombinedRow& row) { return Value::Number(Sum(row.samples)); });
   AddEstimate(columns, "time_ns", false, 0, [](const CombinedRow& row) { return row.time; });
   AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.all; });
+  columns.Add(kData, {"estimated"},
+              [](const CombinedRow& row) { return Value::Bool(row.is_estimated()); });
+  columns.Add(kData, {"estimated_ns"}, [](const CombinedRow& row) {
+    return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_time, 0);
+  });
+  columns.Add(kData, {"estimated_cum_ns"}, [](const CombinedRow& row) {
+    return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_all, 0);
+  });
   AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.share; });
   AddEstimate(columns, "ns_per_call", true, 3,
               [](const CombinedRow& row) { return row.OfCall(row.all); });
@@ -231,6 +259,8 @@ class CombinedWalk {
     row.type = index == 0 ? 'T' : context.type;
     row.name = index == 0 ? "(all threads)" : std::string_view(tree_.names[context.name]);
     row.is_java = context.is_java;
+    row.estimated_time = view_.estimated_own[index];
+    row.estimated_all = view_.estimated_all[index];
     row.counted = context.counted;
     AddTo(row, index);
     for (size_t run = 0; run < tree_.runs; ++run)

@@ -17,6 +17,8 @@ std::string PerCall(double value) {
   return value < 999.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
 
+std::string EstimatedText(double value, NumberText* text) { return "~" + text(value); }
+
 std::string BoundedText(const Estimate& estimate, NumberText* text) {
   if (Half(estimate) > estimate.value) return "<" + text(estimate.high);
   return text(estimate.value);

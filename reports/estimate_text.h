@@ -12,6 +12,8 @@ using NumberText = std::string(double value);
 NumberText Milliseconds;  // of ns; one decimal below 100 ms
 NumberText PerCall;       // of ns; one decimal below 1000
 
+// "~0.7": an estimate that has few samples behind it.
+std::string EstimatedText(double value, NumberText* text);
 // "12.3", or "<45.6".
 std::string BoundedText(const Estimate& estimate, NumberText* text);
 // Half of the interval; empty where BoundedText is a bound.
