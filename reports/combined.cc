@@ -175,8 +175,7 @@ void EstimateFew(CombinedView& view) {
     all += tree.AllSamples(0, run);
     ns += tree.AllSamples(0, run) * tree.period_ns[run] / static_cast<double>(tree.runs);
   }
-  view.estimated_own =
-      ShrunkShares(parent, samples, base, tree.has_times ? kTimesWeight : kCallsWeight);
+  view.estimated_own = ShrunkShares(parent, samples, base, kCallsWeight);
   for (double& value : view.estimated_own) value *= all > 0 ? ns : 0;
   view.estimated_all = view.estimated_own;
   for (size_t i = size; i-- > 1;) view.estimated_all[parent[i]] += view.estimated_all[i];
