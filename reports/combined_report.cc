@@ -89,7 +89,26 @@ struct Texts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-void AddTextValues(CombinedColumns& columns, Texts& texts) {
+// Methods that are called once, such as main, have the widest values.
+struct PerCallWidths {
+  size_t value = 10, half = 8;
+};
+
+PerCallWidths WidthsOf(const CombinedView& view) {
+  const CombinedTree& tree = view.tree;
+  PerCallWidths widths;
+  for (size_t i = 1; i < tree.contexts.size(); ++i) {
+    const CombinedContext& context = tree.contexts[i];
+    if (!context.is_java || context.calls == 0) continue;
+    const std::span all = std::span(tree.all_samples).subspan(i * tree.runs, tree.runs);
+    const Estimate per_call = Scaled(view.times->Of(all), 1 / static_cast<double>(context.calls));
+    widths.value = std::max(widths.value, Bounded(per_call, Plain).size());
+    widths.half = std::max(widths.half, HalfText(per_call, Plain).size());
+  }
+  return widths;
+}
+
+void AddTextValues(CombinedColumns& columns, const PerCallWidths& widths, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
     return Value::Text(texts.time = Bounded(row.time, Milliseconds));
   });
@@ -101,11 +120,12 @@ void AddTextValues(CombinedColumns& columns, Texts& texts) {
   });
   columns.Add(kPeople, {"%", 5},
               [](const CombinedRow& row) { return Value::Fixed(100 * row.share.value, 1); });
-  columns.Add(kPeople, {"NS/CALL", 10}, [&texts](const CombinedRow& row) {
-    if (!row.has_calls()) return Value::Missing();
-    return Value::Text(texts.per_call = Bounded(row.PerCall(row.all), Plain));
-  });
-  columns.Add(kPeople, {"+-", 8}, [&texts](const CombinedRow& row) {
+  columns.Add(kPeople, {"NS/CALL", static_cast<int>(widths.value)},
+              [&texts](const CombinedRow& row) {
+                if (!row.has_calls()) return Value::Missing();
+                return Value::Text(texts.per_call = Bounded(row.PerCall(row.all), Plain));
+              });
+  columns.Add(kPeople, {"+-", static_cast<int>(widths.half)}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
     return Value::Text(texts.per_call_half = HalfText(row.PerCall(row.all), Plain));
   });
@@ -317,13 +337,13 @@ std::string RunText(const RunFacts& facts) {
 }
 
 void PrintRuns(const CombinedView& view, Output& out) {
-  out.Print(" counted   {}: {} calls of {} methods in {} contexts\n", RunText(view.counted),
-            view.counted.calls, view.counted.methods, view.counted_contexts);
+  out.Print(" {:<9} {}: {} calls of {} methods in {} contexts\n", view.counted.run.profile,
+            RunText(view.counted), view.counted.calls, view.counted.methods, view.counted_contexts);
   for (const std::string& note : view.counted.notes)
     out.Warning(fmt::format("           {}\n", note));
   for (const RunFacts& facts : view.sampled) {
-    out.Print(" sampled   {}: {} samples, {} methods\n", RunText(facts), Rounded(facts.samples),
-              facts.methods);
+    out.Print(" {:<9} {}: {} samples, {} methods\n", facts.run.profile, RunText(facts),
+              Rounded(facts.samples), facts.methods);
     for (const std::string& note : facts.notes) out.Warning(fmt::format("           {}\n", note));
   }
 }
@@ -433,7 +453,8 @@ void PrintCollapsedTimes(const CombinedView& view, const Options& options, Outpu
     ends.resize(row.level);
     stack.resize(row.level == 0 ? 0 : ends.back());
     std::string name(row.name);
-    if (row.is_java && row.level > 0) name = name.substr(0, name.find('('));
+    if (row.is_java && row.level > 0 && !name.starts_with('('))
+      name = name.substr(0, name.find('('));
     std::ranges::replace(name, ';', ':');
     stack += (row.level == 0 ? "" : ";") + name;
     ends.push_back(stack.size());
@@ -460,7 +481,7 @@ Result<void> PrintCombined(Combined& combined, const Options& options, Output& o
   Texts texts;
   AddData(columns, view->tree);
   AddText(columns, CallsWidth(view->tree));
-  AddTextValues(columns, texts);
+  AddTextValues(columns, WidthsOf(*view), texts);
   const Layout layout = {
       .head = {.text = [&](Output& to) { PrintHead(combined, *view, to); },
                .json = [&](JsonWriter& json) { JsonHead(combined, *view, json); }},
