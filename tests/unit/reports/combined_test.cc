@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/oracle/folded_paths.h"
 #include "tests/oracle/slow_sums.h"
@@ -410,6 +411,16 @@ TEST(CombinedReport, CollapsedStacksHaveANameInEachFrameAndTheWholeTime) {
     const std::vector<oracle::CsvRow> rows = CsvOf(made, {});
     EXPECT_NEAR(sum, rows[0].number("cum_ns") / 1e3, 1);
   }
+}
+
+TEST(CombinedReport, TheListedColumnsAreThePrintedOnes) {
+  const Printed printed = DemoCombined().Print({.format = Format::kMarkdown});
+  std::set<std::string> listed, heading;
+  for (const ColumnHelp& column : kCombinedReport.columns) listed.emplace(column.name);
+  std::istringstream names(printed.text.substr(0, printed.text.find('\n')));
+  for (std::string name; names >> name;)
+    if (name != "|") heading.insert(name);
+  EXPECT_EQ(listed, heading);
 }
 
 TEST(CombinedReport, WithOneSampledRunTheIntervalIsOfCountsOnly) {
