@@ -15,6 +15,8 @@
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
 #include "common/errno_text.h"
+#include "profile/combined.h"
+#include "profile/reader_text.h"
 #include "reports/compare.h"
 
 namespace jprof::cli {
@@ -38,6 +40,13 @@ Result<Format> FormatOf(const CompareArguments& arguments) {
   const Result<size_t> format = Choose("--format", name, {"text", "json", "html"});
   if (!format) return std::unexpected(format.error());
   return static_cast<Format>(*format);
+}
+
+// A combined profile has several runs: the user chooses one.
+Result<reports::Source> Open(const std::string& directory, const TableChoice& table) {
+  if (directory.empty() || !profile::IsCombined(directory)) return OpenSource(directory, table);
+  return WrongUse("{} is a combined profile; compare profiles in it: {}",
+                  profile::CleanText(directory), RunPaths(directory));
 }
 
 template <typename Compared>
@@ -79,14 +88,14 @@ Result<void> Run(CompareArguments arguments) {
   const Result<Format> format = FormatOf(arguments);
   if (!format) return std::unexpected(format.error());
   if (arguments.options.top == 0) return WrongUse("--top must be at least 1");
-  Result<reports::Source> a = OpenSource(arguments.a, arguments.table);
+  Result<reports::Source> a = Open(arguments.a, arguments.table);
   if (!a) return std::unexpected(a.error());
   if (arguments.b.empty()) {
     if (arguments.options.absolute)
       return WrongUse("--absolute requires two profiles: jprof compare A B --absolute");
     return Print(arguments, *format, CompareWithin(*a, arguments.options));
   }
-  Result<reports::Source> b = OpenSource(arguments.b, arguments.table);
+  Result<reports::Source> b = Open(arguments.b, arguments.table);
   if (!b) return std::unexpected(b.error());
   return Print(arguments, *format, CompareTwo(*a, *b, arguments.options));
 }

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/profile_info.h"
 #include "cli/usage_error.h"
+#include "profile/combined.h"
 #include "profile/reader_text.h"
 #include "reports/json_writer.h"
 #include "reports/output.h"
@@ -241,7 +242,60 @@ class InfoJson {
   reports::JsonWriter json_;
 };
 
+// A combined profile: its runs, each with a profile to look at.
+void PrintRuns(const std::string& directory, const profile::CombinedMeta& meta,
+               reports::Output& out) {
+  const auto line = [&](std::string_view name, std::string_view value) {
+    out.Print("{:<12} {}\n", name, profile::CleanText(value));
+  };
+  line("profile", directory + " (combined)");
+  line("command", fmt::format("{}", fmt::join(meta.command, " ")));
+  line("made", fmt::format("{} by jprof {}", meta.start, meta.from));
+  for (const std::string& note : meta.notes) line("note", note);
+  for (const profile::Run& run : meta.runs) {
+    std::string text = fmt::format("{}/{}", directory, run.profile);
+    if (run.wall_seconds) text += fmt::format(", {:.3f} s", *run.wall_seconds);
+    if (run.cpu_seconds) text += fmt::format(", {:.3f} s CPU", *run.cpu_seconds);
+    if (run.exit_status) text += fmt::format(", exit status {}", *run.exit_status);
+    line(run.role == profile::Run::Role::kCounted ? "counted" : "sampled", text);
+  }
+  out.Print("Its report: jprof report combined; jprof info describes each of these profiles.\n");
+}
+
+void PrintRunsJson(const std::string& directory, const profile::CombinedMeta& meta,
+                   reports::Output& out) {
+  reports::JsonWriter json(out);
+  json.StartObject();
+  json.Member("profile", directory);
+  json.Member("mode", "combined");
+  json.Member("jprof", meta.jprof);
+  json.StringsMember("command", meta.command);
+  json.Member("start", meta.start);
+  json.Member("from", meta.from);
+  json.StringsMember("notes", meta.notes);
+  json.Key("runs");
+  json.StartArray();
+  for (const profile::Run& run : meta.runs) {
+    json.StartRow();
+    json.Member("role", run.role == profile::Run::Role::kCounted ? "counted" : "sampled");
+    json.Member("profile", fmt::format("{}/{}", directory, run.profile));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  json.Finish();
+}
+
+Result<void> DescribeCombined(const std::string& directory, bool json) {
+  const auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  reports::Output out(stdout);
+  json ? PrintRunsJson(directory, *meta, out) : PrintRuns(directory, *meta, out);
+  return out.Finish();
+}
+
 Result<void> Run(const std::string& directory, bool json) {
+  if (profile::IsCombined(directory)) return DescribeCombined(directory, json);
   const auto info = ReadProfileInfo(directory);
   if (!info) return std::unexpected(info.error());
   reports::Output out(stdout);
@@ -261,7 +315,7 @@ Action InfoCommand(CLI::App& sub, const Command&) {
     std::string format = "text";
   };
   auto arguments = std::make_shared<Arguments>();
-  sub.add_option("DIR", arguments->directory, "a profile")->required();
+  sub.add_option("DIR", arguments->directory, "a profile, or a combined one")->required();
   sub.add_option("--format", arguments->format, "text or json (default text)")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));

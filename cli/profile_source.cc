@@ -137,6 +137,24 @@ Result<reports::Source> OpenSource(const std::string& named, const TableChoice& 
   return source;
 }
 
+Result<std::string> CountedRun(const std::string& directory) {
+  const auto meta = profile::ReadCombined(directory);
+  if (!meta) return std::unexpected(meta.error());
+  const auto counted =
+      std::ranges::find(meta->runs, profile::Run::Role::kCounted, &profile::Run::role);
+  if (counted != meta->runs.end()) return (fs::path(directory) / counted->profile).string();
+  return WrongUse("{}: has no counted run; name one of its profiles: {}",
+                  profile::CleanText(directory), RunPaths(directory));
+}
+
+std::string RunPaths(const std::string& directory) {
+  const auto meta = profile::ReadCombined(directory);
+  std::vector<std::string> paths;
+  for (const profile::Run& run : meta ? meta->runs : std::vector<profile::Run>())
+    paths.push_back(profile::CleanText((fs::path(directory) / run.profile).string()));
+  return fmt::format("{}", fmt::join(paths, ", "));
+}
+
 Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
   auto meta = profile::ReadCombined(directory);
   if (!meta) return std::unexpected(meta.error());

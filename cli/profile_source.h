@@ -21,6 +21,14 @@ struct TableChoice {
 // Error: there is no profile (the message names the nearest), or the table does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);
 
+// The directory of the counted run of a combined profile. Error: runs.json is damaged or names
+// none.
+Result<std::string> CountedRun(const std::string& directory);
+
+// The runs of a combined profile as paths: "app.jprof/counted, app.jprof/sampled-1"; "" if its
+// runs.json cannot be read.
+std::string RunPaths(const std::string& directory);
+
 // Opens a combined profile. Error: it has no counted or no sampled run, or one cannot be opened.
 Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice);
 

@@ -39,6 +39,7 @@ struct ReportArguments {
 Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
   for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
+  names.insert(names.end(), {reports::kCombinedReport.name, "tprof"});
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
   return &reports::Reports()[*report];
@@ -101,9 +102,13 @@ void ReportFolding(const reports::Source& source, reports::Format format) {
 
 // The counted run of a combined profile, with the production times of its contexts for log-rt.
 Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
+  if (arguments.report != "log-rt") {
+    const Result<std::string> counted = CountedRun(arguments.directory);
+    if (!counted) return std::unexpected(counted.error());
+    return OpenSource(*counted, arguments.table);
+  }
   auto combined = OpenCombined(arguments.directory, arguments.table);
   if (!combined) return std::unexpected(combined.error());
-  if (arguments.report != "log-rt") return std::move(combined->counted);
   const auto view = reports::LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());
   combined->counted.production = reports::ProductionOf(*view);
@@ -169,6 +174,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
   std::string list = "Reports:\n";
   for (const reports::Report& report : reports::Reports())
     list += fmt::format("  {:<10}{}\n", report.name, report.help);
+  list += fmt::format("  {:<10}{}\n", reports::kCombinedReport.name, reports::kCombinedReport.help);
   list += "  tprof     a recording of jprof tprof: processes, threads, modules, symbols\n";
   sub.footer(
       list +
@@ -177,13 +183,18 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       "  jprof report log-rt --min-percent 1 --cumulative    only rows of 1 % or more, with sums\n"
       "  jprof report log-rt --raw app.jprof                 raw, subtracted and corrected values, "
       "and errors\n"
+      "  jprof report combined app.jprof                     exact calls and true times, of jprof "
+      "profile\n"
+      "  jprof report combined --min-percent 1 app.jprof     only contexts of 1 % of the time or "
+      "more\n"
       "  jprof report methods app.jprof | head -40           the hottest methods\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
-  sub.add_option("report", arguments->report,
-                 "The report (default: log-rt, or scs for a sampled profile)");
+  sub.add_option(
+      "report", arguments->report,
+      "The report (default: log-rt; scs for a sampled profile, combined for a combined one)");
   sub.add_option("profile", arguments->directory,
                  "The profile's directory; the newest *.jprof here if left out");
   sub.add_option("--format", arguments->format,

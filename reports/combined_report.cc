@@ -30,7 +30,7 @@ constexpr char kLegend[] =
     "method,\n"
     "           F native function, K kernel, O code of the VM\n\n";
 
-double Sum(const std::vector<double>& values) {
+double Sum(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum;
@@ -88,7 +88,21 @@ std::string ArmText(const CombinedRow& row, const Estimate& sampled, NumberText*
   return row.is_estimated() ? "<" + text(sampled.high) : HalfText(sampled, text);
 }
 
-void AddTextValues(CombinedColumns& columns, Texts& texts) {
+// Methods that are called once, such as main, have the widest values.
+int PerCallWidth(const CombinedView& view) {
+  constexpr int kLeast = 10;
+  const CombinedTree& tree = view.tree;
+  double most = 0;
+  for (size_t i = 1; i < tree.contexts.size(); ++i) {
+    const CombinedContext& context = tree.contexts[i];
+    if (context.calls > 0)
+      most = std::max(most, Sum(tree.AllSamples(i)) / static_cast<double>(context.calls));
+  }
+  const double longest = most * *std::ranges::max_element(tree.period_ns);
+  return std::max(kLeast, static_cast<int>(PerCall(longest).size()));
+}
+
+void AddTextValues(CombinedColumns& columns, int per_call_width, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
     return Value::Text(texts.time = ValueText(row, row.time, row.estimated_time, Milliseconds));
   });
@@ -100,12 +114,12 @@ void AddTextValues(CombinedColumns& columns, Texts& texts) {
   });
   columns.Add(kPeople, {"%", 5},
               [](const CombinedRow& row) { return Value::Fixed(100 * row.share.value, 1); });
-  columns.Add(kPeople, {"NS/CALL", 10}, [&texts](const CombinedRow& row) {
+  columns.Add(kPeople, {"NS/CALL", per_call_width}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
     const double estimated = row.estimated_all / static_cast<double>(row.calls);
     return Value::Text(texts.per_call = ValueText(row, row.OfCall(row.all), estimated, PerCall));
   });
-  columns.Add(kPeople, {"+-", 8}, [&texts](const CombinedRow& row) {
+  columns.Add(kPeople, {"+-", per_call_width - 1}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
     return Value::Text(texts.per_call_half = ArmText(row, row.OfCall(row.all), PerCall));
   });
@@ -332,13 +346,13 @@ std::string RunText(const RunFacts& facts) {
 }
 
 void PrintRuns(const CombinedView& view, Output& out) {
-  out.Print(" counted   {}: {} calls of {} methods in {} contexts\n", RunText(view.counted),
-            view.counted.calls, view.counted.methods, view.counted_contexts);
+  out.Print(" {:<9} {}: {} calls of {} methods in {} contexts\n", view.counted.run.profile,
+            RunText(view.counted), view.counted.calls, view.counted.methods, view.counted_contexts);
   for (const std::string& note : view.counted.notes)
     out.Warning(fmt::format("           {}\n", note));
   for (const RunFacts& facts : view.sampled) {
-    out.Print(" sampled   {}: {} samples, {} methods\n", RunText(facts), Rounded(facts.samples),
-              facts.methods);
+    out.Print(" {:<9} {}: {} samples, {} methods\n", facts.run.profile, RunText(facts),
+              Rounded(facts.samples), facts.methods);
     for (const std::string& note : facts.notes) out.Warning(fmt::format("           {}\n", note));
   }
 }
@@ -448,7 +462,8 @@ void PrintCollapsedTimes(const CombinedView& view, const Options& options, Outpu
     ends.resize(row.level);
     stack.resize(row.level == 0 ? 0 : ends.back());
     std::string name(row.name);
-    if (row.is_java && row.level > 0) name = name.substr(0, name.find('('));
+    if (row.is_java && row.level > 0 && !name.starts_with('('))
+      name = name.substr(0, name.find('('));
     std::ranges::replace(name, ';', ':');
     stack += (row.level == 0 ? "" : ";") + name;
     ends.push_back(stack.size());
@@ -475,7 +490,7 @@ Result<void> PrintCombined(Combined& combined, const Options& options, Output& o
   Texts texts;
   AddData(columns, view->tree);
   AddText(columns, CallsWidth(view->tree));
-  AddTextValues(columns, texts);
+  AddTextValues(columns, PerCallWidth(*view), texts);
   const Layout layout = {
       .head = {.text = [&](Output& to) { PrintHead(combined, *view, to); },
                .json = [&](JsonWriter& json) { JsonHead(combined, *view, json); }},

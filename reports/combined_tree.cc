@@ -70,13 +70,15 @@ void CombinedTreeBuilder::Vote(uint32_t context, char type, double samples, uint
   tree_.contexts[context].type = type;
 }
 
-template <typename Visit>
-std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Visit& visit) {
+template <typename Has, typename Visit>
+std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Has& has,
+                                                   const Visit& visit) {
   name_of_.assign(forest.names.size(), {});
   const auto size = static_cast<uint32_t>(forest.rows.rows.size());
   std::vector<Place> places(size);
   std::vector<uint32_t> contexts(size);
   for (uint32_t i = 0; i < size; ++i) {
+    if (!has(i)) continue;
     places[i] = PlaceOf(forest, i, places);
     contexts[i] = places[i].folded ? kNoRow : places[i].context;
     visit(i, places[i]);
@@ -86,7 +88,8 @@ std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Visit& 
 
 std::vector<uint32_t> CombinedTreeBuilder::AddCounted(Forest& forest, size_t time_metric) {
   tree_.has_times = time_metric != kNoMetric;
-  return AddRows(forest, [&](uint32_t index, const Place& place) {
+  const auto every = [](uint32_t) { return true; };
+  return AddRows(forest, every, [&](uint32_t index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     CombinedContext& context = tree_.contexts[place.context];
     if (tree_.has_times) {
@@ -109,7 +112,9 @@ std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run
                                                       double period_ns) {
   tree_.period_ns.resize(tree_.runs);
   tree_.period_ns[run] = period_ns;
-  return AddRows(forest, [&](uint32_t index, const Place& place) {
+  const std::vector<double> all = Cumulative(forest.rows, metric);
+  const auto has_samples = [&](uint32_t index) { return all[index] > 0; };
+  return AddRows(forest, has_samples, [&](uint32_t index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     const auto samples = static_cast<double>(forest.rows.cell(index, metric).raw);
     tree_.samples.resize(tree_.contexts.size() * tree_.runs);

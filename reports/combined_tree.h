@@ -69,7 +69,8 @@ class CombinedTreeBuilder {
   // `time_metric`: the metric of the forest with the time, or
   // none.
   std::vector<uint32_t> AddCounted(Forest& forest, size_t time_metric);
-  // `metric`: of the forest; its unit of time is `period_ns` a sample.
+  // `metric`: of the forest; its unit of time is `period_ns` a sample. Rows without samples of it
+  // are left out (context 0): they are of other events, such as allocations.
   std::vector<uint32_t> AddSampled(Forest& forest, size_t run, size_t metric, double period_ns);
   CombinedTree Take();
 
@@ -86,8 +87,9 @@ class CombinedTreeBuilder {
     bool known = false, is_java = false, generated = false;
   };
 
-  template <typename Visit>  // visit(row index, place) for each row
-  std::vector<uint32_t> AddRows(Forest& forest, const Visit& visit);
+  // visit(row index, place) for each row that has(row index); its callers have it, too.
+  template <typename Has, typename Visit>
+  std::vector<uint32_t> AddRows(Forest& forest, const Has& has, const Visit& visit);
   Place PlaceOf(Forest& forest, uint32_t row, const std::vector<Place>& places);
   const Name& NameOf(Forest& forest, profile::MethodId method);
   uint32_t Child(uint32_t parent, const Name& name);

@@ -59,6 +59,18 @@ constexpr ColumnHelp kLogGenColumns[] = {
     {"name", "the method"},
 };
 
+constexpr ColumnHelp kCombinedColumns[] = {
+    {"LV", "level: 0 all threads, 1 their first methods"},
+    {"CALLS", "calls in the counted run: exact; `-`: not a Java method, cannot be counted"},
+    {"SAMPLES", "taken in this context alone, in all sampled runs together"},
+    {"TIME", "ms of one run in this context alone, from the samples"},
+    {"CUM", "ms of one run in it with all that it called"},
+    {"+-", "half of the 95 % interval: first of CUM, then of NS/CALL; empty behind `<X`"},
+    {"%", "CUM in percent of all samples"},
+    {"NS/CALL", "CUM / CALLS: what one call takes with all that it called"},
+    {"NAME", "`R:pkg/Class.method(sig)ret`: the letters of scs; the one of most samples"},
+};
+
 constexpr Report kReports[] = {
     {"log-rt", "the call tree: every method in every calling context", kTreeFormats, kLogRtColumns,
      PrintLogRt},
@@ -71,6 +83,10 @@ constexpr Report kReports[] = {
 };
 
 }  // namespace
+
+const CombinedReport kCombinedReport = {
+    "combined", "a combined profile: exact calls and true times in every calling context",
+    kCombinedColumns};
 
 std::span<const Report> Reports() { return kReports; }
 

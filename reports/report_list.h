@@ -23,6 +23,14 @@ struct Report {
 
 std::span<const Report> Reports();
 
+// The report of a combined profile, which has several sources: PrintCombined prints it.
+struct CombinedReport {
+  const char* name;
+  const char* help;
+  std::span<const ColumnHelp> columns;
+};
+extern const CombinedReport kCombinedReport;
+
 // Error: the report does not offer the format, or the report's own error.
 Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);
 

@@ -37,21 +37,35 @@ std::vector<double> DistinctContexts(const CombinedTree& tree) {
   return samples;
 }
 
+// A relative spread that was found with so many degrees of freedom, with the usual one.
+double WithUsual(double found, double freedom) {
+  return std::sqrt((kPriorRuns * kUsualSpread * kUsualSpread + freedom * found * found) /
+                   (kPriorRuns + freedom));
+}
+
+// Half the interval of one run's difference from the mean of `runs`.
+double OneRunArm(double relative, double freedom, size_t runs) {
+  const boost::math::students_t student(kPriorRuns + freedom);
+  return boost::math::quantile(student, 0.975) * relative *
+         std::sqrt(1 + 1 / static_cast<double>(runs));
+}
+
 }  // namespace
 
-double RelativeSpread(std::span<const double> samples, size_t runs) {
+double RelativeSpread(std::span<const double> samples, size_t runs,
+                      std::span<const double> outside) {
   constexpr int kSteps = 20;
   double squared = 0;
   for (int step = 0; step < kSteps; ++step) {
     double above = 0, below = 0;
     for (size_t i = 0; i + runs <= samples.size(); i += runs) {
       const std::span<const double> numbers = samples.subspan(i, runs);
-      const double mean = Mean(numbers);
-      if (!(mean > 0)) continue;
-      const double variance = mean + squared * mean * mean;
-      const double weight = mean * mean / (variance * variance);
+      const double mean = Mean(numbers), free = mean * (outside.empty() ? 1 : outside[i / runs]);
+      if (!(free > 0)) continue;
+      const double variance = mean + squared * free * free;
+      const double weight = free * free / (variance * variance);
       above += weight * (Variance(numbers) - mean);
-      below += weight * mean * mean;
+      below += weight * free * free;
     }
     const double next = below > 0 ? std::max(0.0, above / below) : 0;
     const bool settled = std::abs(next - squared) <= 1e-6 * next;
@@ -61,31 +75,44 @@ double RelativeSpread(std::span<const double> samples, size_t runs) {
   return std::sqrt(squared);
 }
 
+double SpreadFreedom(std::span<const double> samples, size_t runs, std::span<const double> outside,
+                     double relative) {
+  double freedom = 0;
+  for (size_t i = 0; i + runs <= samples.size(); i += runs) {
+    const double mean = Mean(samples.subspan(i, runs));
+    const double spread = relative * mean * (outside.empty() ? 1 : outside[i / runs]);
+    if (!(spread > 0)) continue;
+    const double part = spread * spread / (mean + spread * spread);
+    freedom += static_cast<double>(runs - 1) * part * part;
+  }
+  return freedom;
+}
+
 TimeModel::TimeModel(const CombinedTree& tree)
     : period_ns_(tree.period_ns), all_(std::span(tree.all_samples).first(tree.runs)) {
   if (!knows_runs()) return;
   std::vector<double> times;
   for (size_t run = 0; run < tree.runs; ++run) times.push_back(all_[run] * period_ns_[run]);
   if (!(Mean(times) > 0)) return;
+  const double seen = std::sqrt(Variance(times)) / Mean(times);
   const double own = static_cast<double>(tree.runs) - 1;
-  const double seen = Variance(times) / (Mean(times) * Mean(times));
-  const double freedom = kPriorRuns + own;
-  relative_total_ = std::sqrt((kPriorRuns * kUsualSpread * kUsualSpread + own * seen) / freedom);
-  total_arm_ = boost::math::quantile(boost::math::students_t(freedom), 0.975) * relative_total_ *
-               std::sqrt(1 + 1 / static_cast<double>(tree.runs));
+  relative_total_ = WithUsual(seen, own);
+  total_arm_ = OneRunArm(relative_total_, own, tree.runs);
   std::vector<double> samples = DistinctContexts(tree);
+  std::vector<double> outside(samples.size() / tree.runs, 1);
   for (size_t i = 0; i < samples.size(); ++i) {
     const double all = all_[i % tree.runs];
-    if (all > 0) samples[i] *= Mean(all_) / all;
+    if (!(all > 0)) continue;
+    outside[i / tree.runs] -= samples[i] / all / static_cast<double>(tree.runs);
+    samples[i] *= Mean(all_) / all;
   }
-  relative_share_ = RelativeSpread(samples, tree.runs);
+  const double freedom = SpreadFreedom(samples, tree.runs, outside, kUsualSpread);
+  relative_share_ = WithUsual(RelativeSpread(samples, tree.runs, outside), freedom);
+  share_arm_ = OneRunArm(relative_share_, freedom, tree.runs);
 }
 
 // Half the interval of one run's difference from the mean of all that were sampled.
-double TimeModel::ShareArm(double share) const {
-  return kDeviations95 * relative_share_ * (1 - share) *
-         std::sqrt(1 + 1 / static_cast<double>(period_ns_.size()));
-}
+double TimeModel::ShareArm(double share) const { return share_arm_ * (1 - share); }
 
 Estimate TimeModel::Of(std::span<const double> samples) const {
   const auto runs = static_cast<double>(samples.size());

@@ -9,8 +9,9 @@
 //   usual difference, kUsualSpread;
 // - the difference of a context's share: its relative standard deviation between runs is estimated
 //   from all contexts by the method of moments. Of n samples expected in a run, the variance
-//   between runs is n + (relative * n)^2. It is in proportion to what is outside the context: the
-//   share of the whole is always 1.
+//   between runs is n + (relative * (1 - share) * n)^2: in proportion to what is outside the
+//   context, as the share of the whole is always 1. Few samples say little of it: it counts
+//   together with the usual difference as the total does, with Student's t.
 #pragma once
 
 #include <span>
@@ -45,6 +46,7 @@ class TimeModel {
   std::span<const double> all_;  // samples of each run
   double relative_total_ = 0, relative_share_ = 0;
   double total_arm_ = 0;  // half of the interval of a run's whole time, relative
+  double share_arm_ = 0;  // of a context's share of 0, relative
 };
 
 // A usual relative standard deviation between the CPU times of runs of one program, and the number
@@ -53,8 +55,14 @@ inline constexpr double kUsualSpread = 0.03;
 inline constexpr double kPriorRuns = 2;
 
 // The relative standard deviation between runs of Poisson distributed numbers: `samples` has
-// `runs` numbers for each context. Fisher scoring of the moment equation in the header; 0 if the
-// numbers vary no more than by chance. At least two runs.
-double RelativeSpread(std::span<const double> samples, size_t runs);
+// `runs` numbers for each context, `outside` 1 - share of each (empty: 1). Fisher scoring of the
+// moment equation above; 0 if the numbers vary no more than by chance. At least two runs.
+double RelativeSpread(std::span<const double> samples, size_t runs,
+                      std::span<const double> outside = {});
+
+// The degrees of freedom that these numbers are worth for a relative spread of this size: runs - 1
+// for each context whose numbers vary much more by it than by chance, nearly none for small ones.
+double SpreadFreedom(std::span<const double> samples, size_t runs, std::span<const double> outside,
+                     double relative);
 
 }  // namespace jprof::reports

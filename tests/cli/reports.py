@@ -248,6 +248,91 @@ class Made(unittest.TestCase):
                                    {"role": "sampled", "profile": "sampled-1"}]}).encode())
         return combined, os.path.join(combined, "counted"), sampled
 
+    def run_jprof(self, *words, status=0):
+        done = subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, text=True,
+                              env={"HOME": self.folder}, timeout=60)
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout if status == 0 else done.stderr
+
+    def write_runs(self, combined, *runs):
+        made.write(combined, "runs.json", json.dumps(
+            {"format": 1, "from": "profile", "command": ["java", "Demo"], "runs": [
+                {"role": role, "profile": profile} for role, profile in runs]}).encode())
+
+    def test_combined_is_the_report_of_a_combined_profile(self):
+        combined, _, _ = self.combine()
+        text = self.run_jprof("report", "combined", combined)
+        self.assertEqual(text, self.run_jprof("report", combined))
+        self.assertRegex(text, r"(?m)^ 1 +1 +60 +0\.1 +0\.1 .* I:app/Main\.run\(\)V$")
+        self.assertIn("counting statistics only", text)
+        root = json.loads(self.run_jprof("report", "combined", combined, "--format", "json"))
+        self.assertEqual([(node["level"], node["calls"], node["samples"])
+                          for node in root["nodes"]], [(0, None, [5]), (1, 1, [60])])
+        self.assertEqual(root["nodes"][1]["time_ns"]["value"], 60_000)
+
+    def test_runs_of_a_combined_profile_are_in_any_order(self):
+        combined, counted, sampled = self.combine()
+        os.rename(counted, os.path.join(combined, "b"))
+        os.rename(sampled, os.path.join(combined, "c"))
+        shutil.copytree(os.path.join(combined, "c"), os.path.join(combined, "a"))
+        self.write_runs(combined, ("sampled", "c"), ("counted", "b"), ("sampled", "a"))
+        root = json.loads(self.run_jprof("report", "combined", combined, "--format", "json"))
+        self.assertEqual(root["nodes"][1]["calls"], 1)
+        self.assertEqual(root["nodes"][1]["samples"], [60, 60])
+        self.assertEqual([run["profile"] for run in root["sampled_runs"]], ["c", "a"])
+        self.assertIn("I:app/Main.run()V", self.run_jprof("report", "log-rt", combined))
+
+    def test_other_reports_of_a_combined_profile_are_of_its_counted_run(self):
+        combined, counted, _ = self.combine()
+        for report in ("log-rt", "methods"):
+            self.assertEqual(self.run_jprof("report", report, combined),
+                             self.run_jprof("report", report, counted))
+
+    def test_what_is_wrong_with_a_combined_profile_is_named(self):
+        combined, counted, sampled = self.combine()
+        said = self.run_jprof("report", "combined", counted, status=2)
+        self.assertIn("not a combined profile", said)
+        self.assertIn("jprof report combined DIR", self.run_jprof("report", "combined", status=2))
+        shutil.rmtree(sampled)
+        self.assertIn("sampled-1", self.run_jprof("report", combined, status=2))
+        self.write_runs(combined, ("counted", "counted"))
+        self.assertIn("needs one counted and at least one sampled run, has 1 and 0",
+                      self.run_jprof("report", combined, status=2))
+        self.write_runs(combined, ("sampled", "sampled-1"))
+        self.assertIn("has no counted run", self.run_jprof("report", "log-rt", combined, status=2))
+        made.write(combined, "runs.json", b'{"format": 1, "runs"')
+        for words in (["report", combined], ["report", "log-rt", combined], ["info", combined]):
+            said = self.run_jprof(*words, status=1)
+            self.assertIn("runs.json: damaged: not a JSON object", said)
+            self.assertIn("jprof combine", said)
+
+    def test_info_describes_a_combined_profile(self):
+        combined, counted, sampled = self.combine()
+        self.write_runs(combined, ("sampled", "sampled-1"), ("counted", "counted"))
+        text = self.run_jprof("info", combined)
+        self.assertIn("(combined)", text)
+        self.assertRegex(text, rf"(?m)^sampled +{re.escape(sampled)}$")
+        self.assertRegex(text, rf"(?m)^counted +{re.escape(counted)}$")
+        self.assertIn("jprof report combined", text)
+        root = json.loads(self.run_jprof("info", combined, "--format", "json"))
+        self.assertEqual(root["mode"], "combined")
+        self.assertEqual(root["runs"], [{"role": "sampled", "profile": sampled},
+                                        {"role": "counted", "profile": counted}])
+
+    def test_compare_names_the_profiles_in_a_combined_one(self):
+        combined, counted, sampled = self.combine()
+        for words in ([combined], [combined, counted], [sampled, combined]):
+            said = self.run_jprof("compare", *words, status=2)
+            self.assertIn("is a combined profile", said)
+            self.assertIn(f"{counted}, {sampled}", said)
+        self.run_jprof("compare", counted, sampled)
+
+    def test_help_lists_combined(self):
+        text = self.run_jprof("report", "--help")
+        self.assertRegex(text, r"(?m)^ +combined  a combined profile")
+        self.assertIn("jprof report combined app.jprof", text)
+        self.assertIn("did you mean 'combined'", self.run_jprof("report", "combind", status=2))
+
     def check(self, *words, status=0):
         done = subprocess.run([JPROF, "calibrate", "--check", *words], cwd=self.folder,
                               capture_output=True, text=True, env={"HOME": self.folder},
