@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What `jprof profile` and `jprof report combined` are worth: times and intervals against truths that
-are known otherwise.
+"""What `jprof profile` and `jprof report combined` are worth: times and intervals against truths
+that are known otherwise.
 
-    bench/true_times.py [--part phases|held-out|wall] [--jdk 17] [--rounds 5] [--unrolled]
-                        [--program javac] [--callflow] [--build DIR] [--out DIR]
+    bench/true_times.py [--part phases|held-out|wall] [--jdk 17] [--rounds 5]
+                        [--called|--unrolled] [--program javac] [--sampled 3] [--callflow]
+                        [--show N] [--build DIR] [--out DIR]
 
   phases    bench/java/TwoPhases.java prints the CPU time of its two phases, one of which makes 400
             million calls of a tiny method. Each round runs it alone and then under `jprof profile`.
@@ -12,9 +13,10 @@ are known otherwise.
             of the tiny method against CPU time of the phase in the program alone / calls.
             --unrolled: only the variant in which C2 keeps no record of the tiny method's
             instructions; --called: only the other one. --callflow: calibrated callflow beside
-  held-out  javac, H2, Groovy and Jython: one counted run and three sampled ones. Each sampled run is
-            held out once: the shares of contexts above 1 % by the other two, against its own. Also
-            whether the counts of the combined profile are those of the counted one
+  held-out  javac, H2, Groovy and Jython: one counted run and three sampled ones (--sampled). Each
+            sampled run is held out once: the shares of contexts above 1 % by the two runs before
+            it (before the first comes the last), against its own. Also whether the counts of the
+            combined profile are those of the counted one
   wall      elapsed time of `jprof profile` over that of the program; the goal is
             1 + 1.05 x sampled runs + 1.5 x counted run
 
@@ -35,7 +37,6 @@ import javac_side_by_side as javac
 import measure
 import real_programs
 
-SAMPLED_RUNS = 3  # of the part held-out
 RUN = re.compile(r"run (\d) of \d: ([\d.]+) s, .*exit status (\d+)")
 PHASES = re.compile(rb"calls (\d+) loop (\d+) count (\d+)")
 TINY = {"unrolled": ("unrolled", "tiny"), "called": ("calls", "step")}  # variant -> phase, method
@@ -132,7 +133,7 @@ def holds(interval, value):
 
 
 def phase_times(output):
-    """[(CPU time of the phase with calls, of the loop, calls)] in ns of each run that printed it."""
+    """[(CPU time of the phase with calls in ns, of the loop, calls)] of each run."""
     return [tuple(map(int, found)) for found in PHASES.findall(output)]
 
 
@@ -165,6 +166,7 @@ class Round:
         self.own_ratio = ratio / (sum(s[0] for s in sampled) / sum(s[1] for s in sampled))
         self.per_call = rows[2]["ns_per_call"]
         self.truth = self.alone[0] / self.alone[2]
+        self.own_truth = statistics.mean(s[0] / s[2] for s in sampled)
         self.calls, self.samples = rows[2]["calls"], sum(rows[2]["all_samples"])
 
     def holds(self, truth):
@@ -173,7 +175,8 @@ class Round:
     def __str__(self):
         value, low, high = (self.per_call[k] for k in ("value", "low", "high"))
         return (f"ratio {self.ratio:.3f} (of its own runs {self.own_ratio:.3f}), ns/call "
-                f"{value:.3f} in {low:.3f}..{high:.3f}, alone {self.truth:.3f}: "
+                f"{value:.3f} in {low:.3f}..{high:.3f}, alone {self.truth:.3f} (sampled "
+                f"{self.own_truth:.3f}): "
                 f"{'inside' if self.holds(self.truth) else 'OUTSIDE'}; {self.calls} calls, "
                 f"{self.samples:.0f} samples")
 
@@ -205,14 +208,16 @@ def summary(variant, rounds):
           f"{statistics.median(own):.3f}, {min(own):.3f}..{max(own):.3f}, "
           f"{sum(abs(r - 1) <= 0.05 for r in own)} within")
     print(f"    ns/call median {statistics.median(r.per_call['value'] for r in rounds):.3f}, alone "
-          f"{truth:.3f} ({min(r.truth for r in rounds):.3f}..{max(r.truth for r in rounds):.3f}); "
+          f"{truth:.3f} ({min(r.truth for r in rounds):.3f}..{max(r.truth for r in rounds):.3f}), "
+          f"in the sampled runs {statistics.median(r.own_truth for r in rounds):.3f}; "
           f"{sum(e <= 0.15 for e in errors)} of {len(rounds)} within 15 %, at most "
           f"{max(errors):.1%} off")
+    half = statistics.median(
+        (r.per_call["high"] - r.per_call["low"]) / 2 / r.truth for r in rounds)
     print(f"    interval contains the round's own truth in "
           f"{sum(r.holds(r.truth) for r in rounds)} of {len(rounds)}, the median truth in "
           f"{sum(r.holds(truth) for r in rounds)}; its half width is "
-          f"{statistics.median((r.per_call['high'] - r.per_call['low']) / 2 / r.truth for r in rounds):.1%}"
-          f" of the truth (median)", flush=True)
+          f"{half:.1%} of the truth (median)", flush=True)
 
 
 def phases(lab):
@@ -274,7 +279,8 @@ def programs(lab, default):
 
 
 def contexts(report):
-    """{path of names: row} of the Java methods with calls; paths that two rows have are left out."""
+    """{path of names: row} of the Java methods with calls, and how many paths are left out because
+    two rows have them."""
     paths, rows, twice = {None: ()}, {}, set()
     for row in report["nodes"]:
         path = paths[row["id"]] = paths[row["parent"]] + (NUMBERED.sub("#", row["name"]),)
@@ -330,11 +336,11 @@ class Held:
 
     def __str__(self):
         cases = max(1, self.cases)
-        return (f"{self.inside / cases:.1%} within the stated interval, {self.compatible / cases:.1%}"
-                f" within that of the difference, {self.cases} cases"
-                + (f", {self.missing} below 0.1 % or missing in the held-out run" * (
-                    self.missing > 0)) + (f", {self.twice} ambiguous paths left out" * (
-                        self.twice > 0)))
+        text = (f"{self.inside / cases:.1%} within the stated interval, "
+                f"{self.compatible / cases:.1%} within that of the difference, {self.cases} cases")
+        if self.missing:
+            text += f", {self.missing} below 0.1 % in the held-out run"
+        return text + (f", {self.twice} ambiguous paths left out" if self.twice else "")
 
 
 def calls_differ(lab, report, counted):
@@ -353,13 +359,12 @@ def hold_out(lab, program):
     """Records and compares; returns (held, whether counts are wrong)."""
     alone = program.alone()
     lab.record(program, alone, "calltree", "counted", "--fold-recursion", "--tree-memory", "4G")
-    sampled = [f"sampled-{number}" for number in range(SAMPLED_RUNS)]
+    sampled = [f"sampled-{number}" for number in range(lab.args.sampled)]
     for name in sampled:
         lab.record(program, alone, "scs", name, "--rate", "1000")
     total, wrong = Held(), ""
-    for name in sampled:
-        others = [s for s in sampled if s != name]
-        lab.combine("estimate", "counted", others)
+    for number, name in enumerate(sampled):
+        lab.combine("estimate", "counted", [sampled[number - 2], sampled[number - 1]])
         lab.combine("held", "counted", [name])
         estimate, truth, each = lab.combined("estimate", 1), lab.combined("held", 0.1), Held()
         lab.remove("estimate", "held")
@@ -429,11 +434,16 @@ def arguments():
     parser.add_argument("--program", choices=["javac", *real_programs.PROGRAMS])
     parser.add_argument("--unrolled", dest="variant", action="store_const", const="unrolled")
     parser.add_argument("--called", dest="variant", action="store_const", const="called")
-    parser.add_argument("--callflow", action="store_true", help="calibrated callflow beside (phases)")
+    parser.add_argument("--callflow", action="store_true",
+                        help="calibrated callflow beside (phases)")
+    parser.add_argument("--sampled", type=int, default=3, help="sampled runs of held-out (3)")
     parser.add_argument("--show", type=int, default=0,
                         help="contexts outside their interval to list, of each held-out run (0)")
     parser.add_argument("--out", help="folder for the profiles (a temporary folder on disk)")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.sampled < 3:
+        parser.error("--sampled must be 3 or more: two runs are compared with a third one")
+    return args
 
 
 def main():
