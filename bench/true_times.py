@@ -415,6 +415,8 @@ def wall(lab):
                                 ("counted", parts[-1] / alone.wall),
                                 ("report", run.wall - sum(parts))):
                 figures[name].append(value)
+            print(f"    {program.name}: {alone.wall:.2f} s alone; runs {parts}; {run.wall:.2f} s, "
+                  f"ratio {figures['ratio'][-1]:.2f}, goal {goal:.2f}", flush=True)
         lab.remove("wall")
         m = {name: statistics.median(values) for name, values in figures.items()}
         print(f"  {program.name}: {m['alone']:.2f} s alone, {m['profile']:.2f} s of jprof profile: "
