@@ -18,7 +18,9 @@ that are known otherwise.
             it (before the first comes the last), against its own. Also whether the counts of the
             combined profile are those of the counted one
   wall      elapsed time of `jprof profile` over that of the program; the goal is
-            1 + 1.05 x sampled runs + 1.5 x counted run
+            1 + 1.05 x sampled runs + 1.5 x counted run: 4.60 if numbers of runs are meant; "goal"
+            has the counted run's own ratio. CPU time beside, which other programs of the machine
+            disturb less
 
 Exit status 1 if a program's output or exit status is not that of the program alone, or if counts
 differ. Figures have no bounds here: they are in docs/USER_GUIDE.md. Samples at 1000 per second.
@@ -37,7 +39,7 @@ import javac_side_by_side as javac
 import measure
 import real_programs
 
-RUN = re.compile(r"run (\d) of \d: ([\d.]+) s, .*exit status (\d+)")
+RUN = re.compile(r"run \d of \d: ([\d.]+) s, ([\d.]+) s of CPU time, exit status (\d+)")
 PHASES = re.compile(rb"calls (\d+) loop (\d+) count (\d+)")
 TINY = {"unrolled": ("unrolled", "tiny"), "called": ("calls", "step")}  # variant -> phase, method
 # What the VM numbers differently in each run.
@@ -93,24 +95,27 @@ class Lab:
         return run
 
     def profile(self, program, alone, out):
-        """(run, [elapsed time of each run of the program]) of `jprof profile`."""
+        """(run, [elapsed time of each run of the program], [CPU time of each]) of `jprof profile`.
+        """
         shutil.rmtree(self.path(out), ignore_errors=True)
         errors = self.path("errors")
         with open(errors, "w", encoding="utf-8") as f:
-            started = os.times().elapsed
+            before = os.times()
             done = subprocess.run([self.jprof, "profile", "--tree-memory", "4G", "--force", "-o",
                                    self.path(out), "--", *program.command], cwd=program.work,
                                   stdout=subprocess.PIPE, stderr=f)
-            wall = os.times().elapsed - started
+        after = os.times()
+        cpu = (after.children_user - before.children_user + after.children_system -
+               before.children_system)
         with open(errors, encoding="utf-8", errors="replace") as f:
             runs = RUN.findall(f.read())
         # Where standard output is not a terminal too, the report comes after the program's output.
         own, _, _ = done.stdout.partition(b"jprof combined of ")
-        run = measure.Run(0, wall, done.returncode, own)
+        run = measure.Run(cpu, after.elapsed - before.elapsed, done.returncode, own)
         if [int(r[2]) for r in runs] != [0] * 3:
             raise Wrong(f"{program.name}: exit statuses {[r[2] for r in runs]} in `jprof profile`")
         program.check(run, alone, 3, "`jprof profile`")
-        return run, [float(r[1]) for r in runs]
+        return run, [float(r[0]) for r in runs], [float(r[1]) for r in runs]
 
     def combined(self, profile, percent):
         return json.loads(tool([self.jprof, "report", "combined", self.path(profile), "--format",
@@ -226,7 +231,7 @@ def phases(lab):
         print(f"JDK {lab.jdk.version}, phases, {variant}; load {os.getloadavg()[0]:.1f}")
         for number in range(lab.args.rounds):
             alone = program.alone()
-            run, _ = lab.profile(program, alone, "phases")
+            run, _, _ = lab.profile(program, alone, "phases")
             rounds.append(Round(variant, alone.stdout, run.stdout, lab.combined("phases", 0.01)))
             print(f"  {number + 1:2} {rounds[-1]}", flush=True)
         lab.remove("phases")
@@ -407,13 +412,17 @@ def wall(lab):
         figures = collections.defaultdict(list)
         for _ in range(lab.args.rounds):
             alone = program.alone()
-            run, parts = lab.profile(program, alone, "wall")
-            goal = 1 + 1.05 * 2 + 1.5 * parts[-1] / alone.wall
+            run, parts, cpu = lab.profile(program, alone, "wall")
+            goal = 1 + 1.05 * (len(parts) - 1) + 1.5 * parts[-1] / alone.wall
             for name, value in (("alone", alone.wall), ("profile", run.wall), ("goal", goal),
                                 ("ratio", run.wall / alone.wall),
                                 ("sampled", statistics.mean(parts[:-1]) / alone.wall),
                                 ("counted", parts[-1] / alone.wall),
-                                ("report", run.wall - sum(parts))):
+                                ("report", run.wall - sum(parts)),
+                                ("cpu ratio", run.cpu / alone.cpu),
+                                ("sampled cpu", statistics.mean(cpu[:-1]) / alone.cpu),
+                                ("counted cpu", cpu[-1] / alone.cpu),
+                                ("report cpu", run.cpu - sum(cpu))):
                 figures[name].append(value)
             print(f"    {program.name}: {alone.wall:.2f} s alone; runs {parts}; {run.wall:.2f} s, "
                   f"ratio {figures['ratio'][-1]:.2f}, goal {goal:.2f}", flush=True)
@@ -422,7 +431,9 @@ def wall(lab):
         print(f"  {program.name}: {m['alone']:.2f} s alone, {m['profile']:.2f} s of jprof profile: "
               f"ratio {m['ratio']:.2f} ({min(figures['ratio']):.2f}..{max(figures['ratio']):.2f}), "
               f"goal {m['goal']:.2f}; sampled run {m['sampled']:.2f}, counted run "
-              f"{m['counted']:.2f}, report {m['report']:.2f} s", flush=True)
+              f"{m['counted']:.2f}, report {m['report']:.2f} s")
+        print(f"    CPU time: ratio {m['cpu ratio']:.2f}, sampled run {m['sampled cpu']:.2f}, "
+              f"counted run {m['counted cpu']:.2f}, report {m['report cpu']:.2f} s", flush=True)
 
 
 PARTS = {"phases": phases, "held-out": held_out, "wall": wall}
