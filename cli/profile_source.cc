@@ -98,13 +98,16 @@ Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
   return {};
 }
 
-// The newest profile in the working directory.
-Result<std::string> NewestProfile() {
+}  // namespace
+
+Result<std::string> NewestProfile(bool combined) {
   std::error_code error;
   std::string newest;
   fs::file_time_type time;
   for (const fs::directory_entry& entry : fs::directory_iterator(".", error)) {
-    if (entry.path().extension() != ".jprof" || !IsProfile(entry.path())) continue;
+    const bool is_profile =
+        IsProfile(entry.path()) || (combined && profile::IsCombined(entry.path()));
+    if (entry.path().extension() != ".jprof" || !is_profile) continue;
     const fs::file_time_type changed = fs::last_write_time(entry.path(), error);
     if (!newest.empty() && changed <= time) continue;
     newest = entry.path().filename().string();
@@ -119,10 +122,8 @@ Result<std::string> NewestProfile() {
   return newest;
 }
 
-}  // namespace
-
 Result<reports::Source> OpenSource(const std::string& named, const TableChoice& choice) {
-  const Result<std::string> chosen = named.empty() ? NewestProfile() : named;
+  const Result<std::string> chosen = named.empty() ? NewestProfile(false) : named;
   if (!chosen) return std::unexpected(chosen.error());
   const std::string& directory = *chosen;
   Result<profile::Reader> reader = profile::Reader::Open(directory);

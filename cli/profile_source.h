@@ -17,6 +17,10 @@ struct TableChoice {
   bool force = false;         // use the file even if it was made for another machine or JVM
 };
 
+// The newest profile in the working directory; its name is printed on stderr. `combined`: or
+// combined profile.
+Result<std::string> NewestProfile(bool combined);
+
 // `directory` empty: the newest profile in the working directory; its name is printed on stderr.
 // Error: there is no profile (the message names the nearest), or the table does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);

@@ -150,6 +150,11 @@ Result<void> Run(ReportArguments arguments) {
       return std::unexpected(report.error());
   }
   if (auto set = SetOptions(arguments); !set) return set;
+  if (arguments.directory.empty() && arguments.refit.empty()) {
+    const auto newest = NewestProfile(/*combined=*/true);
+    if (!newest) return std::unexpected(newest.error());
+    arguments.directory = *newest;
+  }
   const bool is_combined = profile::IsCombined(arguments.directory);
   if (arguments.report == "combined" || (is_combined && arguments.report.empty()))
     return PrintCombinedProfile(arguments);

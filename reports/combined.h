@@ -41,6 +41,9 @@ struct RunDifference {
 };
 
 struct CombinedView {
+  CombinedView() = default;
+  CombinedView(CombinedView&&) = default;  // not copied: `times` refers to `tree`
+
   CombinedTree tree;
   std::optional<TimeModel> times;
   RunFacts counted;

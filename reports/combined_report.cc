@@ -67,7 +67,8 @@ using CombinedColumns = Columns<CombinedRow>;
 void AddText(CombinedColumns& columns, int calls_width) {
   columns.Add(kPeople, {"LV", 2}, [](const CombinedRow& row) { return Value::Integer(row.level); });
   columns.Add(kPeople, {"CALLS", calls_width}, [](const CombinedRow& row) {
-    return row.is_java && row.level > 0 ? Value::Integer(row.calls) : Value::Missing();
+    const bool countable = row.hidden ? row.counted : row.is_java && row.level > 0;
+    return countable ? Value::Integer(row.calls) : Value::Missing();
   });
   columns.Add(kPeople, {"SAMPLES", 7},
               [](const CombinedRow& row) { return Value::Signed(Rounded(Sum(row.samples))); });
