@@ -298,6 +298,7 @@ bool MayHideInCaller(const CombinedView& view, uint32_t context) {
   const CombinedContext& self = view.tree.contexts[context];
   const CombinedContext& caller = view.tree.contexts[self.parent];
   if (self.parent == 0 || !self.is_java || self.calls == 0) return false;
+  if (!(SamplesOfAll(view.tree, self.parent) > 0)) return false;
   const bool could = (caller.type == 'R' || caller.type == 'L') && self.calls >= kLeastCalls;
   return self.type == 'L' || (could && !self.sampled);
 }
@@ -315,7 +316,7 @@ ProductionTimes ProductionOf(const CombinedView& view) {
     time.all = view.times->Of(view.tree.AllSamples(context));
     if (!MayHideInCaller(view, context)) continue;
     const uint32_t caller = view.tree.contexts[context].parent;
-    const double callers = view.times->Of(view.tree.OwnSamples(caller)).value;
+    const double callers = view.times->Of(view.tree.OwnSamples(caller)).high;
     time.time.high += callers;
     time.all.high += callers;
   }

@@ -283,9 +283,11 @@ class CombinedWalk {
     row.counted_all = tree_.counted_all[index];
     Estimate(row);
     if (MayHideInCaller(view_, index)) {
-      const double callers = view_.times->Of(tree_.OwnSamples(context.parent)).value;
-      row.time.high += callers;
-      row.all.high += callers;
+      const std::span callers = tree_.OwnSamples(context.parent);
+      const double ns = view_.times->Of(callers).high;
+      row.time.high += ns;
+      row.all.high += ns;
+      row.share.high = std::min(1.0, row.share.high + view_.times->ShareOf(callers).high);
     }
     return row;
   }
