@@ -100,19 +100,27 @@ void ReportFolding(const reports::Source& source, reports::Format format) {
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
 
-// The counted run of a combined profile, with the production times of its contexts for log-rt.
-Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
-  if (arguments.report != "log-rt") {
-    const Result<std::string> counted = CountedRun(arguments.directory);
-    if (!counted) return std::unexpected(counted.error());
-    return OpenSource(*counted, arguments.table);
-  }
+Result<reports::ProductionTimes> LoadProduction(const ReportArguments& arguments) {
   auto combined = OpenCombined(arguments.directory, arguments.table);
   if (!combined) return std::unexpected(combined.error());
   const auto view = reports::LoadCombined(*combined);
   if (!view) return std::unexpected(view.error());
-  combined->counted.production = reports::ProductionOf(*view);
-  return std::move(combined->counted);
+  return reports::ProductionOf(*view);
+}
+
+// The counted run of a combined profile; for log-rt with the production times of its contexts.
+Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
+  const Result<std::string> counted = CountedRun(arguments.directory);
+  if (!counted) return std::unexpected(counted.error());
+  auto source = OpenSource(*counted, arguments.table);
+  if (!source || arguments.report != "log-rt") return source;
+  auto production = LoadProduction(arguments);
+  if (production) {
+    source->production = *std::move(production);
+  } else {
+    PrintError("no production times: " + production.error().message);
+  }
+  return source;
 }
 
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
