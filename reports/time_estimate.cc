@@ -38,9 +38,8 @@ std::vector<double> DistinctContexts(const CombinedTree& tree) {
 }
 
 // A relative spread that was found with so many degrees of freedom, with the usual one.
-double WithUsual(double found, double freedom) {
-  return std::sqrt((kPriorRuns * kUsualSpread * kUsualSpread + freedom * found * found) /
-                   (kPriorRuns + freedom));
+double WithUsual(double found, double freedom, double usual) {
+  return std::sqrt((kPriorRuns * usual * usual + freedom * found * found) / (kPriorRuns + freedom));
 }
 
 // Half the interval of one run's difference from the mean of `runs`.
@@ -75,19 +74,6 @@ double RelativeSpread(std::span<const double> samples, size_t runs,
   return std::sqrt(squared);
 }
 
-double SpreadFreedom(std::span<const double> samples, size_t runs, std::span<const double> outside,
-                     double relative) {
-  double freedom = 0;
-  for (size_t i = 0; i + runs <= samples.size(); i += runs) {
-    const double mean = Mean(samples.subspan(i, runs));
-    const double spread = relative * mean * (outside.empty() ? 1 : outside[i / runs]);
-    if (!(spread > 0)) continue;
-    const double part = spread * spread / (mean + spread * spread);
-    freedom += static_cast<double>(runs - 1) * part * part;
-  }
-  return freedom;
-}
-
 TimeModel::TimeModel(const CombinedTree& tree)
     : period_ns_(tree.period_ns), all_(std::span(tree.all_samples).first(tree.runs)) {
   if (!knows_runs()) return;
@@ -96,7 +82,7 @@ TimeModel::TimeModel(const CombinedTree& tree)
   if (!(Mean(times) > 0)) return;
   const double seen = std::sqrt(Variance(times)) / Mean(times);
   const double own = static_cast<double>(tree.runs) - 1;
-  relative_total_ = WithUsual(seen, own);
+  relative_total_ = WithUsual(seen, own, kUsualSpread);
   total_arm_ = OneRunArm(relative_total_, own, tree.runs);
   std::vector<double> samples = DistinctContexts(tree);
   std::vector<double> outside(samples.size() / tree.runs, 1);
@@ -106,9 +92,8 @@ TimeModel::TimeModel(const CombinedTree& tree)
     outside[i / tree.runs] -= samples[i] / all / static_cast<double>(tree.runs);
     samples[i] *= Mean(all_) / all;
   }
-  const double freedom = SpreadFreedom(samples, tree.runs, outside, kUsualSpread);
-  relative_share_ = WithUsual(RelativeSpread(samples, tree.runs, outside), freedom);
-  share_arm_ = OneRunArm(relative_share_, freedom, tree.runs);
+  relative_share_ = WithUsual(RelativeSpread(samples, tree.runs, outside), own, kUsualShareSpread);
+  share_arm_ = OneRunArm(relative_share_, own, tree.runs);
 }
 
 // Half the interval of one run's difference from the mean of all that were sampled.

@@ -10,8 +10,9 @@
 // - the difference of a context's share: its relative standard deviation between runs is estimated
 //   from all contexts by the method of moments. Of n samples expected in a run, the variance
 //   between runs is n + (relative * (1 - share) * n)^2: in proportion to what is outside the
-//   context, as the share of the whole is always 1. Few samples say little of it: it counts
-//   together with the usual difference as the total does, with Student's t.
+//   context, as the share of the whole is always 1. What differs between runs differs in many
+//   contexts at once, so many contexts of two runs say no more of it than the two totals say of
+//   the total: it counts together with kUsualShareSpread in the same way, with Student's t.
 #pragma once
 
 #include <span>
@@ -52,6 +53,7 @@ class TimeModel {
 // A usual relative standard deviation between the CPU times of runs of one program, and the number
 // of degrees of freedom that it counts for (measured: docs/decisions/0022).
 inline constexpr double kUsualSpread = 0.03;
+inline constexpr double kUsualShareSpread = 0.06;
 inline constexpr double kPriorRuns = 2;
 
 // The relative standard deviation between runs of Poisson distributed numbers: `samples` has
@@ -59,10 +61,5 @@ inline constexpr double kPriorRuns = 2;
 // moment equation above; 0 if the numbers vary no more than by chance. At least two runs.
 double RelativeSpread(std::span<const double> samples, size_t runs,
                       std::span<const double> outside = {});
-
-// The degrees of freedom that these numbers are worth for a relative spread of this size: runs - 1
-// for each context whose numbers vary much more by it than by chance, nearly none for small ones.
-double SpreadFreedom(std::span<const double> samples, size_t runs, std::span<const double> outside,
-                     double relative);
 
 }  // namespace jprof::reports
