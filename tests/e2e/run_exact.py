@@ -77,7 +77,8 @@ NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 
 def shared(chosen, jdks, focus):
     """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them.
-    With a focus, counts and traces run for some groups only."""
+    With a focus, counts and traces run for some groups only; without one, intrinsics are kept in
+    the program about them only."""
     turn = 0
     for program in chosen:
         on = collections.defaultdict(list)
@@ -87,6 +88,8 @@ def shared(chosen, jdks, focus):
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
             if focus and not agent.startswith("callflow") and program.group not in NEAR_FOCUS:
+                continue
+            if agent.endswith("keep_intrinsics") and not focus and program.name != "Intrinsics":
                 continue
             turn += not usual
             yield from cases if usual else [cases[turn % len(cases)]]
