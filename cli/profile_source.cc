@@ -159,8 +159,8 @@ std::string RunPaths(const std::string& directory) {
 Result<reports::Combined> OpenCombined(const std::string& directory, const TableChoice& choice) {
   auto meta = profile::ReadCombined(directory);
   if (!meta) return std::unexpected(meta.error());
-  const auto open = [&](const profile::Run& run) {
-    return OpenSource((fs::path(directory) / run.profile).string(), choice);
+  const auto open = [&](const profile::Run& run, const TableChoice& table) {
+    return OpenSource((fs::path(directory) / run.profile).string(), table);
   };
   // The counted run first.
   std::ranges::stable_sort(meta->runs, {}, &profile::Run::role);
@@ -170,14 +170,14 @@ Result<reports::Combined> OpenCombined(const std::string& directory, const Table
     return WrongUse("{}: needs one counted and at least one sampled run, has {} and {}",
                     profile::CleanText(directory), meta->runs.size() - sampled, sampled);
   }
-  auto counted = open(meta->runs.front());
+  auto counted = open(meta->runs.front(), choice);
   if (!counted) return std::unexpected(counted.error());
   reports::Combined combined = {.meta = *std::move(meta),
                                 .directory = directory,
                                 .counted = *std::move(counted),
                                 .sampled = {}};
   for (size_t i = 1; i < combined.meta.runs.size(); ++i) {
-    auto source = open(combined.meta.runs[i]);
+    auto source = open(combined.meta.runs[i], {});  // samples need no table
     if (!source) return std::unexpected(source.error());
     combined.sampled.push_back(*std::move(source));
   }

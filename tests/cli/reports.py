@@ -337,6 +337,18 @@ class Made(unittest.TestCase):
         self.assertIn("jprof report combined app.jprof", text)
         self.assertIn("did you mean 'combined'", self.run_jprof("report", "combind", status=2))
 
+    def test_a_table_is_that_of_the_counted_run(self):
+        combined, _, sampled = self.combine()
+        path = os.path.join(sampled, "meta.json")
+        with open(path, encoding="utf-8") as file:
+            meta = json.load(file)
+        meta["fingerprint"] = {"cpu": "c", "metrics": "samples"}  # of what it measures itself
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(meta, file)
+        table = self.table("c", "fits.json")
+        self.assertIn("I:app/Main.run()V",
+                      self.run_jprof("report", "combined", combined, "--table", table))
+
     def check(self, *words, status=0):
         done = subprocess.run([JPROF, "calibrate", "--check", *words], cwd=self.folder,
                               capture_output=True, text=True, env={"HOME": self.folder},
