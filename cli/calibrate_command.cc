@@ -239,7 +239,7 @@ Result<int> Check(const Options& options) {
   if (!opened) return std::unexpected(opened.error());
   const auto refitting = reports::RefitToSamples(opened->counted, opened->sampled);
   if (!refitting) return std::unexpected(refitting.error());
-  reports::Output out(stdout, isatty(STDOUT_FILENO) && getenv("NO_COLOR") == nullptr);
+  reports::Output out(stdout, reports::ShowsColour(stdout));
   PrintRefitting(opened->counted, *refitting, out);
   if (auto finished = out.Finish(); !finished) return std::unexpected(finished.error());
   return 0;

@@ -16,7 +16,6 @@
 namespace jprof::cli {
 namespace {
 
-using profile::Metric;
 using profile::Reader;
 using record::DisplayPath;
 
@@ -28,17 +27,13 @@ struct CombineArguments {
   bool force = false;
 };
 
-bool SamplesCpuTime(const Metric& metric) {
-  return metric.is_samples() && metric.period.unit == "ns" &&
-         metric.period.clock != profile::Period::Clock::kElapsed;
-}
-
 bool IsCounted(const Reader& reader) {
   return reader.meta().mode == "callflow" || reader.meta().mode == "calltree";
 }
 
 bool IsSampled(const Reader& reader) {
-  return reader.meta().mode == "scs" && std::ranges::any_of(reader.meta().metrics, SamplesCpuTime);
+  return reader.meta().mode == "scs" &&
+         std::ranges::any_of(reader.meta().metrics, &profile::Metric::is_cpu_samples);
 }
 
 Result<Reader> OpenProfile(const std::string& path) {
@@ -138,14 +133,8 @@ Result<std::vector<Reader>> OpenProfiles(const CombineArguments& arguments) {
 // Of the recorded threads; none if the program did not end normally, because threads write their
 // CPU time when they end.
 std::optional<double> CpuSeconds(const Reader& reader) {
-  if (reader.header().finished == 0) return std::nullopt;
-  double ns = 0;
-  for (const profile::Thread& thread : reader.threads()) {
-    const auto& record = thread.record;
-    if (record.cpu_ns_end > record.cpu_ns_start)
-      ns += static_cast<double>(record.cpu_ns_end - record.cpu_ns_start);
-  }
-  return ns > 0 ? std::optional(ns / 1e9) : std::nullopt;
+  const uint64_t ns = reader.header().finished == 0 ? 0 : reader.CpuNanos();
+  return ns > 0 ? std::optional(static_cast<double>(ns) / 1e9) : std::nullopt;
 }
 
 profile::CombinedMeta Describe(const std::vector<Reader>& readers) {

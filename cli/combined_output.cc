@@ -1,10 +1,6 @@
 #include "cli/combined_output.h"
 
 #include <fmt/format.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "cli/profile_source.h"
 #include "cli/usage_error.h"
@@ -12,14 +8,6 @@
 #include "record/recording_summary.h"
 
 namespace jprof::cli {
-
-std::string UtcNow() {
-  const time_t now = time(nullptr);
-  tm utc = {};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
 
 Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta) {
   return profile::WriteWholeFile(directory / profile::kRunsFile, profile::ToJson(meta));
@@ -29,7 +17,7 @@ Result<void> PrintCombinedReport(const std::filesystem::path& directory, std::FI
   auto combined = OpenCombined(directory.string(), {});
   if (!combined) return std::unexpected(combined.error());
   std::fflush(stdout);
-  reports::Output out(to, isatty(fileno(to)) && std::getenv("NO_COLOR") == nullptr);
+  reports::Output out(to, reports::ShowsColour(to));
   const reports::Options options = {.min_percent = 1};
   if (auto printed = reports::PrintCombined(*combined, options, out); !printed) return printed;
   if (auto finished = out.Finish(); !finished) return finished;

@@ -10,9 +10,6 @@
 
 namespace jprof::cli {
 
-// The time of this moment, ISO 8601, UTC.
-std::string UtcNow();
-
 // Makes `directory`, which has the profiles of `meta`, a combined profile.
 Result<void> WriteRuns(const std::filesystem::path& directory, const profile::CombinedMeta& meta);
 

@@ -1,9 +1,6 @@
 // `jprof compare`: compares the flat and the contextual view of a profile, or two profiles.
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -72,7 +69,7 @@ Result<void> Print(const CompareArguments& arguments, Format format,
                    const Result<Compared>& compared) {
   if (!compared) return std::unexpected(compared.error());
   if (arguments.out.empty()) {
-    reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+    reports::Output out(stdout, reports::ShowsColour(stdout));
     return PrintAs(format, *compared, arguments.options, out);
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(

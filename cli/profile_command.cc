@@ -12,6 +12,7 @@
 #include "cli/record_options.h"
 #include "cli/recording_plan.h"
 #include "cli/usage_error.h"
+#include "common/utc_text.h"
 #include "profile/reader.h"
 #include "record/java_command.h"
 #include "record/profile_place.h"
@@ -134,12 +135,7 @@ Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& comm
 
 uint64_t CpuNanos(const fs::path& profile) {
   const auto reader = profile::Reader::Open(profile.string());
-  if (!reader) return 0;
-  uint64_t sum = 0;
-  for (const auto& thread : reader->threads())
-    sum +=
-        std::max(thread.record.cpu_ns_end, thread.record.cpu_ns_start) - thread.record.cpu_ns_start;
-  return sum;
+  return reader ? reader->CpuNanos() : 0;
 }
 
 std::string_view OutputText(RunMeta::Output output) {
@@ -199,7 +195,10 @@ class Runner {
  public:
   Runner(const Sequence& sequence, const Command& command)
       : sequence_(sequence),
-        meta_{.jprof = JPROF_VERSION, .start = UtcNow(), .from = "profile", .command = command} {}
+        meta_{.jprof = JPROF_VERSION,
+              .start = UtcText(std::time(nullptr)),
+              .from = "profile",
+              .command = command} {}
 
   // Returns the exit status of the first run, or the status without a profile.
   Result<int> RunAll() {

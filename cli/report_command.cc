@@ -1,8 +1,5 @@
 // `jprof report`: prints a report of a profile.
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <ranges>
@@ -75,7 +72,7 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
-  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  reports::Output out(stdout, reports::ShowsColour(stdout));
   const reports::TprofOptions options = {.format = *format, .clip = arguments.options.min_percent};
   if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
   return out.Finish();
@@ -87,7 +84,7 @@ Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
     return WrongUse("name the combined profile: jprof report combined DIR");
   auto combined = OpenCombined(arguments.directory, arguments.table);
   if (!combined) return std::unexpected(combined.error());
-  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  reports::Output out(stdout, reports::ShowsColour(stdout));
   if (auto printed = reports::PrintCombined(*combined, arguments.options, out); !printed)
     return printed;
   return out.Finish();
@@ -100,27 +97,26 @@ void ReportFolding(const reports::Source& source, reports::Format format) {
   if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
 }
 
-Result<reports::ProductionTimes> LoadProduction(const ReportArguments& arguments) {
-  auto combined = OpenCombined(arguments.directory, arguments.table);
-  if (!combined) return std::unexpected(combined.error());
-  const auto view = reports::LoadCombined(*combined);
-  if (!view) return std::unexpected(view.error());
-  return reports::ProductionOf(*view);
+// The counted run of a combined profile, which has no production times without sampled runs.
+Result<reports::Source> OpenCountedAlone(const ReportArguments& arguments) {
+  const Result<std::string> counted = CountedRun(arguments.directory);
+  if (!counted) return std::unexpected(counted.error());
+  return OpenSource(*counted, arguments.table);
 }
 
 // The counted run of a combined profile; for log-rt with the production times of its contexts.
 Result<reports::Source> OpenCounted(const ReportArguments& arguments) {
-  const Result<std::string> counted = CountedRun(arguments.directory);
-  if (!counted) return std::unexpected(counted.error());
-  auto source = OpenSource(*counted, arguments.table);
-  if (!source || arguments.report != "log-rt") return source;
-  auto production = LoadProduction(arguments);
-  if (production) {
-    source->production = *std::move(production);
-  } else {
-    PrintError("no production times: " + production.error().message);
+  if (arguments.report != "log-rt") return OpenCountedAlone(arguments);
+  auto combined = OpenCombined(arguments.directory, arguments.table);
+  const Result<reports::CombinedView> view =
+      combined ? reports::LoadCombined(*combined) : std::unexpected(combined.error());
+  if (!view) {
+    auto alone = OpenCountedAlone(arguments);
+    if (alone) PrintError("no production times: " + view.error().message);
+    return alone;
   }
-  return source;
+  combined->counted.production = reports::ProductionOf(*view);
+  return std::move(combined->counted);
 }
 
 constexpr std::string_view kRefitToOwn = "true";  // a flag without a value
@@ -174,7 +170,7 @@ Result<void> Run(ReportArguments arguments) {
                                    : sampled                 ? "scs"
                                                              : "log-rt");
   ReportFolding(*source, arguments.options.format);
-  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  reports::Output out(stdout, reports::ShowsColour(stdout));
   if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
     return printed;
   return out.Finish();

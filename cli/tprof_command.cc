@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -27,7 +26,7 @@ struct TprofArguments {
 Result<void> PrintRecording(const fs::path& directory, const reports::TprofOptions& options) {
   auto recording = reports::OpenRecording(directory);
   if (!recording) return std::unexpected(recording.error());
-  reports::Output out(stdout, isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr);
+  reports::Output out(stdout, reports::ShowsColour(stdout));
   auto printed = reports::PrintTprof(*recording, options, out);
   return printed ? out.Finish() : printed;
 }

@@ -183,6 +183,9 @@ enum MethodFlags : uint16_t {
   // compiled without probes (FOCUS=) or with intrinsics (KEEP_INTRINSICS).
   kMethodIntrinsic = 128,
 };
+// Frames that are not Java methods.
+inline constexpr uint16_t kMethodNotJava = kMethodCode | kMethodKernel | kMethodStub | kMethodClass;
+
 struct MethodRecord {
   uint32_t bytes = 0;  // whole record, multiple of 8
   uint32_t id = 0;

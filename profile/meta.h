@@ -43,6 +43,11 @@ struct Metric {
   bool is_samples() const {
     return kind == Kind::kSamples || kind == Kind::kWeighted;
   }  // sampled: never calibrated
+  // Each sample stands for the same amount of a thread's CPU time.
+  bool is_cpu_samples() const {
+    return kind == Kind::kSamples && period.unit == "ns" && period.value > 0 &&
+           period.clock != Period::Clock::kElapsed;
+  }
   bool operator==(const Metric&) const = default;
 };
 

@@ -115,4 +115,13 @@ std::string Reader::ReadCalibration() const {
   return OpenFile(kCalibrationFile).ReadAll(kCalibrationLimit);
 }
 
+uint64_t Reader::CpuNanos() const {
+  uint64_t sum = 0;
+  for (const Thread& thread : threads_) {
+    const ThreadRecord& record = thread.record;
+    sum += std::max(record.cpu_ns_end, record.cpu_ns_start) - record.cpu_ns_start;
+  }
+  return sum;
+}
+
 }  // namespace jprof::profile

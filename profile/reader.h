@@ -84,6 +84,8 @@ class Reader {
   const Meta& meta() const { return meta_; }
   const ControlHeader& header() const { return header_; }
   const std::vector<Thread>& threads() const { return threads_; }
+  // CPU time of the recorded threads until they ended.
+  uint64_t CpuNanos() const;
   const Damages& damages() const { return damages_; }
   Damages& damages() { return damages_; }
 

@@ -18,17 +18,9 @@ using profile::CleanText;
 
 constexpr size_t kNoMetric = CombinedTreeBuilder::kNoMetric;
 
-// The samples by time: each stands for `period` ns.
-size_t TimeSamples(const std::vector<profile::Metric>& metrics) {
-  const auto found = std::ranges::find_if(metrics, [](const profile::Metric& metric) {
-    return metric.is_samples() && !metric.is_weighted() && metric.period.unit == "ns" &&
-           metric.period.value > 0;
-  });
-  return found == metrics.end() ? kNoMetric : static_cast<size_t>(found - metrics.begin());
-}
-
-size_t Time(const std::vector<profile::Metric>& metrics) {
-  const auto found = std::ranges::find_if(metrics, &profile::Metric::is_time);
+// The first metric of this kind.
+size_t Find(const std::vector<profile::Metric>& metrics, bool (profile::Metric::*kind)() const) {
+  const auto found = std::ranges::find_if(metrics, kind);
   return found == metrics.end() ? kNoMetric : static_cast<size_t>(found - metrics.begin());
 }
 
@@ -40,16 +32,6 @@ Result<Forest> Load(Source& source, size_t metric) {
   return LoadForest(source, options);
 }
 
-double CpuSeconds(const profile::Reader& reader) {
-  double seconds = 0;
-  for (const profile::Thread& thread : reader.threads()) {
-    const profile::ThreadRecord& record = thread.record;
-    if (record.cpu_ns_end > record.cpu_ns_start)
-      seconds += static_cast<double>(record.cpu_ns_end - record.cpu_ns_start) / 1e9;
-  }
-  return seconds;
-}
-
 std::string HowText(const profile::Meta& meta, size_t time_samples) {
   if (time_samples == kNoMetric) {
     std::string text = meta.mode + (meta.options.fold_recursion ? " with folded recursion" : "");
@@ -57,17 +39,14 @@ std::string HowText(const profile::Meta& meta, size_t time_samples) {
     return text;
   }
   const profile::Metric& metric = meta.metrics[time_samples];
-  return fmt::format(
-      "{} stacks per second of {}", Rounded(1e9 / static_cast<double>(metric.period.value)),
-      metric.period.clock == profile::Period::Clock::kElapsed ? "elapsed time" : "CPU time");
+  return fmt::format("{} stacks per second of CPU time",
+                     Rounded(1e9 / static_cast<double>(metric.period.value)));
 }
 
 RunFacts FactsOf(const Source& source, const profile::Run& run, size_t time_samples) {
   const profile::Reader& reader = source.reader;
   RunFacts facts = {.run = run, .how = HowText(reader.meta(), time_samples)};
-  facts.cpu_seconds = CpuSeconds(reader);
-  for (const profile::Thread& thread : reader.threads())
-    facts.unknown += thread.record.samples_unknown;
+  facts.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
   for (const profile::Loss& loss : profile::Losses(reader)) {
     if (loss.count > 0) facts.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
   }
@@ -81,12 +60,10 @@ bool IsAgent(std::string_view word) {
 }
 
 uint64_t JavaMethods(Forest& forest) {
-  constexpr uint16_t kNoJava =
-      profile::kMethodCode | profile::kMethodKernel | profile::kMethodStub | profile::kMethodClass;
   std::set<profile::MethodId> methods;
   for (const Row& row : forest.rows.rows) {
     if (row.parent != kNoRow && row.method != profile::kOverflowMethod &&
-        (forest.names.Parts(row.method).flags & kNoJava) == 0)
+        (forest.names.Parts(row.method).flags & profile::kMethodNotJava) == 0)
       methods.insert(row.method);
   }
   return methods.size();
@@ -95,7 +72,7 @@ uint64_t JavaMethods(Forest& forest) {
 Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, CombinedView& view) {
   Source& source = combined.counted;
   const profile::Meta& meta = source.reader.meta();
-  const size_t time = Time(meta.metrics);
+  const size_t time = Find(meta.metrics, &profile::Metric::is_time);
   Result<Forest> forest = Load(source, time);
   if (!forest) return std::unexpected(forest.error());
   if (forest->calls == 0)
@@ -112,7 +89,7 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
                         CombinedView& view) {
   Source& source = combined.sampled[run];
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
-  const size_t metric = TimeSamples(metrics);
+  const size_t metric = Find(metrics, &profile::Metric::is_cpu_samples);
   if (metric == kNoMetric) {
     return WrongUse("{} has no samples by time; record it with jprof scs",
                     source.reader.directory());
@@ -128,19 +105,13 @@ Result<void> AddSampled(Combined& combined, size_t run, CombinedTreeBuilder& bui
   return {};
 }
 
-double SamplesOfAll(const CombinedTree& tree, size_t context) {
-  double sum = 0;
-  for (size_t run = 0; run < tree.runs; ++run) sum += tree.Samples(context, run);
-  return sum;
-}
-
 void MeasureOverlap(CombinedView& view) {
   const CombinedTree& tree = view.tree;
   double all = 0, uncounted = 0, outside = 0;
   uint64_t calls = 0, unsampled = 0;
   for (size_t i = 0; i < tree.contexts.size(); ++i) {
     const CombinedContext& context = tree.contexts[i];
-    const double samples = SamplesOfAll(tree, i);
+    const double samples = Sum(tree.OwnSamples(i));
     size_t java = i;  // the Java method that these samples are of or below
     while (!tree.contexts[java].is_java) java = tree.contexts[java].parent;
     all += samples;
@@ -164,25 +135,35 @@ void EstimateFew(CombinedView& view) {
   const size_t size = tree.contexts.size();
   std::vector<uint32_t> parent(size, kNoParent);
   std::vector<double> samples(size), base(size);
-  double all = 0, ns = 0;
   for (size_t i = 0; i < size; ++i) {
     const CombinedContext& context = tree.contexts[i];
     if (i > 0) parent[i] = context.parent;
-    samples[i] = SamplesOfAll(tree, i);
+    samples[i] = Sum(tree.OwnSamples(i));
     base[i] = std::pow(static_cast<double>(context.calls), kCallsPower);
   }
-  for (size_t run = 0; run < tree.runs; ++run) {
-    all += tree.AllSamples(0, run);
-    ns += tree.AllSamples(0, run) * tree.period_ns[run] / static_cast<double>(tree.runs);
-  }
   view.estimated_own = ShrunkShares(parent, samples, base, kCallsWeight);
-  for (double& value : view.estimated_own) value *= all > 0 ? ns : 0;
+  const double whole = view.times->Of(tree.AllSamples(0)).value;
+  for (double& value : view.estimated_own) value *= whole;
   view.estimated_all = view.estimated_own;
   for (size_t i = size; i-- > 1;) view.estimated_all[parent[i]] += view.estimated_all[i];
 }
 
 double RunSeconds(const RunFacts& facts) {
   return facts.run.cpu_seconds.value_or(facts.cpu_seconds);
+}
+
+// Whether the context's time may have been attributed to its caller: it was inlined, or it was
+// called but never sampled and could have been inlined. C2 keeps no record of which instructions
+// are the inlined method's where it unrolls a loop.
+bool MayHideInCaller(const CombinedTree& tree, uint32_t context) {
+  // HotSpot inlines no call that was made less often: MinInliningThreshold.
+  constexpr uint64_t kLeastCalls = 250;
+  const CombinedContext& self = tree.contexts[context];
+  const CombinedContext& caller = tree.contexts[self.parent];
+  if (self.parent == 0 || !self.is_java || self.calls == 0) return false;
+  if (!(Sum(tree.OwnSamples(self.parent)) > 0)) return false;
+  const bool could = (caller.type == 'R' || caller.type == 'L') && self.calls >= kLeastCalls;
+  return self.type == 'L' || (could && !self.sampled);
 }
 
 class Differences {
@@ -292,15 +273,19 @@ class Differences {
 
 }  // namespace
 
-bool MayHideInCaller(const CombinedView& view, uint32_t context) {
-  // HotSpot inlines no call that was made less often: MinInliningThreshold.
-  constexpr uint64_t kLeastCalls = 250;
-  const CombinedContext& self = view.tree.contexts[context];
-  const CombinedContext& caller = view.tree.contexts[self.parent];
-  if (self.parent == 0 || !self.is_java || self.calls == 0) return false;
-  if (!(SamplesOfAll(view.tree, self.parent) > 0)) return false;
-  const bool could = (caller.type == 'R' || caller.type == 'L') && self.calls >= kLeastCalls;
-  return self.type == 'L' || (could && !self.sampled);
+ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
+  const CombinedTree& tree = view.tree;
+  const TimeModel& times = *view.times;
+  ContextTimes found = {.own = times.Of(tree.OwnSamples(context)),
+                        .all = times.Of(tree.AllSamples(context)),
+                        .share = times.ShareOf(tree.AllSamples(context))};
+  if (!MayHideInCaller(tree, context)) return found;
+  const std::span callers = tree.OwnSamples(tree.contexts[context].parent);
+  const double high = times.Of(callers).high;
+  found.own.high += high;
+  found.all.high += high;
+  found.share.high = std::min(1.0, found.share.high + times.ShareOf(callers).high);
+  return found;
 }
 
 ProductionTimes ProductionOf(const CombinedView& view) {
@@ -310,15 +295,11 @@ ProductionTimes ProductionOf(const CombinedView& view) {
     const uint32_t context = view.context_of[row];
     if (context == kNoRow || given[context]) continue;
     given[context] = true;
-    ProductionTime& time = times[row];
-    time = {.known = true, .samples = SamplesOfAll(view.tree, context)};
-    time.time = view.times->Of(view.tree.OwnSamples(context));
-    time.all = view.times->Of(view.tree.AllSamples(context));
-    if (!MayHideInCaller(view, context)) continue;
-    const uint32_t caller = view.tree.contexts[context].parent;
-    const double callers = view.times->Of(view.tree.OwnSamples(caller)).high;
-    time.time.high += callers;
-    time.all.high += callers;
+    const ContextTimes found = TimesOf(view, context);
+    times[row] = {.known = true,
+                  .samples = Sum(view.tree.OwnSamples(context)),
+                  .time = found.own,
+                  .all = found.all};
   }
   return times;
 }
@@ -342,7 +323,6 @@ Result<CombinedView> LoadCombined(Combined& combined) {
   }
   view.tree = builder.Take();
   MeasureOverlap(view);
-  EstimateFew(view);
   if (view.common_contexts == 0 && view.sampled_contexts > 0) {
     return WrongUse(
         "{}: no calling context is in the counted and in a sampled profile: are they "
@@ -350,6 +330,7 @@ Result<CombinedView> LoadCombined(Combined& combined) {
         CleanText(combined.directory));
   }
   view.times.emplace(view.tree);
+  EstimateFew(view);
   view.differences = Differences(combined, view).Find();
   return view;
 }

@@ -30,7 +30,6 @@ struct RunFacts {
   uint64_t methods = 0;            // Java methods seen
   uint64_t calls = 0;              // counted run
   double samples = 0;              // sampled run
-  uint64_t unknown = 0;            // stacks with frames that could not be identified
   std::vector<std::string> notes;  // losses and damages, a line each
 };
 
@@ -63,11 +62,13 @@ struct CombinedView {
   uint64_t counted_contexts = 0, sampled_contexts = 0, common_contexts = 0;
 };
 
-// Whether the context's time may have been attributed to its caller: it was inlined, or it was
-// called but never sampled and could have been inlined. C2 keeps no record of which instructions
-// are the inlined method's where it unrolls a loop. Then the interval extends to the caller's own
-// time.
-bool MayHideInCaller(const CombinedView& view, uint32_t context);
+// The times of a context in one run. Where its time may have been attributed to its caller, because
+// it was or could have been inlined, the intervals extend to the caller's own time.
+struct ContextTimes {
+  Estimate own, all;  // ns
+  Estimate share;     // of all in the whole, from 0 to 1
+};
+ContextTimes TimesOf(const CombinedView& view, uint32_t context);
 
 // The production times of each row of the counted profile's merged forest.
 ProductionTimes ProductionOf(const CombinedView& view);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "profile/reader_text.h"
+#include "reports/collapsed.h"
 #include "reports/columns.h"
 #include "reports/combined.h"
 #include "reports/estimate_text.h"
@@ -21,20 +22,12 @@ constexpr char kLegend[] =
     " legend    LV level, 0 = all threads; CALLS exact, - = cannot be counted; SAMPLES in it, all "
     "runs;\n"
     "           TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its % of "
-    "all; "
-    "NS/CALL CUM / CALLS\n"
+    "all; NS/CALL CUM / CALLS\n"
     "           and its +-; <X at most X: the interval is wider than the value; ~ estimate from "
     "calls where\n"
     "           samples are few; types: I interpreted, J compiled by C1, R by C2, L inlined, N "
-    "native "
-    "method,\n"
+    "native method,\n"
     "           F native function, K kernel, O code of the VM\n\n";
-
-double Sum(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
 
 // What a row shows: a context, or those that the options hide, below one parent.
 struct CombinedRow {
@@ -45,9 +38,7 @@ struct CombinedRow {
   uint64_t calls = 0;
   std::vector<double> samples, all_samples;  // by run
   double counted_ns = 0, counted_error = 0, counted_all = 0;
-  Estimate time, all;  // ns
-  Estimate share;      // of all, from 0 to 1
-
+  ContextTimes times;
   bool hidden = false;
   double estimated_time = 0, estimated_all = 0;  // ns
 
@@ -105,24 +96,26 @@ int PerCallWidth(const CombinedView& view) {
 
 void AddTextValues(CombinedColumns& columns, int per_call_width, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.time = ValueText(row, row.time, row.estimated_time, Milliseconds));
+    return Value::Text(texts.time =
+                           ValueText(row, row.times.own, row.estimated_time, Milliseconds));
   });
   columns.Add(kPeople, {"CUM", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.all = ValueText(row, row.all, row.estimated_all, Milliseconds));
+    return Value::Text(texts.all = ValueText(row, row.times.all, row.estimated_all, Milliseconds));
   });
   columns.Add(kPeople, {"+-", 7}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.half = ArmText(row, row.all, Milliseconds));
+    return Value::Text(texts.half = ArmText(row, row.times.all, Milliseconds));
   });
   columns.Add(kPeople, {"%", 5},
-              [](const CombinedRow& row) { return Value::Fixed(100 * row.share.value, 1); });
+              [](const CombinedRow& row) { return Value::Fixed(100 * row.times.share.value, 1); });
   columns.Add(kPeople, {"NS/CALL", per_call_width}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
     const double estimated = row.estimated_all / static_cast<double>(row.calls);
-    return Value::Text(texts.per_call = ValueText(row, row.OfCall(row.all), estimated, PerCall));
+    return Value::Text(texts.per_call =
+                           ValueText(row, row.OfCall(row.times.all), estimated, PerCall));
   });
   columns.Add(kPeople, {"+-", per_call_width - 1}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
-    return Value::Text(texts.per_call_half = ArmText(row, row.OfCall(row.all), PerCall));
+    return Value::Text(texts.per_call_half = ArmText(row, row.OfCall(row.times.all), PerCall));
   });
   columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
     texts.name.assign(row.level, ' ');
@@ -170,8 +163,8 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
       [](const CombinedRow& row, size_t run) { return Value::Number(row.all_samples[run]); });
   columns.Add(kCsv, {"samples"},
               [](const CombinedRow& row) { return Value::Number(Sum(row.samples)); });
-  AddEstimate(columns, "time_ns", false, 0, [](const CombinedRow& row) { return row.time; });
-  AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.all; });
+  AddEstimate(columns, "time_ns", false, 0, [](const CombinedRow& row) { return row.times.own; });
+  AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.times.all; });
   columns.Add(kData, {"estimated"},
               [](const CombinedRow& row) { return Value::Bool(row.is_estimated()); });
   columns.Add(kData, {"estimated_ns"}, [](const CombinedRow& row) {
@@ -180,11 +173,11 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
   columns.Add(kData, {"estimated_cum_ns"}, [](const CombinedRow& row) {
     return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_all, 0);
   });
-  AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.share; });
+  AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.times.share; });
   AddEstimate(columns, "ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.OfCall(row.all); });
+              [](const CombinedRow& row) { return row.OfCall(row.times.all); });
   AddEstimate(columns, "own_ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.OfCall(row.time); });
+              [](const CombinedRow& row) { return row.OfCall(row.times.own); });
   if (tree.has_times) {
     columns.Add(kData, {"counted_ns"},
                 [](const CombinedRow& row) { return Value::Number(row.counted_ns); });
@@ -204,9 +197,7 @@ class CombinedWalk {
 
   CombinedWalk(const CombinedView& view, const Options& options)
       : view_(view), tree_(view.tree), options_(options) {
-    double whole = 0;
-    for (size_t run = 0; run < tree_.runs; ++run) whole += tree_.AllSamples(0, run);
-    threshold_ = whole * options.min_percent / 100;
+    threshold_ = Weight(0) * options.min_percent / 100;
   }
 
   void Run(const Visitor& visit) {
@@ -226,16 +217,7 @@ class CombinedWalk {
   }
 
  private:
-  double Weight(uint32_t context) const {
-    double sum = 0;
-    for (size_t run = 0; run < tree_.runs; ++run) sum += tree_.AllSamples(context, run);
-    return sum;
-  }
-  double Own(uint32_t context) const {
-    double sum = 0;
-    for (size_t run = 0; run < tree_.runs; ++run) sum += tree_.Samples(context, run);
-    return sum;
-  }
+  double Weight(uint32_t context) const { return Sum(tree_.AllSamples(context)); }
   bool Hides(uint32_t context) const {
     return tree_.contexts[context].level > options_.depth ||
            (threshold_ > 0 && Weight(context) < threshold_);
@@ -248,7 +230,7 @@ class CombinedWalk {
   std::pair<double, double> Key(uint32_t context) const {
     const auto calls = static_cast<double>(tree_.contexts[context].calls);
     if (options_.sort == Sort::kCalls) return {calls, Weight(context)};
-    return {options_.sort == Sort::kBase ? Own(context) : Weight(context), calls};
+    return {options_.sort == Sort::kBase ? Sum(tree_.OwnSamples(context)) : Weight(context), calls};
   }
 
   void AddTo(CombinedRow& row, uint32_t context) const {
@@ -278,17 +260,10 @@ class CombinedWalk {
     row.estimated_all = view_.estimated_all[index];
     row.counted = context.counted;
     AddTo(row, index);
-    for (size_t run = 0; run < tree_.runs; ++run)
-      row.all_samples[run] = tree_.AllSamples(index, run);
+    const std::span all = tree_.AllSamples(index);
+    row.all_samples.assign(all.begin(), all.end());
     row.counted_all = tree_.counted_all[index];
-    Estimate(row);
-    if (MayHideInCaller(view_, index)) {
-      const std::span callers = tree_.OwnSamples(context.parent);
-      const double ns = view_.times->Of(callers).high;
-      row.time.high += ns;
-      row.all.high += ns;
-      row.share.high = std::min(1.0, row.share.high + view_.times->ShareOf(callers).high);
-    }
+    row.times = TimesOf(view_, index);
     return row;
   }
 
@@ -315,14 +290,9 @@ class CombinedWalk {
     row.hidden = true;
     hidden_name_ = fmt::format("(hidden: {} rows)", count);
     row.name = hidden_name_;
-    Estimate(row);
+    const Estimate time = view_.times->Of(row.samples);
+    row.times = {.own = time, .all = time, .share = view_.times->ShareOf(row.samples)};
     return row;
-  }
-
-  void Estimate(CombinedRow& row) const {
-    row.time = view_.times->Of(row.samples);
-    row.all = view_.times->Of(row.all_samples);
-    row.share = view_.times->ShareOf(row.all_samples);
   }
 
   const CombinedView& view_;
@@ -458,22 +428,12 @@ int CallsWidth(const CombinedTree& tree) {
 
 // One line a context with its own time in microseconds.
 void PrintCollapsedTimes(const CombinedView& view, const Options& options, Output& out) {
-  std::string stack;
-  std::vector<size_t> ends;
-  double carry = 0;  // whole microseconds with the right sum
+  CollapsedStacks stacks(out);
   CombinedWalk(view, options).Run([&](const CombinedRow& row) {
-    ends.resize(row.level);
-    stack.resize(row.level == 0 ? 0 : ends.back());
-    std::string name(row.name);
+    std::string_view name = row.name;
     if (row.is_java && row.level > 0 && !name.starts_with('('))
       name = name.substr(0, name.find('('));
-    std::ranges::replace(name, ';', ':');
-    stack += (row.level == 0 ? "" : ";") + name;
-    ends.push_back(stack.size());
-    carry += row.time.value / 1e3;
-    const double whole = std::floor(carry + 0.5);
-    if (whole >= 1) out.Print("{} {}\n", stack, static_cast<uint64_t>(whole));
-    if (whole >= 1) carry -= whole;
+    stacks.Add(row.level, std::string(name), row.times.own.value / 1e3);
     return out.ok();
   });
 }

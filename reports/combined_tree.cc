@@ -8,8 +8,6 @@ namespace jprof::reports {
 
 const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
                                                              profile::MethodId method) {
-  static constexpr uint16_t kNoJava =
-      profile::kMethodCode | profile::kMethodKernel | profile::kMethodStub | profile::kMethodClass;
   const uint32_t index = IndexOf(method);
   const bool overflow = method == profile::kOverflowMethod;
   if (index >= name_of_.size() && !overflow) name_of_.resize(size_t{index} + 1);
@@ -17,7 +15,7 @@ const CombinedTreeBuilder::Name& CombinedTreeBuilder::NameOf(Forest& forest,
   Name& name = overflow ? (overflow_name = Name{}) : name_of_[index];
   if (name.known) return name;
   name.known = true;
-  name.is_java = overflow || (forest.names.Parts(method).flags & kNoJava) == 0;
+  name.is_java = overflow || (forest.names.Parts(method).flags & profile::kMethodNotJava) == 0;
   std::string text(forest.names.Of(method));
   if (name.is_java && !overflow) {
     text = ComparableName(forest.names.Parts(method), text);

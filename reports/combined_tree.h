@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -39,6 +40,11 @@ struct FoldedFrames {
   uint64_t calls = 0;  // of methods that the VM generates: not shown
   double samples = 0;  // added to the nearest caller
 };
+
+// Of all runs.
+inline double Sum(std::span<const double> samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0);
+}
 
 struct CombinedTree {
   std::vector<std::string> names;

@@ -67,9 +67,7 @@ Amount& Amount::operator+=(const Amount& other) {
 }
 
 std::string ComparableName(const profile::MethodName& parts, std::string_view name) {
-  constexpr uint16_t kNoJava =
-      profile::kMethodCode | profile::kMethodKernel | profile::kMethodStub | profile::kMethodClass;
-  if (parts.flags & kNoJava || IsMadeUp(parts.class_name)) return {};
+  if (parts.flags & profile::kMethodNotJava || IsMadeUp(parts.class_name)) return {};
   const std::string_view kept = Unnumbered(parts.class_name);
   if (kept.size() == parts.class_name.size()) return std::string(name);
   return profile::CleanText(kept) + "." + profile::CleanText(parts.name) +

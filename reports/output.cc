@@ -1,13 +1,20 @@
 #include "reports/output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
 #include "common/errno_text.h"
 
 namespace jprof::reports {
+
+bool ShowsColour(std::FILE* file) {
+  return isatty(fileno(file)) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
 
 int64_t Rounded(double value) {
   if (std::isnan(value)) return 0;

@@ -67,6 +67,9 @@ class Output {
   fmt::memory_buffer buffer_;
 };
 
+// Whether `file` is a terminal that shows colours: NO_COLOR is not set.
+bool ShowsColour(std::FILE* file);
+
 // The nearest integer; the limits of the type for values beyond them, 0 for NaN.
 int64_t Rounded(double value);
 

@@ -133,11 +133,8 @@ Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& t
 // The samples that a thread's CPU time triggered.
 Result<size_t> CpuSamplesOf(const Source& sampled) {
   const std::vector<profile::Metric>& metrics = sampled.reader.meta().metrics;
-  for (size_t m = 0; m < metrics.size(); ++m) {
-    if (metrics[m].is_samples() && !metrics[m].is_weighted() && metrics[m].period.unit == "ns" &&
-        metrics[m].period.value > 0 && metrics[m].period.clock != profile::Period::Clock::kElapsed)
-      return m;
-  }
+  const auto found = std::ranges::find_if(metrics, &profile::Metric::is_cpu_samples);
+  if (found != metrics.end()) return static_cast<size_t>(found - metrics.begin());
   return WrongUse("{} has no samples of CPU time: record it with jprof scs",
                   sampled.reader.directory());
 }

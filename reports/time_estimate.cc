@@ -26,11 +26,8 @@ std::vector<double> DistinctContexts(const CombinedTree& tree) {
   constexpr double kLeast = 10;
   std::vector<double> samples;
   for (size_t i = 1; i < tree.contexts.size(); ++i) {
-    double own = 0, parent = 0;
-    for (size_t run = 0; run < tree.runs; ++run) {
-      own += tree.AllSamples(i, run);
-      parent += tree.AllSamples(tree.contexts[i].parent, run);
-    }
+    const double own = Sum(tree.AllSamples(i));
+    const double parent = Sum(tree.AllSamples(tree.contexts[i].parent));
     if (own < kLeast * static_cast<double>(tree.runs) || own > kSame * parent) continue;
     for (size_t run = 0; run < tree.runs; ++run) samples.push_back(tree.AllSamples(i, run));
   }

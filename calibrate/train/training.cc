@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "calibrate/train/child.h"
+#include "common/utc_text.h"
 
 namespace jprof::calibrate {
 namespace {
@@ -305,15 +306,6 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
   return evidence;
 }
 
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 // Checks the first training's table on the last one's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricMetadata& metadata,
                 Trained& trained) {
@@ -339,7 +331,8 @@ Result<Trained> Train(const Plan& plan) {
     if (!evidence) return std::unexpected(evidence.error());
     trainings.push_back(std::move(*evidence));
   }
-  Trained trained{.table = {.fingerprint = metadata->fingerprint, .made_at = Now()}};
+  Trained trained{
+      .table = {.fingerprint = metadata->fingerprint, .made_at = UtcText(std::time(nullptr))}};
   for (const MetricMetadata& metric : metadata->metrics) {
     const Metric first = MakeMetric(trainings.front(), metric),
                  second = MakeMetric(trainings.back(), metric);

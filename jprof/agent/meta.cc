@@ -8,20 +8,12 @@
 #include <iterator>
 
 #include "common/procfs.h"
+#include "common/utc_text.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
 namespace {
-
-std::string StartTime(uint64_t unix_ns) {
-  const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
-  tm parts = {};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 uint64_t UnixNanos() {
   timespec now = {};
@@ -158,7 +150,8 @@ profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
       .pid = static_cast<uint64_t>(getpid()),
       .command = procfs::CommandLine(procfs::kSelf),
       .cwd = directory,
-      .start = StartTime(session != nullptr ? session->start_unix_ns() : UnixNanos()),
+      .start = UtcText(static_cast<time_t>(
+          (session != nullptr ? session->start_unix_ns() : UnixNanos()) / 1'000'000'000)),
       .options = RecordingOptionsOf(options),
       .metrics = MetricsOf(options, session),
       .probe = {probe.kind, probe.note},

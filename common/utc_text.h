@@ -1,0 +1,18 @@
+// The text of a moment: ISO 8601 in UTC, to the second.
+#pragma once
+
+#include <ctime>
+#include <string>
+
+namespace jprof {
+
+// `seconds`: since 1970.
+inline std::string UtcText(std::time_t seconds) {
+  std::tm utc = {};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+}  // namespace jprof
