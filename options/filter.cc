@@ -31,16 +31,28 @@ size_t ItemEnd(std::string_view value, size_t begin, Names names) {
   return value.size();
 }
 
-Result<FilterItem> ParseItem(std::string_view text, bool include) {
+// Other notations of a method or package: Foo#bar, Foo::bar, Foo.bar(int), pkg. or pkg/.
+std::string Normalized(std::string text, bool prefix) {
+  if (const size_t arguments = text.find('('); arguments != text.npos && arguments != 0)
+    text.resize(arguments);
+  std::ranges::replace(text, '#', '.');
+  for (size_t at = 0; (at = text.find("::", at)) != text.npos;) text.replace(at, 2, ".");
+  while (!prefix && text.size() > 1 && (text.back() == '.' || text.back() == '/')) text.pop_back();
+  return text;
+}
+
+Result<FilterItem> ParseItem(std::string_view text, bool include, Names names) {
   if (text.empty()) return WrongUse("there is no pattern after a + or -");
   const bool prefix = text.back() == '*';
   if (prefix) text.remove_suffix(1);
+  while (names == Names::kMethods && prefix && text.ends_with('*')) text.remove_suffix(1);
   if (text.contains('*')) {
     return WrongUse("a * is only allowed at the end, not in '{}*' (%2A is a literal *)",
                     text.substr(0, text.find('*')));
   }
   auto decoded = Decode(text);
   if (!decoded) return std::unexpected(decoded.error());
+  if (names == Names::kMethods) decoded = Normalized(*std::move(decoded), prefix);
   return FilterItem{include, prefix, *std::move(decoded)};
 }
 
@@ -53,13 +65,35 @@ bool Accepts(const std::vector<FilterItem>& items, Matches matches) {
   return items.empty() || !items.front().include;
 }
 
-// Whether `text` equals the pattern, or begins with it if it is a prefix. Dots equal slashes.
-template <typename Text>
-bool MatchesItem(const FilterItem& item, size_t length, Text text) {
-  if (item.prefix ? length < item.text.size() : length != item.text.size()) return false;
-  const auto slash = [](char c) { return c == '.' ? '/' : c; };
-  for (size_t i = 0; i < item.text.size(); ++i) {
-    if (slash(item.text[i]) != slash(text(i))) return false;
+// A method as the characters of "pkg/Class.method".
+struct MethodText {
+  std::string_view class_name, method_name;
+
+  size_t size() const { return class_name.size() + 1 + method_name.size(); }
+  char operator[](size_t i) const {
+    if (i < class_name.size()) return class_name[i];
+    return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];
+  }
+  // Whether a package, a class or the method ends before this character.
+  bool IsEndOfName(size_t i) const {
+    if (i >= class_name.size()) return i == class_name.size() || i == size();
+    return class_name[i] == '/' || class_name[i] == '.' || class_name[i] == '$';
+  }
+};
+
+// Whether a character of a pattern matches one of the method. `nested`: also between a class and
+// the class nested in it.
+bool Matches(char pattern, char c, bool nested) {
+  const auto separates = [](char s) { return s == '.' || s == '/'; };
+  return pattern == c ||
+         (separates(pattern) && (separates(c) || (nested && pattern == '.' && c == '$')));
+}
+
+bool MatchesItem(const FilterItem& item, const MethodText& method) {
+  const size_t size = item.text.size();
+  if (size > method.size() || (!item.prefix && !method.IsEndOfName(size))) return false;
+  for (size_t i = 0; i < size; ++i) {
+    if (!Matches(item.text[i], method[i], !item.prefix)) return false;
   }
   return true;
 }
@@ -75,15 +109,10 @@ bool Filter::AcceptsThread(std::string_view name) const {
 // Does not allocate: a probe may call it at the first event of a method.
 bool Filter::AcceptsMethod(std::string_view class_name, std::string_view method_name,
                            bool of_application) const {
-  const auto full = [=](size_t i) {
-    if (i < class_name.size()) return class_name[i];
-    return i == class_name.size() ? '.' : method_name[i - class_name.size() - 1];
-  };
-  const auto class_only = [=](size_t i) { return class_name[i]; };
+  const MethodText method = {class_name, method_name};
   return Accepts(items, [&](const FilterItem& item) {
     return (of_application && !item.prefix && item.text == kApplication) ||
-           MatchesItem(item, class_name.size(), class_only) ||
-           MatchesItem(item, class_name.size() + 1 + method_name.size(), full);
+           MatchesItem(item, method);
   });
 }
 
@@ -140,7 +169,7 @@ Result<Filter> ParseFilter(std::string_view value, Names names) {
       ++at;
     }
     const size_t end = ItemEnd(value, at, names);
-    auto item = ParseItem(value.substr(at, end - at), include);
+    auto item = ParseItem(value.substr(at, end - at), include, names);
     if (!item) return std::unexpected(item.error());
     filter.items.push_back(*std::move(item));
     at = end;

@@ -14,11 +14,14 @@
 
 namespace jprof::agent {
 
-// One item of a filter: "+pattern" or "-pattern"; without a sign it includes. A * at the end
-// matches any remainder; without it the whole text must match. The last matching item decides. A
-// name that matches no item is excluded if the first item includes, and included if the first item
-// excludes. Patterns of methods match "pkg/Class.method" or "pkg/Class", with dots or slashes
-// between packages.
+// One item of a filter: "+pattern" or "-pattern"; without a sign it includes. The last matching
+// item decides. A name that matches no item is excluded if the first item includes, and included if
+// the first item excludes.
+// - A pattern with a * at the end matches what begins with the text before it.
+// - Another pattern of threads matches the whole name.
+// - Another pattern of methods is a package with everything below it, a class with its nested
+//   classes, or a method ("pkg/Class.method"). A dot in it matches the separator of packages, of
+//   nested classes and of the method.
 struct FilterItem {
   bool include = true;
   bool prefix = false;
@@ -48,6 +51,8 @@ Result<std::vector<std::string>> ParseList(std::string_view value);
 // A + begins an item. A - begins one at the start, after a + and after a *. Elsewhere:
 // - kThreads: a - is part of the name, because thread names often contain one (worker-3);
 // - kMethods: a - begins an item, and a comma, which a command line may contain, is a +.
+// In kMethods, "Foo#bar", "Foo::bar" and "Foo.bar(int)" are read as "Foo.bar", "pkg." as "pkg", and
+// several * at the end as one.
 enum class Names { kThreads, kMethods };
 Result<Filter> ParseFilter(std::string_view value, Names names);
 

@@ -76,6 +76,48 @@ TEST(AgentFilter, MethodPatternsMatchAClassOrAMethodOfIt) {
   EXPECT_FALSE(Methods("a/B.c*").AcceptsMethod("a/B", "d"));
 }
 
+TEST(AgentFilter, APackageIsItselfAndEverythingBelowIt) {
+  for (const char* text : {"com.acme", "com/acme", "com.acme.", "com/acme/", "com.acme.**"}) {
+    const Filter f = Methods(text);
+    EXPECT_TRUE(f.AcceptsMethod("com/acme/Main", "run")) << text;
+    EXPECT_TRUE(f.AcceptsMethod("com/acme/util/deep/Text", "trim")) << text;
+    EXPECT_FALSE(f.AcceptsMethod("com/acmeX/Main", "run")) << text;
+    EXPECT_FALSE(f.AcceptsMethod("com/Main", "acme")) << text;
+    EXPECT_FALSE(f.AcceptsMethod("x/com/acme/Main", "run")) << text;
+  }
+  const Filter f = Methods("com.acme,-com.acme.util,com.acme.util.Text");
+  EXPECT_TRUE(f.AcceptsMethod("com/acme/Main", "run"));
+  EXPECT_FALSE(f.AcceptsMethod("com/acme/util/Strings", "trim"));
+  EXPECT_TRUE(f.AcceptsMethod("com/acme/util/Text", "trim"));
+  EXPECT_FALSE(Methods("-java").AcceptsMethod("java/util/Map", "get"));
+  EXPECT_TRUE(Methods("-java").AcceptsMethod("javax/swing/JButton", "paint"));
+}
+
+TEST(AgentFilter, AClassIsItselfAndItsNestedClasses) {
+  EXPECT_TRUE(Methods("com.acme.Main").AcceptsMethod("com/acme/Main$Inner$1", "run"));
+  EXPECT_TRUE(Methods("com.acme.Main$Inner").AcceptsMethod("com/acme/Main$Inner", "run"));
+  EXPECT_TRUE(Methods("com.acme.Main.Inner").AcceptsMethod("com/acme/Main$Inner", "run"));
+  EXPECT_TRUE(Methods("com.acme.Main.Inner.run").AcceptsMethod("com/acme/Main$Inner", "run"));
+  EXPECT_FALSE(Methods("com.acme.Main$Inner").AcceptsMethod("com/acme/Main", "run"));
+  EXPECT_FALSE(Methods("com.acme.Main").AcceptsMethod("com/acme/Main2", "run"));
+  EXPECT_FALSE(Methods("com.acme.M*").AcceptsMethod("com/acme$Main", "run"))
+      << "before a *, a dot is no nested class";
+}
+
+TEST(AgentFilter, NotationsOfAMethod) {
+  for (const char* text : {"a.B.c", "a/B.c", "a/B/c", "a.B#c", "a.B::c", "a.B.c()", "a.B#c(int)"}) {
+    const Filter f = Methods(text);
+    EXPECT_TRUE(f.AcceptsMethod("a/B", "c")) << text;
+    EXPECT_FALSE(f.AcceptsMethod("a/B", "cd")) << text;
+    EXPECT_FALSE(f.AcceptsMethod("a/B", "b")) << text;
+    EXPECT_EQ(Methods(ToString(f)), f) << text;
+  }
+  EXPECT_TRUE(Methods("a.B::<init>").AcceptsMethod("a/B", "<init>"));
+  EXPECT_TRUE(Methods("a.B::c*").AcceptsMethod("a/B", "cd"));
+  EXPECT_FALSE(Methods("a.B.c").AcceptsMethod("a/B", "c$default$1")) << "another method";
+  EXPECT_EQ(Threads("a#b::c(1)").items[0].text, "a#b::c(1)");
+}
+
 TEST(AgentFilter, DotsAreTakenAsSlashes) {
   EXPECT_TRUE(Methods("com.acme.Main").AcceptsMethod("com/acme/Main", "run"));
   EXPECT_TRUE(Methods("com.acme.Main.run").AcceptsMethod("com/acme/Main", "run"));
