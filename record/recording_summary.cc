@@ -10,34 +10,45 @@
 #include "profile/losses.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
+#include "record/filter_suggestion.h"
 
 namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The filter as typed, and the nearest name that it could match.
-template <typename Names>
-std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter,
-                            const Names& names) {
+// The first item that includes, as typed: what matched nothing. `suggest` returns the names that it
+// may have meant.
+template <typename Suggest>
+std::string UnmatchedFilter(std::string_view option, const agent::Filter& filter, Suggest suggest) {
   const auto item = std::ranges::find_if(filter.items, &agent::FilterItem::include);
   if (item == filter.items.end()) return fmt::format("{} excludes all of them", option);
-  const std::vector<std::string_view> choices(names.begin(), names.end());
-  const auto nearest = Nearest(item->text, choices);
-  return fmt::format("{} {}{}{}", option, item->text, item->prefix ? "*" : "",
-                     nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+  const std::vector<std::string> names = suggest(item->text);
+  return fmt::format(
+      "{} {}{}{}", option, item->text, item->prefix ? "*" : "",
+      names.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(names, " or ")));
 }
 
-// The names that a method filter can match: classes and their methods.
-std::set<std::string, std::less<>> FilterableNames(profile::Reader& reader) {
-  std::set<std::string, std::less<>> names;
+std::string UnmatchedThreads(const profile::Reader& reader, const agent::Filter& filter) {
+  std::set<std::string_view> names;
+  for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
+  return UnmatchedFilter("--threads", filter, [&](const std::string& text) {
+    const auto nearest = Nearest(text, std::vector(names.begin(), names.end()));
+    return nearest ? std::vector{std::string(*nearest)} : std::vector<std::string>();
+  });
+}
+
+// The profile has the names of all methods that ran with probes, also of those that are excluded.
+std::string UnmatchedMethods(profile::Reader& reader, std::string_view option,
+                             const agent::Filter& filter) {
+  FilterableNames names;
   const profile::Methods methods = reader.ReadMethods();
   for (uint32_t id = 2; id < methods.size(); ++id) {
     const profile::MethodName method = methods[profile::MethodId{id}];
-    names.emplace(profile::CleanText(method.class_name));
-    names.emplace(profile::CleanText(fmt::format("{}.{}", method.class_name, method.name)));
+    names.Add(profile::CleanText(method.class_name), profile::CleanText(method.name));
   }
-  return names;
+  return UnmatchedFilter(option, filter,
+                         [&](const std::string& text) { return names.Suggest(text); });
 }
 
 // Compares names: a thread may have been recorded before it got the name by which it is excluded.
@@ -50,16 +61,13 @@ bool NoThreadMatches(const profile::Reader& reader, const agent::Filter& filter)
 std::vector<std::string> EmptyFilters(profile::Reader& reader, const agent::AgentOptions& options) {
   std::vector<std::string> empty;
   if (!options.threads.Empty() && NoThreadMatches(reader, options.threads)) {
-    std::set<std::string, std::less<>> names;
-    for (const profile::Thread& thread : reader.threads()) names.insert(thread.name);
-    empty.push_back("everything: no thread matched " +
-                    UnmatchedFilter("--threads", options.threads, names));
+    empty.push_back("everything: no thread matched " + UnmatchedThreads(reader, options.threads));
   } else if (!options.methods.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
-                    UnmatchedFilter("--methods", options.methods, FilterableNames(reader)));
+                    UnmatchedMethods(reader, "--methods", options.methods));
   } else if (!options.focus.Empty() && reader.RecordedMethods() == 0) {
     empty.push_back("everything: no method matched " +
-                    UnmatchedFilter("--focus", options.focus, FilterableNames(reader)));
+                    UnmatchedMethods(reader, "--focus", options.focus));
   }
   return empty;
 }
