@@ -7,6 +7,7 @@
 
 #include "cli/combined_output.h"
 #include "cli/commands.h"
+#include "cli/profile_source.h"
 #include "cli/usage_error.h"
 #include "profile/reader.h"
 #include "record/profile_copy.h"
@@ -42,7 +43,7 @@ Result<Reader> OpenProfile(const std::string& path) {
                     DisplayPath(fs::path(path) / profile::kCountedProfile),
                     DisplayPath(fs::path(path) / profile::SampledProfile(1)));
   }
-  return Reader::Open(path);
+  return Reader::Open(BusiestIn(path));
 }
 
 std::unexpected<Error> NotCounted(const Reader& reader) {

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/profile_info.h"
+#include "cli/profile_source.h"
 #include "cli/usage_error.h"
 #include "profile/combined.h"
 #include "profile/reader_text.h"
@@ -296,7 +297,7 @@ Result<void> DescribeCombined(const std::string& directory, bool json) {
 
 Result<void> Run(const std::string& directory, bool json) {
   if (profile::IsCombined(directory)) return DescribeCombined(directory, json);
-  const auto info = ReadProfileInfo(directory);
+  const auto info = ReadProfileInfo(BusiestIn(directory));
   if (!info) return std::unexpected(info.error());
   reports::Output out(stdout);
   if (json) {

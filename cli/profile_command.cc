@@ -13,8 +13,8 @@
 #include "cli/recording_plan.h"
 #include "cli/usage_error.h"
 #include "common/utc_text.h"
-#include "profile/reader.h"
-#include "record/java_command.h"
+#include "options/java_program.h"
+#include "record/jvm_profiles.h"
 #include "record/profile_place.h"
 #include "record/program_runs.h"
 #include "record/recording_summary.h"
@@ -25,7 +25,6 @@ namespace {
 using profile::CombinedMeta;
 using RunMeta = profile::Run;
 using record::DisplayPath;
-using record::ProfilesAt;
 using record::ProgramRun;
 
 namespace fs = std::filesystem;
@@ -113,7 +112,7 @@ Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& comm
   const auto counted = CountedOptions(arguments);
   if (!counted) return std::unexpected(counted.error());
   std::string out = arguments.typed.options.out;
-  if (out.empty()) out = record::FreePlace(record::ProfileName(command)).string();
+  if (out.empty()) out = record::FreePlace(agent::ProfileName(command)).string();
   std::error_code failed;
   Sequence sequence = {.out = fs::absolute(out, failed).lexically_normal()};
   if (failed) return WrongUse("cannot resolve the path {}: {}", out, failed.message());
@@ -133,11 +132,6 @@ Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& comm
   return sequence;
 }
 
-uint64_t CpuNanos(const fs::path& profile) {
-  const auto reader = profile::Reader::Open(profile.string());
-  return reader ? reader->CpuNanos() : 0;
-}
-
 std::string_view OutputText(RunMeta::Output output) {
   switch (output) {
     case RunMeta::Output::kEqual:
@@ -150,14 +144,14 @@ std::string_view OutputText(RunMeta::Output output) {
   return "";
 }
 
-// Chooses the profile of the run: with --children each JVM makes one, and the report is about that
-// which used the most CPU time. None: there is no profile.
-std::optional<Recorded> RecordedIn(const PlannedRun& planned, const ProgramRun& done) {
-  const auto profiles = ProfilesAt(planned.plan.options.out);
+// Chooses the profile of the run: that of the JVM that used the most CPU time. None: there is no
+// profile.
+std::optional<Recorded> RecordedIn(const fs::path& out, const PlannedRun& planned,
+                                   const ProgramRun& done,
+                                   const std::vector<record::JvmProfile>& profiles) {
   if (profiles.empty()) return std::nullopt;
-  const fs::path& most = *std::ranges::max_element(profiles, {}, CpuNanos);
   Recorded recorded = {.run = {.role = planned.role,
-                               .profile = most.filename().string(),
+                               .profile = profiles.front().path.lexically_relative(out).string(),
                                .wall_seconds = done.outcome.wall_seconds,
                                .cpu_seconds = done.outcome.cpu_seconds,
                                .exit_status = done.outcome.ExitCode(),
@@ -167,6 +161,10 @@ std::optional<Recorded> RecordedIn(const PlannedRun& planned, const ProgramRun& 
     recorded.notes.push_back(fmt::format(
         "{}: {} JVMs were recorded; the report is about {}, which used the most CPU time",
         planned.name, profiles.size(), recorded.run.profile));
+  }
+  for (const record::JvmProfile& profile : profiles) {
+    if (auto text = record::StillRunsText(profile); !text.empty())
+      recorded.notes.push_back(std::move(text));
   }
   return recorded;
 }
@@ -217,14 +215,18 @@ class Runner {
     const size_t count = sequence_.runs.size();
     if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
     PrintError(fmt::format("run {} of {}: {}", i + 1, count, planned.how));
-    const auto done = program_.Run(planned.plan.launch);
+    UnprofiledJvms others(planned.plan);
+    const auto done = program_.Run(planned.plan.launch, others.Look());
     if (!done) {
       error_ = done.error();
       return false;
     }
     if (i == 0) status_ = done->outcome.ExitCode();
     const std::string stop = ReasonToStop(planned, done->outcome);
-    if (auto recorded = RecordedIn(planned, *done)) {
+    const auto settled = record::SettleProfiles(planned.plan.options.out);
+    for (const std::string& note : settled.notes) PrintError(note);
+    others.Print(settled.profiles);
+    if (auto recorded = RecordedIn(sequence_.out, planned, *done, settled.profiles)) {
       PrintRun(*recorded, sequence_, i + 1);
       std::ranges::move(recorded->notes, std::back_inserter(meta_.notes));
       meta_.runs.push_back(std::move(recorded->run));
@@ -292,7 +294,7 @@ Examples:
   jprof profile -- java -jar app.jar                   2 sampled runs, then a counted one
   jprof profile --runs 5 -- java -jar app.jar          narrower intervals
   jprof profile --counted callflow --metrics time+PAPI_TOT_INS -- java -jar app.jar
-  jprof profile --children -- mvn test                 the JVM that the command starts
+  jprof profile -- mvn test                            the busiest JVM that the command starts
   jprof report combined DIR                            the report again)";
 
 }  // namespace
@@ -318,8 +320,8 @@ Action ProfileCommand(CLI::App& sub, const Command& command) {
   AddOption(sub, "--metrics", typed, "with --counted callflow: metrics to measure (default time)");
   AddOption(sub, "--tree-memory", typed);
   AddOption(sub, "--children", typed,
-            "also record the JVMs that the command starts; the report is about the one that used "
-            "the most CPU time");
+            "which JVMs of the command to record: no, first or all; the report is about the one "
+            "that used the most CPU time (default: no for java, else all)");
   AddCommandOptions(sub, typed);
   return [&sub, arguments, &command] { return Profile(sub, *arguments, command); };
 }

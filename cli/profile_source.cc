@@ -10,12 +10,12 @@
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
 #include "profile/reader_text.h"
+#include "record/jvm_profiles.h"
 #include "record/profile_place.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
-
-using record::IsProfile;
 
 namespace fs = std::filesystem;
 
@@ -105,8 +105,8 @@ Result<std::string> NewestProfile(bool combined) {
   std::string newest;
   fs::file_time_type time;
   for (const fs::directory_entry& entry : fs::directory_iterator(".", error)) {
-    const bool is_profile =
-        IsProfile(entry.path()) || (combined && profile::IsCombined(entry.path()));
+    const bool is_profile = !record::ProfilesAt(entry.path()).empty() ||
+                            (combined && profile::IsCombined(entry.path()));
     if (entry.path().extension() != ".jprof" || !is_profile) continue;
     const fs::file_time_type changed = fs::last_write_time(entry.path(), error);
     if (!newest.empty() && changed <= time) continue;
@@ -122,10 +122,22 @@ Result<std::string> NewestProfile(bool combined) {
   return newest;
 }
 
+std::string BusiestIn(const std::string& directory) {
+  if (!record::IsSeveral(directory)) return directory;
+  const auto profiles = record::JvmProfilesAt(directory);
+  std::vector<std::string> others;
+  for (size_t i = 1; i < profiles.size(); ++i)
+    others.push_back(profile::CleanText(profiles[i].path.filename().string()));
+  fmt::print(
+      stderr, "jprof: using {}{}\n", record::DisplayPath(profiles.front().path),
+      others.empty() ? "" : fmt::format(", the busiest JVM; others: {}", fmt::join(others, ", ")));
+  return profiles.front().path.string();
+}
+
 Result<reports::Source> OpenSource(const std::string& named, const TableChoice& choice) {
   const Result<std::string> chosen = named.empty() ? NewestProfile(false) : named;
   if (!chosen) return std::unexpected(chosen.error());
-  const std::string& directory = *chosen;
+  const std::string directory = BusiestIn(*chosen);
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) {
     std::error_code error;

@@ -21,6 +21,9 @@ struct TableChoice {
 // combined profile.
 Result<std::string> NewestProfile(bool combined);
 
+// `directory`, or the busiest of several profiles in it; that one's name is printed on stderr.
+std::string BusiestIn(const std::string& directory);
+
 // `directory` empty: the newest profile in the working directory; its name is printed on stderr.
 // Error: there is no profile (the message names the nearest), or the table does not fit.
 Result<reports::Source> OpenSource(const std::string& directory, const TableChoice& choice);

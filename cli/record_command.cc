@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <string.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/commands.h"
@@ -12,31 +11,34 @@
 #include "cli/usage_error.h"
 #include "options/agent_options.h"
 #include "record/launcher.h"
-#include "record/profile_place.h"
 #include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
 
 using record::Outcome;
-using record::ProfilesAt;
 using record::Run;
 
 namespace fs = std::filesystem;
 
-int PrintSummaries(const RecordingPlan& plan, const Outcome& outcome,
-                   const std::vector<fs::path>& profiles_before) {
+// Prints what was recorded, and returns the exit status.
+int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJvms& others) {
   if (outcome.signal != 0) {
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
   }
-  auto profiles = ProfilesAt(plan.options.out);
-  std::erase_if(profiles, [&](const fs::path& profile) {
-    return std::ranges::count(profiles_before, profile) != 0;
-  });
+  const fs::path place = plan.options.out;
+  const auto settled = record::SettleProfiles(place);
+  const auto& profiles = settled.profiles;
+  for (const std::string& note : settled.notes) PrintError(note);
+  others.Print(profiles);
   if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
-  bool recorded = false;
-  for (const fs::path& profile : profiles) recorded |= record::PrintSummary(profile, plan.options);
+  for (const record::JvmProfile& profile : profiles) {
+    if (const auto text = record::StillRunsText(profile); !text.empty()) PrintError(text);
+  }
+  const bool recorded = profiles.size() == 1
+                            ? record::PrintSummary(profiles.front().path, plan.options)
+                            : record::PrintSummaries(place, profiles, plan.options);
   const int code = outcome.ExitCode();
   return code == 0 && !recorded ? 2 : code;
 }
@@ -46,10 +48,10 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
-  const auto before = ProfilesAt(plan->options.out);
-  const auto outcome = Run(plan->launch);
+  UnprofiledJvms others(*plan);
+  const auto outcome = Run(plan->launch, {}, others.Look());
   if (!outcome) return std::unexpected(outcome.error());
-  return PrintSummaries(*plan, *outcome, before);
+  return Report(*plan, *outcome, others);
 }
 
 Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,

@@ -31,7 +31,8 @@ void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
     const size_t name = option.NeedsValue() ? 0 : std::string_view("[=").size();
     const std::string_view argument = option.argument.substr(name);
     sub.add_option_function<std::string>(flag, set, help)
-        ->type_name(std::string(argument.substr(0, argument.find(']'))));
+        ->type_name(std::string(argument.substr(0, argument.find(']'))))
+        ->expected(option.NeedsValue() ? 1 : 0, 1);
   } else {
     sub.add_flag_callback(
         flag, [set] { set(""); }, help);

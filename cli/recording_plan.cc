@@ -8,6 +8,7 @@
 
 #include "calibrate/train/table_store.h"
 #include "cli/usage_error.h"
+#include "options/java_program.h"
 #include "ptm/cpu_sampler.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"
@@ -24,7 +25,6 @@ using record::InterruptNanosFor;
 using record::LimitMemory;
 using record::Outcome;
 using record::PreparePlace;
-using record::ProfileName;
 using record::ReadMemory;
 using record::WithAgent;
 
@@ -103,13 +103,15 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   auto resolved = Resolve(typed);
   if (!resolved) return std::unexpected(resolved.error());
   std::string& out = resolved->options.out;
-  if (out.empty()) out = FreePlace(ProfileName(command)).string();
+  if (out.empty()) out = FreePlace(agent::ProfileName(command)).string();
+  const agent::Children children = record::ChildrenOf(command, resolved->options.children);
+  const bool environment = children != agent::Children::kNo;
+  resolved->options.children = environment ? children : agent::Children::kAuto;
   auto options = WithEnvironment(resolved->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, resolved->options.children,
-                     Environment("JAVA_TOOL_OPTIONS"));
+    return WithAgent(command, *library, text, environment, Environment("JAVA_TOOL_OPTIONS"));
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(resolved->options, *std::move(options), resolved->notes);
@@ -123,7 +125,8 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   }
   auto launch = with_agent(agent::ToString(resolved->options));
   if (!launch) return std::unexpected(launch.error());
-  return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes)};
+  return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes),
+                       library->filename().string()};
 }
 
 std::string UncalibratedNote(agent::Mode mode) {
@@ -131,15 +134,32 @@ std::string UncalibratedNote(agent::Mode mode) {
   return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";
 }
 
+UnprofiledJvms::UnprofiledJvms(const RecordingPlan& plan) : plan_(plan), watch_(plan.library) {}
+
+record::Look UnprofiledJvms::Look() {
+  if (!plan_.ByEnvironment()) return {};
+  return [this](uint32_t pid) { watch_.Look(pid); };
+}
+
+void UnprofiledJvms::Print(const std::vector<record::JvmProfile>& profiles) const {
+  const bool one_is_enough = plan_.options.children == agent::Children::kFirst;
+  if (one_is_enough && !profiles.empty()) return;
+  for (const record::SeenJvm& jvm : watch_.seen()) {
+    const bool profiled = std::ranges::count(profiles, jvm.pid, &record::JvmProfile::pid) != 0;
+    if (!profiled && !agent::OnlyAsksTheVm(jvm.command)) PrintError(record::UnprofiledText(jvm));
+  }
+}
+
 int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
-  const bool direct = !plan.launch.java_tool_options.has_value();
+  const bool direct = !plan.ByEnvironment();
   std::error_code ignored;
   if (direct && outcome.ExitCode() == 1 && !fs::exists(plan.options.out, ignored)) {
     PrintError("no profile: the JVM did not start with the agent (the reason is above)");
     return 2;
   }
   PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
-                    : "no profile: the command did not start a JVM with the agent");
+                    : "no profile: the command did not start a JVM that runs a program with the "
+                      "agent");
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 

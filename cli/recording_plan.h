@@ -10,6 +10,8 @@
 #include "common/result.h"
 #include "options/agent_options.h"
 #include "record/java_command.h"
+#include "record/jvm_profiles.h"
+#include "record/jvm_watch.h"
 #include "record/launcher.h"
 
 namespace jprof::cli {
@@ -18,6 +20,24 @@ struct RecordingPlan {
   record::Launch launch;
   agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
   std::vector<std::string> notes;
+  std::string library;  // the agent's file name
+
+  // The JVMs of the command get the agent by the environment.
+  bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
+};
+
+// Looks at the processes of a command that brings the agent to its JVMs by the environment.
+class UnprofiledJvms {
+ public:
+  explicit UnprofiledJvms(const RecordingPlan& plan);
+  record::Look Look();  // for record::Run
+
+  // Prints a line for each JVM that was seen and has none of these profiles.
+  void Print(const std::vector<record::JvmProfile>& profiles) const;
+
+ private:
+  const RecordingPlan& plan_;
+  record::JvmWatch watch_;
 };
 
 // Wrong use: there is no command behind "--", or an argument of `sub` that it does not have.
@@ -33,7 +53,7 @@ std::string UncalibratedNote(agent::Mode mode);
 
 // Prints why there is no profile after the program has run, and returns the exit status:
 // - 2 if the JVM did not start: it exited with 1 before the agent created anything;
-// - 2 if --children was given and the command succeeded without starting a JVM;
+// - 2 if the command is not java and succeeded without starting a JVM that was recorded;
 // - else the status of the program, which ran unprofiled.
 int StatusWithoutProfile(const RecordingPlan& plan, const record::Outcome& outcome);
 

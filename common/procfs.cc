@@ -150,6 +150,13 @@ std::optional<Mapping> ParseMapping(std::string_view line) {
   return mapping;
 }
 
+// A field of a process's stat from the third one on, counted from 1; empty: there is none. The
+// second field is a name in parentheses that may contain blanks and parentheses.
+std::string_view StatField(std::string_view stat, int number) {
+  const size_t name_end = stat.rfind(')');
+  return name_end == stat.npos ? std::string_view() : WordAt(stat.substr(name_end), number - 2);
+}
+
 }  // namespace
 
 std::string Directory(uint32_t pid, const std::string& root) {
@@ -209,12 +216,21 @@ std::optional<uid_t> Owner(uint32_t pid, const std::string& root) {
   return status.st_uid;
 }
 
-// The 22nd field. The second field is a name in parentheses that may contain blanks and
-// parentheses.
 std::optional<uint64_t> ParseStartTime(std::string_view stat) {
-  const size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos) return std::nullopt;
-  return NumberAt<uint64_t>(WordAt(stat.substr(name_end), 20));
+  return NumberAt<uint64_t>(StatField(stat, 22));
+}
+
+bool Runs(uint32_t pid, const std::string& root) {
+  const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
+  const std::string_view state = StatField(stat, 3);
+  return !state.empty() && state != "Z" && state != "X";
+}
+
+uint64_t CpuNanos(uint32_t pid, const std::string& root) {
+  const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
+  const uint64_t ticks = NumberAt<uint64_t>(StatField(stat, 14)).value_or(0) +
+                         NumberAt<uint64_t>(StatField(stat, 15)).value_or(0);
+  return ticks * (1'000'000'000 / static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK))));
 }
 
 std::vector<Mapping> ParseMaps(std::string_view text) {

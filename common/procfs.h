@@ -63,6 +63,11 @@ std::optional<uid_t> Owner(uint32_t pid, const std::string& root = kRoot);
 // When a process started, in clock ticks after boot: with the pid it identifies a process.
 std::optional<uint64_t> ParseStartTime(std::string_view stat);
 
+// Whether the process runs: a zombie does not.
+bool Runs(uint32_t pid, const std::string& root = kRoot);
+// The CPU time of a process in nanoseconds, in steps of a clock tick; 0: there is no such process.
+uint64_t CpuNanos(uint32_t pid, const std::string& root = kRoot);
+
 struct Mapping {
   uint64_t start = 0, end = 0;
   bool executable = false;

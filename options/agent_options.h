@@ -26,6 +26,9 @@ namespace jprof::agent {
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
+// Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
+// kAuto: kNo for a java command, else kAll.
+enum class Children { kAuto, kNo, kFirst, kAll };
 
 // The option table has the name, the bounds and the help text of each member.
 struct AgentOptions {
@@ -42,7 +45,7 @@ struct AgentOptions {
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   ProbeChoice probe = ProbeChoice::kAuto;
   bool only_if_free = false;
-  bool children = false;
+  Children children = Children::kAuto;
   bool jit_log = false;
   bool jit_code = false;
   std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; `every` is set by Finalize

@@ -18,6 +18,7 @@ constexpr uint64_t kMostSeconds = 1'000'000;
 // In the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
+constexpr std::string_view kChildren[] = {"auto", "no", "first", "all"};
 constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 
 // In the order of HELP: name, aliases, flag, argument, target, commands, help.
@@ -64,10 +65,10 @@ constexpr Option kOptions[] = {
     {"THREADS", "", "--threads", "F", Patterns{&O::threads, Names::kThreads}, kAllCommands,
      "threads to record: +name or -name; a * at the end matches any remainder"},
     {"CLASSMETHODS", "METHODS", "--methods", "F", Patterns{&O::methods, Names::kMethods},
-     kProbeCommands, "methods to record: +pkg/Class.method or -pkg/Class*"},
+     kProbeCommands, "methods to record: packages, classes or methods: com.acme,-com.acme.util"},
     {"FOCUS", "", "--focus", "F", Patterns{&O::focus, Names::kMethods}, kProbeCommands,
-     "methods to probe, all others run without probes: com.acme.*-com.acme.util.*, or app (all but "
-     "the JDK)"},
+     "methods to probe, all others run without probes: packages, classes or methods "
+     "(com.acme,-com.acme.util), or app (all but the JDK)"},
     {"KEEP_INTRINSICS", "", "--keep-intrinsics", "", Flag{&O::keep_intrinsics}, kProbeCommands,
      "let C2 use intrinsics: calls that they replace are not counted; with FOCUS, also let it "
      "inline "
@@ -83,8 +84,10 @@ constexpr Option kOptions[] = {
      kTraceCommand, "memory limit of the trace, per thread"},
     {"PROBE", "", "--probe", "P", Choice<ProbeChoice>{&O::probe, kProbes}, kProbeCommands,
      "source of events: auto, hotspot or jvmti"},
-    {"CHILDREN", "", "--children", "", Flag{&O::children}, kAllCommands,
-     "also record the JVMs that the command starts, one profile per JVM: OUT.PID if OUT exists"},
+    {"CHILDREN", "", "--children", "[=W]", Choice<Children>{&O::children, kChildren}, kAllCommands,
+     "which JVMs of the command to record: no (the java command only), first (the one that starts "
+     "first) or all (OUT is then a directory with a profile of each); auto: no for java, else all; "
+     "without a value: all"},
     {"ONCE", "", "", "", Flag{&O::only_if_free}, kNoCommand,
      "record nothing and print nothing if OUT exists"},
     {"TRAIN", "", "", "", Flag{&O::train}, kNoCommand,

@@ -108,8 +108,18 @@ struct Setter {
     if (target.sample && value.empty()) return {};
     return ParseNumber(value, ptm::kMostRate, options.rate);
   }
+  Done operator()(const Choice<Children>& target) const {
+    if (!value.empty()) return Choose(target);
+    options.*target.member = Children::kAll;
+    return {};
+  }
   template <typename E>
   Done operator()(const Choice<E>& target) const {
+    return Choose(target);
+  }
+
+  template <typename E>
+  Done Choose(const Choice<E>& target) const {
     for (size_t i = 0; i < target.names.size(); ++i) {
       if (EditDistance(value, target.names[i]) != 0) continue;
       options.*target.member = static_cast<E>(i);

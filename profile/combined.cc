@@ -33,10 +33,16 @@ json ToJson(const Run& run) {
   return value;
 }
 
-// A directory name, so that the profile is inside the combined profile.
 bool IsDirectoryName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && !name.contains('/') &&
          !name.contains('\0');
+}
+
+// A directory, or one in a directory: the profile is inside the combined profile.
+bool IsInside(std::string_view path) {
+  const size_t slash = path.find('/');
+  return IsDirectoryName(path.substr(0, slash)) &&
+         (slash == path.npos || IsDirectoryName(path.substr(slash + 1)));
 }
 
 std::optional<double> Seconds(const JsonFields& fields, const char* name) {
@@ -58,7 +64,7 @@ std::optional<Run> ParseRun(const JsonFields& fields, Damages& damages) {
   }
   run.role = static_cast<Run::Role>(known - std::begin(kRoles));
   const json& name = fields.At("profile");
-  if (!name.is_string() || !IsDirectoryName(name.get_ref<const std::string&>())) {
+  if (!name.is_string() || !IsInside(name.get_ref<const std::string&>())) {
     damages.Add("the profile of a run is not the name of a directory inside the combined profile",
                 run.profile);
     return std::nullopt;

@@ -43,52 +43,6 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
-// The options of java that take the next argument as their value.
-bool TakesNextArgument(std::string_view option) {
-  constexpr std::string_view kOptions[] = {"-cp",
-                                           "-classpath",
-                                           "--class-path",
-                                           "-p",
-                                           "--module-path",
-                                           "--upgrade-module-path",
-                                           "--add-modules",
-                                           "--limit-modules",
-                                           "--add-exports",
-                                           "--add-opens",
-                                           "--add-reads",
-                                           "--patch-module",
-                                           "--enable-native-access",
-                                           "--source"};
-  return std::ranges::find(kOptions, option) != std::end(kOptions);
-}
-
-// The last part of a class, a module/class, a path of a jar or of a source file.
-std::string ShortName(std::string_view name) {
-  for (const std::string_view ending : {".jar", ".java"}) {
-    if (!name.ends_with(ending)) continue;
-    return fs::path(name.substr(0, name.size() - ending.size())).filename();
-  }
-  return std::string(name.substr(name.find_last_of("./") + 1));
-}
-
-// The main class, module or jar of a java command; empty: it has none.
-std::string JavaMain(const std::vector<std::string>& command) {
-  for (size_t i = 1; i < command.size(); ++i) {
-    const std::string_view argument = command[i];
-    constexpr std::string_view kModule = "--module=";
-    if (argument.starts_with(kModule)) return ShortName(argument.substr(kModule.size()));
-    if (argument == "-jar" || argument == "-m" || argument == "--module") {
-      return i + 1 < command.size() ? ShortName(command[i + 1]) : "";
-    }
-    if (TakesNextArgument(argument)) {
-      ++i;
-    } else if (!argument.starts_with('-') && !argument.starts_with('@')) {
-      return ShortName(argument);
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 Result<fs::path> FindProgram(const std::string& name) {
@@ -107,8 +61,17 @@ Result<fs::path> FindProgram(const std::string& name) {
                   name);
 }
 
+agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Children chosen) {
+  using enum agent::Children;
+  const auto program = FindProgram(command.front());
+  const bool java = program && KindOf(*program) != Kind::kOther;
+  if (chosen == kAuto) return java ? kNo : kAll;
+  return chosen == kFirst && java ? kNo : chosen;
+}
+
 Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path& agent,
-                         std::string_view options, bool children, std::string_view tool_options) {
+                         std::string_view options, bool environment,
+                         std::string_view tool_options) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   if (agent.string().contains('=')) {
@@ -118,25 +81,19 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
   Launch launch{*program, command, std::nullopt};
   const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   const Kind kind = KindOf(*program);
-  if (children) {
+  if (environment) {
     launch.java_tool_options =
         fmt::format("{}{}{}", tool_options, tool_options.empty() ? "" : " ", Quoted(loads));
   } else if (kind == Kind::kOther) {
     return WrongUse(
-        "{} is not java: add --children to follow the JVMs it starts, or profile the java command "
-        "itself",
+        "{} is not java: --children=no would record nothing; use --children=all or "
+        "--children=first, or profile the java command itself",
         command.front());
   } else {
     launch.arguments.insert(launch.arguments.begin() + 1,
                             (kind == Kind::kJdkTool ? "-J" : "") + loads);
   }
   return launch;
-}
-
-std::string ProfileName(const std::vector<std::string>& command) {
-  const std::string program = fs::path(command.front()).filename();
-  const std::string main = program == "java" ? JavaMain(command) : "";
-  return main.empty() ? program : main;
 }
 
 }  // namespace jprof::record

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "options/agent_options.h"
 
 namespace jprof::record {
 
@@ -20,19 +21,19 @@ struct Launch {
 // The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 
+// Which JVMs of this command are recorded if the user chose `chosen`: never kAuto. The first JVM of
+// a java launcher is the launcher itself: kNo.
+agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Children chosen);
+
 // Returns how to run `command` with the agent.
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
 //   JDK gets "-J-agentpath:...".
-// - With `children` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after
+// - With `environment` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after
 //   `tool_options`, the current value of the variable ("": unset).
-// - Any other program without `children` is wrong use.
+// - Any other program without `environment` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,
                          const std::filesystem::path& agent, std::string_view options,
-                         bool children, std::string_view tool_options);
-
-// The default name of a profile of this command, without ".jprof": the main class without its
-// package, or the jar without its folder, else the program.
-std::string ProfileName(const std::vector<std::string>& command);
+                         bool environment, std::string_view tool_options);
 
 }  // namespace jprof::record

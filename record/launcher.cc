@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int kInterruptions[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr timespec kBetweenLooks = {0, 100'000'000};
 
 // The signal mask and SIGCHLD action that this process started with; the program inherits them.
 // Other ignored signals (nohup) need no care. SIGCHLD must not be ignored here, or the kernel would
@@ -127,11 +128,12 @@ bool Interrupts(int number) {
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
-Outcome Wait(pid_t program, const sigset_t& signals) {
+Outcome Wait(pid_t program, const sigset_t& signals, const Look& look) {
   int interruption = 0;
   for (;;) {
     siginfo_t info;
-    const int number = sigwaitinfo(&signals, &info);
+    if (look) look(static_cast<uint32_t>(program));
+    const int number = sigtimedwait(&signals, &info, look ? &kBetweenLooks : nullptr);
     if (number > 0 && number != SIGCHLD) {
       if (info.si_code != SI_KERNEL) kill(program, number);
       if (Interrupts(number)) interruption = number;
@@ -160,7 +162,7 @@ Outcome Wait(pid_t program, const sigset_t& signals) {
 
 }  // namespace
 
-Result<Outcome> Run(const Launch& launch, const Streams& streams) {
+Result<Outcome> Run(const Launch& launch, const Streams& streams, const Look& look) {
   auto report = MakePipe();
   if (!report) return std::unexpected(report.error());
   const sigset_t signals = AwaitedSignals();
@@ -172,7 +174,7 @@ Result<Outcome> Run(const Launch& launch, const Streams& streams) {
   report->write.Reset();
   if (program > 0) reason = StartFailure(report->read);
   std::optional<Outcome> outcome;
-  if (reason == 0) outcome = Wait(program, signals);
+  if (reason == 0) outcome = Wait(program, signals, look);
   if (outcome) outcome->wall_seconds = static_cast<double>(MonotonicNanos() - start) / 1e9;
   if (program > 0 && reason != 0) waitpid(program, nullptr, 0);
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);

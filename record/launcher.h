@@ -5,6 +5,8 @@
 // - its exit status is the result.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,10 +36,14 @@ struct Streams {
   int output = -1;
 };
 
-// Starts the program and waits for its end. SIGINT, SIGTERM, SIGHUP and SIGQUIT sent to this
-// process do not end it and are passed on, except for those of the terminal, which sends them to
-// the program itself. Wrong use: the program could not be started.
-Result<Outcome> Run(const Launch& launch, const Streams& streams = {});
+// Called while a program runs, with its pid; at its start and every tenth of a second.
+using Look = std::function<void(uint32_t pid)>;
+
+// Starts the program and waits for its end, calling `look` meanwhile if there is one. SIGINT,
+// SIGTERM, SIGHUP and SIGQUIT sent to this process do not end it and are passed on, except for
+// those of the terminal, which sends them to the program itself. Wrong use: the program could not
+// be started.
+Result<Outcome> Run(const Launch& launch, const Streams& streams = {}, const Look& look = {});
 
 // A forked process that waits to execute the program, so that counters can be attached first.
 // Streams, environment and status are as for Run; the caller handles signals to this process. The

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "common/errno_text.h"
 #include "profile/combined.h"
@@ -23,12 +24,17 @@ bool AllDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether a combined profile may contain a profile of this name: counted, sampled-N, or one of
-// these with .PID, for the JVMs of a run with --children.
+// What a directory is that may be replaced.
+enum class Kind { kProfile, kSeveral, kCombined };
+
+// NAME-PID, or NAME-PID-NUMBER.
+bool IsJvmName(std::string_view name) {
+  const size_t dash = name.rfind('-');
+  return dash != name.npos && dash != 0 && AllDigits(name.substr(dash + 1));
+}
+
+// Whether a combined profile may contain a run of this name: counted or sampled-N.
 bool IsRunName(std::string_view name) {
-  const size_t dot = name.find('.');
-  if (dot != name.npos && !AllDigits(name.substr(dot + 1))) return false;
-  name = name.substr(0, dot);
   constexpr std::string_view kSampled = "sampled-";
   return name == profile::kCountedProfile ||
          (name.starts_with(kSampled) && AllDigits(name.substr(kSampled.size())));
@@ -43,9 +49,28 @@ bool IsCombinedPlace(const fs::path& place) {
   std::error_code failed;
   if (profile::IsCombined(place)) return true;
   for (const auto& entry : fs::directory_iterator(place, failed)) {
-    if (IsRunName(entry.path().filename().string()) && IsProfile(entry.path())) return true;
+    if (IsRunName(entry.path().filename().string()) && !ProfilesAt(entry.path()).empty())
+      return true;
   }
   return false;
+}
+
+std::optional<Kind> KindOf(const fs::path& place) {
+  if (IsProfile(place)) return Kind::kProfile;
+  if (IsCombinedPlace(place)) return Kind::kCombined;
+  return ProfilesAt(place).empty() ? std::nullopt : std::optional(Kind::kSeveral);
+}
+
+// Whether a directory of this kind may contain a directory of this name.
+bool MayContain(Kind kind, std::string_view name) {
+  return (kind == Kind::kCombined && IsRunName(name)) ||
+         (kind == Kind::kSeveral && IsJvmName(name));
+}
+
+// The kind of a directory in one of the given kind.
+Kind KindInside(Kind outer, const fs::path& place) {
+  const bool several = outer == Kind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
+  return several ? Kind::kSeveral : Kind::kProfile;
 }
 
 std::unexpected<Error> Foreign(const fs::path& place, const std::string& name) {
@@ -56,17 +81,20 @@ std::unexpected<Error> Foreign(const fs::path& place, const std::string& name) {
 }
 
 // Fails unless every file in it belongs to a profile: any other file is the user's.
-Result<void> CheckRemovable(const fs::path& place, bool combined) {
+Result<void> CheckRemovable(const fs::path& place, Kind kind) {
   std::error_code failed;
   if (fs::is_symlink(place, failed))
     return WrongUse("{} is a symbolic link; choose another directory with -o", place.string());
   for (const auto& entry : fs::directory_iterator(place, failed)) {
     const std::string name = entry.path().filename();
-    if (combined && IsRunName(name) && entry.is_directory(failed)) {
-      if (auto removable = CheckRemovable(entry.path(), false); !removable) return removable;
+    if (MayContain(kind, name) && entry.is_directory(failed)) {
+      const Kind inside = KindInside(kind, entry.path());
+      if (auto removable = CheckRemovable(entry.path(), inside); !removable) return removable;
       continue;
     }
-    const bool ours = combined ? IsRunsFile(name) : profile::IsProfileFile(name);
+    const bool ours = kind == Kind::kProfile    ? profile::IsProfileFile(name)
+                      : kind == Kind::kCombined ? IsRunsFile(name)
+                                                : false;
     if (!ours || entry.is_directory(failed)) return Foreign(place, name);
   }
   if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
@@ -74,32 +102,31 @@ Result<void> CheckRemovable(const fs::path& place, bool combined) {
                   place.string(), failed ? failed.message() : ErrnoText());
 }
 
-void RemoveFiles(const fs::path& profile) {
-  for (const std::string_view file : profile::kProfileFiles) unlink((profile / file).c_str());
-}
-
-void RemoveRuns(const fs::path& combined) {
+// CheckRemovable has succeeded.
+void RemoveAll(const fs::path& place, Kind kind) {
   std::error_code failed;
-  std::vector<fs::path> runs;
-  for (const auto& entry : fs::directory_iterator(combined, failed)) runs.push_back(entry.path());
-  for (const fs::path& run : runs) {
-    if (IsRunsFile(run.filename().string())) unlink(run.c_str());
-    if (!IsRunName(run.filename().string())) continue;
-    RemoveFiles(run);
-    rmdir(run.c_str());
+  std::vector<fs::path> inside;
+  for (const auto& entry : fs::directory_iterator(place, failed)) inside.push_back(entry.path());
+  for (const fs::path& path : inside) {
+    const std::string name = path.filename();
+    if (kind == Kind::kProfile ? profile::IsProfileFile(name) : IsRunsFile(name))
+      unlink(path.c_str());
+    if (MayContain(kind, name)) RemoveAll(path, KindInside(kind, path));
   }
+  rmdir(place.c_str());
 }
 
 // Renames the profile first: that fails before any file is removed, or frees the name.
-Result<void> RemoveProfile(const fs::path& place, bool combined) {
-  if (auto removable = CheckRemovable(place, combined); !removable) return removable;
+Result<void> Replace(const fs::path& place, Kind kind) {
+  if (auto removable = CheckRemovable(place, kind); !removable) return removable;
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
   if (rename(place.c_str(), aside.c_str()) != 0) {
     return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
                     place.string(), ErrnoText());
   }
-  combined ? RemoveRuns(aside) : RemoveFiles(aside);
-  if (rmdir(aside.c_str()) != 0)
+  RemoveAll(aside, kind);
+  std::error_code ignored;
+  if (fs::exists(aside, ignored))
     PrintError(
         fmt::format("the remainder of the old profile is in {}: {}", aside.string(), ErrnoText()));
   return {};
@@ -109,8 +136,8 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(place, ignored))) return {};
   if (rmdir(place.c_str()) == 0) return {};
-  const bool combined = IsCombinedPlace(place);
-  if (!combined && !IsProfile(place)) {
+  const auto kind = KindOf(place);
+  if (!kind) {
     return WrongUse("{} exists and is not a profile; choose another directory with -o",
                     place.string());
   }
@@ -119,7 +146,7 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
         "{} is already a profile; choose another directory with -o, or replace it with --force",
         place.string());
   }
-  return RemoveProfile(place, combined);
+  return Replace(place, *kind);
 }
 
 }  // namespace
@@ -158,22 +185,22 @@ bool IsProfile(const fs::path& directory) {
   return control && std::memcmp(magic, profile::kMagic, sizeof(magic)) == 0;
 }
 
+bool IsSeveral(const fs::path& directory) {
+  return !IsProfile(directory) && !IsCombinedPlace(directory) && !ProfilesAt(directory).empty();
+}
+
 std::vector<fs::path> ProfilesAt(const fs::path& place) {
+  if (IsProfile(place)) return {place};
   std::vector<fs::path> profiles;
-  const std::string stem = place.filename().string() + ".";
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(place.parent_path(), ignored)) {
-    const std::string name = entry.path().filename();
-    const bool sibling =
-        name.starts_with(stem) && AllDigits(std::string_view(name).substr(stem.size()));
-    if ((sibling || entry.path() == place) && IsProfile(entry.path()))
+  for (const auto& entry : fs::directory_iterator(place, ignored)) {
+    if (IsJvmName(entry.path().filename().string()) && IsProfile(entry.path()))
       profiles.push_back(entry.path());
   }
-  const auto made = [&](const fs::path& p) {
-    return fs::last_write_time(p / profile::kMetaFile, ignored);
-  };
-  std::ranges::sort(profiles, {}, made);
+  std::ranges::sort(profiles);
   return profiles;
 }
+
+void RemoveProfile(const fs::path& profile) { RemoveAll(profile, Kind::kProfile); }
 
 }  // namespace jprof::record

@@ -14,8 +14,8 @@ namespace jprof::record {
 std::filesystem::path FreePlace(const std::string& name);
 
 // Makes sure that `place` does not exist and can be created; returns it as an absolute path.
-// Removes an empty directory, and with `force` a profile or a combined profile. Anything else there
-// is wrong use.
+// Removes an empty directory, and with `force` a profile, a combined profile or a directory of
+// several. Anything else there is wrong use.
 Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, bool force);
 
 // Makes the directory of a combined profile.
@@ -23,8 +23,14 @@ Result<void> MakePlace(const std::filesystem::path& place);
 
 bool IsProfile(const std::filesystem::path& directory);
 
-// The profiles among `place` and place.PID, which the JVMs of a run with --children create; the
-// oldest first.
+// Whether `directory` contains profiles that the JVMs of one command made (NAME-PID) and is no
+// profile or combined profile itself.
+bool IsSeveral(const std::filesystem::path& directory);
+
+// `place` if it is a profile, else the profiles in it that JVMs made, by name.
 std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place);
+
+// Removes the files of a profile and its directory.
+void RemoveProfile(const std::filesystem::path& profile);
 
 }  // namespace jprof::record

@@ -23,7 +23,7 @@ class ProgramRuns {
   std::string_view RepeatNote() const { return input_.RepeatNote(); }
 
   // Like record::Run. Error: the program could not be started, or there is no input for it.
-  Result<ProgramRun> Run(const Launch& launch);
+  Result<ProgramRun> Run(const Launch& launch, const Look& look = {});
 
  private:
   ProgramInput input_;

@@ -7,6 +7,7 @@
 
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
+#include "common/procfs.h"
 #include "profile/losses.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
@@ -81,6 +82,14 @@ std::vector<std::string> Lost(const profile::Reader& reader) {
   return lost;
 }
 
+// Empty: the program ended normally.
+std::string UnfinishedText(const profile::Reader& reader) {
+  if (reader.header().finished) return "";
+  const uint64_t pid = reader.meta().pid;
+  return pid != 0 && procfs::Runs(static_cast<uint32_t>(pid)) ? "still running"
+                                                              : "the program ended abnormally";
+}
+
 // Copies the calibration table of this run into the profile. Returns the reason if it cannot;
 // empty: copied.
 std::string CopyTable(const profile::Reader& reader, const fs::path& profile) {
@@ -130,7 +139,8 @@ std::string SummaryLine(const fs::path& profile) {
   } else {
     parts.push_back(fmt::format("lost: {}", fmt::join(lost, "; ")));
   }
-  if (!reader->header().finished) parts.emplace_back("the program ended abnormally");
+  if (const auto unfinished = UnfinishedText(*reader); !unfinished.empty())
+    parts.push_back(unfinished);
   const auto folded = profile::FoldedText(reader->header());
   if (!folded.empty()) parts.push_back(folded);
   if (reader->meta().mode == "callflow") {
@@ -148,17 +158,37 @@ bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
   }
   const auto empty = EmptyFilters(*reader, options);
   const auto lost = empty.empty() ? Lost(*reader) : empty;
+  const std::string unfinished = UnfinishedText(*reader);
   const std::string& probe = reader->meta().probe.kind;
   fmt::print(stderr, "jprof: profile: {} ({} threads, {} methods{})\n", DisplayPath(profile),
              reader->threads().size(), reader->RecordedMethods(),
              probe == "jvmti" ? ", by slow JVMTI events: " + reader->meta().probe.note : "");
   fmt::print(stderr, "jprof: lost:    {}{}\n",
              lost.empty() ? "nothing" : fmt::format("{}", fmt::join(lost, "; ")),
-             reader->header().finished ? "" : " (the program ended abnormally)");
+             unfinished.empty() ? "" : fmt::format(" ({})", unfinished));
   if (const std::string folded = profile::FoldedText(reader->header()); !folded.empty()) {
     fmt::print(stderr, "jprof: detail:  {}; counts are exact\n", folded);
   }
   fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, profile));
+  return empty.empty();
+}
+
+bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profiles,
+                    const agent::AgentOptions& options) {
+  fmt::print(stderr, "jprof: profiles: {} of JVMs in {}, the busiest first\n", profiles.size(),
+             DisplayPath(place));
+  bool recorded = false;
+  for (const JvmProfile& profile : profiles) {
+    fmt::print(stderr, "jprof:   {}: {:.2f} s of CPU time, {}\n", profile.path.filename().string(),
+               static_cast<double>(profile.cpu_nanos) / 1e9, SummaryLine(profile.path));
+    recorded |= profile.methods != 0;
+  }
+  const fs::path& busiest = profiles.front().path;
+  auto reader = profile::Reader::Open(busiest.string());
+  if (!reader) return true;
+  const auto empty = recorded ? std::vector<std::string>() : EmptyFilters(*reader, options);
+  if (!empty.empty()) fmt::print(stderr, "jprof: lost:    {}\n", fmt::join(empty, "; "));
+  fmt::print(stderr, "jprof: next:    {}\n", Next(*reader, options, busiest));
   return empty.empty();
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "options/agent_options.h"
-#include "record/launcher.h"
+#include "record/jvm_profiles.h"
 
 namespace jprof::record {
 
@@ -14,6 +14,11 @@ namespace jprof::record {
 // matching calibration table into the profile. Returns false if a filter of `options` matched
 // nothing.
 bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
+
+// Prints the summary of the profiles of several JVMs in `place`, the busiest first: one line each,
+// and the next command for the busiest. Else as PrintSummary.
+bool PrintSummaries(const std::filesystem::path& place, const std::vector<JvmProfile>& profiles,
+                    const agent::AgentOptions& options);
 
 // "24 threads, 512 methods, lost nothing": the summary of a profile in one line. Copies the
 // matching calibration table into a profile with times.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "common/procfs.h"
+#include "options/java_program.h"
 #include "ptm/names/event_name.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"
@@ -43,9 +44,11 @@ bool IsJava(const std::string& program) {
   return name == "java" || name == "javac";
 }
 
+// With --children each JVM makes a directory in the recording.
 std::string AgentText(const TprofRequest& request, const fs::path& out) {
-  return fmt::format("tprof,out={}{}{}", (out / "jvm.jprof").string(), request.code ? ",code" : "",
-                     request.children ? ",children" : "");
+  const fs::path log = request.children ? out : out / "jvm.jprof";
+  return fmt::format("tprof,out={}{}{}", log.string(), request.code ? ",code" : "",
+                     request.children ? ",children=all" : "");
 }
 
 // With the agent if the program is a JVM, or with --children.
@@ -120,7 +123,7 @@ Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::
                     .delay = request.delay,
                     .duration = request.duration,
                     .command = TargetText(request, command)};
-  const std::string name = command.empty() ? "machine" : ProfileName(command);
+  const std::string name = command.empty() ? "machine" : agent::ProfileName(command);
   const auto place =
       PreparePlace(request.out.empty() ? FreePlace(name + "-tprof").string() : request.out, false);
   if (!place) return std::unexpected(place.error());

@@ -3,24 +3,68 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <string_view>
 
 #include "common/errno_text.h"
+#include "common/procfs.h"
+#include "options/java_program.h"
+#include "profile/layout.h"
 
 namespace jprof::agent {
+namespace {
+
+constexpr size_t kMostName = 100;
+constexpr int kMostOfOnePid = 100;  // one process may execute a JVM several times
+
+bool MakeDirectory(const std::string& path) { return mkdir(path.c_str(), 0755) == 0; }
+
+std::unexpected<Error> CannotMake(const std::string& path) {
+  return Fail("cannot make the profile directory {}: {}", path, ErrnoText());
+}
+
+// The program's name as part of a file name.
+std::string FileName(const std::vector<std::string>& command) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+$";
+  std::string name = ProfileName(command).substr(0, kMostName);
+  std::ranges::replace_if(
+      name, [&](char c) { return !kAllowed.contains(c); }, '_');
+  return name.empty() || name.front() == '.' ? "jvm" + name : name;
+}
+
+// OUT is a directory with a profile of each JVM, unless it is a profile already: the command has
+// ended, and its only profile has the name OUT.
+Result<std::string> MakeOneOfSeveral(const AgentOptions& options) {
+  const auto command = procfs::CommandLine(procfs::kSelf);
+  if (OnlyAsksTheVm(command)) return "";
+  if (!MakeDirectory(options.out) && errno != EEXIST) return CannotMake(options.out);
+  if (access((options.out + "/" + profile::kControlFile).c_str(), F_OK) == 0) {
+    errno = EEXIST;
+    return CannotMake(options.out);
+  }
+  const std::string first = options.out + "/" + FileName(command) + "-" + std::to_string(getpid());
+  std::string path = first;
+  for (int number = 2; number <= kMostOfOnePid; ++number) {
+    if (MakeDirectory(path)) return path;
+    if (errno != EEXIST) break;
+    path = first + "-" + std::to_string(number);
+  }
+  return CannotMake(path);
+}
+
+}  // namespace
 
 Result<std::string> MakeProfileDirectory(const AgentOptions& options) {
-  const std::string pid = std::to_string(getpid());
-  std::string path = options.out.empty() ? "jprof-" + pid + ".jprof" : options.out;
-  if (mkdir(path.c_str(), 0755) == 0) return path;
-  if (errno == EEXIST && options.children && !options.out.empty()) {
-    path += "." + pid;
-    if (mkdir(path.c_str(), 0755) == 0) return path;
-  } else if (errno == EEXIST && options.only_if_free && !options.out.empty()) {
-    return "";
-  }
-  return Fail("cannot make the profile directory {}: {}", path, ErrnoText());
+  const bool named = !options.out.empty();
+  if (named && options.children == Children::kAll) return MakeOneOfSeveral(options);
+  const bool first = options.children == Children::kFirst;
+  if (first && OnlyAsksTheVm(procfs::CommandLine(procfs::kSelf))) return "";
+  const std::string path = named ? options.out : "jprof-" + std::to_string(getpid()) + ".jprof";
+  if (MakeDirectory(path)) return path;
+  if (errno == EEXIST && named && (first || options.only_if_free)) return "";
+  return CannotMake(path);
 }
 
 }  // namespace jprof::agent

@@ -10,8 +10,10 @@ namespace jprof::agent {
 
 // Creates the profile's directory and returns its path:
 // - OUT, or jprof-PID.jprof without OUT,
-// - with CHILDREN, OUT.PID if OUT exists,
-// - with ONCE, an empty path if OUT exists: this JVM is not recorded.
+// - with CHILDREN=all, OUT/NAME-PID, where NAME is the main class or jar,
+// - with CHILDREN=first or ONCE, an empty path if OUT exists: this JVM is not recorded.
+//
+// With CHILDREN=all or first, a JVM that only answers a question (java -version) has an empty path.
 //
 // JVMs that start at the same time with the same options never share a directory.
 Result<std::string> MakeProfileDirectory(const AgentOptions& options);

@@ -146,12 +146,27 @@ class CommandLine(unittest.TestCase):
             self.record("callflow", "--", "java", PATH="/nowhere"), "there is no 'java' in PATH"
         )
 
-    def test_other_programs_need_children(self):
+    def test_the_jvms_of_other_programs_get_it_by_the_environment(self):
+        result = self.record("callflow", "--", "sh", "-c", 'echo "$JAVA_TOOL_OPTIONS"; exit 3')
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("=CALLFLOW,OUT=", result.stdout)
+        self.assertIn("/sh.jprof,CHILDREN=all", result.stdout.replace('" "', " "))
+        for word in ("--children=first", "--children=FIRST"):
+            result = self.record("callflow", word, "--", "sh", "-c", 'echo "$JAVA_TOOL_OPTIONS"')
+            self.assertIn(",CHILDREN=first", result.stdout)
         self.refused(
-            self.record("callflow", "--", "sh", "-c", "echo started"),
+            self.record("callflow", "--children=no", "--", "sh", "-c", "echo started"),
             "sh is not java",
-            "--children",
+            "--children=all",
         )
+        self.refused(self.record("callflow", "--children=al", "--", "java"),
+                     "--children: there is no 'al'; did you mean all?")
+
+    def test_a_java_command_gets_it_as_an_argument(self):
+        for word in ("--children=no", "--children=first", "--children=auto"):
+            result = self.record("callflow", word, "--", "java", "Main")
+            self.assertIn("[-agentpath:", result.stdout)
+            self.assertIn("JAVA_TOOL_OPTIONS=unset", result.stdout)
 
     def test_no_agent(self):
         self.refused(self.run_jprof("callflow", "--agent", "gone.so", "--", "java"), "gone.so")
@@ -423,7 +438,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.stdout.splitlines()[0], "[Main]")
         quoted = self.agent.replace(" ", '" "')
         self.assertIn(f"JAVA_TOOL_OPTIONS=-Xint -agentpath:{quoted}=CALLFLOW,OUT=", result.stdout)
-        self.assertIn(",CHILDREN", result.stdout)
+        self.assertIn(",CHILDREN=all", result.stdout)
 
     def test_default_names(self):
         def name_of(*command):

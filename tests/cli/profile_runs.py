@@ -26,6 +26,7 @@ JAVA = """#!/bin/sh
 options=${1#-agentpath:*=}
 mode=$(echo "$options" | sed 's/[,=].*//' | tr A-Z a-z)
 out=$(echo "$options" | sed -n 's/.*OUT=\\([^,]*\\).*/\\1/p')
+case "$options" in *CHILDREN=all*) mkdir -p "$out"; out="$out/App-$$";; esac
 [ -n "$NO_PROFILE" ] || cp -r "$MADE/$mode" "$out"
 echo "$options" >> "$MADE/log"
 eval "${THEN-}"
@@ -144,7 +145,8 @@ class Runs(unittest.TestCase):
         self.refused(self.jprof("profile", "java", "App"), "put -- before the command", "profile")
         self.refused(self.jprof("profile"), "put -- before the command")
         self.refused(self.profile(command=("no-such-program",)), "no-such-program")
-        self.refused(self.profile(command=("true",)), "true is not java", "--children")
+        self.refused(self.profile("--children=no", command=("true",)), "true is not java",
+                     "--children=all")
         self.refused(self.profile(JPROFOPTS="OUT=elsewhere"), "JPROFOPTS sets the mode or OUT")
 
     def test_an_existing_profile_is_replaced_only_with_force(self):
@@ -169,19 +171,26 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(self.log()), 1)
         self.assertFalse(os.path.exists(self.path("App.jprof")))
 
-    def test_children_are_recorded(self):
-        result = self.profile(
-            "--children", command=("sh", "-c", "exec java ${JAVA_TOOL_OPTIONS}"))
+    def test_a_command_that_is_not_java(self):
+        result = self.profile(command=("sh", "-c", "exec java ${JAVA_TOOL_OPTIONS}"))
         self.assertEqual(result.returncode, 0, result)
-        self.assertEqual(len(self.runs("sh.jprof")["runs"]), 3)
+        self.assertEqual([run["profile"] for run in self.runs("sh.jprof")["runs"]],
+                         ["sampled-1", "sampled-2", "counted"])
 
     def test_of_several_jvms_the_report_is_about_one(self):
-        two = "java ${JAVA_TOOL_OPTIONS}; java ${JAVA_TOOL_OPTIONS},OUT=$(echo " \
-              "${JAVA_TOOL_OPTIONS} | sed 's/.*OUT=\\([^,]*\\).*/\\1/').77"
-        result = self.profile("--children", "--runs", "1", command=("sh", "-c", two))
+        two = "java ${JAVA_TOOL_OPTIONS}; java ${JAVA_TOOL_OPTIONS}"
+        result = self.profile("--runs", "1", command=("sh", "-c", two))
         self.assertEqual(result.returncode, 0, result)
-        self.assertIn("sampled-1: 2 JVMs were recorded", result.stderr)
+        self.assertIn("sampled-1: 2 JVMs were recorded; the report is about sampled-1/App-",
+                      result.stderr)
         self.assertEqual(len(self.runs("sh.jprof")["notes"]), 2)
+        for run in self.runs("sh.jprof")["runs"]:
+            self.assertRegex(run["profile"], r"^(sampled-1|counted)/App-\d+$")
+        self.assertEqual(self.jprof("report", "combined", "sh.jprof").returncode, 0)
+        result = self.profile("--runs", "1", "-o", "sh.jprof", "--force", command=("java", "App"))
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(sorted(os.listdir(self.path("sh.jprof"))),
+                         ["counted", "runs.json", "sampled-1"])
 
     # The end of a sequence.
 

@@ -29,8 +29,12 @@ public class Work {
         other.start();
         other.join();
         System.out.println("counted " + count(100));
-        if (words.length > 0 && words[0].equals("wait")) Thread.sleep(60_000);
-        System.exit(words.length > 0 ? Integer.parseInt(words[0]) : 0);
+        String what = words.length > 0 ? words[0] : "0";
+        if (what.equals("wait")) Thread.sleep(60_000);
+        if (what.equals("pause")) Thread.sleep(800);
+        long end = System.nanoTime() + 400_000_000;
+        while (what.equals("burn") && System.nanoTime() < end) count(100);
+        System.exit(Character.isDigit(what.charAt(0)) ? Integer.parseInt(what) : 0);
     }
 }
 """
@@ -141,16 +145,65 @@ class RealJvm(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(self.folder, "out/Work.class")))
             self.assertGreater(self.info("Work.jprof")["methods"], 1000)
 
-    def test_children_each_make_a_profile(self):
+    def script(self, jdk, text, *options):
+        return self.jprof("calltree", "-o", "kids", *options, "--", "sh", "-c", text,
+                          jdk.tool("java"))
+
+    def test_several_jvms_make_a_directory_of_profiles(self):
         for jdk in self.each_jdk():
-            script = '"$0" Work 0 && "$0" Work 0 && "$0" Work 5'
-            done = self.jprof(
-                "calltree", "-o", "kids", "--children", "--", "sh", "-c", script, jdk.tool("java")
-            )
+            done = self.script(jdk, '"$0" Work 0; "$0" Work burn; '
+                               'env -u JAVA_TOOL_OPTIONS "$0" Work pause; exit 5')
             self.assertEqual(
                 (done.returncode, done.stdout), (5, 3 * "counted 100\nbye\n"), done.stderr
             )
-            self.assertEqual(sum("jprof: profile:" in line for line in done.stderr.splitlines()), 3)
+            names = os.listdir(os.path.join(self.folder, "kids"))
+            self.assertEqual(len(names), 2, names)
+            for name in names:
+                self.assertRegex(name, r"^Work-\d+$")
+            said = [line for line in done.stderr.splitlines() if line.startswith("jprof: ")]
+            self.assertRegex(said[0], r"^jprof: \d+ \S+ Work pause was not profiled: .*without JAVA")
+            self.assertEqual(said[1], "jprof: profiles: 2 of JVMs in kids, the busiest first")
+            busiest = said[2].split(":")[1].strip()
+            self.assertEqual(said[4], f"jprof: next:    jprof report log-rt kids/{busiest}")
+            self.assertEqual(self.info(f"kids/{busiest}")["command"][-1], "burn")
+            self.assertEqual(self.info("kids")["command"][-1], "burn")
+            done = self.jprof("report", "methods", "kids")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"jprof: using kids/{busiest}, the busiest JVM; others: Work-",
+                          done.stderr)
+
+    def test_the_only_jvm_of_a_script_has_the_requested_name(self):
+        for jdk in self.each_jdk():
+            done = self.script(jdk, '"$0" -version 2>/dev/null; exec "$0" Work 5')
+            self.assertEqual(
+                (done.returncode, done.stdout), (5, "counted 100\nbye\n"), done.stderr
+            )
+            self.assertIn("jprof: profile: kids (", done.stderr)
+            self.assertNotIn("was not profiled", done.stderr)
+            self.assertEqual(self.info("kids")["command"][-2:], ["Work", "5"])
+
+    def test_the_first_jvm_only(self):
+        done = self.script(JDKS[0], '"$0" -version 2>/dev/null; "$0" Work 0; "$0" Work 7',
+                           "--children=first")
+        self.assertEqual(
+            (done.returncode, done.stdout), (7, 2 * "counted 100\nbye\n"), done.stderr
+        )
+        self.assertIn("jprof: profile: kids (", done.stderr)
+        self.assertEqual(self.info("kids")["command"][-2:], ["Work", "0"])
+
+    def test_a_jvm_that_outlives_the_command_is_named(self):
+        jdk = JDKS[0]
+        done = self.script(jdk, '"$0" Work wait > out 2>&1 & echo $!; '
+                           'until grep -q counted out; do sleep 0.1; done')
+        pid = int(done.stdout)
+        try:
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"jprof: Work (PID {pid}) still runs: its profile kids/Work-{pid} is not "
+                          "finished", done.stderr)
+            self.assertIn("(still running)", done.stderr)
+        finally:
+            os.kill(pid, signal.SIGKILL)
+        self.assertGreater(self.info("kids")["methods"], 0)
 
     def test_children_are_left_alone_otherwise(self):
         for jdk in self.each_jdk():

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -51,11 +52,29 @@ TEST_F(ProfileDirectory, ThatIsTakenMakesOnlyIfFreeDoNothing) {
   EXPECT_EQ(Made(), 1u);
 }
 
-TEST_F(ProfileDirectory, ThatIsTakenGivesAChildItsOwn) {
-  options_.children = true;
+TEST_F(ProfileDirectory, OfAllChildrenContainsOneForEach) {
+  options_.children = Children::kAll;
+  const std::string first = MakeProfileDirectory(options_).value();
+  EXPECT_EQ(first, options_.out + "/agent_test-" + std::to_string(getpid()));
+  EXPECT_EQ(MakeProfileDirectory(options_).value(), first + "-2") << "the process executed another";
+  EXPECT_EQ(Made(), 1u);
+}
+
+TEST_F(ProfileDirectory, OfAllChildrenIsNotMadeInAProfile) {
+  options_.children = Children::kAll;
   fs::create_directory(options_.out);
-  EXPECT_EQ(MakeProfileDirectory(options_).value(), options_.out + "." + std::to_string(getpid()));
-  EXPECT_EQ(Made(), 2u);
+  std::ofstream(fs::path(options_.out) / "control") << "x";
+  const auto made = MakeProfileDirectory(options_);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().message,
+            "cannot make the profile directory " + options_.out + ": File exists");
+}
+
+TEST_F(ProfileDirectory, OfTheFirstChildIsNotShared) {
+  options_.children = Children::kFirst;
+  EXPECT_EQ(MakeProfileDirectory(options_).value(), options_.out);
+  EXPECT_EQ(MakeProfileDirectory(options_).value(), "");
+  EXPECT_EQ(Made(), 1u);
 }
 
 TEST_F(ProfileDirectory, NamesThePathAndTheReason) {
@@ -66,7 +85,7 @@ TEST_F(ProfileDirectory, NamesThePathAndTheReason) {
 
 // Several processes that start at the same moment.
 TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
-  options_.children = true;
+  options_.children = Children::kAll;
   constexpr int kRounds = 50;
   constexpr size_t kProcesses = 4;
   for (int round = 0; round < kRounds; ++round) {
@@ -91,7 +110,10 @@ TEST_F(ProfileDirectory, OfProcessesThatStartAtOnceIsEachItsOwn) {
       EXPECT_EQ(status, 0) << "round " << round;
     }
   }
-  EXPECT_EQ(Made(), kRounds * kProcesses);
+  size_t profiles = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    profiles += entry.path().parent_path() != folder_;
+  EXPECT_EQ(profiles, kRounds * kProcesses);
 }
 
 }  // namespace

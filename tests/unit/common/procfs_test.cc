@@ -91,6 +91,16 @@ TEST(Procfs, FindsTheStartTimeBehindAnyName) {
   EXPECT_EQ(ParseStartTime(""), std::nullopt);
 }
 
+TEST_F(ProcfsTest, StateAndCpuTimeOfAProcess) {
+  Write("7/stat", "7 (a) b) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 1 0 4711 20\n");
+  Write("8/stat", "8 (a) Z 1 2 3 4 5 6 7 8 9 10 1 0 0 0 20 0 1 0 4711 20\n");
+  EXPECT_TRUE(Runs(7, root_));
+  EXPECT_FALSE(Runs(8, root_)) << "a zombie";
+  EXPECT_FALSE(Runs(9, root_));
+  EXPECT_EQ(CpuNanos(7, root_), 200'000'000'000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  EXPECT_EQ(CpuNanos(9, root_), 0u);
+}
+
 TEST(Procfs, ParsesMaps) {
   const auto maps = ParseMaps(
       "00400000-00452000 r-xp 00002000 08:02 173521      /usr/bin/a b\n"

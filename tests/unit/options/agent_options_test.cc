@@ -29,8 +29,9 @@ TEST(AgentOptions, Defaults) {
   EXPECT_EQ(o.trace_memory, 64u << 20);
   EXPECT_EQ(o.trace_mode, TraceMode::kNormal);
   EXPECT_EQ(o.probe, ProbeChoice::kAuto);
+  EXPECT_EQ(o.children, Children::kAuto);
   EXPECT_TRUE(o.start);
-  EXPECT_FALSE(o.fold_recursion || o.only_if_free || o.children || o.train || o.verbose || o.help);
+  EXPECT_FALSE(o.fold_recursion || o.only_if_free || o.train || o.verbose || o.help);
 }
 
 TEST(AgentOptions, ModesInAnyCaseAndLaterWins) {
@@ -50,7 +51,8 @@ TEST(AgentOptions, ValuesKeepTheirCase) {
 
 TEST(AgentOptions, Flags) {
   const AgentOptions o = Parse("fold_recursion,once,children,train,verbose,help");
-  EXPECT_TRUE(o.fold_recursion && o.only_if_free && o.children && o.train && o.verbose && o.help);
+  EXPECT_TRUE(o.fold_recursion && o.only_if_free && o.children == Children::kAll && o.train &&
+              o.verbose && o.help);
   EXPECT_FALSE(Parse("scs,nostart").start);
   EXPECT_TRUE(Parse("scs,nostart,START").start);
 }
@@ -89,6 +91,11 @@ TEST(AgentOptions, Choices) {
   EXPECT_EQ(Parse("trace_mode=NORMAL").trace_mode, TraceMode::kNormal);
   EXPECT_EQ(Parse("trace_mode=wrap").trace_mode, TraceMode::kWrap);
   EXPECT_EQ(Parse("trace_mode=Continuous").trace_mode, TraceMode::kContinuous);
+  EXPECT_EQ(Parse("children").children, Children::kAll);
+  EXPECT_EQ(Parse("children=First").children, Children::kFirst);
+  EXPECT_EQ(Parse("children=no").children, Children::kNo);
+  EXPECT_EQ(Problem("children=one"),
+            "CHILDREN: there is no 'one'; choose one of auto, no, first, all");
   EXPECT_EQ(Parse("probe=AUTO").probe, ProbeChoice::kAuto);
   EXPECT_EQ(Parse("probe=hotspot").probe, ProbeChoice::kHotspot);
   EXPECT_EQ(Parse("probe=Jvmti").probe, ProbeChoice::kJvmti);
@@ -220,7 +227,7 @@ TEST(AgentOptions, TprofIsTheModeUnlessAnotherIsNamed) {
   EXPECT_EQ(Parse("", "tprof").mode, Mode::kTprof);
   EXPECT_FALSE(Parse("calltree").jit_log);
   const AgentOptions o = Parse("tprof,code,out=x,once,children,verbose");
-  EXPECT_TRUE(o.jit_code && o.only_if_free && o.children && o.verbose);
+  EXPECT_TRUE(o.jit_code && o.only_if_free && o.children == Children::kAll && o.verbose);
 }
 
 TEST(AgentOptions, TprofAloneRefusesWhatOnlyCallsHave) {
@@ -314,7 +321,8 @@ TEST(AgentOptions, ToStringRoundTrips) {
   o.methods.items = {{false, false, "a/B-c.d"}, {true, true, "com.acme"}, {false, true, "x"}};
   o.tree_memory = (1 << 20) + 1;
   o.trace_memory = 96 << 10;
-  o.fold_recursion = o.only_if_free = o.children = o.train = o.verbose = o.help = true;
+  o.children = Children::kFirst;
+  o.fold_recursion = o.only_if_free = o.train = o.verbose = o.help = true;
   o.trace_mode = TraceMode::kContinuous;
   o.probe = ProbeChoice::kJvmti;
   const AgentOptions p = Parse(ToString(o));
@@ -327,7 +335,8 @@ TEST(AgentOptions, ToStringRoundTrips) {
   EXPECT_EQ(p.trace_memory, o.trace_memory);
   EXPECT_EQ(p.trace_mode, o.trace_mode);
   EXPECT_EQ(p.probe, o.probe);
-  EXPECT_TRUE(p.fold_recursion && p.only_if_free && p.children && p.train && p.verbose && p.help);
+  EXPECT_TRUE(p.fold_recursion && p.only_if_free && p.children == Children::kFirst && p.train &&
+              p.verbose && p.help);
 }
 
 // HELP lists every option: each parses, or reports that it needs a value.

@@ -89,8 +89,9 @@ TEST(CombinedTest, AnotherVersionIsADamage) {
 
 TEST(CombinedTest, AProfileOutsideOfTheDirectoryIsRefused) {
   std::string damage;
-  for (const char* name : {R"("../x")", R"("/etc")", R"("..")", R"(".")", R"("")", R"("a/../../x")",
-                           R"("a/b")", R"("a\u0000b")", "7", "null"}) {
+  for (const char* name :
+       {R"("../x")", R"("/etc")", R"("..")", R"(".")", R"("")", R"("a/../../x")", R"("a/..")",
+        R"("a/b/c")", R"("a/")", R"("/a")", R"("a\u0000b")", "7", "null"}) {
     EXPECT_TRUE(ParsedRuns(WithProfile(name), &damage).runs.empty()) << name;
     EXPECT_TRUE(damage.starts_with("the profile of a run is not the name of a directory inside"))
         << name << ": " << damage;

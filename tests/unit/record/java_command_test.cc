@@ -54,7 +54,17 @@ TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItAfterJ) {
   EXPECT_EQ(launch->arguments.at(1), "-J-agentpath:/lib.so=o");
 }
 
-TEST_F(JavaCommandTest, OtherProgramsAreWrongUseWithoutChildren) {
+TEST_F(JavaCommandTest, TheJvmsOfOtherProgramsAreRecordedUnlessChosenOtherwise) {
+  using enum agent::Children;
+  for (const auto& [chosen, java, other] :
+       {std::tuple{kAuto, kNo, kAll}, {kNo, kNo, kNo}, {kFirst, kNo, kFirst}, {kAll, kAll, kAll}}) {
+    EXPECT_EQ(ChildrenOf({Java()}, chosen), java);
+    EXPECT_EQ(ChildrenOf({jdk_ / "bin/javac"}, chosen), java);
+    EXPECT_EQ(ChildrenOf({"/bin/sh"}, chosen), other);
+  }
+}
+
+TEST_F(JavaCommandTest, OtherProgramsAreWrongUseWithoutTheEnvironment) {
   const auto refused = WithAgent({"/bin/sh"}, "/lib.so", "o", false, "");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
@@ -83,19 +93,6 @@ TEST_F(JavaCommandTest, ProgramsAreFoundByPathOrByName) {
     EXPECT_EQ(found.error().kind, Error::Kind::kWrongUse);
   }
   EXPECT_FALSE(FindProgram("no-program-has-this-name"));
-}
-
-TEST(ProfileName, IsTheMainClassOrJarOfJava) {
-  for (const auto& [command, name] : std::vector<std::pair<Words, std::string>>{
-           {{"java", "-cp", "a.jar", "-Xmx1g", "com.acme.Main", "arg"}, "Main"},
-           {{"/jdk/bin/java", "-jar", "/x/app.jar", "b.jar"}, "app"},
-           {{"java", "-m", "com.acme/com.acme.Main"}, "Main"},
-           {{"java", "--module=com.acme/com.acme.Main"}, "Main"},
-           {{"java", "@options", "src/Hello.java"}, "Hello"},
-           {{"java", "-version"}, "java"},
-           {{"java", "-jar"}, "java"},
-           {{"/usr/bin/make", "all"}, "make"}})
-    EXPECT_EQ(ProfileName(command), name);
 }
 
 }  // namespace

@@ -82,7 +82,9 @@ TEST_F(ProfilePlaceTest, ACombinedProfileIsReplacedByForceOnly) {
   for (const bool complete : {true, false}) {  // without runs.json it was interrupted
     fs::create_directory("both");
     if (complete) std::ofstream("both/runs.json") << "{}";
-    for (const char* run : {"both/sampled-1", "both/sampled-12.77", "both/counted"})
+    fs::create_directory("both/sampled-2");  // of several JVMs
+    for (const char* run :
+         {"both/sampled-1", "both/sampled-2/Main-7", "both/sampled-2/sh-8", "both/counted"})
       MakeProfile(run);
     ExpectRefused("both", false, "is already a profile");
     ASSERT_TRUE(PreparePlace("both", true));
@@ -99,7 +101,7 @@ TEST_F(ProfilePlaceTest, TheUsersFilesInACombinedProfileAreKept) {
   };
   fs::create_directory("both");
   MakeProfile("both/counted");
-  for (const char* name : {"sampled-", "sampled-1.x", "counted-2", "other"}) {
+  for (const char* name : {"sampled-", "sampled-1.7", "counted-2", "other"}) {
     MakeProfile(fs::path("both") / name);
     refused(name, name);
   }
@@ -117,15 +119,35 @@ TEST_F(ProfilePlaceTest, AParentThatIsMissingIsWrongUse) {
   EXPECT_FALSE(PreparePlace("no/such/place", false));
 }
 
-TEST_F(ProfilePlaceTest, ProfilesOfChildrenAreFoundOldestFirst) {
-  for (const char* place : {"p", "p.12", "p.7", "p.x", "p.7b", "q.7"}) MakeProfile(place);
-  fs::create_directory("p.99");
-  const auto now = fs::file_time_type::clock::now();
-  fs::last_write_time(fs::path("p.12") / profile::kMetaFile, now - std::chrono::seconds(3));
-  fs::last_write_time(fs::path("p") / profile::kMetaFile, now - std::chrono::seconds(2));
-  fs::last_write_time(fs::path("p.7") / profile::kMetaFile, now - std::chrono::seconds(1));
-  EXPECT_EQ(ProfilesAt(folder_ / "p"),
-            (std::vector<fs::path>{folder_ / "p.12", folder_ / "p", folder_ / "p.7"}));
+TEST_F(ProfilePlaceTest, ProfilesOfSeveralJvmsAreFoundInTheirDirectory) {
+  fs::create_directory("p");
+  EXPECT_FALSE(IsSeveral("p"));
+  for (const char* place : {"p/Main-12", "p/sh-7-2", "p/Main", "p/-7", "p/Main-7b"})
+    MakeProfile(place);
+  fs::create_directory("p/Empty-9");
+  EXPECT_EQ(ProfilesAt("p"), (std::vector<fs::path>{"p/Main-12", "p/sh-7-2"}));
+  EXPECT_TRUE(IsSeveral("p"));
+  EXPECT_FALSE(IsSeveral("p/Main-12"));
+  EXPECT_EQ(ProfilesAt("p/Main-12"), std::vector<fs::path>{"p/Main-12"});
+  EXPECT_EQ(ProfilesAt("none"), std::vector<fs::path>());
+}
+
+TEST_F(ProfilePlaceTest, SeveralProfilesAreReplacedByForceOnly) {
+  fs::create_directory("p");
+  for (const char* place : {"p/Main-12", "p/sh-7"}) MakeProfile(place);
+  fs::create_directory("p/Empty-9");  // of a JVM that was killed at its start
+  ExpectRefused("p", false, "is already a profile");
+  std::ofstream("p/Main-12/notes.txt") << "x";
+  ExpectRefused("p", true, "contains notes.txt");
+  fs::remove("p/Main-12/notes.txt");
+  for (const char* name : {"p/src", "p/runs.json"}) {
+    fs::create_directory(name);
+    ExpectRefused("p", true, name + 2);
+    fs::remove(name);
+  }
+  EXPECT_TRUE(IsProfile("p/sh-7"));
+  ASSERT_TRUE(PreparePlace("p", true));
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 }  // namespace

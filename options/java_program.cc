@@ -1,0 +1,97 @@
+#include "options/java_program.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+namespace jprof::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsJava(const std::vector<std::string>& command) {
+  return !command.empty() && fs::path(command.front()).filename() == "java";
+}
+
+// The options of java that take the next argument as their value.
+bool TakesNextArgument(std::string_view option) {
+  constexpr std::string_view kOptions[] = {"-cp",
+                                           "-classpath",
+                                           "--class-path",
+                                           "-p",
+                                           "--module-path",
+                                           "--upgrade-module-path",
+                                           "--add-modules",
+                                           "--limit-modules",
+                                           "--add-exports",
+                                           "--add-opens",
+                                           "--add-reads",
+                                           "--patch-module",
+                                           "--enable-native-access",
+                                           "--source"};
+  return std::ranges::find(kOptions, option) != std::end(kOptions);
+}
+
+bool AsksTheVm(std::string_view option) {
+  constexpr std::string_view kOptions[] = {"-version",
+                                           "--version",
+                                           "-fullversion",
+                                           "--full-version",
+                                           "-h",
+                                           "-help",
+                                           "--help",
+                                           "-?",
+                                           "-X",
+                                           "--help-extra",
+                                           "--list-modules",
+                                           "-d",
+                                           "--describe-module",
+                                           "--validate-modules"};
+  return std::ranges::find(kOptions, option) != std::end(kOptions) ||
+         option.starts_with("-XshowSettings");
+}
+
+// The last part of a class, a module/class, a path of a jar or of a source file.
+std::string ShortName(std::string_view name) {
+  for (const std::string_view ending : {".jar", ".java"}) {
+    if (!name.ends_with(ending)) continue;
+    return fs::path(name.substr(0, name.size() - ending.size())).filename();
+  }
+  return std::string(name.substr(name.find_last_of("./") + 1));
+}
+
+// The main class, module or jar of a java command; empty: it has none.
+std::string JavaMain(const std::vector<std::string>& command) {
+  for (size_t i = 1; i < command.size(); ++i) {
+    const std::string_view argument = command[i];
+    constexpr std::string_view kModule = "--module=";
+    if (argument.starts_with(kModule)) return ShortName(argument.substr(kModule.size()));
+    if (argument == "-jar" || argument == "-m" || argument == "--module") {
+      return i + 1 < command.size() ? ShortName(command[i + 1]) : "";
+    }
+    if (TakesNextArgument(argument)) {
+      ++i;
+    } else if (!argument.starts_with('-') && !argument.starts_with('@')) {
+      return ShortName(argument);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ProfileName(const std::vector<std::string>& command) {
+  if (command.empty()) return "";
+  const std::string main = IsJava(command) ? JavaMain(command) : "";
+  return main.empty() ? fs::path(command.front()).filename().string() : main;
+}
+
+bool OnlyAsksTheVm(const std::vector<std::string>& command) {
+  if (!IsJava(command) || !JavaMain(command).empty()) return false;
+  return std::ranges::any_of(command, AsksTheVm) &&
+         std::ranges::none_of(command,
+                              [](const std::string& word) { return word.starts_with('@'); });
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,88 @@
+#include "record/jvm_profiles.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include "common/procfs.h"
+#include "options/java_program.h"
+#include "profile/reader.h"
+#include "record/profile_place.h"
+#include "record/recording_summary.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+JvmProfile Describe(const fs::path& path) {
+  JvmProfile profile = {.path = path};
+  const auto reader = profile::Reader::Open(path.string());
+  if (!reader) return profile;
+  const profile::ControlHeader& header = reader->header();
+  profile.pid = static_cast<uint32_t>(reader->meta().pid);
+  profile.command = reader->meta().command;
+  profile.cpu_nanos = reader->CpuNanos();
+  profile.size = header.node_count + header.trace_blocks;
+  profile.methods = reader->RecordedMethods();
+  profile.runs = header.finished == 0 && profile.pid != 0 && procfs::Runs(profile.pid);
+  if (profile.runs) profile.cpu_nanos = std::max(profile.cpu_nanos, procfs::CpuNanos(profile.pid));
+  return profile;
+}
+
+std::string NameOf(const JvmProfile& profile) {
+  return fmt::format("{} (PID {})", agent::ProfileName(profile.command), profile.pid);
+}
+
+// What has no method and belongs to a JVM that has ended tells nothing beside other profiles.
+void LeaveOutEmpty(SettledProfiles& settled) {
+  if (std::ranges::all_of(settled.profiles, [](const auto& p) { return p.methods == 0; })) return;
+  std::erase_if(settled.profiles, [&](const JvmProfile& profile) {
+    if (profile.methods != 0 || profile.runs) return false;
+    settled.notes.push_back(NameOf(profile) + " is left out: no method of it was recorded");
+    RemoveProfile(profile.path);
+    return true;
+  });
+}
+
+// Fails without a change if `place` contains anything else.
+bool MoveTo(const fs::path& place, const fs::path& profile) {
+  const fs::path aside = fmt::format("{}.only-{}", place.string(), getpid());
+  if (rename(profile.c_str(), aside.c_str()) != 0) return false;
+  if (rmdir(place.c_str()) == 0 && rename(aside.c_str(), place.c_str()) == 0) return true;
+  std::error_code ignored;
+  fs::create_directory(place, ignored);
+  (void)rename(aside.c_str(), profile.c_str());
+  return false;
+}
+
+}  // namespace
+
+std::vector<JvmProfile> JvmProfilesAt(const fs::path& place) {
+  std::vector<JvmProfile> profiles;
+  for (const fs::path& path : ProfilesAt(place)) profiles.push_back(Describe(path));
+  std::ranges::stable_sort(profiles, std::greater(), [](const JvmProfile& profile) {
+    return std::tuple(profile.methods != 0, profile.cpu_nanos, profile.size);
+  });
+  return profiles;
+}
+
+SettledProfiles SettleProfiles(const fs::path& place) {
+  SettledProfiles settled = {.profiles = JvmProfilesAt(place), .notes = {}};
+  LeaveOutEmpty(settled);
+  if (settled.profiles.size() != 1) return settled;
+  JvmProfile& only = settled.profiles.front();
+  if (only.path != place && !only.runs && MoveTo(place, only.path)) only.path = place;
+  return settled;
+}
+
+std::string StillRunsText(const JvmProfile& profile) {
+  if (!profile.runs) return "";
+  return fmt::format("{} still runs: its profile {} is not finished and grows until it ends",
+                     NameOf(profile), DisplayPath(profile.path));
+}
+
+}  // namespace jprof::record

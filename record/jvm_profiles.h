@@ -1,0 +1,36 @@
+// The profiles that the JVMs of one command made.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace jprof::record {
+
+struct JvmProfile {
+  std::filesystem::path path;
+  uint32_t pid = 0;
+  std::vector<std::string> command;
+  uint64_t cpu_nanos = 0;  // of the recorded threads; of the process while it runs
+  uint64_t size = 0;       // contexts or trace blocks
+  uint32_t methods = 0;
+  bool runs = false;  // the process is not finished
+};
+
+// The profiles at `place` (ProfilesAt), the busiest first: by CPU time, then by size.
+std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place);
+
+// Call when the command has ended. Removes profiles without any method if others have some, and
+// then moves the only profile of a JVM that has ended to `place`, so that it has the requested
+// name.
+struct SettledProfiles {
+  std::vector<JvmProfile> profiles;  // the busiest first
+  std::vector<std::string> notes;    // for the user
+};
+SettledProfiles SettleProfiles(const std::filesystem::path& place);
+
+// Of a JVM that outlives the command; empty: it has ended.
+std::string StillRunsText(const JvmProfile& profile);
+
+}  // namespace jprof::record
