@@ -85,8 +85,10 @@ std::string ScsHelp() {
 // `help`: the end of the footer.
 Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
                         const Command& command) {
-  sub.footer(fmt::format("Give the command after --:  jprof {} [options] -- java -jar app.jar{}",
-                         sub.get_name(), help));
+  sub.footer(
+      fmt::format("Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
+                  "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}",
+                  sub.get_name(), help));
   sub.prefix_command();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<RecordOptions>();
   typed->options.mode = mode;
