@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs commands that start JVMs plain and under `jprof calltree --`, and prints side by side whether
-they behave the same and which profiles were made.
+"""Runs commands that start JVMs plain and under `jprof calltree --`, and prints whether they behave
+the same and which profiles were made.
 
     bench/any_command.py [--jprof build/release/bin/jprof] [NAME]...
 

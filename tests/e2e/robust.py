@@ -879,7 +879,8 @@ def focus(lab):
             shown = json.loads(lab.cli("info", out, "--format", "json").stdout)["focus"]
             if (shown["unprobed"] > 0) != (not more or "jvmti" not in more):
                 failures.append(f"{what}: info prints {shown}")
-        done = lab.cli("callflow", "-o", f"{folder}/none", "--focus", "Explosiv.left", "--", *program)
+        done = lab.cli("callflow", "-o", f"{folder}/none", "--focus", "Explosiv.left", "--",
+                       *program)
         same = done.stdout == plain.stdout
         if not same or done.returncode != 2 or \
                 "--focus Explosiv.left; did you mean Explosive.left?" not in done.stderr:
