@@ -21,8 +21,7 @@ First:
 Commands:
 )";
 
-constexpr char kMoreHelp[] = R"(
-Help: jprof --help, jprof COMMAND --help, man jprof
+constexpr char kMoreHelp[] = R"(Help: jprof --help, jprof COMMAND --help, man jprof
 )";
 
 std::string Situation(const StartFacts& facts) {
@@ -31,7 +30,7 @@ std::string Situation(const StartFacts& facts) {
     text += "No calibration table yet: run jprof calibrate, or jprof profile, which needs none\n";
   if (!facts.profile.empty())
     text += fmt::format("Newest profile here: jprof report {}\n", facts.profile);
-  return text.empty() ? text : "\n" + text;
+  return text;
 }
 
 }  // namespace
@@ -52,7 +51,7 @@ std::vector<std::string> GroupLines(const CLI::App& app) {
 std::string StartPage(const CLI::App& app, const StartFacts& facts) {
   std::string text = app.get_description() + "\n" + kFirstCommands;
   for (const std::string& line : GroupLines(app)) text += "  " + line + "\n";
-  return text + Situation(facts) + kMoreHelp;
+  return text + "\n" + Situation(facts) + kMoreHelp;
 }
 
 void PrintStartPage(const CLI::App& app) {

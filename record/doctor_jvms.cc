@@ -84,7 +84,6 @@ void FindTableOf(TestedJvm& tested) {
   const auto stored = calibrate::FindTable(tested.meta.fingerprint);
   if (stored) {
     tested.table_made = stored->table.made_at;
-    tested.table_path = stored->path.string();
   } else {
     tested.table_lack = stored.error().message;
   }
@@ -150,14 +149,28 @@ std::string AgeText(const std::string& made, std::time_t now) {
   return days == 0 ? "today" : days == 1 ? "yesterday" : fmt::format("{} days ago", days);
 }
 
-Checks CheckJvm(const TestedJvm& jvm, std::time_t now) {
-  const std::string place = fmt::format("{} ({})", jvm.found.java.string(), jvm.found.origin);
-  if (!jvm.Works())
-    return {{Verdict::kNo, "JVM", place + ": " + jvm.lack,
-             "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};
-  Check check = {
-      .name = "JVM",
-      .detail = fmt::format("{}: {}, {}; ", place, jvm.meta.jvm.Title(), jvm.meta.jvm.vendor)};
+namespace {
+
+Check TableCheck(const TestedJvm& jvm, std::time_t now) {
+  constexpr char kName[] = "  calibration";
+  if (!jvm.table_made.empty())
+    return {.name = kName,
+            .detail = fmt::format("a table fits, made {}", AgeText(jvm.table_made, now))};
+  std::string lack = jvm.table_lack;  // which ends with the remedy, but without --java
+  constexpr std::string_view kRemedy = ": run jprof calibrate";
+  if (const size_t at = lack.find(kRemedy); at != lack.npos) lack.erase(at, kRemedy.size());
+  return {Verdict::kNote, kName, lack,
+          fmt::format("jprof calibrate --java {}", jvm.found.java.string())};
+}
+
+std::string PlaceOf(const TestedJvm& jvm) {
+  return fmt::format("{} ({})", jvm.found.java.string(), jvm.found.origin);
+}
+
+Check ProbeCheck(const TestedJvm& jvm) {
+  Check check = {.name = "JVM",
+                 .detail = fmt::format("{}: {}, {}; ", PlaceOf(jvm), jvm.meta.jvm.Title(),
+                                       jvm.meta.jvm.vendor)};
   if (!jvm.HasProbe()) {
     check.verdict = Verdict::kNote;
     check.detail += "counted by slow JVMTI events: " + jvm.meta.probe.note;
@@ -168,14 +181,16 @@ Checks CheckJvm(const TestedJvm& jvm, std::time_t now) {
   } else {
     check.detail += "HotSpot probe, --focus and --keep-intrinsics work";
   }
-  if (jvm.table_made.empty())
-    return {check,
-            {Verdict::kNote, "  calibration", jvm.table_lack,
-             fmt::format("jprof calibrate --java {}", jvm.found.java.string())}};
-  return {
-      check,
-      {.name = "  calibration",
-       .detail = fmt::format("fits, made {}: {}", AgeText(jvm.table_made, now), jvm.table_path)}};
+  return check;
+}
+
+}  // namespace
+
+Checks CheckJvm(const TestedJvm& jvm, std::time_t now) {
+  if (!jvm.Works())
+    return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.lack,
+             "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};
+  return {ProbeCheck(jvm), TableCheck(jvm, now)};
 }
 
 }  // namespace jprof::record

@@ -34,7 +34,6 @@ struct TestedJvm {
   std::string focus_lack;  // why code cannot be compiled by focus, or with intrinsics
   std::string table_made;  // when the calibration table that fits was made; "": none fits
   std::string table_lack;  // why none fits
-  std::string table_path;
 
   bool Works() const { return lack.empty(); }
   bool HasProbe() const { return Works() && meta.probe.kind == "hotspot"; }

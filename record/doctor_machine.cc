@@ -107,11 +107,14 @@ std::string TemporaryPath() {
   return failed ? "/tmp" : path.string();
 }
 
-std::optional<uint64_t> InterruptNanos() {
-  if (const auto known = KnownInterruptNanos()) return known;
+void ReadInterrupt(DoctorMachine& found) {
+  found.interrupt_ns = KnownInterruptNanos();
+  if (found.interrupt_ns) return;
   const auto measured = MeasureAndKeepInterruptNanos();
-  if (!measured) return std::nullopt;
-  return *measured;
+  if (measured)
+    found.interrupt_ns = *measured;
+  else
+    found.interrupt_lack = measured.error().message;
 }
 
 void ReadLimits(DoctorMachine& found) {
@@ -151,7 +154,7 @@ DoctorMachine ReadDoctorMachine() {
   found.system_wide = TrySampler({});
   found.command = TrySampler({static_cast<uint32_t>(getpid())});
   found.kernel_names = SeesKernelNames();
-  found.interrupt_ns = InterruptNanos();
+  ReadInterrupt(found);
   ReadLimits(found);
   std::error_code failed;
   found.working = ReadFolder(fs::current_path(failed));

@@ -46,6 +46,7 @@ struct DoctorMachine {
   Attempt system_wide, command;     // sampling of tprof: all processes, one command
   bool kernel_names = false;        // kernel addresses can be resolved
   std::optional<uint64_t> interrupt_ns;
+  std::string interrupt_lack;             // why it was not measured
   std::optional<uint64_t> open_files;     // the limit
   std::optional<uint64_t> locked_memory;  // the limit in bytes; none: unlimited
   std::optional<int> perf_mlock_kb;       // per CPU

@@ -53,7 +53,7 @@ Check Paranoid(const DoctorMachine& m) {
   }
   if (!m.machine.privileged && level > 0) {
     check.verdict = Verdict::kNote;
-    check.remedy = "sudo sysctl kernel.perf_event_paranoid=0, or run jprof as root";
+    check.remedy = "sudo sysctl kernel.perf_event_paranoid=-1, or run jprof as root";
   }
   return check;
 }
@@ -88,7 +88,7 @@ Check Governor(const DoctorMachine& m) {
 Check Interrupt(const DoctorMachine& m) {
   if (m.interrupt_ns)
     return {.name = "timer interrupt", .detail = "costs " + InterruptText(*m.interrupt_ns)};
-  return {Verdict::kNote, "timer interrupt", "its cost could not be measured: 40 us are assumed",
+  return {Verdict::kNote, "timer interrupt", "40 us are assumed: " + m.interrupt_lack,
           "run jprof doctor while the machine is idle"};
 }
 

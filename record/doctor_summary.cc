@@ -44,7 +44,7 @@ Check Calibration(const DoctorFindings& f) {
 }
 
 Check Tprof(const DoctorMachine& m) {
-  constexpr char kEnable[] = "run it as root, or sudo sysctl kernel.perf_event_paranoid=0";
+  constexpr char kEnable[] = "run it as root, or sudo sysctl kernel.perf_event_paranoid=-1";
   if (m.system_wide.works) return {.name = "tprof", .detail = "yes, the whole machine"};
   if (m.command.works)
     return {Verdict::kNote, "tprof", "with a command or own processes; the whole machine not",
