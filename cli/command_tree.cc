@@ -52,6 +52,19 @@ bool RunsCommand(const CLI::App& app) {
   });
 }
 
+// A value named COMMAND is the name of a command.
+void OfferCommands(CommandNode& root) {
+  std::vector<std::string> names;
+  for (const CommandNode& command : root.commands) names.push_back(command.name);
+  for (CommandNode& command : root.commands) {
+    for (Argument& argument : command.arguments) {
+      if (argument.value != "COMMAND") continue;
+      argument.kind = Argument::Kind::kChoice;
+      argument.choices = names;
+    }
+  }
+}
+
 std::vector<Argument> Selected(const std::vector<Argument>& arguments, bool positional) {
   std::vector<Argument> selected;
   std::ranges::copy_if(arguments, std::back_inserter(selected), [&](const Argument& argument) {
@@ -84,6 +97,7 @@ CommandNode TreeOf(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) node.arguments.push_back(ArgumentOf(*option));
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
     node.commands.push_back(TreeOf(*sub));
+  OfferCommands(node);
   return node;
 }
 

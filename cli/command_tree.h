@@ -41,6 +41,7 @@ struct CommandNode {
 CommandNode TreeOf(const CLI::App& app);
 
 // What the word for a value in the help means: FILE, DIR, PROFILE, PID, or choices "a|b|c".
+// (COMMAND is one of jprof's commands.)
 Argument::Kind KindOf(std::string_view value);
 
 }  // namespace jprof::cli

@@ -19,7 +19,7 @@ std::string FishText(std::string_view text) {
 std::string FishValue(const Argument& argument) {
   switch (argument.kind) {
     case Argument::Kind::kFile:
-      return " -F";
+      return " -r -F";
     case Argument::Kind::kDirectory:
     case Argument::Kind::kProfile:
       return " -x -a '(__fish_complete_directories)'";

@@ -9,8 +9,7 @@ set(CPACK_PACKAGE_DESCRIPTION
 "Records every entry and exit of every Java method at the speed of compiled
 code, and subtracts its own overhead from the results. It also samples the
 stacks of a JVM or the whole machine, and counts events per thread.
-.
-The command \"jprof doctor\" checks what works on a machine.")
+The command jprof doctor checks what works on a machine.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -20,7 +19,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "default-jdk-headless | java17-sdk-headless")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, man-db")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
@@ -39,7 +37,7 @@ file(WRITE ${package_files}/copyright
 Upstream-Name: jprof
 
 Files: *
-Copyright: the jprof developers
+Copyright: 2026 the jprof developers
 License: Apache-2.0
  On Debian systems the text of this license is in
  /usr/share/common-licenses/Apache-2.0.

@@ -87,6 +87,7 @@ class Guidance(unittest.TestCase):
         self.assertEqual(self.complete("report", "--format", "=", "js"), ["json"])
         self.assertEqual(self.complete("scs", "--timer", ""), ["auto", "perf", "posix"])
         self.assertEqual(self.complete("scs", "--rate", ""), [])
+        self.assertEqual(self.complete("man", "cali"), ["calibrate"])
         self.assertEqual(sorted(self.complete("report", "log-rt", "")), ["app.jprof", "two.jprof"])
         self.assertEqual(self.complete("report", "--format", "json", "log-r"), ["log-rt"])
         self.assertEqual(self.complete("report", "ap"), ["app.jprof"])
