@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
-using record::Checks;
+using record::DoctorChecks;
 
 constexpr char kDoctorFooter[] =
     R"(Each JVM that is found runs `java -version` with the agent; nothing is left behind but the measured
@@ -98,9 +98,9 @@ Result<record::DoctorFindings> Examine(const DoctorArguments& arguments) {
   return found;
 }
 
-ordered_json ToJson(const Checks& checks) {
+ordered_json ToJson(const DoctorChecks& checks) {
   ordered_json rows = ordered_json::array();
-  for (const record::Check& check : checks) {
+  for (const record::DoctorCheck& check : checks) {
     const size_t start = check.name.find_first_not_of(' ');
     rows.push_back({{"verdict", VerdictName(check.verdict)},
                     {"name", check.name.substr(start)},
@@ -110,7 +110,8 @@ ordered_json ToJson(const Checks& checks) {
   return rows;
 }
 
-void PrintDoctorText(const Checks& machine, const Checks& java, const Checks& summary) {
+void PrintDoctorText(const DoctorChecks& machine, const DoctorChecks& java,
+                     const DoctorChecks& summary) {
   fmt::print("{}\n{}\nCommands\n{}", DoctorText(machine), DoctorText(java), DoctorText(summary));
 }
 
@@ -120,8 +121,8 @@ Result<int> Doctor(const DoctorArguments& arguments) {
   const auto found = Examine(arguments);
   ShowStep("");
   if (!found) return std::unexpected(found.error());
-  const Checks machine = CheckMachine(found->machine), java = CheckJava(*found, time(nullptr)),
-               summary = SummaryOf(*found);
+  const DoctorChecks machine = CheckMachine(found->machine),
+                     java = CheckJava(*found, time(nullptr)), summary = SummaryOf(*found);
   if (*format == reports::Format::kJson) {
     fmt::print("{}\n", ordered_json{{"jprof", JPROF_VERSION},
                                     {"machine", ToJson(machine)},

@@ -33,23 +33,23 @@ std::string Wrapped(const std::string& text, size_t indent) {
 
 }  // namespace
 
-std::string_view VerdictName(record::Check::Verdict verdict) {
+std::string_view VerdictName(record::DoctorCheck::Verdict verdict) {
   switch (verdict) {
-    case record::Check::Verdict::kOk:
+    case record::DoctorCheck::Verdict::kOk:
       return "ok";
-    case record::Check::Verdict::kNote:
+    case record::DoctorCheck::Verdict::kNote:
       return "note";
-    case record::Check::Verdict::kNo:
+    case record::DoctorCheck::Verdict::kNo:
       break;
   }
   return "no";
 }
 
-std::string DoctorText(const record::Checks& checks) {
+std::string DoctorText(const record::DoctorChecks& checks) {
   size_t width = 0;
-  for (const record::Check& check : checks) width = std::max(width, check.name.size());
+  for (const record::DoctorCheck& check : checks) width = std::max(width, check.name.size());
   std::string text;
-  for (const record::Check& check : checks) {
+  for (const record::DoctorCheck& check : checks) {
     std::string detail = profile::CleanText(check.detail);
     if (!check.remedy.empty()) detail += " -> " + profile::CleanText(check.remedy);
     text += fmt::format("{:<{}}{:<{}}  {}\n", VerdictName(check.verdict), kVerdictWidth, check.name,

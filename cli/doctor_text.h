@@ -12,10 +12,10 @@ namespace jprof::cli {
 inline constexpr reports::Format kDoctorFormats[] = {reports::Format::kText,
                                                      reports::Format::kJson};
 
-std::string_view VerdictName(record::Check::Verdict verdict);
+std::string_view VerdictName(record::DoctorCheck::Verdict verdict);
 
 // One line per check, aligned: verdict, name, detail -> remedy. Longer lines continue below their
 // detail.
-std::string DoctorText(const record::Checks& checks);
+std::string DoctorText(const record::DoctorChecks& checks);
 
 }  // namespace jprof::cli

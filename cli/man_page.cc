@@ -74,7 +74,7 @@ std::string Tag(const Argument& argument) {
          "]";
 }
 
-std::string Arguments(std::string_view heading, const std::vector<Argument>& arguments) {
+std::string ArgumentSection(std::string_view heading, const std::vector<Argument>& arguments) {
   if (arguments.empty()) return "";
   std::string text = fmt::format(".SH {}\n", heading);
   for (const Argument& argument : arguments) {
@@ -192,7 +192,7 @@ std::string MainPage(const CommandNode& root) {
          "Profiles Java programs: records every entry and exit of every method, samples stacks,\n"
          "counts events, and reports call trees.\n"
          "Without arguments it prints where to start.\n" +
-         CommandList(root) + Arguments("OPTIONS", root.Options()) +
+         CommandList(root) + ArgumentSection("OPTIONS", root.Options()) +
          Examples(FooterParser().Parse(root.footer).examples) + kExitOfTool + kFiles +
          kEnvironment + SeeAlso(root, nullptr);
 }
@@ -240,8 +240,9 @@ std::string ManPage(const CommandNode& root, const CommandNode* command) {
   return Head("jprof-" + command->name, command->description) + ".SH SYNOPSIS\n" +
          Synopsis(*command) + "\n.SH DESCRIPTION\n" + RoffText(command->description + ".") + "\n" +
          (footer.text.empty() ? "" : ".PP\n" + footer.text) +
-         Arguments("ARGUMENTS", command->Positionals()) + Arguments("OPTIONS", command->Options()) +
-         Examples(footer.examples) + (command->runs_command ? kExitOfRun : kExitOfTool) +
+         ArgumentSection("ARGUMENTS", command->Positionals()) +
+         ArgumentSection("OPTIONS", command->Options()) + Examples(footer.examples) +
+         (command->runs_command ? kExitOfRun : kExitOfTool) +
          (command->runs_command ? kFiles : "") + (command->runs_command ? kEnvironment : "") +
          SeeAlso(root, command);
 }

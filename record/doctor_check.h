@@ -6,7 +6,7 @@
 
 namespace jprof::record {
 
-struct Check {
+struct DoctorCheck {
   enum class Verdict {
     kOk,
     kNote,  // works with a restriction
@@ -18,6 +18,6 @@ struct Check {
   std::string remedy;  // what to do next; "": nothing
 };
 
-using Checks = std::vector<Check>;
+using DoctorChecks = std::vector<DoctorCheck>;
 
 }  // namespace jprof::record

@@ -17,7 +17,7 @@ namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
-using Verdict = Check::Verdict;
+using Verdict = DoctorCheck::Verdict;
 
 constexpr std::chrono::seconds kLongestTest{20};
 
@@ -43,7 +43,7 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-std::vector<fs::path> EntriesOf(const fs::path& folder) {
+std::vector<fs::path> SortedEntries(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed)) entries.push_back(entry.path());
@@ -110,7 +110,8 @@ std::vector<FoundJvm> FindJvms(const JvmPlaces& places) {
     if (!folder.empty()) list.Add(fs::path(folder) / "java", "PATH");
   }
   for (const fs::path& folder : places.folders) {
-    for (const fs::path& entry : EntriesOf(folder)) list.Add(entry / "bin/java", folder.string());
+    for (const fs::path& entry : SortedEntries(folder))
+      list.Add(entry / "bin/java", folder.string());
   }
   return list.Take();
 }
@@ -151,7 +152,7 @@ std::string AgeText(const std::string& made, std::time_t now) {
 
 namespace {
 
-Check TableCheck(const TestedJvm& jvm, std::time_t now) {
+DoctorCheck TableCheck(const TestedJvm& jvm, std::time_t now) {
   constexpr char kName[] = "  calibration";
   if (!jvm.table_made.empty())
     return {.name = kName,
@@ -167,10 +168,10 @@ std::string PlaceOf(const TestedJvm& jvm) {
   return fmt::format("{} ({})", jvm.found.java.string(), jvm.found.origin);
 }
 
-Check ProbeCheck(const TestedJvm& jvm) {
-  Check check = {.name = "JVM",
-                 .detail = fmt::format("{}: {}, {}; ", PlaceOf(jvm), jvm.meta.jvm.Title(),
-                                       jvm.meta.jvm.vendor)};
+DoctorCheck ProbeCheck(const TestedJvm& jvm) {
+  DoctorCheck check = {.name = "JVM",
+                       .detail = fmt::format("{}: {}, {}; ", PlaceOf(jvm), jvm.meta.jvm.Title(),
+                                             jvm.meta.jvm.vendor)};
   if (!jvm.HasProbe()) {
     check.verdict = Verdict::kNote;
     check.detail += "counted by slow JVMTI events: " + jvm.meta.probe.note;
@@ -186,7 +187,7 @@ Check ProbeCheck(const TestedJvm& jvm) {
 
 }  // namespace
 
-Checks CheckJvm(const TestedJvm& jvm, std::time_t now) {
+DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now) {
   if (!jvm.Works())
     return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.lack,
              "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};

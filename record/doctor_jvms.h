@@ -45,7 +45,7 @@ TestedJvm TestJvm(const FoundJvm& found, const std::filesystem::path& agent,
                   const std::filesystem::path& work);
 
 // The JVM itself and its calibration table. `now`: for the table's age. Pure.
-Checks CheckJvm(const TestedJvm& jvm, std::time_t now);
+DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now);
 
 // "3 days ago"; "" if `made` is not a text of common/utc_text.h.
 std::string AgeText(const std::string& made, std::time_t now);

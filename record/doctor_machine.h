@@ -59,7 +59,7 @@ struct DoctorMachine {
 DoctorMachine ReadDoctorMachine();
 
 // One row for each of the above, in the order of a reader's questions.
-Checks CheckMachine(const DoctorMachine& machine);
+DoctorChecks CheckMachine(const DoctorMachine& machine);
 
 // Parses memory.max and cpu.max: "max", "1073741824", "150000 100000".
 std::optional<uint64_t> ParseMemoryLimit(const std::string& text);

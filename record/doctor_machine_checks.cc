@@ -7,20 +7,20 @@
 namespace jprof::record {
 namespace {
 
-using Verdict = Check::Verdict;
+using Verdict = DoctorCheck::Verdict;
 
-constexpr uint64_t kMega = 1 << 20, kGiga = 1 << 30;
-constexpr uint64_t kLittleSpace = kGiga, kNoSpace = 64 * kMega;
+constexpr uint64_t kMebi = 1 << 20, kGibi = 1 << 30;
+constexpr uint64_t kLittleSpace = kGibi, kNoSpace = 64 * kMebi;
 constexpr uint64_t kFewFiles = 4096;
 constexpr long kFewCpus = 2;
 
 std::string SizeText(uint64_t bytes) {
-  if (bytes < kGiga) return fmt::format("{} MiB", bytes / kMega);
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiga));
+  if (bytes < kGibi) return fmt::format("{} MiB", bytes / kMebi);
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGibi));
 }
 
-Check System(const DoctorMachine& m) {
-  Check check = {.name = "machine"};
+DoctorCheck System(const DoctorMachine& m) {
+  DoctorCheck check = {.name = "machine"};
   check.detail =
       fmt::format("Linux {} {}, {} CPU{}{}, {}", m.kernel, m.arch, m.cpus, m.cpus == 1 ? "" : "s",
                   m.machine.virtual_machine ? ", virtual machine" : "", m.machine.cpu);
@@ -34,8 +34,8 @@ Check System(const DoctorMachine& m) {
   return check;
 }
 
-Check Paranoid(const DoctorMachine& m) {
-  Check check = {.name = "perf_event_paranoid"};
+DoctorCheck Paranoid(const DoctorMachine& m) {
+  DoctorCheck check = {.name = "perf_event_paranoid"};
   if (!m.machine.paranoid) {
     check.verdict = Verdict::kNo;
     check.detail = "this kernel has no perf events: no counters, no tprof, times are wall clock";
@@ -59,8 +59,8 @@ Check Paranoid(const DoctorMachine& m) {
 }
 
 // Capabilities are the rows of `jprof metrics`.
-Check OfCapability(const ptm::Capability& capability) {
-  Check check = {.name = capability.name, .detail = capability.detail};
+DoctorCheck OfCapability(const ptm::Capability& capability) {
+  DoctorCheck check = {.name = capability.name, .detail = capability.detail};
   if (!capability.lack.empty()) {
     check.verdict = capability.available ? Verdict::kNote : Verdict::kNo;
     check.detail += "; " + capability.lack;
@@ -70,8 +70,8 @@ Check OfCapability(const ptm::Capability& capability) {
   return check;
 }
 
-Check Governor(const DoctorMachine& m) {
-  Check check = {.name = "CPU frequency"};
+DoctorCheck Governor(const DoctorMachine& m) {
+  DoctorCheck check = {.name = "CPU frequency"};
   if (m.governor.empty()) {
     check.detail = "no scaling is visible; times are comparable between runs as far as the host is";
   } else {
@@ -85,14 +85,14 @@ Check Governor(const DoctorMachine& m) {
   return check;
 }
 
-Check Interrupt(const DoctorMachine& m) {
+DoctorCheck Interrupt(const DoctorMachine& m) {
   if (m.interrupt_ns)
     return {.name = "timer interrupt", .detail = "costs " + InterruptText(*m.interrupt_ns)};
   return {Verdict::kNote, "timer interrupt", "40 us are assumed: " + m.interrupt_lack,
           "run jprof doctor while the machine is idle"};
 }
 
-Check StackSampling(const DoctorMachine& m) {
+DoctorCheck StackSampling(const DoctorMachine& m) {
   if (m.perf_timer.works) {
     const bool kernel = m.machine.privileged || m.machine.paranoid.value_or(2) <= 1;
     return {.name = "stack sampling",
@@ -107,7 +107,7 @@ Check StackSampling(const DoctorMachine& m) {
   return {Verdict::kNo, "stack sampling", m.posix_timer.note, ""};
 }
 
-Check CpuSampling(const DoctorMachine& m) {
+DoctorCheck CpuSampling(const DoctorMachine& m) {
   if (m.system_wide.works) {
     if (m.system_wide.note.empty())
       return {.name = "CPU sampling", .detail = "the whole machine and commands"};
@@ -119,24 +119,24 @@ Check CpuSampling(const DoctorMachine& m) {
   return {Verdict::kNo, "CPU sampling", m.command.note, ""};
 }
 
-Check KernelNames(const DoctorMachine& m) {
+DoctorCheck KernelNames(const DoctorMachine& m) {
   if (m.kernel_names) return {.name = "kernel functions", .detail = "have names in tprof"};
   return {Verdict::kNote, "kernel functions",
           "have no names in tprof: the kernel hides their addresses from this user",
           "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run as root"};
 }
 
-Check Ptrace(const DoctorMachine& m) {
+DoctorCheck Ptrace(const DoctorMachine& m) {
   return {.name = "ptrace_scope",
           .detail = m.ptrace_scope ? fmt::format("{}; jprof does not use ptrace", *m.ptrace_scope)
                                    : "no Yama; jprof does not use ptrace"};
 }
 
-Check LockedMemory(const DoctorMachine& m) {
+DoctorCheck LockedMemory(const DoctorMachine& m) {
   const std::string limit = m.locked_memory ? SizeText(*m.locked_memory) : "unlimited";
   const std::string own =
       m.perf_mlock_kb ? fmt::format(", and {} KiB per CPU for perf events", *m.perf_mlock_kb) : "";
-  Check check = {.name = "locked memory", .detail = limit + own};
+  DoctorCheck check = {.name = "locked memory", .detail = limit + own};
   constexpr int kRing = 516;  // of CpuSampler
   if (m.locked_memory && m.perf_mlock_kb.value_or(kRing) < kRing && !m.machine.privileged) {
     check.verdict = Verdict::kNote;
@@ -146,9 +146,9 @@ Check LockedMemory(const DoctorMachine& m) {
   return check;
 }
 
-Check OpenFiles(const DoctorMachine& m) {
+DoctorCheck OpenFiles(const DoctorMachine& m) {
   if (!m.open_files) return {.name = "open files", .detail = "unlimited"};
-  Check check = {.name = "open files", .detail = fmt::format("{}", *m.open_files)};
+  DoctorCheck check = {.name = "open files", .detail = fmt::format("{}", *m.open_files)};
   if (*m.open_files < kFewFiles) {
     check.verdict = Verdict::kNote;
     check.detail += ": each measured thread needs one for each event, in the profiled JVM";
@@ -157,8 +157,8 @@ Check OpenFiles(const DoctorMachine& m) {
   return check;
 }
 
-Check MemoryCheck(const DoctorMachine& m) {
-  Check check = {.name = "memory"};
+DoctorCheck MemoryCheck(const DoctorMachine& m) {
+  DoctorCheck check = {.name = "memory"};
   if (!m.available_memory) return {Verdict::kNote, "memory", "unknown", ""};
   check.detail = SizeText(*m.available_memory) + " available";
   agent::AgentOptions defaults;
@@ -172,8 +172,8 @@ Check MemoryCheck(const DoctorMachine& m) {
   return check;
 }
 
-Check Group(const DoctorMachine& m) {
-  Check check = {.name = "control group"};
+DoctorCheck Group(const DoctorMachine& m) {
+  DoctorCheck check = {.name = "control group"};
   const GroupLimits& group = m.group;
   if (!group.memory && !group.cpus) return {.name = "control group", .detail = "sets no limit"};
   if (group.memory) check.detail = "memory " + SizeText(*group.memory);
@@ -187,8 +187,8 @@ Check Group(const DoctorMachine& m) {
   return check;
 }
 
-Check FolderCheck(const char* name, const Folder& folder) {
-  Check check = {.name = name};
+DoctorCheck FolderCheck(const char* name, const Folder& folder) {
+  DoctorCheck check = {.name = name};
   const std::string what = fmt::format("{}, {}", folder.path, folder.file_system);
   if (!folder.writable)
     return {Verdict::kNo, name, what + ": this user cannot write to it",
@@ -215,11 +215,11 @@ Check FolderCheck(const char* name, const Folder& folder) {
 
 }  // namespace
 
-Checks CheckMachine(const DoctorMachine& m) {
-  Checks checks = {System(m), Paranoid(m)};
+DoctorChecks CheckMachine(const DoctorMachine& m) {
+  DoctorChecks checks = {System(m), Paranoid(m)};
   for (const ptm::Capability& capability : m.capabilities)
     checks.push_back(OfCapability(capability));
-  for (Check& check :
+  for (DoctorCheck& check :
        std::vector{Governor(m), Interrupt(m), StackSampling(m), CpuSampling(m), KernelNames(m),
                    Ptrace(m), LockedMemory(m), OpenFiles(m), MemoryCheck(m), Group(m),
                    FolderCheck("working directory", m.working),

@@ -7,7 +7,7 @@
 namespace jprof::record {
 namespace {
 
-using Verdict = Check::Verdict;
+using Verdict = DoctorCheck::Verdict;
 
 constexpr char kNoJvm[] = "no JVM that can be profiled was found";
 constexpr char kInstallJvm[] =
@@ -17,7 +17,7 @@ std::string RemedyOf(const DoctorFindings& f) {
   return f.agent_lack.empty() && f.jvms.empty() ? kInstallJvm : "";
 }
 
-Check Counting(const DoctorFindings& f) {
+DoctorCheck Counting(const DoctorFindings& f) {
   constexpr char kNames[] = "profile, callflow, calltree, trace";
   if (!CanProfile(f)) return {Verdict::kNo, kNames, kNoJvm, RemedyOf(f)};
   if (!std::ranges::any_of(f.jvms, &TestedJvm::HasProbe))
@@ -25,14 +25,14 @@ Check Counting(const DoctorFindings& f) {
   return {.name = kNames, .detail = "yes"};
 }
 
-Check Stacks(const DoctorFindings& f) {
+DoctorCheck Stacks(const DoctorFindings& f) {
   if (!CanProfile(f)) return {Verdict::kNo, "scs", kNoJvm, RemedyOf(f)};
   if (f.machine.perf_timer.works) return {.name = "scs", .detail = "yes (perf events)"};
   if (f.machine.posix_timer.works) return {.name = "scs", .detail = "yes (POSIX timers)"};
   return {Verdict::kNo, "scs", f.machine.posix_timer.note, ""};
 }
 
-Check Calibration(const DoctorFindings& f) {
+DoctorCheck Calibration(const DoctorFindings& f) {
   if (!f.trainers)
     return {Verdict::kNo, "calibrate",
             "this jprof was built without a JDK, its trainers are missing",
@@ -43,7 +43,7 @@ Check Calibration(const DoctorFindings& f) {
   return {.name = "calibrate", .detail = calibrated ? "yes, done" : "yes, not done yet"};
 }
 
-Check Tprof(const DoctorMachine& m) {
+DoctorCheck Tprof(const DoctorMachine& m) {
   constexpr char kEnable[] = "run it as root, or sudo sysctl kernel.perf_event_paranoid=-1";
   if (m.system_wide.works) return {.name = "tprof", .detail = "yes, the whole machine"};
   if (m.command.works)
@@ -52,7 +52,7 @@ Check Tprof(const DoctorMachine& m) {
   return {Verdict::kNo, "tprof", m.command.note, ""};
 }
 
-Check Counters(const DoctorMachine& m) {
+DoctorCheck Counters(const DoctorMachine& m) {
   const auto has = [&](const char* name) {
     const auto found = std::ranges::find(m.capabilities, name, &ptm::Capability::name);
     return found != m.capabilities.end() && found->available;
@@ -70,10 +70,11 @@ bool CanProfile(const DoctorFindings& findings) {
   return std::ranges::any_of(findings.jvms, &TestedJvm::Works);
 }
 
-Checks CheckJava(const DoctorFindings& f, std::time_t now) {
-  Checks checks;
-  checks.push_back(f.agent_lack.empty() ? Check{.name = "agent library", .detail = f.agent}
-                                        : Check{Verdict::kNo, "agent library", f.agent_lack, ""});
+DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
+  DoctorChecks checks;
+  checks.push_back(f.agent_lack.empty()
+                       ? DoctorCheck{.name = "agent library", .detail = f.agent}
+                       : DoctorCheck{Verdict::kNo, "agent library", f.agent_lack, ""});
   if (!f.trainers)
     checks.push_back({Verdict::kNote, "trainers", "missing: this jprof cannot calibrate",
                       "install a JDK with javac and build jprof again"});
@@ -81,12 +82,12 @@ Checks CheckJava(const DoctorFindings& f, std::time_t now) {
     checks.push_back(
         {Verdict::kNo, "JVM", "none in JAVA_HOME, PATH and /usr/lib/jvm", kInstallJvm});
   for (const TestedJvm& jvm : f.jvms) {
-    for (Check& check : CheckJvm(jvm, now)) checks.push_back(std::move(check));
+    for (DoctorCheck& check : CheckJvm(jvm, now)) checks.push_back(std::move(check));
   }
   return checks;
 }
 
-Checks SummaryOf(const DoctorFindings& f) {
+DoctorChecks SummaryOf(const DoctorFindings& f) {
   return {Counting(f),         Stacks(f),
           Calibration(f),      Tprof(f.machine),
           Counters(f.machine), {.name = "report, compare, info, a2n", .detail = "yes"}};

@@ -21,9 +21,9 @@ struct DoctorFindings {
 bool CanProfile(const DoctorFindings& findings);
 
 // All checks but those of the machine: the agent, the trainers, the JVMs.
-Checks CheckJava(const DoctorFindings& findings, std::time_t now);
+DoctorChecks CheckJava(const DoctorFindings& findings, std::time_t now);
 
 // One row for each group of commands: `name` has the commands.
-Checks SummaryOf(const DoctorFindings& findings);
+DoctorChecks SummaryOf(const DoctorFindings& findings);
 
 }  // namespace jprof::record

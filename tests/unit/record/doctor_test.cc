@@ -12,7 +12,7 @@ namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
-using Verdict = Check::Verdict;
+using Verdict = DoctorCheck::Verdict;
 
 // A machine on which everything works.
 DoctorMachine GoodMachine() {
@@ -36,20 +36,20 @@ TestedJvm GoodJvm() {
   return jvm;
 }
 
-Check Find(const Checks& checks, const std::string& name) {
-  const auto found = std::ranges::find(checks, name, &Check::name);
-  return found == checks.end() ? Check{.name = "MISSING"} : *found;
+DoctorCheck Find(const DoctorChecks& checks, const std::string& name) {
+  const auto found = std::ranges::find(checks, name, &DoctorCheck::name);
+  return found == checks.end() ? DoctorCheck{.name = "MISSING"} : *found;
 }
 
 TEST(CheckMachine, IsContentWithAGoodMachine) {
-  for (const Check& check : CheckMachine(GoodMachine()))
+  for (const DoctorCheck& check : CheckMachine(GoodMachine()))
     EXPECT_EQ(check.verdict, Verdict::kOk) << check.name << ": " << check.detail;
 }
 
 TEST(CheckMachine, SaysWhatParanoidPermits) {
   DoctorMachine machine = GoodMachine();
   machine.machine.paranoid = 2;
-  const Check check = Find(CheckMachine(machine), "perf_event_paranoid");
+  const DoctorCheck check = Find(CheckMachine(machine), "perf_event_paranoid");
   EXPECT_EQ(check.verdict, Verdict::kNote);
   EXPECT_EQ(check.detail, "2: own processes only, without the kernel");
   EXPECT_NE(check.remedy, "");
@@ -62,7 +62,7 @@ TEST(CheckMachine, SaysWhatParanoidPermits) {
 TEST(CheckMachine, FallsBackToPosixTimers) {
   DoctorMachine machine = GoodMachine();
   machine.perf_timer = {false, "forbidden"};
-  Check check = Find(CheckMachine(machine), "stack sampling");
+  DoctorCheck check = Find(CheckMachine(machine), "stack sampling");
   EXPECT_EQ(check.verdict, Verdict::kNote);
   EXPECT_NE(check.detail.find("forbidden"), std::string::npos);
   machine.posix_timer = {false, "no timers"};
@@ -99,7 +99,7 @@ TEST(CheckJvm, DistinguishesProbes) {
   jvm.focus_lack = "no symbol table";
   EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kNote);
   jvm.meta.probe = {.kind = "jvmti", .note = "not HotSpot"};
-  const Check slow = CheckJvm(jvm, 0)[0];
+  const DoctorCheck slow = CheckJvm(jvm, 0)[0];
   EXPECT_EQ(slow.verdict, Verdict::kNote);
   EXPECT_NE(slow.detail.find("not HotSpot"), std::string::npos);
   jvm.lack = "it crashed";
@@ -110,7 +110,7 @@ TEST(CheckJvm, NamesTheCommandThatCalibrates) {
   TestedJvm jvm = GoodJvm();
   jvm.table_made = "";
   jvm.table_lack = "differs in kernel";
-  const Check check = CheckJvm(jvm, 0)[1];
+  const DoctorCheck check = CheckJvm(jvm, 0)[1];
   EXPECT_EQ(check.verdict, Verdict::kNote);
   EXPECT_EQ(check.detail, "differs in kernel");
   EXPECT_EQ(check.remedy, "jprof calibrate --java /jdk/bin/java");
@@ -127,7 +127,7 @@ TEST(CheckJvm, TellsTheAgeOfATable) {
 TEST(SummaryOf, SaysYesWhereEverythingWorks) {
   const DoctorFindings findings = {.machine = GoodMachine(), .trainers = true, .jvms = {GoodJvm()}};
   EXPECT_TRUE(CanProfile(findings));
-  for (const Check& check : SummaryOf(findings)) EXPECT_EQ(check.verdict, Verdict::kOk);
+  for (const DoctorCheck& check : SummaryOf(findings)) EXPECT_EQ(check.verdict, Verdict::kOk);
 }
 
 TEST(SummaryOf, NeedsAJvm) {
