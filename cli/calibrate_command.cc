@@ -54,8 +54,7 @@ Result<fs::path> FindJava(const std::string& wanted) {
   return java;
 }
 
-Result<fs::path> FindBuilt(const fs::path& relative) {
-  const fs::path path = record::InstallationRoot() / relative;
+Result<fs::path> CheckBuilt(const fs::path& path) {
   if (fs::exists(path)) return path;
   return Fail(
       "{} is missing: this jprof was built without a JDK; install one (with javac) and build again",
@@ -155,8 +154,8 @@ Result<int> Calibrate(const Options& options) {
   if (!java) return std::unexpected(java.error());
   const auto agent = record::FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
-  const auto trainers = FindBuilt("share/jprof/trainers.jar"),
-             natives = FindBuilt("lib/libjprof_trainer.so");
+  const auto trainers = CheckBuilt(record::TrainersPath()),
+             natives = CheckBuilt(record::LibraryPath("libjprof_trainer.so"));
   if (!trainers) return std::unexpected(trainers.error());
   if (!natives) return std::unexpected(natives.error());
   const Interruption guard;  // a signal must not leave the working directory behind
@@ -207,16 +206,12 @@ Result<int> Show(const Options& options) {
   if (!options.output.empty()) {
     paths.push_back(options.output);
   } else {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), ignored)) {
-      if (entry.path().extension() == ".json") paths.push_back(entry.path());
-    }
+    paths = calibrate::StoredTables();
   }
   if (paths.empty()) {
     return Fail("there is no calibration table in {}: run jprof calibrate",
                 calibrate::DataDirectory().string());
   }
-  std::ranges::sort(paths);
   for (const fs::path& path : paths) {
     const auto stored = calibrate::LoadTable(path);
     if (!stored) return std::unexpected(stored.error());
@@ -261,13 +256,19 @@ Result<int> Run(const Options& options) {
 Action CalibrateCommand(CLI::App& sub, const Command&) {
   const auto options = std::make_shared<Options>();
   sub.add_option("--java", options->java,
-                 "The java program to calibrate, or the folder of its JDK (JAVA_HOME, else PATH)");
+                 "The java program to calibrate, or the folder of its JDK (JAVA_HOME, else PATH)")
+      ->type_name("PATH");
   sub.add_option("--metrics", options->metrics, "Metric set, as for callflow: one table per set")
-      ->capture_default_str();
-  sub.add_option("--agent", options->agent, "libjprof.so (JPROF_AGENT, else beside this program)");
+      ->capture_default_str()
+      ->type_name("A+B");
+  sub.add_option("--agent", options->agent,
+                 "libjprof.so (JPROF_AGENT, else that of this installation)")
+      ->type_name("LIB");
   sub.add_option("-o,--output", options->output,
-                 "Table file (default: named by fingerprint in the data directory)");
-  sub.add_option("--work", options->work, "Keep the trainers' profiles and log here");
+                 "Table file (default: named by fingerprint in the data directory)")
+      ->type_name("FILE");
+  sub.add_option("--work", options->work, "Keep the trainers' profiles and log here")
+      ->type_name("DIR");
   sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
   sub.add_flag("--show", options->show,
                "Print the existing tables (or --output's) instead of training");

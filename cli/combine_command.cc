@@ -201,8 +201,10 @@ Action CombineCommand(CLI::App& sub, const Command&) {
       "  jprof combine tree.jprof monday.jprof friday.jprof -o app.jprof\n"
       "  jprof report combined app.jprof");
   sub.add_option("PROFILES", arguments->profiles,
-                 "COUNTED SAMPLED...: a profile of callflow or calltree, then those of scs");
-  sub.add_option("-o,--out", arguments->out, "The directory of the combined profile");
+                 "COUNTED SAMPLED...: a profile of callflow or calltree, then those of scs")
+      ->type_name("PROFILE");
+  sub.add_option("-o,--out", arguments->out, "The directory of the combined profile")
+      ->type_name("DIR");
   sub.add_flag("--force", arguments->force, "Replace an existing profile");
   return [arguments] { return StatusOf(Combine(*arguments)); };
 }

@@ -109,14 +109,17 @@ Action CompareCommand(CLI::App& sub, const Command&) {
       "  jprof compare exact.jprof sampled.jprof      callflow and sampling of the same program\n"
       "  jprof compare a.jprof b.jprof -o diff.html   the same as a page for a browser");
   sub.add_option(
-      "A", arguments->a,
-      "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here");
-  sub.add_option("B", arguments->b, "The profile to compare it with");
+         "A", arguments->a,
+         "A profile of callflow, scs or calltree --sample; default: the newest *.jprof here")
+      ->type_name("PROFILE");
+  sub.add_option("B", arguments->b, "The profile to compare it with")->type_name("PROFILE");
   sub.add_option("--format", arguments->format,
-                 "text (default), json or html; else by the extension of -o");
-  sub.add_option("-o,--out", arguments->out, "Write to this file");
+                 "text (default), json or html; else by the extension of -o")
+      ->type_name("text|json|html");
+  sub.add_option("-o,--out", arguments->out, "Write to this file")->type_name("FILE");
   sub.add_option("--metric", arguments->options.metric,
-                 "The metric or event to compare; NAME,NAME: A's and B's");
+                 "The metric or event to compare; NAME,NAME: A's and B's")
+      ->type_name("NAME");
   sub.add_option("--top", arguments->options.top, "Rows of each list (10)");
   sub.add_flag("--absolute", arguments->options.absolute,
                "Compare values, not shares; both must have the same unit");

@@ -9,11 +9,12 @@ void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* for
                         const char* out_help) {
   sub.add_option("-e,--events", options.events,
                  "Events to count: A,B (at most 8), see `jprof events`; repeatable")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("A,B");
   sub.add_flag("--hurry", options.real_time,
                "Read the counts at real-time priority: fewer losses on an overloaded machine");
-  sub.add_option("--format", options.format, format_help);
-  sub.add_option("-o,--output", options.out, out_help);
+  sub.add_option("--format", options.format, format_help)->type_name("text|json|csv");
+  sub.add_option("-o,--output", options.out, out_help)->type_name("FILE");
 }
 
 Result<ptm::CheckedMetrics> CountedMetrics(const CountingOptions& options) {

@@ -127,11 +127,13 @@ Action CpiCommand(CLI::App& sub, const Command& command) {
   sub.footer(kCpiFooter);
   CpiArguments& a = *arguments;
   sub.add_option("-p,--pid", a.pid, "Count this process; default: the whole machine")
+      ->type_name("PID")
       ->check(CLI::PositiveNumber);
   sub.add_option("--interval", a.interval, "Seconds")->check(CLI::Range(0.01, 1e6));
   sub.add_option("--count", a.count, "Number of intervals (1)")->check(CLI::PositiveNumber);
-  sub.add_option("--format", a.format, "text (default), json or csv");
-  sub.add_option("-o,--output", a.out, "File for the figures; - is standard output");
+  sub.add_option("--format", a.format, "text (default), json or csv")->type_name("text|json|csv");
+  sub.add_option("-o,--output", a.out, "File for the figures; - is standard output")
+      ->type_name("FILE");
   return [arguments, &command] { return Cpi(*arguments, command); };
 }
 

@@ -96,7 +96,7 @@ Action CtlCommand(CLI::App& sub, const Command&) {
                  "The JVM's process id; without it, lists the JVMs that listen")
       ->type_name("PID");
   sub.add_option("command", arguments->command, "start, stop, flush, reset or status (default)")
-      ->type_name("COMMAND");
+      ->type_name("start|stop|flush|reset|status");
   sub.add_option("--timeout", arguments->timeout, "Seconds to wait for the answer (5)")
       ->check(CLI::Range(0.001, 86400.0));
   return [arguments] { return Run(*arguments); };

@@ -161,8 +161,9 @@ Action EventsCommand(CLI::App& sub, const Command&) {
                  "A name to describe, or a text to search for in names and descriptions");
   sub.add_flag("--here", arguments->here, "List only events that can be counted on this machine");
   sub.add_option("--together", arguments->together,
-                 "Check whether A,B,C can be counted at the same time");
-  sub.add_option("--format", arguments->format, "text (default) or json");
+                 "Check whether A,B,C can be counted at the same time")
+      ->type_name("A,B,C");
+  sub.add_option("--format", arguments->format, "text (default) or json")->type_name("text|json");
   return [arguments] { return Events(*arguments); };
 }
 

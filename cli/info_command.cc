@@ -316,7 +316,9 @@ Action InfoCommand(CLI::App& sub, const Command&) {
     std::string format = "text";
   };
   auto arguments = std::make_shared<Arguments>();
-  sub.add_option("DIR", arguments->directory, "a profile, or a combined one")->required();
+  sub.add_option("DIR", arguments->directory, "a profile, or a combined one")
+      ->required()
+      ->type_name("PROFILE");
   sub.add_option("--format", arguments->format, "text or json (default text)")
       ->type_name("F")
       ->check(CLI::IsMember({"text", "json"}));

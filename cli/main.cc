@@ -9,49 +9,69 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/start_page.h"
 #include "cli/usage_error.h"
 
 namespace jprof::cli {
 namespace {
 
 struct Subcommand {
+  const char* group;  // by purpose: a heading of the help
   const char* name;
   const char* description;
   Action (*declare)(CLI::App& sub, const Command& command);
 };
 
+constexpr char kPrepare[] = "Prepare";
+constexpr char kProfile[] = "Profile Java programs";
+constexpr char kMeasure[] = "Measure any program";
+constexpr char kRead[] = "Read results";
+constexpr char kControl[] = "Control running JVMs";
+constexpr char kShell[] = "Shell";
+
 // In the order of the help.
 constexpr Subcommand kSubcommands[] = {
-    {"calibrate",
+    {kPrepare, "doctor",
+     "Checks this machine and its JVMs: what works, what does not, and what to do about it",
+     DoctorCommand},
+    {kPrepare, "calibrate",
      "Measures the profiler's overhead on this machine and JVM, so that reports can subtract it",
      CalibrateCommand},
-    {"profile", "Runs a program sampled and counted, and reports exact calls with production times",
+    {kProfile, "profile",
+     "Runs a program sampled and counted, and reports exact calls with production times",
      ProfileCommand},
-    {"callflow", "Records calls and metrics of every calling context", CallflowCommand},
-    {"calltree", "Records calls only, at the lowest overhead", CalltreeCommand},
-    {"trace", "Records every entry and exit in order", TraceCommand},
-    {"scs", "Samples the stacks of Java threads, by time or at events", ScsCommand},
-    {"tprof", "Samples the whole machine, processes or a command, with names of jitted code",
-     TprofCommand},
-    {"a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
-    {"report", "Prints a report of a profile: combined, log-rt, methods, scs or log-gen",
+    {kProfile, "callflow", "Records calls and metrics of every calling context", CallflowCommand},
+    {kProfile, "calltree", "Records calls only, at the lowest overhead", CalltreeCommand},
+    {kProfile, "trace", "Records every entry and exit in order", TraceCommand},
+    {kProfile, "scs", "Samples the stacks of Java threads, by time or at events", ScsCommand},
+    {kMeasure, "tprof",
+     "Samples the whole machine, processes or a command, with names of jitted code", TprofCommand},
+    {kMeasure, "stat", "Runs a command and counts events per thread", StatCommand},
+    {kMeasure, "ptt", "Counts events per thread of a process tree, the machine or a command",
+     PttCommand},
+    {kMeasure, "cpi", "Measures cycles per instruction of a command or an interval", CpiCommand},
+    {kMeasure, "events", "Lists, searches and describes the events that can be counted",
+     EventsCommand},
+    {kMeasure, "metrics", "Lists what this machine can measure, and how to enable the rest",
+     MetricsCommand},
+    {kRead, "report", "Prints a report of a profile: combined, log-rt, methods, scs or log-gen",
      ReportCommand},
-    {"combine", "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
+    {kRead, "combine",
+     "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
      CombineCommand},
-    {"compare", "Compares the flat and the contextual view of a profile, or two profiles",
+    {kRead, "compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
-    {"info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
-    {"ctl", "Starts, stops, flushes, resets or queries the recording in a running JVM", CtlCommand},
-    {"stat", "Runs a command and counts events per thread", StatCommand},
-    {"ptt", "Counts events per thread of a process tree, the machine or a command", PttCommand},
-    {"cpi", "Measures cycles per instruction of a command or an interval", CpiCommand},
-    {"events", "Lists, searches and describes the events that can be counted", EventsCommand},
-    {"metrics", "Lists what this machine can measure, and how to enable the rest", MetricsCommand},
+    {kRead, "info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
+    {kRead, "a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
+    {kControl, "ctl", "Starts, stops, flushes, resets or queries the recording in a running JVM",
+     CtlCommand},
+    {kShell, "completion", "Prints the completion script for bash, zsh or fish", CompletionCommand},
+    {kShell, "man", "Prints the manual page of a command", ManCommand},
 };
 
 void AddSubcommands(CLI::App& app, const Command& command, int& exit_code) {
   for (const Subcommand& row : kSubcommands) {
-    CLI::App* sub = app.add_subcommand(row.name, row.description);
+    CLI::App* sub = app.add_subcommand(row.name, row.description)->group(row.group);
     sub->callback(
         [action = row.declare(*sub, command), &exit_code] { exit_code = ExitStatusOf(action()); });
   }
@@ -71,7 +91,12 @@ int Main(int argc, char** argv) {
                "jprof");
   app.set_version_flag("--version", "jprof " JPROF_VERSION);
   app.require_subcommand(0, 1);
-  app.footer("Once:  jprof calibrate\nThen:  jprof profile -- java -jar app.jar");
+  app.footer(
+      "Examples:\n"
+      "  jprof doctor                           what works on this machine, and what is missing\n"
+      "  jprof calibrate                        once for each JVM\n"
+      "  jprof profile -- java -jar app.jar     exact calls and production times of a program\n"
+      "  jprof report app.jprof                 its report again");
   int exit_code = 0;
   const Command command = TakeCommand(argc, argv);
   AddSubcommands(app, command, exit_code);
@@ -86,7 +111,7 @@ int Main(int argc, char** argv) {
     PrintError(error.what());
     return 1;
   }
-  if (app.get_subcommands().empty()) fmt::print("{}", app.help());
+  if (app.get_subcommands().empty()) PrintStartPage(app);
   return exit_code;
 }
 

@@ -313,7 +313,7 @@ Action ProfileCommand(CLI::App& sub, const Command& command) {
   sub.add_option("--counted", arguments->counted,
                  "how the last run counts: calltree (default) or callflow, which also measures "
                  "times and metrics")
-      ->type_name("MODE");
+      ->type_name("calltree|callflow");
   AddOption(sub, "-o,--out", typed);
   AddOption(sub, "--rate", typed,
             fmt::format("samples per second of a thread's CPU time (default {})", kDefaultRate));

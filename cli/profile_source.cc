@@ -100,7 +100,7 @@ Result<void> FindTable(reports::Source& source, const TableChoice& choice) {
 
 }  // namespace
 
-Result<std::string> NewestProfile(bool combined) {
+std::string FindNewestProfile(bool combined) {
   std::error_code error;
   std::string newest;
   fs::file_time_type time;
@@ -113,6 +113,11 @@ Result<std::string> NewestProfile(bool combined) {
     newest = entry.path().filename().string();
     time = changed;
   }
+  return newest;
+}
+
+Result<std::string> NewestProfile(bool combined) {
+  std::string newest = FindNewestProfile(combined);
   if (newest.empty()) {
     return WrongUse(
         "no profile (*.jprof) in the working directory; name one, or record one: jprof callflow -- "

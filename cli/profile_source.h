@@ -17,8 +17,11 @@ struct TableChoice {
   bool force = false;         // use the file even if it was made for another machine or JVM
 };
 
-// The newest profile in the working directory; its name is printed on stderr. `combined`: or
+// The name of the newest profile in the working directory; "": there is none. `combined`: or
 // combined profile.
+std::string FindNewestProfile(bool combined);
+
+// The same, printed on stderr. Wrong use: there is none.
 Result<std::string> NewestProfile(bool combined);
 
 // `directory`, or the busiest of several profiles in it; that one's name is printed on stderr.

@@ -95,6 +95,7 @@ Action PttCommand(CLI::App& sub, const Command& command) {
   sub.footer(kPttFooter);
   PttArguments& a = *arguments;
   sub.add_option("PID", a.pid, "Count this process and its descendants")
+      ->type_name("PID")
       ->check(CLI::PositiveNumber);
   sub.add_flag("-a,--all", a.all, "Count the whole machine");
   sub.add_option("--interval", a.interval, "Seconds between tables; default: one table at the end")

@@ -1,5 +1,7 @@
 #include "cli/record_options.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <ranges>
@@ -12,6 +14,12 @@ namespace {
 
 // The default period of an event of the processor or the kernel.
 constexpr uint64_t kDefaultPeriod = 1'000'000;
+
+// The choices "auto|perf|posix", or the word of the table: "DIR".
+std::string ValueName(const agent::Option& option, std::string_view word) {
+  const auto choices = agent::ChoicesOf(option);
+  return choices.empty() ? std::string(word) : fmt::format("{}", fmt::join(choices, "|"));
+}
 
 void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
              const std::string& help) {
@@ -31,7 +39,7 @@ void AddFlag(CLI::App& sub, const agent::Option& option, RecordOptions& typed,
     const size_t name = option.NeedsValue() ? 0 : std::string_view("[=").size();
     const std::string_view argument = option.argument.substr(name);
     sub.add_option_function<std::string>(flag, set, help)
-        ->type_name(std::string(argument.substr(0, argument.find(']'))))
+        ->type_name(ValueName(option, argument.substr(0, argument.find(']'))))
         ->expected(option.NeedsValue() ? 1 : 0, 1);
   } else {
     sub.add_flag_callback(
@@ -116,7 +124,7 @@ void AddCommandOptions(CLI::App& sub, RecordOptions& typed) {
   sub.add_flag("--force", typed.force,
                "replace an existing profile; allow limits above a third of the available memory");
   sub.add_option("--agent", typed.agent,
-                 "the agent library (default: JPROF_AGENT, or libjprof.so beside this program)")
+                 "the agent library (default: JPROF_AGENT, or libjprof.so of this installation)")
       ->type_name("LIB");
 }
 

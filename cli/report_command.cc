@@ -176,6 +176,20 @@ Result<void> Run(ReportArguments arguments) {
   return out.Finish();
 }
 
+// "log-rt|methods|...": for help and completion.
+std::string ReportNames() {
+  std::string names;
+  for (const reports::Report& report : reports::Reports()) names += fmt::format("{}|", report.name);
+  return names + reports::kCombinedReport.name + "|tprof";
+}
+
+std::string AllFormatNames() {
+  std::string names;
+  for (const reports::Format format : reports::kAllFormats)
+    names += fmt::format("{}{}", names.empty() ? "" : "|", reports::EntryOf(format).name);
+  return names;
+}
+
 }  // namespace
 
 Action ReportCommand(CLI::App& sub, const Command&) {
@@ -202,24 +216,30 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       "(docs/PROFILE_FORMAT.md)");
   reports::Options& options = arguments->options;
   sub.add_option(
-      "report", arguments->report,
-      "The report (default: log-rt; scs for a sampled profile, combined for a combined one)");
+         "report", arguments->report,
+         "The report (default: log-rt; scs for a sampled profile, combined for a combined one)")
+      ->type_name(ReportNames());
   sub.add_option("profile", arguments->directory,
-                 "The profile's directory; the newest *.jprof here if left out");
+                 "The profile's directory; the newest *.jprof here if left out")
+      ->type_name("PROFILE");
   sub.add_option("--format", arguments->format,
                  "One of " + reports::FormatNames(reports::kAllFormats) +
-                     "; text is the default, and not every report has all");
+                     "; text is the default, and not every report has all")
+      ->type_name(AllFormatNames());
   sub.add_option("--threads", arguments->threads,
-                 "separate (default) or merged: all threads as one tree");
+                 "separate (default) or merged: all threads as one tree")
+      ->type_name("separate|merged");
   sub.add_option(
-      "--sort", arguments->sort,
-      "Sort siblings by first (first call; default except for scs), base (or samples) or calls");
+         "--sort", arguments->sort,
+         "Sort siblings by first (first call; default except for scs), base (or samples) or calls")
+      ->type_name("first|base|calls");
   sub.add_option("--min-percent", options.min_percent,
                  "Fold subtrees below this share of the whole into one row")
       ->check(CLI::Range(0.0, 100.0));
   sub.add_option("--depth", options.depth, "Fold levels beyond this one");
   sub.add_option("--metric", options.metric,
-                 "Only this metric or event, with its number of samples");
+                 "Only this metric or event, with its number of samples")
+      ->type_name("NAME");
   sub.add_flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
   sub.add_flag("--static-letters", options.static_letters,

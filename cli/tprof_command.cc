@@ -73,12 +73,14 @@ Action TprofCommand(CLI::App& sub, const Command& command) {
   TprofArguments& a = *arguments;
   record::TprofRequest& r = a.request;
   sub.add_flag("-a,--all", r.all, "Sample the whole machine (default without -p and command)");
-  sub.add_option("-p,--pid", r.pids, "Sample these processes and their descendants");
+  sub.add_option("-p,--pid", r.pids, "Sample these processes and their descendants")
+      ->type_name("PID");
   sub.add_option("--rate", r.rate, "Samples per second on each CPU, up to 20000 (100)")
       ->check(CLI::Range(uint64_t{1}, ptm::kMostRate));
   sub.add_flag("--force-rate", r.force_rate,
                "Keep the rate even if interrupts take more than a fifth of the time");
-  sub.add_option("--event", r.event, "Sample by this event instead of time (PAPI or perf name)");
+  sub.add_option("--event", r.event, "Sample by this event instead of time (PAPI or perf name)")
+      ->type_name("NAME");
   sub.add_option("--period", r.period, "Events per sample")->check(CLI::PositiveNumber);
   sub.add_option("--duration", r.duration, "Seconds; default: until the command ends, or Ctrl-C")
       ->check(CLI::PositiveNumber);
@@ -89,11 +91,12 @@ Action TprofCommand(CLI::App& sub, const Command& command) {
   sub.add_flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
   sub.add_flag("--children", r.children,
                "Record the names of jitted code in every JVM that the command starts");
-  sub.add_option("-o,--output", r.out, "The recording's directory");
-  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else beside this program)");
-  sub.add_option("--from", a.from, "Report this recording instead of making one");
-  sub.add_option("--format", a.format,
-                 "text (default), json, csv, or collapsed (for flame graphs)");
+  sub.add_option("-o,--output", r.out, "The recording's directory")->type_name("DIR");
+  sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
+      ->type_name("LIB");
+  sub.add_option("--from", a.from, "Report this recording instead of making one")->type_name("DIR");
+  sub.add_option("--format", a.format, "text (default), json, csv, or collapsed (for flame graphs)")
+      ->type_name("text|json|csv|collapsed");
   sub.add_option("--clip", a.report.clip, "Sum up rows below this percentage")
       ->check(CLI::Range(0.0, 100.0));
   sub.add_flag("--by-line", a.report.by_line,

@@ -247,6 +247,15 @@ Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root) {
   return ParseMaps(*text);
 }
 
+std::string ControlGroup(const std::string& root) {
+  const std::string text = "\n" + ReadSmallFile(Directory(kSelf, root) + "/cgroup");
+  constexpr std::string_view kVersion2 = "\n0::";
+  const size_t at = text.find(kVersion2);
+  if (at == text.npos) return "";
+  const size_t start = at + kVersion2.size();
+  return text.substr(start, text.find('\n', start) - start);
+}
+
 std::optional<uint64_t> AvailableMemory(const std::string& root) {
   const auto kibibytes =
       NumberAt<uint64_t>(FieldOf(ReadSmallFile(root + "/meminfo"), "MemAvailable").value_or(""));

@@ -78,6 +78,10 @@ struct Mapping {
 std::vector<Mapping> ParseMaps(std::string_view text);
 Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root = kRoot);
 
+// The path of the calling process's control group (version 2), from its root: "/user.slice"; "":
+// there is none.
+std::string ControlGroup(const std::string& root = kRoot);
+
 // Memory that is available without swapping, in bytes.
 std::optional<uint64_t> AvailableMemory(const std::string& root = kRoot);
 

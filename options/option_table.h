@@ -104,6 +104,9 @@ std::optional<std::string> ValueOf(const Option& option, const AgentOptions& opt
 // The help text with the default and the bounds of the value.
 std::string HelpOf(const Option& option);
 
+// The names of a Choice, else empty.
+std::span<const std::string_view> ChoicesOf(const Option& option);
+
 // The rows of the table in docs/AGENT_OPTIONS.md.
 std::string OptionsMarkdown();
 

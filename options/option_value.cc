@@ -202,6 +202,15 @@ struct Bounds {
   std::string operator()(const auto&) const { return ""; }
 };
 
+struct ChoiceNames {
+  using Names = std::span<const std::string_view>;
+  template <typename E>
+  Names operator()(const Choice<E>& target) const {
+    return target.names;
+  }
+  Names operator()(const auto&) const { return {}; }
+};
+
 }  // namespace
 
 Checked Set(const Option& option, std::string_view value, Interface interface,
@@ -218,6 +227,10 @@ std::optional<std::string> ValueOf(const Option& option, const AgentOptions& opt
 
 std::string HelpOf(const Option& option) {
   return std::string(option.help) + std::visit(Bounds(), option.target);
+}
+
+std::span<const std::string_view> ChoicesOf(const Option& option) {
+  return std::visit(ChoiceNames(), option.target);
 }
 
 }  // namespace jprof::agent

@@ -15,11 +15,19 @@ fs::path InstallationRoot() {
       .parent_path();
 }
 
+fs::path LibraryPath(const std::string& name) {
+  const fs::path libraries = InstallationRoot() / "lib";
+  const fs::path installed = libraries / "jprof" / name;
+  std::error_code failed;
+  return fs::exists(installed, failed) ? installed : libraries / name;
+}
+
+fs::path TrainersPath() { return InstallationRoot() / "share" / "jprof" / "trainers.jar"; }
+
 Result<fs::path> FindAgent(const std::string& option) {
   const char* variable = std::getenv("JPROF_AGENT");
   const std::string given = option.empty() && variable != nullptr ? variable : option;
-  const fs::path agent =
-      given.empty() ? InstallationRoot() / "lib" / "libjprof.so" : fs::path(given);
+  const fs::path agent = given.empty() ? LibraryPath("libjprof.so") : fs::path(given);
   std::error_code failed;
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
   return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -38,14 +39,12 @@ std::string ReadableName(const Fingerprint& fingerprint) {
 // The table in the user's directory with the fewest differing parts.
 std::optional<std::pair<fs::path, std::vector<std::string>>> Nearest(const Fingerprint& wanted) {
   std::optional<std::pair<fs::path, std::vector<std::string>>> nearest;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(DataDirectory(), ignored)) {
-    if (entry.path().extension() != ".json") continue;
-    const auto stored = LoadTable(entry.path());
+  for (const fs::path& path : StoredTables()) {
+    const auto stored = LoadTable(path);
     if (!stored) continue;
     auto differences = Differences(stored->table.fingerprint, wanted);
     if (!nearest || differences.size() < nearest->second.size()) {
-      nearest = {entry.path(), std::move(differences)};
+      nearest = {path, std::move(differences)};
     }
   }
   return nearest;
@@ -62,6 +61,16 @@ fs::path DataDirectory() {
     base = fs::path(home != nullptr ? home : ".") / ".local" / "share";
   }
   return base / "jprof" / "calibration";
+}
+
+std::vector<fs::path> StoredTables() {
+  std::vector<fs::path> paths;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(DataDirectory(), ignored)) {
+    if (entry.path().extension() == ".json") paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
 }
 
 uint64_t Hash(const Fingerprint& fingerprint) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "calibrate/model/table.h"
 #include "common/result.h"
@@ -18,6 +19,9 @@ struct StoredTable {
 
 // ${XDG_DATA_HOME:-$HOME/.local/share}/jprof/calibration. Not created here.
 std::filesystem::path DataDirectory();
+
+// The paths of the tables in DataDirectory(), sorted.
+std::vector<std::filesystem::path> StoredTables();
 
 // The path of the table with this fingerprint: a readable name and a hash of all parts.
 std::filesystem::path TablePath(const Fingerprint& fingerprint);

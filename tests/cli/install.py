@@ -21,14 +21,20 @@ def main():
     with tempfile.TemporaryDirectory(prefix="jprof install ") as prefix:
         run(cmake, "--install", build, "--prefix", prefix)
         jprof = os.path.join(prefix, "bin", "jprof")
-        for path in ("bin/jprof", "lib/libjprof.so", "share/jprof/trainers.jar",
-                     "include/jprof_counters.h",
+        for path in ("bin/jprof", "lib/jprof/libjprof.so", "lib/jprof/libjprof_trainer.so", "share/jprof/trainers.jar",
+                     "include/jprof_counters.h", "share/man/man1/jprof.1.gz",
+                     "share/man/man1/jprof-profile.1.gz",
+                     "share/bash-completion/completions/jprof",
+                     "share/zsh/vendor-completions/_jprof",
+                     "share/fish/vendor_completions.d/jprof.fish",
                      "lib/libjprof-ptm.so"):
             assert os.path.isfile(os.path.join(prefix, path)), f"{path} is not installed"
         assert run(jprof, "--version").stdout.startswith("jprof "), "jprof --version"
 
         homes = {"HOME": prefix, "XDG_DATA_HOME": os.path.join(prefix, "data")}
         jdks = jvms.needed_jdks()
+        doctor = run(jprof, "doctor", "--java", jdks[0].java()[0], env={**os.environ, **homes}).stdout
+        assert "HotSpot probe" in doctor and "calibrate " in doctor, doctor
         for jdk in jdks:
             profile = os.path.join(prefix, f"profile {jdk.major}.jprof")
             done = run(

@@ -55,6 +55,13 @@ TEST_F(TableStore, LeavesNoTemporary) {
   EXPECT_EQ(std::distance(fs::directory_iterator(DataDirectory()), fs::directory_iterator()), 1);
 }
 
+TEST_F(TableStore, ListsTables) {
+  EXPECT_TRUE(StoredTables().empty());
+  const auto b = SaveTable(Sample("25")), a = SaveTable(Sample("17"));
+  std::ofstream(DataDirectory() / "0.machine") << "{}";
+  EXPECT_EQ(StoredTables(), (std::vector<fs::path>{*a, *b}));
+}
+
 TEST_F(TableStore, SaysToCalibrateWhenThereIsNone) {
   const auto found = FindTable(Sample("17").fingerprint);
   ASSERT_FALSE(found);

@@ -149,6 +149,14 @@ TEST_F(ProcfsTest, ReadsTheMachine) {
   EXPECT_EQ(KernelSetting("perf_event_paranoid", root_), -1);
 }
 
+TEST_F(ProcfsTest, FindsTheControlGroupOfVersion2) {
+  EXPECT_EQ(ControlGroup(root_), "");
+  Write("self/cgroup", "4:memory:/old\n0::/user.slice/a b\n");
+  EXPECT_EQ(ControlGroup(root_), "/user.slice/a b");
+  Write("self/cgroup", "4:memory:/old\n");
+  EXPECT_EQ(ControlGroup(root_), "");
+}
+
 TEST_F(ProcfsTest, ReadsNoMoreThanItsBound) {
   Write("cpuinfo", std::string(kMaxSmallFile, '\n') + "flags : fpu\n");
   EXPECT_EQ(CpuInfo("flags", root_), "");

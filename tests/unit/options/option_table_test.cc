@@ -219,5 +219,12 @@ TEST(OptionConflicts, FinalizeIsIdempotent) {
   EXPECT_TRUE(options.lowered.empty());
 }
 
+TEST(OptionTable, NamesTheChoicesOfAnOption) {
+  const auto timers = ChoicesOf(*FindOption("TIMER"));
+  EXPECT_EQ(std::vector(timers.begin(), timers.end()),
+            (std::vector<std::string_view>{"auto", "perf", "posix"}));
+  EXPECT_TRUE(ChoicesOf(*FindOption("OUT")).empty());
+}
+
 }  // namespace
 }  // namespace jprof::agent

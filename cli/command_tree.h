@@ -1,0 +1,47 @@
+// The command line of jprof as data, read from CLI11: completion scripts and manual pages are
+// generated from it. All functions are pure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace jprof::cli {
+
+// An option, a flag or a positional argument.
+struct Argument {
+  enum class Kind { kText, kFile, kDirectory, kProfile, kProcess, kChoice };
+
+  std::vector<std::string> names;    // "-o", "--out"; empty: positional
+  std::string value;                 // "DIR"; empty: a flag
+  std::vector<std::string> choices;  // of kChoice
+  Kind kind = Kind::kText;           // what its value is
+  bool optional_value = false;       // an option that may be given without its value
+  bool repeated = false;             // a positional argument that may be given several times
+  std::string default_value;
+  std::string help;
+
+  bool IsPositional() const { return names.empty(); }
+  bool IsFlag() const { return value.empty(); }
+};
+
+struct CommandNode {
+  std::string name;         // "profile"; "jprof" itself at the root
+  std::string group;        // the heading of the help that it is listed under
+  std::string description;  // one line
+  std::string footer;       // the end of the help: explanations, then examples
+  std::vector<Argument> arguments;
+  std::vector<CommandNode> commands;  // of the root
+  bool runs_command = false;          // a command may follow "--"
+
+  std::vector<Argument> Positionals() const;
+  std::vector<Argument> Options() const;
+};
+
+CommandNode TreeOf(const CLI::App& app);
+
+// What the word for a value in the help means: FILE, DIR, PROFILE, PID, or choices "a|b|c".
+// (COMMAND is one of jprof's commands.)
+Argument::Kind KindOf(std::string_view value);
+
+}  // namespace jprof::cli

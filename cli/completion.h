@@ -1,0 +1,14 @@
+// Completion scripts for shells, generated from the commands.
+#pragma once
+
+#include <string>
+
+#include "cli/command_tree.h"
+
+namespace jprof::cli {
+
+std::string BashCompletion(const CommandNode& root);
+std::string ZshCompletion(const CommandNode& root);
+std::string FishCompletion(const CommandNode& root);
+
+}  // namespace jprof::cli

@@ -1,0 +1,21 @@
+// The lines of `jprof doctor`. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "record/doctor_check.h"
+#include "reports/source.h"
+
+namespace jprof::cli {
+
+inline constexpr reports::Format kDoctorFormats[] = {reports::Format::kText,
+                                                     reports::Format::kJson};
+
+std::string_view VerdictName(record::DoctorCheck::Verdict verdict);
+
+// One line per check, aligned: verdict, name, detail -> remedy. Longer lines continue below their
+// detail.
+std::string DoctorText(const record::DoctorChecks& checks);
+
+}  // namespace jprof::cli

@@ -1,0 +1,64 @@
+#include "cli/start_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "calibrate/train/table_store.h"
+#include "cli/profile_source.h"
+#include "record/recording_summary.h"
+
+namespace jprof::cli {
+namespace {
+
+constexpr char kFirstCommands[] = R"(
+First:
+  jprof doctor                         what works on this machine, and how to get the rest
+  jprof calibrate                      once for each JVM: what profiling costs, to be subtracted
+  jprof profile -- java -jar app.jar   runs the program three times, prints its call tree
+
+Commands:
+)";
+
+constexpr char kMoreHelp[] = R"(Help: jprof --help, jprof COMMAND --help, man jprof
+)";
+
+std::string Situation(const StartFacts& facts) {
+  std::string text;
+  if (facts.tables == 0)
+    text += "No calibration table yet: run jprof calibrate, or jprof profile, which needs none\n";
+  if (!facts.profile.empty())
+    text += fmt::format("Newest profile here: jprof report {}\n", facts.profile);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> GroupLines(const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> groups;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string group = sub->get_group();
+    auto found = std::ranges::find(groups, group, &std::pair<std::string, std::string>::first);
+    if (found == groups.end()) found = groups.insert(groups.end(), {group, ""});
+    found->second += (found->second.empty() ? "" : ", ") + sub->get_name();
+  }
+  std::vector<std::string> lines;
+  for (const auto& [group, names] : groups) lines.push_back(fmt::format("{:<23}{}", group, names));
+  return lines;
+}
+
+std::string StartPage(const CLI::App& app, const StartFacts& facts) {
+  std::string text = app.get_description() + "\n" + kFirstCommands;
+  for (const std::string& line : GroupLines(app)) text += "  " + line + "\n";
+  return text + "\n" + Situation(facts) + kMoreHelp;
+}
+
+void PrintStartPage(const CLI::App& app) {
+  const std::string profile = FindNewestProfile(/*combined=*/true);
+  const StartFacts facts = {.tables = calibrate::StoredTables().size(),
+                            .profile = profile.empty() ? "" : record::DisplayPath(profile)};
+  fmt::print("{}", StartPage(app, facts));
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,29 @@
+// The end of `jprof doctor`: which commands work. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/doctor_jvms.h"
+#include "record/doctor_machine.h"
+
+namespace jprof::record {
+
+struct DoctorFindings {
+  DoctorMachine machine;
+  std::string agent_lack;  // why the agent library was not found; "": it was
+  std::string agent;       // its path
+  bool trainers = false;   // the files that `jprof calibrate` runs are installed
+  std::vector<TestedJvm> jvms;
+};
+
+// At least one JVM can be profiled.
+bool CanProfile(const DoctorFindings& findings);
+
+// All checks but those of the machine: the agent, the trainers, the JVMs.
+DoctorChecks CheckJava(const DoctorFindings& findings, std::time_t now);
+
+// One row for each group of commands: `name` has the commands.
+DoctorChecks SummaryOf(const DoctorFindings& findings);
+
+}  // namespace jprof::record

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Tests what guides a user: `jprof` alone, --help, doctor, completion and manual pages. Requires no
+JVM.
+
+  user_guidance.py JPROF
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
+
+JPROF = os.path.abspath(sys.argv.pop(1))
+
+# Prints COMPREPLY for the words of the command line, the last of which is being completed.
+COMPLETE = """
+source <("$JPROF" completion bash)
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"
+_jprof jprof "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class Guidance(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof cli "))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": self.folder, "JPROF": JPROF}
+
+    def run_jprof(self, *words, **env):
+        return child.run([JPROF, *words], 60, cwd=self.folder, env={**self.env, **env})
+
+    def write(self, name, text=""):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def commands(self):
+        shown = self.run_jprof("completion", "bash").stdout
+        return shown.split("_jprof_commands='")[1].split("'")[0].split()
+
+    def test_start_page(self):
+        shown = self.run_jprof()
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        lines = shown.stdout.splitlines()
+        self.assertLessEqual(len(lines), 22)
+        self.assertLess(shown.stdout.index("jprof doctor"), shown.stdout.index("jprof calibrate"))
+        self.assertIn("No calibration table yet", shown.stdout)
+        self.assertNotIn("Newest profile", shown.stdout)
+        for command in self.commands():
+            self.assertRegex(shown.stdout, rf"(?m)[ ,]{command}\b")
+
+    def test_start_page_knows_the_situation(self):
+        self.write(".local/share/jprof/calibration/x.json", "{}")
+        self.write("my app.jprof/runs.json", "{}")
+        shown = self.run_jprof().stdout
+        self.assertNotIn("No calibration table", shown)
+        self.assertIn("jprof report 'my app.jprof'", shown)
+
+    def test_help_groups_commands(self):
+        shown = self.run_jprof("--help").stdout
+        for group in ("Prepare:", "Profile Java programs:", "Read results:"):
+            self.assertIn(group, shown)
+
+    def complete(self, *words):
+        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", "jprof", *words],
+                              cwd=self.folder, env=self.env, capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_completion(self):
+        for path in ("app.jprof/control", "two.jprof/control", "other/x", "addresses"):
+            self.write(path)
+        self.assertEqual(self.complete("rep"), ["report"])
+        self.assertEqual(sorted(self.complete("c")), sorted(
+            name for name in self.commands() if name.startswith("c")))
+        self.assertEqual(self.complete("profile", "--cou"), ["--counted"])
+        self.assertEqual(self.complete("profile", "--counted", "callf"), ["callflow"])
+        self.assertEqual(self.complete("report", "--format", "=", "js"), ["json"])
+        self.assertEqual(self.complete("scs", "--timer", ""), ["auto", "perf", "posix"])
+        self.assertEqual(self.complete("scs", "--rate", ""), [])
+        self.assertEqual(self.complete("man", "cali"), ["calibrate"])
+        self.assertEqual(sorted(self.complete("report", "log-rt", "")), ["app.jprof", "two.jprof"])
+        self.assertEqual(self.complete("report", "--format", "json", "log-r"), ["log-rt"])
+        self.assertEqual(self.complete("report", "ap"), ["app.jprof"])
+        self.assertEqual(self.complete("info", "t"), ["two.jprof"])
+        self.assertEqual(self.complete("a2n", "-e", "addr"), ["addresses"])
+        self.assertEqual(self.complete("callflow", "-o", "oth"), ["other"])
+        self.assertIn("mkdir", self.complete("callflow", "--", "mkdi"))
+        self.assertEqual(self.complete("callflow", "--", "cat", "addr"), ["addresses"])
+        self.assertIn("--", self.complete("callflow", "--"))
+
+    def check_script(self, shell, check, query, expected):
+        if not shutil.which(shell):
+            self.skipTest(f"{shell} is not installed")
+        script = self.write("script", self.run_jprof("completion", shell).stdout)
+        for words in ([shell, *check, script], [shell, *query]):
+            done = child.run(words, 60, cwd=self.folder, env=self.env)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        self.assertIn(expected, done.stdout)
+
+    def test_fish_completion(self):
+        self.check_script("fish", ["--no-execute"], [
+            "--no-config", "-c", "source script; complete -C 'jprof scs --timer p'"], "posix")
+
+    def test_zsh_completion(self):
+        self.check_script("zsh", ["-n"], [
+            "-f", "-c", "autoload -U compinit; compinit -u -D; source ./script; "
+            "print $_comps[jprof]"], "_jprof")
+
+    def test_man_pages(self):
+        done = self.run_jprof("man", "--write", "man")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        names = sorted(os.listdir(os.path.join(self.folder, "man")))
+        self.assertEqual(names, sorted(
+            ["jprof.1"] + [f"jprof-{command}.1" for command in self.commands()]))
+        for checker in (["groff", "-man", "-Tutf8", "-ww", "-z"],
+                        ["mandoc", "-Tlint", "-Wwarning"]):
+            if shutil.which(checker[0]):
+                done = child.run(checker + names, 60, cwd=os.path.join(self.folder, "man"),
+                                 env=self.env)
+                self.assertEqual((done.stdout, done.stderr), ("", ""), checker)
+        page = self.run_jprof("man", "callflow").stdout
+        for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "FILES",
+                        "ENVIRONMENT", "SEE ALSO"):
+            self.assertIn(f".SH {section}\n", page)
+        self.assertIn(".SH EXAMPLES\n", self.run_jprof("man", "profile").stdout)
+
+    def test_wrong_words(self):
+        for words, said in ((("man", "repot"), "did you mean 'report'?"),
+                            (("completion", "csh"), "choose one of: bash, zsh, fish"),
+                            (("doctor", "--java", "nowhere"), "--java"),
+                            (("doctor", "--format", "xml"), "--format")):
+            done = self.run_jprof(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(said, done.stderr)
+
+    def test_doctor(self):
+        """With a `java` that cannot be profiled."""
+        java = self.write("jdk/bin/java", "#!/bin/sh\necho 'no agents here'\nexit 3\n")
+        os.chmod(java, 0o755)
+        agent = self.write("agent.so")
+        temporary = os.path.join(self.folder, "tmp")
+        os.mkdir(temporary)
+        done = self.run_jprof("doctor", "--java", "jdk", "--agent", agent, TMPDIR=temporary)
+        self.assertEqual((done.returncode, done.stderr), (1, ""), done)
+        self.assertRegex(done.stdout, r"(?m)^no +JVM +jdk/bin/java .*status 3")
+        self.assertRegex(done.stdout, r"(?m)^no +profile, callflow, calltree, trace ")
+        self.assertRegex(done.stdout, r"(?m)^(ok|note) +stack sampling ")
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 140)
+        shown = json.loads(self.run_jprof("doctor", "--java", "jdk", "--agent", agent,
+                                          "--format", "json").stdout)
+        self.assertEqual(sorted(shown), ["commands", "java", "jprof", "machine"])
+        self.assertIn("scs", [row["name"] for row in shown["commands"]])
+        self.assertEqual(os.listdir(temporary), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "record/doctor_summary.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+using Verdict = DoctorCheck::Verdict;
+
+// A machine on which everything works.
+DoctorMachine GoodMachine() {
+  DoctorMachine machine = {.kernel = "6.1.0", .arch = "x86_64", .cpus = 8};
+  machine.machine.paranoid = -1;
+  machine.capabilities = {{.name = "hardware", .available = true}};
+  machine.perf_timer = machine.posix_timer = machine.system_wide = machine.command = {true, ""};
+  machine.kernel_names = true;
+  machine.interrupt_ns = 2000;
+  machine.open_files = 65536;
+  machine.available_memory = uint64_t{16} << 30;
+  machine.working = machine.temporary = {
+      .path = "/data", .file_system = "ext4", .writable = true, .free = uint64_t{100} << 30};
+  return machine;
+}
+
+TestedJvm GoodJvm() {
+  TestedJvm jvm = {.found = {"/jdk/bin/java", "PATH"}};
+  jvm.meta.probe.kind = "hotspot";
+  jvm.table_made = "2026-11-20T10:00:00Z";
+  return jvm;
+}
+
+DoctorCheck Find(const DoctorChecks& checks, const std::string& name) {
+  const auto found = std::ranges::find(checks, name, &DoctorCheck::name);
+  return found == checks.end() ? DoctorCheck{.name = "MISSING"} : *found;
+}
+
+TEST(CheckMachine, IsContentWithAGoodMachine) {
+  for (const DoctorCheck& check : CheckMachine(GoodMachine()))
+    EXPECT_EQ(check.verdict, Verdict::kOk) << check.name << ": " << check.detail;
+}
+
+TEST(CheckMachine, SaysWhatParanoidPermits) {
+  DoctorMachine machine = GoodMachine();
+  machine.machine.paranoid = 2;
+  const DoctorCheck check = Find(CheckMachine(machine), "perf_event_paranoid");
+  EXPECT_EQ(check.verdict, Verdict::kNote);
+  EXPECT_EQ(check.detail, "2: own processes only, without the kernel");
+  EXPECT_NE(check.remedy, "");
+  machine.machine.privileged = true;
+  EXPECT_EQ(Find(CheckMachine(machine), "perf_event_paranoid").verdict, Verdict::kOk);
+  machine.machine.paranoid.reset();
+  EXPECT_EQ(Find(CheckMachine(machine), "perf_event_paranoid").verdict, Verdict::kNo);
+}
+
+TEST(CheckMachine, FallsBackToPosixTimers) {
+  DoctorMachine machine = GoodMachine();
+  machine.perf_timer = {false, "forbidden"};
+  DoctorCheck check = Find(CheckMachine(machine), "stack sampling");
+  EXPECT_EQ(check.verdict, Verdict::kNote);
+  EXPECT_NE(check.detail.find("forbidden"), std::string::npos);
+  machine.posix_timer = {false, "no timers"};
+  check = Find(CheckMachine(machine), "stack sampling");
+  EXPECT_EQ(check.verdict, Verdict::kNo);
+}
+
+TEST(CheckMachine, JudgesFolders) {
+  DoctorMachine machine = GoodMachine();
+  const auto verdict = [&] { return Find(CheckMachine(machine), "working directory").verdict; };
+  machine.working.in_memory = true;
+  EXPECT_EQ(verdict(), Verdict::kNote);
+  machine.working.free = 1000;
+  EXPECT_EQ(verdict(), Verdict::kNo);
+  machine.working = GoodMachine().working;
+  machine.working.writable = false;
+  EXPECT_EQ(verdict(), Verdict::kNo);
+}
+
+TEST(CheckMachine, ReadsLimitsOfControlGroups) {
+  EXPECT_EQ(ParseMemoryLimit("1073741824"), uint64_t{1} << 30);
+  EXPECT_EQ(ParseMemoryLimit("max"), std::nullopt);
+  EXPECT_EQ(ParseMemoryLimit(""), std::nullopt);
+  EXPECT_EQ(ParseCpuLimit("150000 100000"), 1.5);
+  EXPECT_EQ(ParseCpuLimit("max 100000"), std::nullopt);
+  DoctorMachine machine = GoodMachine();
+  machine.group.memory = uint64_t{1} << 30;
+  EXPECT_EQ(Find(CheckMachine(machine), "control group").verdict, Verdict::kNote);
+}
+
+TEST(CheckJvm, DistinguishesProbes) {
+  TestedJvm jvm = GoodJvm();
+  EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kOk);
+  jvm.focus_lack = "no symbol table";
+  EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kNote);
+  jvm.meta.probe = {.kind = "jvmti", .note = "not HotSpot"};
+  const DoctorCheck slow = CheckJvm(jvm, 0)[0];
+  EXPECT_EQ(slow.verdict, Verdict::kNote);
+  EXPECT_NE(slow.detail.find("not HotSpot"), std::string::npos);
+  jvm.lack = "it crashed";
+  EXPECT_EQ(CheckJvm(jvm, 0)[0].verdict, Verdict::kNo);
+}
+
+TEST(CheckJvm, NamesTheCommandThatCalibrates) {
+  TestedJvm jvm = GoodJvm();
+  jvm.table_made = "";
+  jvm.table_lack = "differs in kernel";
+  const DoctorCheck check = CheckJvm(jvm, 0)[1];
+  EXPECT_EQ(check.verdict, Verdict::kNote);
+  EXPECT_EQ(check.detail, "differs in kernel");
+  EXPECT_EQ(check.remedy, "jprof calibrate --java /jdk/bin/java");
+}
+
+TEST(CheckJvm, TellsTheAgeOfATable) {
+  constexpr std::time_t kNoon = 1'000'000'000;  // 2001-09-09T01:46:40Z
+  EXPECT_EQ(AgeText("2001-09-09T01:00:00Z", kNoon), "today");
+  EXPECT_EQ(AgeText("2001-09-08T01:00:00Z", kNoon), "yesterday");
+  EXPECT_EQ(AgeText("2001-08-09T01:46:40Z", kNoon), "31 days ago");
+  EXPECT_EQ(AgeText("last week", kNoon), "");
+}
+
+TEST(SummaryOf, SaysYesWhereEverythingWorks) {
+  const DoctorFindings findings = {.machine = GoodMachine(), .trainers = true, .jvms = {GoodJvm()}};
+  EXPECT_TRUE(CanProfile(findings));
+  for (const DoctorCheck& check : SummaryOf(findings)) EXPECT_EQ(check.verdict, Verdict::kOk);
+}
+
+TEST(SummaryOf, NeedsAJvm) {
+  const DoctorFindings findings = {.machine = GoodMachine()};
+  EXPECT_FALSE(CanProfile(findings));
+  EXPECT_EQ(Find(SummaryOf(findings), "scs").verdict, Verdict::kNo);
+  EXPECT_EQ(Find(SummaryOf(findings), "calibrate").verdict, Verdict::kNo);
+  EXPECT_EQ(Find(SummaryOf(findings), "tprof").verdict, Verdict::kOk);
+  EXPECT_NE(Find(CheckJava(findings, 0), "JVM").remedy, "");
+}
+
+TEST(SummaryOf, NamesTheTimerOfScs) {
+  DoctorFindings findings = {.machine = GoodMachine(), .trainers = true, .jvms = {GoodJvm()}};
+  findings.machine.perf_timer.works = false;
+  EXPECT_EQ(Find(SummaryOf(findings), "scs").detail, "yes (POSIX timers)");
+}
+
+class FindJvmsTest : public ::testing::Test {
+ protected:
+  FindJvmsTest() {
+    std::string made = (fs::temp_directory_path() / "jprof-doctor-test-XXXXXX").string();
+    root_ = mkdtemp(made.data());
+  }
+  ~FindJvmsTest() override { fs::remove_all(root_); }
+  fs::path MakeJava(const fs::path& home) {
+    fs::create_directories(root_ / home / "bin");
+    const fs::path java = root_ / home / "bin" / "java";
+    std::ofstream(java) << "#!/bin/sh\n";
+    return java;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(FindJvmsTest, FindsEachJvmOnce) {
+  const fs::path a = MakeJava("jvm/a"), b = MakeJava("jvm/b");
+  fs::create_directories(root_ / "bin");
+  fs::create_symlink(a, root_ / "bin" / "java");
+  const auto found = FindJvms({.java_home = (root_ / "jvm/b").string(),
+                               .path = "/nowhere::" + (root_ / "bin").string(),
+                               .folders = {root_ / "jvm", "/nowhere"}});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].java, fs::canonical(b));
+  EXPECT_EQ(found[0].origin, "JAVA_HOME");
+  EXPECT_EQ(found[1].java, fs::canonical(a));
+  EXPECT_EQ(found[1].origin, "PATH");
+}
+
+TEST_F(FindJvmsTest, ReportsAJvmThatFails) {
+  const fs::path java = MakeJava("jvm/a");
+  std::ofstream(java) << "#!/bin/sh\necho broken\nexit 3\n";
+  chmod(java.c_str(), 0755);
+  const TestedJvm tested = TestJvm({java, "PATH"}, "/agent.so", root_);
+  EXPECT_FALSE(tested.Works());
+  EXPECT_NE(tested.lack.find("status 3: broken"), std::string::npos) << tested.lack;
+}
+
+}  // namespace
+}  // namespace jprof::record
