@@ -84,6 +84,10 @@ Result<void> Agent::OpenProbe() {
     return {};
   }
   const std::string& reason = found.error().message;
+  if (attached()) {  // the capabilities of the other source are available only when the JVM starts
+    return WrongUse("no HotSpot probe: {}; start the program with `jprof callflow -- java ...`",
+                    reason);
+  }
   if (!plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", reason);
   if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
   probe_facts_ = {"jvmti", reason, ""};
@@ -99,6 +103,7 @@ Result<void> Agent::FindHotspotProbe() {
   if (!probe) return std::unexpected(probe.error());
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
   hotspot_probe = std::make_unique<HotspotProbe>(*std::move(probe));
+  if (attached()) return hotspot_probe->FindLate(*hotspot);
   return {};
 }
 
@@ -198,6 +203,10 @@ Result<void> Agent::EnableEvents() {
 
 Result<void> Agent::InstallProbe() {
   if (hotspot_probe == nullptr) return {};
+  if (attached()) {
+    if (plan.focus) StartFocus(jni_, jdk_packages);
+    return hotspot_probe->InstallLate(*hotspot, plan.kind, options, jni_);
+  }
   return hotspot_probe->Install(*hotspot, plan.kind, options, session);
 }
 
@@ -251,6 +260,7 @@ void Agent::DisableEvents() {
 }
 
 Result<void> Agent::Withdraw(JNIEnv* jni) {
+  if (hotspot_probe != nullptr) hotspot_probe->Remove(jni);
   if (sampling != nullptr) sampling->End();
   if (plan.jit_log) jit_log.End(jni);
   EndRecording(jni);
