@@ -205,7 +205,9 @@ Result<void> Agent::InstallProbe() {
   if (hotspot_probe == nullptr) return {};
   if (attached()) {
     if (plan.focus) StartFocus(jni_, jdk_packages);
-    return hotspot_probe->InstallLate(*hotspot, plan.kind, options, jni_);
+    auto installed = hotspot_probe->InstallLate(*hotspot, plan.kind, options, jni_);
+    probed_ = installed.has_value();
+    return installed;
   }
   return hotspot_probe->Install(*hotspot, plan.kind, options, session);
 }
@@ -260,7 +262,10 @@ void Agent::DisableEvents() {
 }
 
 Result<void> Agent::Withdraw(JNIEnv* jni) {
-  if (hotspot_probe != nullptr) hotspot_probe->Remove(jni);
+  if (hotspot_probe != nullptr) {
+    session.ExpectProbesToEnd();
+    hotspot_probe->Remove(jni);
+  }
   if (sampling != nullptr) sampling->End();
   if (plan.jit_log) jit_log.End(jni);
   EndRecording(jni);

@@ -6,6 +6,7 @@
 
 #include <jvmti.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,8 @@ struct Agent {
 
   // Whether it began in a running JVM.
   bool attached() const { return jni_ != nullptr; }
+  // Whether the methods of a thread that begins now are recorded from the first one on.
+  bool records_whole_threads() const { return !attached() || probed_; }
 
   // Constant after construction.
   JavaVM* const java;
@@ -110,6 +113,7 @@ struct Agent {
   bool sets_debug_info_ = false;
   std::mutex ending_;
   bool started_ = false, ended_ = false;
+  std::atomic<bool> probed_ = false;
 };
 
 }  // namespace jprof::agent

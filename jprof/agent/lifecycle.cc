@@ -30,7 +30,7 @@ void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread java_thread) {
   Agent& agent = *use;
   engine::Thread* thread = AttachCurrent(agent);
   if (thread == nullptr) return;
-  thread->joined_late = false;  // no method of it is running yet
+  if (agent.records_whole_threads()) thread->joined_late = false;
   agent.session.Name(thread, agent.java_threads.NameOf(java_thread));
   agent.java_threads.Keep(java_thread, ValueOf(thread));
   if (agent.sampling != nullptr) agent.sampling->AddThread(jni);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <mutex>
@@ -73,6 +74,10 @@ class Session {
   // VM methods may have been freed or replaced: every thread empties its cache before its next
   // event.
   void ForgetMethods();
+
+  // Call before the probes are removed while the program runs: entries end a moment before exits.
+  void ExpectProbesToEnd() { probes_end_.store(true, std::memory_order_relaxed); }
+  bool probes_end() const { return probes_end_.load(std::memory_order_relaxed); }
 
   // The program ends. Running threads may continue recording.
   void Finish();
@@ -174,6 +179,7 @@ class Session {
   uint32_t holds_ = 0;
   Thread* gone_ = nullptr;  // of which those that ended
   TraceDrain drain_;
+  std::atomic<bool> probes_end_ = false;
   Timeline* free_timelines_ = nullptr;     // of virtual threads that ended
   Timeline* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
 };

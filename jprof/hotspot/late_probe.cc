@@ -13,17 +13,13 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{10};
 
-// False: the code cannot be written; errno is set.
-bool Redirect(uint64_t function, Handler handler) {
-  const WritableCode code(function, kJumpBytes);
-  if (!code) return false;
+void Redirect(uint64_t function, Handler handler) {
   const auto to = reinterpret_cast<uint64_t>(handler);
   if (HoldsJump(function)) {
     SetJumpTarget(function, to);
   } else {
     WriteJump(function, to);
   }
-  return true;
 }
 
 }  // namespace
@@ -59,10 +55,10 @@ void LateProbe::Set(const char* name, uint8_t value) {
 
 Result<void> LateProbe::Install(const Vm& vm, engine::RecordingKind kind, Probing probing,
                                 void* jni) {
-  if (!Redirect(targets_.entry, InertHandlers().entry) ||
-      !Redirect(targets_.exit, InertHandlers().exit)) {
-    return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
-  }
+  const WritableCode entry(targets_.entry, kJumpBytes), exit(targets_.exit, kJumpBytes);
+  if (!entry || !exit) return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
+  Redirect(targets_.entry, InertHandlers().entry);
+  Redirect(targets_.exit, InertHandlers().exit);
   for (const char* name : kFlagsToClear) Set(name, 0);
   Set("DTraceMethodProbes", 1);
   DeoptimizeAll(jni);
@@ -87,10 +83,13 @@ void LateProbe::DeoptimizeAll(void* jni) {
 }
 
 bool LateProbe::Remove(void* jni) {
+  {
+    const WritableCode entry(targets_.entry, kJumpBytes), exit(targets_.exit, kJumpBytes);
+    Redirect(targets_.entry, InertHandlers().entry);
+    Redirect(targets_.exit, InertHandlers().exit);
+  }
   for (; !saved_.empty(); saved_.pop_back())
     __atomic_store_n(saved_.back().flag, saved_.back().before, __ATOMIC_SEQ_CST);
-  Redirect(targets_.entry, InertHandlers().entry);
-  Redirect(targets_.exit, InertHandlers().exit);
   const bool ended = compilations_.AwaitRunning(kPatience);
   DeoptimizeAll(jni);
   return ended;

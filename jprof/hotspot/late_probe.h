@@ -3,9 +3,12 @@
 // Up to JDK 23 the interpreter and the wrappers of native methods test DTraceMethodProbes at run
 // time, and compiled code calls the probes if the flag was set when its compilation began. So:
 //
-// - Installing: the jumps are written while the flag is 0, when nothing calls the functions. Then
-//   the flags are set, inlining first. A compilation that began before is discarded by the VM,
-//   which compares the flag that it began with. All compiled code is deoptimized.
+// - Installing: jumps to handlers that do nothing are written while the flag is 0, when nothing
+// calls
+//   the functions. Then the flags are set, inlining first. A compilation that began before is
+//   discarded by the VM, which compares the flag that it began with. All compiled code is
+//   deoptimized. Only then the jumps lead to the real handlers: compiled code without probes calls
+//   interpreted methods, so that entries would be missing.
 // - Removing: the flags are restored, and the jumps lead to handlers that do nothing. Once the
 //   compilations that began with the flag have ended, all compiled code is deoptimized. That is a
 //   handshake with all threads, so that none is inside the former handlers afterwards. The jumps

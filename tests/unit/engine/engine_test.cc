@@ -456,10 +456,15 @@ TEST_F(EngineTest, MethodsThatRanBeforeTheSessionExitWithoutALoss) {
   Leave<CountTree>(3);
   engine::Leave<CountTree>({Handle(1), 1, 1, 0, 0});
   EXPECT_EQ(current_thread->record->unmatched, 1u);
+  session_->ExpectProbesToEnd();
+  Enter<CountTree>(3);
+  engine::Leave<CountTree>({Handle(4), 1, 1, 0, 0});
+  Leave<CountTree>(3);
+  EXPECT_EQ(current_thread->record->unmatched, 1u);
   EXPECT_EQ(current_thread->record->healed, 0u);
   EXPECT_STREQ(current_thread->record->name, "early");
-  EXPECT_EQ(Sum().entries, 2u);
-  EXPECT_EQ(Sum().exits, 2u);
+  EXPECT_EQ(Sum().entries, 3u);
+  EXPECT_EQ(Sum().exits, 3u);
 }
 
 TEST_F(EngineTest, FramesThatLostTheirExitsAreHealedByTheNextExitBelow) {
