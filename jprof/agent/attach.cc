@@ -6,7 +6,6 @@
 #include <jvmti.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <string>
@@ -22,6 +21,7 @@
 #include "jprof/agent/print_message.h"
 #include "jprof/agent/start.h"
 #include "options/agent_options.h"
+#include "options/option_table.h"
 
 namespace jprof::agent {
 namespace {
@@ -81,39 +81,44 @@ Result<std::string> Execute(JavaVM* java, const AgentOptions& options) {
   return done;
 }
 
-// Executes the options. Returns the line of the reply; `failed`: it is the reason of a failure.
-std::string OutcomeOf(JavaVM* java, const AgentOptions& options, bool* failed) {
-  const MessageCollector notes(!options.reply.empty());
-  const auto done = Execute(java, options);
-  *failed = !done;
-  if (!done) return control::OneLine(done.error().message);
+// The file of REPLY, also in options that are wrong elsewhere; empty: none.
+std::string ReplyOf(std::string_view text) {
+  AgentOptions options;
+  for (const auto part : std::views::split(text, ',')) {
+    const std::string_view option(part);
+    if (FindOption(option.substr(0, option.find('='))) == FindOption("REPLY"))
+      (void)ApplyOptions(option, options);
+  }
+  return options.reply;
+}
+
+// Executes the options. Returns the line of the reply, or the reason of a failure.
+Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect) {
+  const auto options = ParseAgentOptions(text, "");
+  if (!options) return std::unexpected(options.error());
+  const MessageCollector notes(collect);
+  const auto done = Execute(java, *options);
+  if (!done) return done;
   std::vector<control::Fact> facts = {{"out", *done}};
   for (const std::string& note : notes.lines()) facts.push_back({"note", note});
   return std::string(control::kOk) + control::JoinFacts(facts);
 }
 
 jint OnAttach(JavaVM* java, std::string_view text) {
-  const auto options = ParseAgentOptions(text, "");
-  if (!options) {
-    PrintMessage(options.error().message);
+  const std::string path = ReplyOf(text);
+  const Fd reply = path.empty() ? Fd() : OpenReply(path);
+  if (!path.empty() && !reply) {
+    PrintMessage("cannot write the reply to " + path + ": " + ErrnoText());
     return JNI_ERR;
   }
-  Fd reply;
-  if (!options->reply.empty()) {
-    reply = OpenReply(options->reply);
-    if (!reply) {
-      PrintMessage("cannot write the reply to " + options->reply + ": " + ErrnoText());
-      return JNI_ERR;
-    }
-  }
-  bool failed = false;
-  const std::string outcome = OutcomeOf(java, *options, &failed);
+  const auto outcome = OutcomeOf(java, text, !path.empty());
+  const std::string line = control::OneLine(outcome ? *outcome : outcome.error().message);
   if (reply) {
-    WriteReply(reply.get(), outcome);
-  } else if (failed) {
-    PrintMessage(outcome);
+    WriteReply(reply.get(), line);
+  } else if (!outcome) {
+    PrintMessage(line);
   }
-  return failed ? JNI_ERR : JNI_OK;
+  return outcome ? JNI_OK : JNI_ERR;
 }
 
 }  // namespace

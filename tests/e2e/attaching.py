@@ -12,10 +12,10 @@ class Refused(Exception):
 
 
 class Program:
-    """AttachLoad, running."""
+    """AttachLoad, running. `folder`: for the replies."""
 
-    def __init__(self, lab, process):
-        self.lab, self.process, self.pid = lab, process, process.pid
+    def __init__(self, lab, process, folder):
+        self.lab, self.process, self.pid, self.folder = lab, process, process.pid, folder
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -31,7 +31,7 @@ class Program:
 
     def load(self, options):
         """The agent's reply to these options."""
-        reply = os.path.join(self.lab.folder_of_replies, f"reply-{self.pid}")
+        reply = os.path.join(self.folder, f"reply-{self.pid}")
         with contextlib.suppress(FileNotFoundError):
             os.remove(reply)
         done = child.run([self.lab.jdk.tool("jcmd"), str(self.pid), "JVMTI.agent_load",
@@ -74,7 +74,7 @@ class Program:
 
 
 @contextlib.contextmanager
-def program(lab, workers=2, flags=()):
+def program(lab, folder, workers=2, flags=()):
     """AttachLoad with this many working threads. Ends it, and checks its answers."""
     flags = list(flags)
     if lab.jdk.major >= 21:
@@ -84,7 +84,7 @@ def program(lab, workers=2, flags=()):
                        stderr=subprocess.STDOUT, text=True) as process:
         if process.stdout.readline() != "ready\n":
             raise SystemExit("FAILED: the program did not start")
-        running = Program(lab, process)
+        running = Program(lab, process, folder)
         yield running
         out, _ = process.communicate("end\n", timeout=120)
         last = out.strip().splitlines()
