@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
