@@ -18,7 +18,7 @@ import attaching  # noqa: E402
 import jvms  # noqa: E402
 from lab import Lab  # noqa: E402
 
-SAMPLED = ("SCS", "SCS,TPROF", "SCS=ALLOCATED_BYTES")
+SAMPLED = ("SCS", "TPROF", "SCS=ALLOCATED_BYTES")
 PROBED = ("SCS", "CALLFLOW", "CALLFLOW,FOCUS=AttachLoad*", "CALLTREE")
 LAST_WITH_PROBE = 23
 

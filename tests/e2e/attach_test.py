@@ -58,7 +58,7 @@ def samples_of_existing_and_new_threads(lab):
     with lab.folder() as folder, attaching.program(lab, folder) as program:
         check("no recording is attached" in refusal(program, "DETACH"), "DETACH without an agent")
         check("there is no option" in refusal(program, "SCS,NO_SUCH=1"), "an unknown option")
-        program.load(f"SCS,TPROF,OUT={folder}/first.jprof")
+        program.load(f"TPROF,OUT={folder}/first.jprof")
         program.detach()
         before = program.remains()
         for number in range(2):
