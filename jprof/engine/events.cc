@@ -222,7 +222,10 @@ void LeaveSlow(const Event& event, int64_t now) {
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
-    ++thread.timeline.record->unmatched;
+    // A method that was running when the session began, if no later one is, or one that was entered
+    // while the probes were being removed.
+    const bool expected = thread.joined_late && frame->method == 0;
+    if (!expected && !session.probes_end()) ++thread.timeline.record->unmatched;
     return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {

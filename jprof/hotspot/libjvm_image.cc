@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 namespace jprof::hotspot {
 namespace {
@@ -61,10 +60,11 @@ Result<LibjvmImage> LibjvmImage::Open() {
   LibjvmImage image;
   image.path_ = info.dli_fname;
   image.bias_ = reinterpret_cast<uint64_t>(info.dli_fbase);  // libraries are linked at 0
-  std::ifstream in(image.path_, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  image.file_ = std::move(bytes).str();
+  std::ifstream in(image.path_, std::ios::binary | std::ios::ate);
+  image.file_.resize(in ? static_cast<size_t>(in.tellg()) : 0);
+  in.seekg(0);
+  if (!in.read(image.file_.data(), static_cast<std::streamsize>(image.file_.size())))
+    image.file_.clear();  // not an ELF file, then
 
   const std::string_view file = image.file_;
   const auto header = Read<Elf64_Ehdr>(file, 0);

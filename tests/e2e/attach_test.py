@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Tests attaching the agent to a running program and detaching it, by jcmd: the recordings are
+complete, nothing remains in the program, and the program's answers are right.
+
+Usage: attach_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--jdk N] [--list]
+"""
+import os
+import sys
+import time
+
+import attaching
+import jvms
+from cases import Cases
+from lab import Lab
+from raw_profile import RawProfile
+
+case = Cases()
+LAST_WITH_PROBE = 23  # the last JDK whose interpreter tests the flag of the probes at run time
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit("FAILED: " + message)
+
+
+def refusal(program, options):
+    try:
+        reply = program.load(options)
+    except attaching.Refused as refused:
+        return str(refused)
+    return sys.exit(f"FAILED: {options} was accepted: {reply}")
+
+
+def nothing_remains(before, after):
+    """Compares Program.remains() of two moments without an agent."""
+    check(not [fd for fd in after["fds"] if ".jprof" in fd or "perf_event" in fd],
+          f"descriptors remain: {after['fds']}")
+    check(len(after["fds"]) <= len(before["fds"]) + 1, f"more descriptors: {after['fds']}")
+    check(not [line for line in after["maps"] if ".jprof" in line], "mapped profiles remain")
+    check(not [name for name in after["threads"] if name.startswith("jprof")],
+          f"threads remain: {after['threads']}")
+
+
+def samples(profile):
+    return sum(thread["samples"] for thread in profile.threads)
+
+
+def finished(out):
+    profile = RawProfile(out)
+    check(profile.header["finished"] == 1, f"{out} is not finished")
+    failures = [f"{name} = {n}" for name, n in profile.losses().items() if n]
+    check(not failures, f"{out}: {failures}")
+    return profile
+
+
+@case
+def samples_of_existing_and_new_threads(lab):
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        check("no recording is attached" in refusal(program, "DETACH"), "DETACH without an agent")
+        check("there is no option" in refusal(program, "SCS,NO_SUCH=1"), "an unknown option")
+        program.load(f"TPROF,OUT={folder}/first.jprof")
+        program.detach()
+        before = program.remains()
+        for number in range(2):
+            out = f"{folder}/{number}.jprof"
+            check(f"out={out}" in program.load(f"SCS,OUT={out}"), "the reply names the profile")
+            check("already recording" in refusal(program, f"SCS,OUT={out}.2"), "attached twice")
+            end = time.monotonic() + 60
+            while time.monotonic() < end:
+                time.sleep(0.5)
+                taken = lab.cli("ctl", program.pid, "status")
+                check(taken.returncode == 0, f"jprof ctl while attached: {taken}")
+                count = [int(line.split(":")[1]) for line in taken.stdout.splitlines()
+                         if line.startswith("samples")]
+                if count and count[0] > 50:
+                    break
+            program.detach()
+            profile = finished(out)
+            by_name = {t["name"]: t["samples"] for t in profile.threads}
+            check(by_name["worker 0"] > 0 and by_name["worker 1"] > 0, f"samples: {by_name}")
+            check({"main", "consumer", "starter", "short"} <= set(by_name), f"names: {by_name}")
+            check(any("AttachLoad.unit" in name for name in profile.names.values()),
+                  "frames have names")
+            check(lab.cli("ctl", program.pid, "status").returncode == 2, "a listener remains")
+        nothing_remains(before, program.remains())
+        check(os.path.getsize(f"{folder}/first.jprof/jitlog") > 10_000, "the log of jitted code")
+
+
+@case
+def events_of_the_vm(lab):
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        out = f"{folder}/events.jprof"
+        program.load(f"SCS=ALLOCATED_BYTES=100000+MONITOR_WAIT=1,OUT={out}")
+        time.sleep(1)
+        program.detach()
+        check(samples(finished(out)) > 0, "no events")
+
+
+@case
+def exact_counts(lab):
+    calls = 20_000
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        if lab.jdk.major > LAST_WITH_PROBE:
+            check("JDK 24 and later" in refusal(program, f"CALLFLOW,OUT={folder}/no.jprof"),
+                  "the reason of the refusal")
+            check(not os.path.exists(f"{folder}/no.jprof"), "a refused profile exists")
+            return
+        before = program.remains()
+        for number, options in enumerate(("CALLTREE", "CALLFLOW", "CALLFLOW,FOCUS=AttachLoad*")):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"{options},OUT={out}")
+            program.ask(f"count {calls}")
+            program.detach()
+            program.ask(f"count {calls}")  # is not recorded
+            profile = finished(out)
+            counted = sum(node.entries for node in profile.nodes.values()
+                          if profile.names.get(node.method, "") == "AttachLoad.counted(I)I")
+            check(counted == 2 * calls, f"{options}: {counted} calls, not {2 * calls}")
+        nothing_remains(before, program.remains())
+
+
+@case
+def a_program_that_ends_while_attached(lab):
+    with lab.folder() as folder:
+        out = f"{folder}/ends.jprof"
+        with attaching.program(lab, folder) as program:
+            program.load(f"SCS,OUT={out}")
+            time.sleep(0.5)
+        finished(out)
+
+
+def main():
+    parser = case.parser(__doc__)
+    for name in ("jprof", "agent", "programs"):
+        parser.add_argument("--" + name)
+    parser.add_argument("--jdk", type=int)
+    args = parser.parse_args()
+    for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
+        lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent),
+                  os.path.abspath(args.programs), jdk)
+        for name, function in case.chosen(args):
+            function(lab)
+            print(f"ok   {name} {jdk.name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
