@@ -41,6 +41,8 @@ constexpr Subcommand kSubcommands[] = {
     {"compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
     {"info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
+    {"ps", "Lists the JVMs that run", PsCommand},
+    {"detach", "Ends a recording of a running JVM whose command was killed", DetachCommand},
     {"ctl", "Starts, stops, flushes, resets or queries the recording in a running JVM", CtlCommand},
     {"stat", "Runs a command and counts events per thread", StatCommand},
     {"ptt", "Counts events per thread of a process tree, the machine or a command", PttCommand},

@@ -126,6 +126,24 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes)};
 }
 
+Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& name) {
+  const auto library = FindAgent(typed.agent);
+  if (!library) return std::unexpected(library.error());
+  auto resolved = Resolve(typed);
+  if (!resolved) return std::unexpected(resolved.error());
+  std::string& out = resolved->options.out;
+  if (out.empty()) out = FreePlace(name).string();
+  auto options = WithEnvironment(resolved->options);
+  if (options) options = CheckTimers(resolved->options, *std::move(options), resolved->notes);
+  if (options)
+    options = CheckMemory(resolved->options, *std::move(options), typed.force, resolved->notes);
+  if (!options) return std::unexpected(options.error());
+  const auto place = PreparePlace(options->out, typed.force);
+  if (!place) return std::unexpected(place.error());
+  options->out = place->string();
+  return AttachPlan{*library, *std::move(options), std::move(resolved->notes)};
+}
+
 std::string UncalibratedNote(agent::Mode mode) {
   if (mode != agent::Mode::kCallflow || AnyTable()) return "";
   return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";

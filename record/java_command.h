@@ -35,4 +35,8 @@ Result<Launch> WithAgent(const std::vector<std::string>& command,
 // package, or the jar without its folder, else the program.
 std::string ProfileName(const std::vector<std::string>& command);
 
+// The command of a process, for the user: without java and its options if it has a main class, a
+// module or a jar.
+std::string CommandText(const std::vector<std::string>& command);
+
 }  // namespace jprof::record
