@@ -53,6 +53,7 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   signal(SIGPIPE, SIG_IGN);
   auto attached = AttachedAgent::Load(std::move(target), plan.library, plan.options);
   if (!attached) return std::unexpected(attached.error());
+  for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));
   Await(attached->target(), seconds);
   if (attached->target().Ended())

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <initializer_list>
 
 #include "common/control_protocol.h"
@@ -19,8 +18,6 @@
 
 namespace jprof::record {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string ProgramName(uint32_t pid) { return control::OneLine(procfs::ThreadName(pid, pid)); }
 
@@ -75,12 +72,6 @@ Fd OpenTemporary(uint32_t pid) {
   return folder;
 }
 
-std::vector<std::string> DirectoriesOf(const std::vector<std::string>& files) {
-  std::vector<std::string> directories;
-  for (const fs::path file : files) directories.push_back(file.parent_path());
-  return directories;
-}
-
 }  // namespace
 
 bool AttachTarget::Ended() const {
@@ -122,7 +113,6 @@ Result<AttachTarget> FindTarget(uint32_t pid) {
   target.group = status.group;
   target.shares_files = procfs::SharesFiles(pid);
   target.loaded_agent = found.agent;
-  target.profiles = DirectoriesOf(found.files);
   target.temporary = OpenTemporary(pid);
   if (auto good = CheckAnswers(target, status); !good) return std::unexpected(good.error());
   return target;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "common/fd.h"
 #include "common/result.h"
@@ -19,11 +18,10 @@ struct AttachTarget {
   uint32_t own_pid = 0;  // in its own pid namespace
   uid_t user = 0;
   gid_t group = 0;
-  bool shares_files = true;           // its paths are those of this process
-  std::string loaded_agent;           // libjprof.so, as the JVM calls it; empty: not loaded
-  std::vector<std::string> profiles;  // the directories of the profiles that it writes
-  Fd process;                         // a pidfd: identifies the process, readable when it has ended
-  Fd temporary;                       // its /tmp, also after its end
+  bool shares_files = true;  // its paths are those of this process
+  std::string loaded_agent;  // libjprof.so, as the JVM calls it; empty: not loaded
+  Fd process;                // a pidfd: identifies the process, readable when it has ended
+  Fd temporary;              // its /tmp, also after its end
 
   bool Ended() const;
   // Where it listens. The path is valid in this process as long as the object exists.

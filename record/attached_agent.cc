@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
@@ -42,14 +43,21 @@ Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& fo
   return ParseReply(ReadSmallFile(reply), *code);
 }
 
+std::vector<std::string> FactsNamed(std::string_view key, std::string_view answer) {
+  std::vector<std::string> values;
+  for (const control::Fact& fact : control::SplitFacts(answer)) {
+    if (fact.key == key) values.push_back(fact.value);
+  }
+  return values;
+}
+
 // A stopped JVM would answer only after it is continued.
-Result<void> CallDetach(const AttachTarget& target, const AttachFolder& folder,
-                        const std::string& library) {
+Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& folder,
+                               const std::string& library) {
   const char state = procfs::ReadStatus(target.pid).state;
   if (state == 'T' || state == 't')
     return Fail("it is stopped; continue it (kill -CONT {})", target.pid);
-  const auto answer = CallAgent(target, folder, library, kDetach);
-  return answer ? Result<void>() : std::unexpected(answer.error());
+  return CallAgent(target, folder, library, kDetach);
 }
 
 // Reads as this user, writes as that of the JVM.
@@ -143,7 +151,8 @@ Result<void> AttachedAgent::Start(const fs::path& library, agent::AgentOptions o
   }
   auto answer = CallAgent(target_, folder_, library_, agent::ToString(options));
   if (!answer) return std::unexpected(answer.error());
-  facts_ = *std::move(answer);
+  for (const std::string& note : FactsNamed("note", *answer))
+    notes_.push_back(control::OneLine(note));
   return {};
 }
 
@@ -171,15 +180,14 @@ Result<fs::path> DetachAgent(const AttachTarget& target, const fs::path& out) {
   const auto done = CallDetach(target, *folder, target.loaded_agent);
   folder->Remove(target);
   if (!done) return Fail("process {}: {}", target.pid, done.error().message);
-  for (const std::string& profile : target.profiles) {
-    auto left = AttachFolder::Of(target, profile);
-    if (!left) continue;
+  const auto profile = FactsNamed("out", *done);
+  if (profile.empty()) return fs::path();
+  if (auto left = AttachFolder::Of(target, profile.front())) {
     if (auto moved = MoveProfile(target, *left, out); !moved) return std::unexpected(moved.error());
     left->Remove(target);
     return out;
   }
-  if (target.profiles.empty() || !target.shares_files) return fs::path();
-  return fs::path(target.profiles.front());
+  return target.shares_files ? fs::path(profile.front()) : fs::path();
 }
 
 Result<std::string> ParseReply(std::string_view reply, int code) {

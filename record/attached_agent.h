@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/fd.h"
 #include "common/result.h"
@@ -49,7 +50,7 @@ class AttachedAgent {
                                     const agent::AgentOptions& options);
 
   const AttachTarget& target() const { return target_; }
-  const std::string& facts() const { return facts_; }  // of the agent's answer; may be empty
+  const std::vector<std::string>& notes() const { return notes_; }  // of the agent
 
   // Has the agent stop, unless the JVM has ended, and moves the profile to its place. Error: the
   // agent may still record, or the profile is elsewhere; the message says what to do.
@@ -66,7 +67,7 @@ class AttachedAgent {
   std::filesystem::path out_;
   bool moves_ = false;   // the profile is recorded in the folder
   std::string library_;  // as the JVM calls it
-  std::string facts_;
+  std::vector<std::string> notes_;
 };
 
 // Ends the recording of an agent whose client has ended. `out`: where a profile is moved that is in

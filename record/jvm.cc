@@ -1,13 +1,9 @@
 #include "record/jvm.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
-#include "common/fd.h"
 #include "record/small_file.h"
 
 namespace jprof::record {
@@ -47,8 +43,6 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps) {
     if (IsNamed(path, "libjvm.so")) found.library = path;
     if (path.contains("/libj9vm")) found.openj9 = true;
     if (IsNamed(path, "libjprof.so")) found.agent = path;
-    if (IsNamed(path, "control") && std::ranges::count(found.files, path) == 0)
-      found.files.emplace_back(path);
   }
   return found;
 }

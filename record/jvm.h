@@ -15,10 +15,9 @@ namespace jprof::record {
 // What the memory map of a process has of a JVM. Paths are those that the process itself uses;
 // empty: not mapped.
 struct JvmMappings {
-  std::string library;             // libjvm.so
-  bool openj9 = false;             // the JVM is not HotSpot
-  std::string agent;               // libjprof.so
-  std::vector<std::string> files;  // of profiles
+  std::string library;  // libjvm.so
+  bool openj9 = false;  // the JVM is not HotSpot
+  std::string agent;    // libjprof.so
 };
 JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps);
 

@@ -71,6 +71,18 @@ std::string TargetText(const TprofRequest& request, const std::vector<std::strin
   return fmt::format("process {}", fmt::join(request.pids, ", "));
 }
 
+// For the JVMs among processes that are not started by the plan.
+void PlanAttach(const TprofRequest& request, TprofPlan& plan) {
+  plan.code = request.code;
+  if (request.no_attach || (plan.launch && !plan.whole_machine)) return;
+  if (auto agent = FindAgent(request.agent)) {
+    plan.agent = *std::move(agent);
+  } else {
+    plan.notes.push_back("the jitted code of running JVMs will have no names: " +
+                         agent.error().message);
+  }
+}
+
 // If this user may not sample the whole machine, samples the user's own processes instead.
 Result<void> LimitToPermission(TprofPlan& plan) {
   const ptm::Permission permission = ptm::SamplingPermission();
@@ -131,6 +143,7 @@ Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::
     plan.launch = *std::move(launch);
   }
   if (auto limited = LimitToPermission(plan); !limited) return std::unexpected(limited.error());
+  PlanAttach(request, plan);
   if (auto limited = LimitSampler(plan.sampling, request.force_rate, plan.notes); !limited)
     return std::unexpected(limited.error());
   return plan;

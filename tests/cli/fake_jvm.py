@@ -51,7 +51,7 @@ def options_of(text):
 
 class FakeJvm:
     def __init__(self, how):
-        self.how = how
+        self.how, self.out = how, ""
         self.server = socket.socket(socket.AF_UNIX)
         self.path = f"/tmp/.java_pid{os.getpid()}"
         self.asked = f"/tmp/.attach_pid{os.getpid()}"
@@ -94,11 +94,11 @@ class FakeJvm:
         detach = "DETACH" in options
         failed = self.how == ("stays" if detach else "refuses")
         if not detach and not failed and self.how != "mute":
-            made.profile(options["OUT"], mode="scs")
-            map_file(os.path.join(options["OUT"], "control"))
+            self.out = made.profile(options["OUT"], mode="scs")
         if self.how != "mute":
             with open(options["REPLY"], "w", encoding="utf-8") as reply:
-                reply.write("the agent is tired\n" if failed else "ok\n")
+                reply.write("the agent is tired\n" if failed
+                            else f"ok out={urllib.parse.quote(self.out)} note=a%20note\n")
         return b"0\nreturn code: %d\n" % (-1 if failed or self.how == "mute" else 0)
 
 

@@ -48,11 +48,10 @@ TEST(LoadAnswer, ARefusalIsTheTextOfTheJvm) {
 }
 
 TEST(LoadAnswer, WhatIsCutOffIsNoSuccess) {
-  for (const char* text : {"0", "0\n", "0\nretur", "0\nreturn code: ", "0\nreturn code: 0",
-                           "\n", "x\n", "99999999999\n0\n", "101\n"})
+  for (const char* text : {"0", "0\n", "0\nretur", "0\nreturn code: ", "0\nreturn code: 0", "\n",
+                           "x\n", "99999999999\n0\n", "101\n"})
     EXPECT_FALSE(ErrorOf(text).empty()) << text;
-  EXPECT_EQ(ErrorOf("0\nreturn code: 0"),
-            "process 7 gave no complete answer: '0?return code: 0'");
+  EXPECT_EQ(ErrorOf("0\nreturn code: 0"), "process 7 gave no complete answer: '0?return code: 0'");
 }
 
 // A JVM that has `answer` at the other end; ends the stream if `closes`.
@@ -79,8 +78,7 @@ TEST(ExchangeRequest, ReturnsEverythingUpToTheEnd) {
   EXPECT_EQ(*Ask("0\nreturn code: 0\n", true), "0\nreturn code: 0\n");
   const auto nothing = Ask("", true);
   ASSERT_FALSE(nothing);
-  EXPECT_EQ(nothing.error().message,
-            "process 7 ended or closed the connection before it answered");
+  EXPECT_EQ(nothing.error().message, "process 7 ended or closed the connection before it answered");
 }
 
 TEST(ExchangeRequest, DoesNotWaitForever) {

@@ -11,13 +11,10 @@ TEST(FindMappings, FindsTheLibrariesOfAJvm) {
   const JvmMappings found = Find(
       "7f00-7f10 r-xp 0 fe:01 1 /opt/jdk-17/lib/server/libjvm.so\n"
       "7f10-7f20 r-xp 0 fe:01 2 /opt/my agents/libjprof.so\n"
-      "7f20-7f30 rw-s 0 fe:01 3 /home/me/app.jprof/control\n"
-      "7f30-7f40 rw-s 1000 fe:01 3 /home/me/app.jprof/control\n"
       "7f40-7f50 rw-p 0 00:00 0 [heap]\n");
   EXPECT_EQ(found.library, "/opt/jdk-17/lib/server/libjvm.so");
   EXPECT_FALSE(found.openj9);
   EXPECT_EQ(found.agent, "/opt/my agents/libjprof.so");
-  EXPECT_EQ(found.files, std::vector<std::string>{"/home/me/app.jprof/control"});
 }
 
 TEST(FindMappings, ALibraryThatAnUpdateReplacedIsFoundToo) {
