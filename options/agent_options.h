@@ -59,7 +59,9 @@ struct AgentOptions {
   bool start = true;
   bool verbose = false;
   bool help = false;
-  std::string text;  // the whole agent string as given, for the profile
+  bool detach = false;  // in a running JVM: end its recording
+  std::string reply;    // in a running JVM: the file for the outcome
+  std::string text;     // the whole agent string as given, for the profile
 };
 
 struct Option;

@@ -26,8 +26,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
   if (!options.directory_is_made && mkdir(directory, 0755) != 0) {
     return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
   }
-  directory_fd_ = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory_fd_ < 0) return Fail("cannot open {}: {}", options.directory, ErrnoText());
+  directory_fd_.Reset(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_fd_) return Fail("cannot open {}: {}", options.directory, ErrnoText());
 
   metric_count_ = std::max(1u, options.metric_count);
   const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
@@ -35,15 +35,17 @@ Result<void> Writer::Open(const WriterOptions& options) {
   const uint64_t max_nodes = limit + node_reserve_;
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
   const bool made =
-      control_.Create(directory_fd_, kControlFile,
+      control_.Create(directory_fd_.get(), kControlFile,
                       kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
       control_.Ensure(kControlHeaderBytes) &&
-      nodes_.Create(directory_fd_, kNodesFile, max_nodes * sizeof(Node)) &&
+      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node)) &&
       nodes_.Ensure(sizeof(Node)) &&
-      (extra_bytes == 0 || extra_.Create(directory_fd_, kExtraFile, max_nodes * extra_bytes)) &&
-      methods_.Create(directory_fd_, kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
-      (!options.trace || trace_.Create(directory_fd_, kTraceFile, options.trace_bytes_limit)) &&
-      (!options.train || train_.Create(directory_fd_, kTrainFile, kMaxTrainBytes));
+      (extra_bytes == 0 ||
+       extra_.Create(directory_fd_.get(), kExtraFile, max_nodes * extra_bytes)) &&
+      methods_.Create(directory_fd_.get(), kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
+      (!options.trace ||
+       trace_.Create(directory_fd_.get(), kTraceFile, options.trace_bytes_limit)) &&
+      (!options.train || train_.Create(directory_fd_.get(), kTrainFile, kMaxTrainBytes));
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
   header_ = reinterpret_cast<ControlHeader*>(control_.data());
@@ -174,6 +176,12 @@ TrainRecord* Writer::AllocateTrain(uint32_t count) {
 void Writer::Finish(uint64_t end_ticks) {
   header_->end_ticks = end_ticks;
   header_->finished = 1;
+}
+
+void Writer::Close() {
+  for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
+  header_ = nullptr;
+  directory_fd_.Reset();
 }
 
 }  // namespace jprof::profile

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/fd.h"
 #include "common/result.h"
 #include "profile/layout.h"
 #include "profile/mapped_file.h"
@@ -68,7 +69,10 @@ class Writer {
   // Marks the profile as ended normally. Requires that no thread records any more.
   void Finish(uint64_t end_ticks);
 
-  int directory_fd() const { return directory_fd_; }
+  // Unmaps the files, which stay on disk. Nothing else may be called afterwards.
+  void Close();
+
+  int directory_fd() const { return directory_fd_.get(); }
 
  private:
   bool Grow(MappedFile& file, size_t bytes);
@@ -77,7 +81,7 @@ class Writer {
   template <typename Used, typename HasRoom>
   static bool Take(Used* used, uint64_t count, HasRoom has_room, Used* first);
 
-  int directory_fd_ = -1;
+  Fd directory_fd_;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
   ControlHeader* header_ = nullptr;

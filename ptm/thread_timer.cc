@@ -58,8 +58,9 @@ Result<void> CheckThreadTimer(const ThreadTimerSettings& what) {
   return WrongUse("{}", Explain(what.event, error, ReadMachine()));
 }
 
-int ThreadTimer::Open(const ThreadTimerSettings& what, uint64_t random) {
+int ThreadTimer::Open(const ThreadTimerSettings& what, uint64_t random, uint32_t tid) {
   Close();
+  thread_ = tid != 0 ? static_cast<pid_t>(tid) : ThreadId();
   const bool clock = IsCpuClock(what.event), time = CountsTime(what.event);
   if (what.period == 0 || (time && what.period < kShortestClockPeriod)) return EINVAL;
   period_ = what.period;
@@ -92,9 +93,10 @@ int ThreadTimer::OpenEvent(const ThreadTimerSettings& what, uint64_t first, bool
   attr.exclude_hv = user_only || (what.event.exclude & kExcludeHypervisor) != 0;
   attr.disabled = 1;
   attr.wakeup_events = 1;
-  fd_ = static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  fd_ =
+      static_cast<int>(syscall(SYS_perf_event_open, &attr, thread_, -1, -1, PERF_FLAG_FD_CLOEXEC));
   if (fd_ < 0) return errno;
-  const f_owner_ex owner = {F_OWNER_TID, ThreadId()};
+  const f_owner_ex owner = {F_OWNER_TID, thread_};
   if (fcntl(fd_, F_SETOWN_EX, &owner) != 0 || fcntl(fd_, F_SETSIG, what.signal) != 0 ||
       fcntl(fd_, F_SETFL, O_ASYNC | O_NONBLOCK) != 0) {
     const int error = errno;
@@ -110,8 +112,10 @@ int ThreadTimer::OpenTimer(const ThreadTimerSettings& what) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = what.signal;
   event.sigev_value.sival_ptr = this;
-  event.sigev_notify_thread_id = ThreadId();
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) return errno;
+  event.sigev_notify_thread_id = thread_;
+  const auto clock = static_cast<clockid_t>((~static_cast<uint32_t>(thread_) << 3) |
+                                            6);  // CPU time of that thread
+  if (timer_create(clock, &event, &timer_) != 0) return errno;
   has_timer_ = true;
   return 0;
 }

@@ -4,7 +4,8 @@
 // - CPU time is the perf event cpu-clock, exact to the microsecond. Where the kernel does not
 //   permit a user to see kernel mode, it is a POSIX CPU-time timer, which includes kernel mode but
 //   ticks only with the kernel's HZ (one signal then stands for several periods).
-// - Open, Close: the thread itself.
+// - Open: the thread itself, or another thread of the process.
+// - Close: the same, or any thread once no handler uses the timer.
 // - Start, Stop: any thread.
 // - The rest: in the signal handler, on the thread; async-signal-safe.
 #pragma once
@@ -57,9 +58,10 @@ class ThreadTimer {
   ThreadTimer(const ThreadTimer&) = delete;
   ThreadTimer& operator=(const ThreadTimer&) = delete;
 
-  // Opens it for the calling thread, stopped. `random`: any number, which determines the first
-  // periods. Returns an errno, 0 = open; EINVAL: a clock with a period below kShortestClockPeriod.
-  int Open(const ThreadTimerSettings& what, uint64_t random);
+  // Opens it for the calling thread, or for thread `tid` of this process, stopped. `random`: any
+  // number, which determines the first periods. Returns an errno, 0 = open; EINVAL: a clock with a
+  // period below kShortestClockPeriod.
+  int Open(const ThreadTimerSettings& what, uint64_t random, uint32_t tid = 0);
   // Begins with a new random first period, also after Stop.
   void Start();
   void Stop();
@@ -78,6 +80,7 @@ class ThreadTimer {
   void MapRing();
 
   int fd_ = -1;
+  pid_t thread_ = 0;  // whose it is
   bool has_timer_ = false;
   std::atomic<uint64_t> first_periods_ = 0;  // of the next signal; 0: it is not the first
   timer_t timer_ = {};

@@ -23,27 +23,29 @@ std::string FullPath(const std::string& path) {
 
 }  // namespace
 
-Agent::Agent(JavaVM* java_vm, jvmtiEnv* env, AgentOptions parsed, Plan planned, std::string made)
+Agent::Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
+             std::string made)
     : java(java_vm),
       jvmti(env),
       options(std::move(parsed)),
       plan(std::move(planned)),
       directory(std::move(made)),
       java_threads(env),
-      method_reuse(session) {}
+      method_reuse(session),
+      jni_(jni_env) {}
 
-// Steps that may fail come first, before a file is written. Capabilities are available only in
-// Agent_OnLoad. The profile has its metadata before the first event. The probe is last, because the
+// Steps that may fail come first, before a file is written. Some capabilities are available only in
+// Agent_OnLoad. The profile has its metadata before the first event. The probe is late, because the
 // VM calls it as soon as it is installed.
 Result<void> Agent::Start() {
   constexpr Result<void> (Agent::*kSteps[])() = {
-      &Agent::OpenVm,       &Agent::OpenSampling, &Agent::CollectEvents,
-      &Agent::StartSession, &Agent::StartJitLog,  &Agent::WriteMeta,
-      &Agent::Listen,       &Agent::EnableEvents, &Agent::InstallProbe,
+      &Agent::OpenVm,       &Agent::OpenSampling, &Agent::CollectEvents, &Agent::StartSession,
+      &Agent::StartJitLog,  &Agent::WriteMeta,    &Agent::Listen,        &Agent::EnableEvents,
+      &Agent::InstallProbe, &Agent::Join,
   };
   for (const auto step : kSteps) {
     if (auto done = (this->*step)(); !done) {
-      Abandon();
+      DisableEvents();
       return done;
     }
   }
@@ -51,17 +53,12 @@ Result<void> Agent::Start() {
   return {};
 }
 
-void Agent::Abandon() {
-  control.Stop();
-  if (sampling != nullptr) sampling->RestoreSignals();
-  jit_log.Abandon();
-  if (virtual_threads_ != nullptr) virtual_threads_->DisposeEnvironment();
-  vm_triggers.reset();
-  method_reuse.Unhook(jvmti);
-  jvmti->DisposeEnvironment();
-}
-
 Result<void> Agent::OpenVm() {
+  if (attached()) {
+    auto existing = ExistingThreads(jni_, jvmti);
+    if (!existing) return std::unexpected(existing.error());
+    existing_ = *std::move(existing);
+  }
   switch (plan.source) {
     case Source::kNone:
       return {};
@@ -87,6 +84,10 @@ Result<void> Agent::OpenProbe() {
     return {};
   }
   const std::string& reason = found.error().message;
+  if (attached()) {  // the capabilities of the other source are available only when the JVM starts
+    return WrongUse("no HotSpot probe: {}; start the program with `jprof callflow -- java ...`",
+                    reason);
+  }
   if (!plan.jvmti_probe) return WrongUse("no HotSpot probe: {}; use PROBE=auto", reason);
   if (plan.sampling) return WrongUse("SAMPLE needs HotSpot's probe: {}", reason);
   probe_facts_ = {"jvmti", reason, ""};
@@ -102,6 +103,7 @@ Result<void> Agent::FindHotspotProbe() {
   if (!probe) return std::unexpected(probe.error());
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
   hotspot_probe = std::make_unique<HotspotProbe>(*std::move(probe));
+  if (attached()) return hotspot_probe->FindLate(*hotspot);
   return {};
 }
 
@@ -135,9 +137,22 @@ Result<void> Agent::StartSession() {
   session_options.files.directory = directory;
   session_options.files.directory_is_made = true;
   session_options.method_filter = MethodFilter(options, jdk_packages);
+  if (attached()) ReadExistingThreads(session_options);
   engine::MethodSource* source = jvmti_probe.get();
   if (source == nullptr) source = &hotspot->vm;
-  return session.Start(std::move(session_options), source);
+  auto begun = session.Start(std::move(session_options), source);
+  started_ = begun.has_value();
+  return begun;
+}
+
+// Threads that exist are named as soon as they are recorded.
+void Agent::ReadExistingThreads(engine::SessionOptions& session_options) {
+  for (const ExistingThread& thread : existing_) early_names_[thread.native.tid] = thread.name;
+  session_options.joins_late = true;
+  session_options.name_of = [this](uint32_t tid) {
+    const auto found = early_names_.find(tid);
+    return found != early_names_.end() ? std::string_view(found->second) : std::string_view();
+  };
 }
 
 // A failure is an error only without a call tree; else the recording continues without the log.
@@ -175,7 +190,10 @@ Result<void> Agent::EnableEvents() {
   if (plan.source == Source::kSamples) {
     // Compilers then describe all locations in their code, not only safepoints.
     uint8_t* const flag = hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints");
-    if (flag != nullptr) *flag = 1;
+    if (flag != nullptr) {
+      debug_info_before_ = std::exchange(*flag, 1);
+      sets_debug_info_ = true;
+    }
   }
   events_.Install(jvmti);
   if (vm_triggers != nullptr) vm_triggers->Enable();
@@ -185,7 +203,82 @@ Result<void> Agent::EnableEvents() {
 
 Result<void> Agent::InstallProbe() {
   if (hotspot_probe == nullptr) return {};
+  if (attached()) {
+    if (plan.focus) StartFocus(jni_, jdk_packages);
+    return hotspot_probe->InstallLate(*hotspot, plan.kind, options, jni_);
+  }
   return hotspot_probe->Install(*hotspot, plan.kind, options, session);
+}
+
+// What OnVmInit does when the JVM starts.
+Result<void> Agent::Join() {
+  if (!attached()) return {};
+  if (plan.jit_log) jit_log.Join(jni_, existing_);
+  if (sampling != nullptr) JoinSampling(existing_);
+  existing_.clear();
+  return {};
+}
+
+// Events are enabled already, so that threads are not missed: a thread may have begun, or ended,
+// since the list was made.
+void Agent::JoinSampling(const std::vector<ExistingThread>& threads) {
+  sampling->ReserveEarlyThreads(threads.size());
+  for (const ExistingThread& thread : threads) {
+    engine::Thread* state = session.AttachOther(thread.native.tid);
+    if (state == nullptr) continue;
+    session.Name(state, thread.name);
+    java_threads.Keep(thread.java, reinterpret_cast<uintptr_t>(state));
+    sampling->AddEarlyThread(*state, thread.vm_thread, thread.native.stack);
+  }
+  sampling->Begin();
+}
+
+// Running threads keep their current names. A thread that ends in the meantime is not freed.
+void Agent::NameThreads(JNIEnv* jni) {
+  const engine::Session::Hold hold(session);
+  java_threads.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {
+    session.Name(reinterpret_cast<engine::Thread*>(thread), name);
+  });
+}
+
+void Agent::EndRecording(JNIEnv* jni) {
+  const std::lock_guard guard(ending_);
+  if (ended_) return;
+  ended_ = true;
+  if (started_) NameThreads(jni);
+  control.Stop();
+  if (sampling != nullptr) sampling->Stop();
+  if (started_) session.Finish();
+}
+
+void Agent::DisableEvents() {
+  events_.Uninstall(jvmti);
+  if (vm_triggers != nullptr) vm_triggers->Disable();
+  if (virtual_threads_ != nullptr) DisableVirtualThreads(virtual_threads_);
+  method_reuse.Unhook(jvmti);
+  jit_log.Disable();
+}
+
+Result<void> Agent::Withdraw(JNIEnv* jni) {
+  if (hotspot_probe != nullptr) hotspot_probe->Remove(jni);
+  if (sampling != nullptr) sampling->End();
+  if (plan.jit_log) jit_log.End(jni);
+  EndRecording(jni);
+  DisableEvents();
+  return {};
+}
+
+void Agent::Remove() {
+  control.Stop();
+  if (sampling != nullptr) sampling->End();
+  vm_triggers.reset();
+  if (started_) session.Close();
+  if (sampling != nullptr) sampling->RestoreSignals();
+  if (sets_debug_info_)
+    *hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints") = debug_info_before_;
+  jit_log.Abandon();
+  if (virtual_threads_ != nullptr) virtual_threads_->DisposeEnvironment();
+  jvmti->DisposeEnvironment();
 }
 
 void Agent::ReportStarted() const {

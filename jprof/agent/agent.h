@@ -1,15 +1,20 @@
-// The agent of one recording JVM: its parts, and the steps that start them. Agent_OnLoad creates
-// the only object. It is never freed, not even after a failed start, because probes, signal
-// handlers, hooks in the VM and callbacks may use it until the process ends.
+// The agent of one recording JVM: its parts, and the steps that start and end them. Agent_OnLoad
+// creates it when the JVM starts, Agent_OnAttach in a running JVM (attach.cc). Callbacks and signal
+// handlers find it through AgentUse. An agent that began with the JVM exists until the process
+// ends; one that was attached is freed when it is detached.
 #pragma once
 
 #include <jvmti.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "common/result.h"
 #include "jprof/agent/control.h"
+#include "jprof/agent/existing_threads.h"
 #include "jprof/agent/focus.h"
 #include "jprof/agent/hotspot_probe.h"
 #include "jprof/agent/java_threads.h"
@@ -28,14 +33,29 @@
 namespace jprof::agent {
 
 struct Agent {
-  // `made`: the profile's directory. The constructor opens nothing.
-  Agent(JavaVM* java_vm, jvmtiEnv* env, AgentOptions parsed, Plan planned, std::string made);
+  // `made`: the profile's directory. `jni_env`: null when the JVM starts, else of the calling Java
+  // thread, for Start. The constructor opens nothing.
+  Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
+        std::string made);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Call in Agent_OnLoad, after TheAgent() returns this object. After an error the program runs as
-  // without an agent: no callback, no signal handler, no listener.
+  // Call after PublishAgent. After an error the recording has ended: call Remove.
   Result<void> Start();
+
+  // Ends the recording and completes the profile, once: the VM or the program may do it at the same
+  // time. `jni`: of the calling thread.
+  void EndRecording(JNIEnv* jni);
+
+  // Detaching: Withdraw first, while this is the published agent; it ends the recording and
+  // disables all events and probes. Then WithdrawAgent, and then Remove, which restores the signal
+  // handlers and frees what the recording used. The VM is then as before Start, and the object can
+  // be deleted. Error of Withdraw: probes cannot be removed, and the recording continues.
+  Result<void> Withdraw(JNIEnv* jni);
+  void Remove();
+
+  // Whether it began in a running JVM.
+  bool attached() const { return jni_ != nullptr; }
 
   // Constant after construction.
   JavaVM* const java;
@@ -69,18 +89,27 @@ struct Agent {
   Result<void> Listen();
   Result<void> EnableEvents();
   Result<void> InstallProbe();
+  Result<void> Join();
 
+  void JoinSampling(const std::vector<ExistingThread>& threads);
   Result<void> OpenProbe();
   Result<void> FindHotspotProbe();
-  void Abandon();
+  void ReadExistingThreads(engine::SessionOptions& session_options);
+  void NameThreads(JNIEnv* jni);
+  void DisableEvents();
   void ReportStarted() const;
+
+  JNIEnv* const jni_;
 
   ProbeFacts probe_facts_ = {"none", "", ""};
   JvmtiEvents events_;
   jvmtiEnv* virtual_threads_ = nullptr;
+  std::vector<ExistingThread> existing_;         // when it was attached
+  std::map<uint32_t, std::string> early_names_;  // theirs, by tid
+  uint8_t debug_info_before_ = 0;                // the flag DebugNonSafepoints
+  bool sets_debug_info_ = false;
+  std::mutex ending_;
+  bool started_ = false, ended_ = false;
 };
-
-// The agent, for JVMTI callbacks and signal handlers. Valid after Agent_OnLoad has created it.
-Agent& TheAgent();
 
 }  // namespace jprof::agent

@@ -3,19 +3,22 @@
 
 #include <pthread.h>
 
+#include <optional>
+
 #include "common/blocked_signals.h"
 
 namespace jprof::agent {
 
-// Calls run(argument) on a detached thread with all signals blocked, so that the program's signals
-// reach the program's threads. Returns false if the system refuses another thread.
-inline bool StartBackgroundThread(const char* name, void* (*run)(void*), void* argument) {
+// Calls run(argument) on a thread with all signals blocked, so that the program's signals reach the
+// program's threads. Returns the thread, to be joined before what it uses is freed; none: the
+// system refuses another thread.
+inline std::optional<pthread_t> StartBackgroundThread(const char* name, void* (*run)(void*),
+                                                      void* argument) {
   pthread_t thread;
   const BlockedSignals blocked;
-  if (pthread_create(&thread, nullptr, run, argument) != 0) return false;
+  if (pthread_create(&thread, nullptr, run, argument) != 0) return std::nullopt;
   pthread_setname_np(thread, name);
-  pthread_detach(thread);
-  return true;
+  return thread;
 }
 
 }  // namespace jprof::agent

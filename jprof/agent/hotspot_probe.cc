@@ -33,7 +33,7 @@ Result<HotspotProbe> HotspotProbe::Find() {
   if (!image) return std::unexpected(image.error());
   const auto targets = hotspot::FindTargets(*image);
   if (!targets) return std::unexpected(targets.error());
-  return HotspotProbe{*targets, image->BuildId()};
+  return HotspotProbe{*targets, image->BuildId(), std::nullopt};
 }
 
 Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kind,
@@ -54,6 +54,30 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
                       {.train = options.train,
                        .focused = installed && !options.focus.Empty(),
                        .intrinsics = installed && options.keep_intrinsics});
+}
+
+Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {
+  const auto image = hotspot::LibjvmImage::Open();
+  if (!image) return std::unexpected(image.error());
+  auto probe = hotspot::LateProbe::Find(*image, hotspot.structs, targets);
+  if (!probe) return std::unexpected(probe.error());
+  late = *std::move(probe);
+  return {};
+}
+
+Result<void> HotspotProbe::InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
+                                       const AgentOptions& options, JNIEnv* jni) {
+  if (!options.focus.Empty())
+    PrintMessage("methods outside FOCUS are not recorded, but they run with probes");
+  if (options.keep_intrinsics)
+    PrintMessage("compiled code uses no intrinsics, and all calls are counted");
+  return late->Install(hotspot.vm, kind, {}, jni);
+}
+
+void HotspotProbe::Remove(JNIEnv* jni) {
+  if (!late) return;
+  if (!late->Remove(jni)) PrintMessage("a compilation that began before the end is still running");
+  late.reset();
 }
 
 }  // namespace jprof::agent

@@ -1,11 +1,15 @@
 // This process' HotSpot VM, and its probe if the recording needs one.
 #pragma once
 
+#include <jni.h>
+
+#include <optional>
 #include <string>
 
 #include "common/result.h"
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
+#include "jprof/hotspot/late_probe.h"
 #include "jprof/hotspot/probe.h"
 #include "jprof/hotspot/vm.h"
 #include "options/agent_options.h"
@@ -20,7 +24,7 @@ struct HotspotVm {
   static Result<HotspotVm> Open();
 };
 
-// Finds the probe without installing it. Probes may use `vm` until the process ends: never freed.
+// Finds the probe without installing it. Probes may use `vm` as long as they are installed.
 struct HotspotProbe {
   hotspot::ProbeTargets targets;
   std::string build_id;  // of libjvm.so
@@ -33,6 +37,17 @@ struct HotspotProbe {
   // uses none. A message reports what is not possible.
   Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind, const AgentOptions& options,
                        engine::Session& session) const;
+
+  // The same in a running JVM. FindLate checks, before anything is changed, what that requires.
+  // `jni`: of the calling Java thread. The compilers' code cannot be changed while they run, so
+  // FOCUS only selects what is recorded, and KEEP_INTRINSICS has no effect; a message reports that.
+  Result<void> FindLate(const HotspotVm& hotspot);
+  Result<void> InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
+                           const AgentOptions& options, JNIEnv* jni);
+  // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards.
+  void Remove(JNIEnv* jni);
+
+  std::optional<hotspot::LateProbe> late = std::nullopt;
 };
 
 }  // namespace jprof::agent

@@ -26,6 +26,12 @@ class JavaThreads {
   }
   void Forget(jthread thread) const { Keep(thread, 0); }
 
+  // Calls f(thread, name) for each live thread.
+  template <typename F>
+  void ForEachLive(JNIEnv* jni, F f) const {
+    ForEach(jni, [&](jthread thread) { f(thread, NameOf(thread)); });
+  }
+
   // Calls f(value, name) for each live thread with a value.
   template <typename F>
   void ForEachKept(JNIEnv* jni, F f) const {

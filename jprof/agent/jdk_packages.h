@@ -13,7 +13,11 @@ namespace jprof::agent {
 
 class JdkPackages {
  public:
-  // Call in VMInit. Returns false if the VM does not report them; then no class is the
+  JdkPackages() = default;
+  JdkPackages(const JdkPackages&) = delete;
+  ~JdkPackages() { delete packages_.load(); }
+
+  // Call in VMInit or later. Returns false if the VM does not report them; then no class is the
   // application's.
   bool Read(JNIEnv* jni);
 

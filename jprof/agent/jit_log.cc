@@ -6,6 +6,7 @@
 
 #include "common/method_type.h"
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
 #include "jprof/agent/jit_lines.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/native_threads.h"
@@ -41,7 +42,7 @@ Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
 
 void JitLog::SetEvents(jvmtiEnv* jvmti) {
   using Slots = jvmtiEventCallbacks;
-  JvmtiEvents events;
+  JvmtiEvents& events = events_;
   events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, OnVmInit);
   events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, OnVmDeath);
   events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, OnThreadStart);
@@ -50,6 +51,28 @@ void JitLog::SetEvents(jvmtiEnv* jvmti) {
   events.Add(JVMTI_EVENT_COMPILED_METHOD_UNLOAD, &Slots::CompiledMethodUnload, OnMethodUnload);
   events.Add(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, &Slots::DynamicCodeGenerated, OnStub);
   events.Install(jvmti);
+}
+
+void JitLog::Join(JNIEnv* jni, const std::vector<ExistingThread>& threads) {
+  if (jvmti_ == nullptr) return;
+  for (const ExistingThread& thread : threads) {
+    threads_.Keep(thread.java, thread.native.tid);
+    RecordThread(thread.native.tid, profile::kJitNamed, thread.name);
+  }
+  NameEarlyThreads(jni);
+  ReportEarlierCode(jvmti_);
+}
+
+void JitLog::End(JNIEnv* jni) {
+  if (jvmti_ == nullptr) return;
+  threads_.ForEachKept(jni, [&](uintptr_t tid, const std::string& name) {
+    RecordThread(static_cast<uint32_t>(tid), profile::kJitNamed, name);
+  });
+  writer_.End();
+}
+
+void JitLog::Disable() {
+  if (jvmti_ != nullptr) events_.Uninstall(jvmti_);
 }
 
 void JitLog::Abandon() {
@@ -77,7 +100,9 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
                           jint map_length, const jvmtiAddrLocationMap* map,
                           const void* compile_info) {
   if (length <= 0) return;
-  JitLog& log = TheAgent().jit_log;
+  const AgentUse agent;
+  if (!agent) return;
+  JitLog& log = agent->jit_log;
   JitCode code = {.address = reinterpret_cast<uint64_t>(address),
                   .length = static_cast<uint32_t>(length)};
   JvmtiString name(jvmti), signature(jvmti), class_signature(jvmti), source(jvmti);
@@ -106,12 +131,15 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
 }
 
 void JitLog::OnMethodUnload(jvmtiEnv*, jmethodID, const void* address) {
-  TheAgent().jit_log.writer_.Unload(reinterpret_cast<uint64_t>(address));
+  const AgentUse agent;
+  if (agent) agent->jit_log.writer_.Unload(reinterpret_cast<uint64_t>(address));
 }
 
 void JitLog::OnStub(jvmtiEnv*, const char* name, const void* address, jint length) {
   if (length <= 0) return;
-  JitLog& log = TheAgent().jit_log;
+  const AgentUse agent;
+  if (!agent) return;
+  JitLog& log = agent->jit_log;
   JitCode code = {.address = reinterpret_cast<uint64_t>(address),
                   .length = static_cast<uint32_t>(length),
                   .stub = true};
@@ -151,13 +179,17 @@ void JitLog::RecordThreadEnd(uint32_t tid) {
 }
 
 void JitLog::OnThreadStart(jvmtiEnv*, JNIEnv*, jthread thread) {
-  JitLog& log = TheAgent().jit_log;
+  const AgentUse agent;
+  if (!agent) return;
+  JitLog& log = agent->jit_log;
   log.threads_.Keep(thread, CurrentTid());
   log.RecordThread(CurrentTid(), profile::kJitBegan, log.threads_.NameOf(thread));
 }
 
 void JitLog::OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread thread) {
-  JitLog& log = TheAgent().jit_log;
+  const AgentUse agent;
+  if (!agent) return;
+  JitLog& log = agent->jit_log;
   log.RecordThread(CurrentTid(), profile::kJitNamed, log.threads_.NameOf(thread));
   log.threads_.Forget(thread);
   log.RecordThreadEnd(CurrentTid());
@@ -178,7 +210,9 @@ void JitLog::NameEarlyThreads(JNIEnv* jni) {
 }
 
 void JitLog::OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
-  JitLog& log = TheAgent().jit_log;
+  const AgentUse agent;
+  if (!agent) return;
+  JitLog& log = agent->jit_log;
   log.threads_.Keep(main, CurrentTid());
   log.RecordThread(CurrentTid(), profile::kJitNamed, log.threads_.NameOf(main));
   log.NameEarlyThreads(jni);
@@ -186,11 +220,8 @@ void JitLog::OnVmInit(jvmtiEnv* jvmti, JNIEnv* jni, jthread main) {
 }
 
 void JitLog::OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
-  JitLog& log = TheAgent().jit_log;
-  log.threads_.ForEachKept(jni, [&](uintptr_t tid, const std::string& name) {
-    log.RecordThread(static_cast<uint32_t>(tid), profile::kJitNamed, name);
-  });
-  log.writer_.End();
+  const AgentUse agent;
+  if (agent) agent->jit_log.End(jni);
 }
 
 }  // namespace jprof::agent

@@ -14,20 +14,27 @@
 #include <string>
 
 #include "common/result.h"
+#include "jprof/agent/existing_threads.h"
 #include "jprof/agent/java_threads.h"
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/hotspot/vm.h"
 #include "profile/jit_log.h"
 
 namespace jprof::agent {
 
-// Once started, it must exist until the process ends: events may arrive on any thread until then.
+// Once started, it must exist as long as AgentUse finds its agent: events arrive on any thread.
 class JitLog {
  public:
-  // Call once, in Agent_OnLoad. Creates the log in the directory; `with_code`: with the
-  // instructions. The callbacks find this object as TheAgent().jit_log. Error: there is no log, and
-  // the VM is unchanged.
+  // Creates the log in the directory; `with_code`: with the instructions. The callbacks find this
+  // object through AgentUse. Error: there is no log, and the VM is unchanged.
   Result<void> Start(JavaVM* java, int directory_fd, bool with_code);
-  // Call after a failed start of the agent: disables the events.
+  // Call after Start in a running JVM: adds the existing threads and the existing code.
+  void Join(JNIEnv* jni, const std::vector<ExistingThread>& threads);
+  // Completes the log; nothing is written afterwards.
+  void End(JNIEnv* jni);
+  // Disables the events; callbacks may be in progress.
+  void Disable();
+  // Call when no callback is in progress, or after a failed start: disposes of the environment.
   void Abandon();
 
  private:
@@ -53,6 +60,7 @@ class JitLog {
 
   profile::JitLogWriter writer_;
   jvmtiEnv* jvmti_ = nullptr;
+  JvmtiEvents events_;
   JavaThreads threads_;  // with their native ids
   bool with_code_ = false;
   std::optional<hotspot::Vm> vm_;  // distinguishes code of C1 and C2; none: all counts as C1's

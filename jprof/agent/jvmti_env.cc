@@ -69,4 +69,9 @@ void JvmtiEvents::Install(jvmtiEnv* jvmti) const {
   for (const jvmtiEvent event : enabled_) EnableEvent(jvmti, event);
 }
 
+void JvmtiEvents::Uninstall(jvmtiEnv* jvmti) const {
+  for (const jvmtiEvent event : enabled_)
+    jvmti->SetEventNotificationMode(JVMTI_DISABLE, event, nullptr);
+}
+
 }  // namespace jprof::agent

@@ -68,6 +68,8 @@ class JvmtiEvents {
   void AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCallback end);
 
   void Install(jvmtiEnv* jvmti) const;
+  // Disables the events. Callbacks in progress continue.
+  void Uninstall(jvmtiEnv* jvmti) const;
 
  private:
   jvmtiEventCallbacks callbacks_ = {};

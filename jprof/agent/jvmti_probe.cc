@@ -6,6 +6,7 @@
 #include <span>
 
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
@@ -37,7 +38,9 @@ void JNICALL OnMount(jvmtiEnv* jvmti, ...) {
   void* identity = nullptr;
   jvmti->GetThreadLocalStorage(thread, &identity);
   if (identity == nullptr) {
-    identity = reinterpret_cast<void*>(TheAgent().jvmti_probe->NewVirtualThreadId());
+    const AgentUse agent;
+    if (!agent) return;
+    identity = reinterpret_cast<void*>(agent->jvmti_probe->NewVirtualThreadId());
     jvmti->SetThreadLocalStorage(thread, identity);
   }
   mounted = reinterpret_cast<uint64_t>(identity);

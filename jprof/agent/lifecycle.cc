@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
 #include "jprof/agent/native_threads.h"
 
 namespace jprof::agent {
@@ -13,7 +14,9 @@ engine::Thread* ThreadIn(uintptr_t value) { return reinterpret_cast<engine::Thre
 uintptr_t ValueOf(const engine::Thread* thread) { return reinterpret_cast<uintptr_t>(thread); }
 
 // Attaches the thread before its first event, because its name is known here.
-engine::Thread* AttachCurrent(engine::Session& session) {
+engine::Thread* AttachCurrent(Agent& agent) {
+  engine::Session& session = agent.session;
+  if (agent.sampling != nullptr) agent.sampling->CurrentThread();
   engine::Thread* thread = engine::current_thread;
   const bool ended = thread != nullptr && thread->record != nullptr &&
                      thread->record->state == profile::kThreadEnded;
@@ -22,21 +25,27 @@ engine::Thread* AttachCurrent(engine::Session& session) {
 }
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread java_thread) {
-  Agent& agent = TheAgent();
-  engine::Thread* thread = AttachCurrent(agent.session);
+  const AgentUse use;
+  if (!use) return;
+  Agent& agent = *use;
+  engine::Thread* thread = AttachCurrent(agent);
   if (thread == nullptr) return;
+  thread->joined_late = false;  // no method of it is running yet
   agent.session.Name(thread, agent.java_threads.NameOf(java_thread));
   agent.java_threads.Keep(java_thread, ValueOf(thread));
   if (agent.sampling != nullptr) agent.sampling->AddThread(jni);
 }
 
 void JNICALL OnThreadEnd(jvmtiEnv*, JNIEnv*, jthread java_thread) {
-  Agent& agent = TheAgent();
+  const AgentUse use;
+  if (!use) return;
+  Agent& agent = *use;
   if (agent.sampling != nullptr) agent.sampling->RemoveThread();
   if (engine::Thread* thread = engine::current_thread) {
     agent.session.Name(thread,
                        agent.java_threads.NameOf(java_thread));  // the name may have changed
     agent.java_threads.Forget(java_thread);
+    agent.session.DetachAtExit();
   }
   agent.session.End();
 }
@@ -54,7 +63,9 @@ void NameEarlyThreads(Agent& agent, JNIEnv* jni) {
 }
 
 void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
-  Agent& agent = TheAgent();
+  const AgentUse use;
+  if (!use) return;
+  Agent& agent = *use;
   if (agent.plan.focus) StartFocus(jni, agent.jdk_packages);
   engine::Thread* thread = engine::current_thread;
   if (thread == nullptr && agent.sampling != nullptr) thread = agent.session.Attach();
@@ -71,15 +82,10 @@ void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
 }
 
 void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
-  Agent& agent = TheAgent();
-  // Running threads keep their current names. A thread that ends in the meantime is not freed.
-  const engine::Session::Hold hold(agent.session);
-  agent.java_threads.ForEachKept(jni, [&](uintptr_t thread, const std::string& name) {
-    agent.session.Name(ThreadIn(thread), name);
-  });
-  agent.control.Stop();
-  if (agent.sampling != nullptr) agent.sampling->Stop();
-  agent.session.Finish();
+  const AgentUse use;
+  if (!use) return;
+  Agent& agent = *use;
+  agent.EndRecording(jni);
 }
 
 }  // namespace

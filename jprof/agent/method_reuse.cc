@@ -1,6 +1,7 @@
 #include "jprof/agent/method_reuse.h"
 
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
 
 namespace jprof::agent {
 namespace {
@@ -9,6 +10,10 @@ namespace {
 jvmtiInterface_1& TableOf(jvmtiEnv* jvmti) {
   return *const_cast<jvmtiInterface_1*>(jvmti->functions);
 }
+
+// The VM's own functions. Set once: a call of a hook may be in progress when the agent is detached.
+decltype(jvmtiInterface_1::RedefineClasses) redefine = nullptr;
+decltype(jvmtiInterface_1::RetransformClasses) retransform = nullptr;
 
 }  // namespace
 
@@ -19,45 +24,58 @@ void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) {
   using Slots = jvmtiEventCallbacks;
   events.Add(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, &Slots::GarbageCollectionFinish, OnCollection);
   events.Add(JVMTI_EVENT_CLASS_PREPARE, &Slots::ClassPrepare, OnClassPrepare);
-  jvmtiInterface_1& table = TableOf(jvmti);
-  redefine_ = table.RedefineClasses;
-  retransform_ = table.RetransformClasses;
-  table.RedefineClasses = OnRedefine;
-  table.RetransformClasses = OnRetransform;
+  Hook(TableOf(jvmti));
+}
+
+// If another agent has hooked the table after this one, its hook calls this one's: nothing to do.
+void MethodReuse::Hook(jvmtiInterface_1& table) {
+  if (redefine == nullptr) {
+    redefine = table.RedefineClasses;
+    retransform = table.RetransformClasses;
+  }
+  if (table.RedefineClasses == redefine) table.RedefineClasses = OnRedefine;
+  if (table.RetransformClasses == retransform) table.RetransformClasses = OnRetransform;
 }
 
 void MethodReuse::Unhook(jvmtiEnv* jvmti) {
-  if (redefine_ == nullptr) return;
-  TableOf(jvmti).RedefineClasses = redefine_;
-  TableOf(jvmti).RetransformClasses = retransform_;
+  jvmtiInterface_1& table = TableOf(jvmti);
+  if (table.RedefineClasses == OnRedefine) table.RedefineClasses = redefine;
+  if (table.RetransformClasses == OnRetransform) table.RetransformClasses = retransform;
 }
 
-void MethodReuse::OnCollection(jvmtiEnv*) { ++TheAgent().method_reuse.epoch_; }
+void MethodReuse::OnCollection(jvmtiEnv*) {
+  if (const AgentUse agent; agent) ++agent->method_reuse.epoch_;
+}
 
 void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
-  MethodReuse& reuse = TheAgent().method_reuse;
+  const AgentUse agent;
+  if (!agent) return;
+  MethodReuse& reuse = agent->method_reuse;
   const uint64_t epoch = reuse.epoch_;
   if (reuse.forgotten_epoch_.exchange(epoch) != epoch) reuse.session_.ForgetMethods();
 }
 
-template <typename F>
-jvmtiError MethodReuse::Forgetting(F redefine) {
-  session_.ForgetMethods();
-  const jvmtiError error = redefine();
-  ++epoch_;
-  session_.ForgetMethods();
-  return error;
+// A redefinition may take long, and the agent may be detached and another attached meanwhile.
+void MethodReuse::Forget() {
+  const AgentUse agent;
+  if (!agent || !agent->plan.has_session()) return;
+  ++agent->method_reuse.epoch_;
+  agent->session.ForgetMethods();
 }
 
 jvmtiError MethodReuse::OnRedefine(jvmtiEnv* jvmti, jint count,
                                    const jvmtiClassDefinition* classes) {
-  MethodReuse& reuse = TheAgent().method_reuse;
-  return reuse.Forgetting([&] { return reuse.redefine_(jvmti, count, classes); });
+  Forget();
+  const jvmtiError error = redefine(jvmti, count, classes);
+  Forget();
+  return error;
 }
 
 jvmtiError MethodReuse::OnRetransform(jvmtiEnv* jvmti, jint count, const jclass* classes) {
-  MethodReuse& reuse = TheAgent().method_reuse;
-  return reuse.Forgetting([&] { return reuse.retransform_(jvmti, count, classes); });
+  Forget();
+  const jvmtiError error = retransform(jvmti, count, classes);
+  Forget();
+  return error;
 }
 
 }  // namespace jprof::agent

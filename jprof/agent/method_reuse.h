@@ -13,16 +13,16 @@
 
 namespace jprof::agent {
 
-// Callbacks find it as TheAgent().method_reuse, on Java threads and on threads of the VM. Must
-// exist until the process ends.
+// Callbacks find it through AgentUse, on Java threads and on threads of the VM.
 class MethodReuse {
  public:
   explicit MethodReuse(engine::Session& session) : session_(session) {}
 
-  // Call in Agent_OnLoad: requests the capability, adds the events, and hooks the redefinition of
+  // Requests the capability, adds the events, and hooks the redefinition of
   // classes. Redefinition has no event; all agents call it through one function table.
   void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti);
-  // Call after a failed start of the agent: restores the table.
+  // Restores the table. Calls of the hooks may be in progress; they do nothing once the agent is
+  // withdrawn.
   void Unhook(jvmtiEnv* jvmti);
 
  private:
@@ -31,14 +31,12 @@ class MethodReuse {
   static jvmtiError JNICALL OnRedefine(jvmtiEnv* jvmti, jint count,
                                        const jvmtiClassDefinition* classes);
   static jvmtiError JNICALL OnRetransform(jvmtiEnv* jvmti, jint count, const jclass* classes);
-  template <typename F>
-  jvmtiError Forgetting(F redefine);
+  static void Hook(jvmtiInterface_1& table);
+  static void Forget();
 
   engine::Session& session_;
   std::atomic<uint64_t> epoch_ = 0;            // collections and redefinitions so far
   std::atomic<uint64_t> forgotten_epoch_ = 0;  // at the last ForgetMethods
-  decltype(jvmtiInterface_1::RedefineClasses) redefine_ = nullptr;
-  decltype(jvmtiInterface_1::RetransformClasses) retransform_ = nullptr;
 };
 
 }  // namespace jprof::agent

@@ -34,6 +34,10 @@ struct Plan {
   bool has_session() const { return source != Source::kNone; }
 };
 
+// Checks whether the recording can begin in a running JVM of that Java version. Error (wrong use):
+// why not, and what is possible.
+Result<void> CheckAttach(const AgentOptions& options, int java_version);
+
 // Error (wrong use): an unknown metric, more than 8 metrics, or counters in a trace.
 Result<Plan> MakePlan(const AgentOptions& options);
 

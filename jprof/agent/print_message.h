@@ -2,10 +2,28 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace jprof::agent {
 
-// Prints "jprof: LINE" to standard error. Not from a signal handler or a probe.
+// Prints "jprof: LINE" to standard error, or passes it to the collector. Not from a signal handler
+// or a probe.
 void PrintMessage(const std::string& line);
+
+// While one exists that is `active`, messages of its thread are collected. An agent that is
+// attached reports to its client, not to the program's standard error.
+class MessageCollector {
+ public:
+  explicit MessageCollector(bool active);
+  ~MessageCollector();
+  MessageCollector(const MessageCollector&) = delete;
+  MessageCollector& operator=(const MessageCollector&) = delete;
+
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  friend void PrintMessage(const std::string& line);
+  std::vector<std::string> lines_;
+};
 
 }  // namespace jprof::agent

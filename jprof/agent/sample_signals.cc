@@ -8,6 +8,8 @@
 
 #include "common/errno_text.h"
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
+#include "jprof/agent/native_threads.h"
 #include "jprof/unwind/unwinder.h"
 #include "ptm/tsc.h"
 
@@ -18,6 +20,11 @@ Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
                         struct sigaction* before) {
   struct sigaction action = {};
   sigaction(number, nullptr, before);
+  if ((before->sa_flags & SA_SIGINFO) != 0 && before->sa_sigaction == handler) {
+    before->sa_handler = SIG_DFL;  // left behind below another handler, which is gone now
+    before->sa_flags = 0;
+    return {};
+  }
   if ((before->sa_flags & SA_SIGINFO) != 0 ||
       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)) {
     return Fail("signal {} is already used in this process; only one profiler can use it", number);
@@ -30,6 +37,20 @@ Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
   if (sigaction(number, &action, nullptr) != 0)
     return Fail("cannot handle signal {}: {}", number, ErrnoText());
   return {};
+}
+
+// Does nothing if another handler has been set meanwhile. The kernel discards the pending signals
+// of all threads when a signal is ignored: the previous action, which may end the process, does not
+// get them.
+void RestoreHandler(int number, void (*handler)(int, siginfo_t*, void*),
+                    const struct sigaction& before) {
+  struct sigaction current = {};
+  sigaction(number, nullptr, &current);
+  if ((current.sa_flags & SA_SIGINFO) == 0 || current.sa_sigaction != handler) return;
+  struct sigaction ignored = {};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(number, &ignored, nullptr);
+  sigaction(number, &before, nullptr);
 }
 
 }  // namespace
@@ -56,20 +77,21 @@ Result<void> SampleSignals::Install() {
 void SampleSignals::Restore() {
   while (installed_ > 0) {
     --installed_;
-    sigaction(kSignals[installed_], &before_[installed_], nullptr);
+    RestoreHandler(kSignals[installed_], OnSignal, before_[installed_]);
   }
 }
 
 void SampleSignals::OnSignal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
-  TheAgent().sampling->signals().Handle(number, *info, context);
+  if (const AgentUse agent; agent && agent->sampling != nullptr)
+    agent->sampling->signals().Handle(number, *info, context);
   errno = saved;
 }
 
 void SampleSignals::Handle(int number, const siginfo_t& info, const void* context) {
-  engine::Thread* thread = engine::current_thread;
-  SampledThread* sampled = CurrentSampledThread();
+  SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
+  engine::Thread* thread = engine::current_thread;
   const SampleGate::Pass pass(gate_, sampled->passage);
   const int64_t begin = ptm::ReadTsc();
   if (number != kRequestSignal) {
@@ -79,6 +101,15 @@ void SampleSignals::Handle(int number, const siginfo_t& info, const void* contex
   }
   if (!pass.allowed()) return;
   thread->record->sampling_ticks += static_cast<uint64_t>(ptm::ReadTsc() - begin);
+}
+
+SampledThread* SampleSignals::CurrentThread() {
+  if (engine::current_thread == nullptr) {
+    engine::Thread* thread = early_.Take(CurrentTid());
+    if (thread == nullptr) return nullptr;
+    engine::Session::Adopt(*thread);
+  }
+  return CurrentSampledThread();
 }
 
 void SampleSignals::TakeRequested(engine::Thread& thread, SampledThread& sampled,

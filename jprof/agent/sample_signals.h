@@ -13,6 +13,7 @@
 
 #include "common/blocked_signals.h"
 #include "common/result.h"
+#include "jprof/agent/early_threads.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/agent/sample_recorder.h"
 #include "jprof/agent/sample_timers.h"
@@ -34,17 +35,22 @@ void RequestSample(uint32_t tid);
 class SampleSignals {
  public:
   // All arguments must exist while the handler is installed.
-  SampleSignals(const SampleGate& gate, const SampleTimers& timers, SampleRecorder& recorder)
-      : gate_(gate), timers_(timers), recorder_(recorder) {}
+  SampleSignals(const SampleGate& gate, const SampleTimers& timers, SampleRecorder& recorder,
+                EarlyThreads& early)
+      : gate_(gate), timers_(timers), recorder_(recorder), early_(early) {}
   SampleSignals(const SampleSignals&) = delete;
   SampleSignals& operator=(const SampleSignals&) = delete;
   ~SampleSignals() { Restore(); }
 
-  // Installs the handler of both signals, which requires the agent's Sampling from now on. Error:
+  // Installs the handler of both signals, which does nothing while AgentUse finds no agent. Error:
   // another profiler uses one of the signals, and nothing is changed.
   Result<void> Install();
-  // Restores the previous handlers.
+  // Restores the previous handlers and discards pending signals. Call once all timers are closed
+  // and no sample is requested any more.
   void Restore();
+
+  // The calling thread's state; an early thread takes its own. Null: it is not sampled.
+  SampledThread* CurrentThread();
 
  private:
   static void OnSignal(int number, siginfo_t* info, void* context);
@@ -58,6 +64,7 @@ class SampleSignals {
   const SampleGate& gate_;
   const SampleTimers& timers_;
   SampleRecorder& recorder_;
+  EarlyThreads& early_;
   static constexpr int kSignals[] = {kTimerSignal, kRequestSignal};
   struct sigaction before_[std::size(kSignals)];
   size_t installed_ = 0;  // the number of installed handlers

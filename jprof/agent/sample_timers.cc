@@ -10,6 +10,7 @@
 #include "jprof/agent/sample_signals.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/tsc.h"
+#include "ptm/virtual_clock.h"
 
 namespace jprof::agent {
 namespace {
@@ -55,13 +56,14 @@ std::vector<uint32_t> SampleTimers::TriggersOf(const AgentOptions& options) {
   return places;
 }
 
-int SampleTimers::Open(SampledThread& sampled) {
+int SampleTimers::Open(SampledThread& sampled, uint32_t tid) {
   const uint64_t random = static_cast<uint64_t>(ptm::ReadTsc()) * 0x9e3779b97f4a7c15ull >> 20;
   int failed = 0;
   for (size_t i = 0; i < settings_.size(); ++i) {
-    const int error = sampled.timers[i].Open(settings_[i], random);
+    const int error = sampled.timers[i].Open(settings_[i], random, tid);
     if (error == 0) continue;
     failed = error;
+    if (tid != 0 && !ptm::VirtualClock::CpuNanosOf(tid)) continue;  // the thread has just ended
     if (!failure_reported_.exchange(true)) {
       PrintMessage(
           fmt::format("cannot sample by {}: {}", settings_[i].event.name, ErrnoText(error)));

@@ -27,9 +27,9 @@ class SampleTimers {
   size_t count() const { return settings_.size(); }
   uint32_t trigger(size_t timer) const { return triggers_[timer]; }
 
-  // Opens the timers of the calling thread, stopped. Returns an errno, 0 if all are open. The first
-  // failure in the process is reported to the user.
-  int Open(SampledThread& sampled);
+  // Opens the timers of thread `tid`, stopped; 0: of the calling thread. Returns an errno, 0 if all
+  // are open. The first failure of the recording is reported to the user.
+  int Open(SampledThread& sampled, uint32_t tid);
   // Closes the timers of the calling thread, which ends.
   static void Close(SampledThread& sampled);
 

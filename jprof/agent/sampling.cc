@@ -41,7 +41,7 @@ Sampling::Sampling(const AgentOptions& options, engine::Session& session,
       session_(session),
       timers_(std::move(timers), SampleTimers::TriggersOf(options)),
       recorder_(std::move(recorder)),
-      signals_(gate_, timers_, *recorder_),
+      signals_(gate_, timers_, *recorder_, early_),
       thread_(options, *this, *recorder_, session) {}
 
 Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options,
@@ -55,24 +55,43 @@ Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options,
       new Sampling(options, session, *std::move(recorder), *std::move(timers)));
 }
 
+// Makes the sampling state of a thread, with its timers; tid 0: the calling thread.
+SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBounds& stack,
+                                   uint64_t vm_thread, uint32_t tid) {
+  void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    MarkNotSampled(thread, errno);
+    return nullptr;
+  }
+  auto* sampled = new (memory) SampledThread;
+  sampled->stack = stack;
+  thread.vm_thread = vm_thread;
+  if (const int error = timers_.Open(*sampled, tid); error != 0) MarkNotSampled(thread, error);
+  return sampled;
+}
+
 void Sampling::AddThread(JNIEnv* jni) {
   engine::Thread* thread = engine::current_thread;
   if (thread == nullptr || thread->record == nullptr || thread->extension != nullptr) return;
-  void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return MarkNotSampled(*thread, errno);
   const NoSamples guard;
-  auto* sampled = new (memory) SampledThread;
-  sampled->stack = StackOfThisThread();
-  thread->vm_thread = recorder_->walker().VmThreadOf(jni);
-  if (const int error = timers_.Open(*sampled); error != 0) MarkNotSampled(*thread, error);
+  SampledThread* sampled =
+      NewThread(*thread, StackOfThisThread(), recorder_->walker().VmThreadOf(jni), 0);
+  if (sampled == nullptr) return;
   // Either Start sees this thread, or this thread sees that the gate is open.
   thread->extension = sampled;
   SampleTimers::StartOrStop(gate_, *sampled);
 }
 
+void Sampling::AddEarlyThread(engine::Thread& thread, uint64_t vm_thread,
+                              const unwind::StackBounds& stack) {
+  const uint32_t tid = thread.record->tid;
+  thread.extension = NewThread(thread, stack, vm_thread, tid);
+  if (thread.extension != nullptr) early_.Add(tid, &thread);
+}
+
 void Sampling::RemoveThread() {
-  SampledThread* sampled = CurrentSampledThread();
+  SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
   const NoSamples guard;
   SampleTimers::Close(*sampled);
@@ -98,15 +117,25 @@ void Sampling::Stop() {
   SampleTimers::StartOrStopAll(gate_, session_);
 }
 
-Result<void> Sampling::Reset() {
+bool Sampling::End() {
+  thread_.Stop();
+  Stop();
+  return AwaitNoSample();
+}
+
+bool Sampling::AwaitNoSample() {
   using namespace std::chrono_literals;
-  std::lock_guard guard(control_);
-  const bool was_running = running();
-  gate_.Close();  // the timers continue
   const auto patience = std::chrono::steady_clock::now() + 1s;
   while (!NoSampleInProgress(session_) && std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(1ms);
-  const bool none = NoSampleInProgress(session_);
+  return NoSampleInProgress(session_);
+}
+
+Result<void> Sampling::Reset() {
+  std::lock_guard guard(control_);
+  const bool was_running = running();
+  gate_.Close();  // the timers continue
+  const bool none = AwaitNoSample();
   if (none) ForgetSamples(session_, recorder_->metric_count());
   ++run_;
   if (was_running) gate_.Open();
@@ -115,7 +144,7 @@ Result<void> Sampling::Reset() {
 }
 
 void Sampling::TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature) {
-  SampledThread* sampled = CurrentSampledThread();
+  SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
   const SampleGate::Pass pass(gate_, sampled->passage);
   if (!pass.allowed()) return;

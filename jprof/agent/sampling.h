@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "common/result.h"
+#include "jprof/agent/early_threads.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/agent/sample_recorder.h"
 #include "jprof/agent/sample_signals.h"
@@ -28,26 +29,36 @@ namespace jprof::agent {
 
 class Sampling {
  public:
-  // Call once, in Agent_OnLoad. `session` must be started before the first AddThread. Once Begin
-  // was called, the object, `session` and `options` must exist until the process ends. Error: the
-  // VM or the machine does not support sampling; the message has the reason.
+  // `session` must be started before the first AddThread. `session` and `options` must exist as
+  // long as the object. Error: the VM or the machine does not support sampling; the message has the
+  // reason.
   static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options,
                                                 const hotspot::VmStructs& structs,
                                                 engine::Session& session);
 
-  // Installs the signal handler, which finds this object through TheAgent(). Error: another
+  // Installs the signal handler, which finds this object through AgentUse. Error: another
   // profiler uses the signals.
   Result<void> InstallSignals() { return signals_.Install(); }
-  // Call after a failed start of the agent.
+  // Call when no thread of `session` has timers any more.
   void RestoreSignals() { signals_.Restore(); }
 
   // Call on the thread, in callbacks of the VM. The thread is sampled between the two calls.
   void AddThread(JNIEnv* jni);
   void RemoveThread();
 
+  // The same for threads that exist when the agent is attached: call before Begin. Such a thread is
+  // sampled as soon as sampling begins; it takes its state at its first sample or event.
+  void ReserveEarlyThreads(size_t count) { early_.Reserve(count); }
+  void AddEarlyThread(engine::Thread& thread, uint64_t vm_thread, const unwind::StackBounds& stack);
+  // The state of the calling thread; null: it is not sampled.
+  SampledThread* CurrentThread() { return signals_.CurrentThread(); }
+
   // Call in the live phase: starts the background thread, and starts sampling unless DELAY or
   // NOSTART is given.
   void Begin();
+  // Stops sampling and the background thread, and waits until no sample is in progress, at most 1
+  // s. False: one still is.
+  bool End();
   // Callable any number of times, on any thread.
   void Start();
   void Stop();
@@ -66,6 +77,9 @@ class Sampling {
  private:
   Sampling(const AgentOptions& options, engine::Session& session,
            std::unique_ptr<SampleRecorder> recorder, std::vector<ptm::ThreadTimerSettings> timers);
+  SampledThread* NewThread(engine::Thread& thread, const unwind::StackBounds& stack,
+                           uint64_t vm_thread, uint32_t tid);
+  bool AwaitNoSample();
 
   const AgentOptions& options_;
   engine::Session& session_;
@@ -73,6 +87,7 @@ class Sampling {
   SampleGate gate_;
   std::atomic<uint32_t> run_ = 0;
   SampleTimers timers_;
+  EarlyThreads early_;
   std::unique_ptr<SampleRecorder> recorder_;
   SampleSignals signals_;
   SamplingThread thread_;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "common/monotonic.h"
 #include "jprof/agent/background_thread.h"
@@ -23,8 +24,18 @@ void SleepUntil(uint64_t ns) {
 }  // namespace
 
 bool SamplingThread::Start() {
-  const auto run = [](void* self) -> void* { static_cast<SamplingThread*>(self)->Run(); };
-  return StartBackgroundThread("jprof sampling", run, this);
+  const auto run = [](void* self) -> void* {
+    static_cast<SamplingThread*>(self)->Run();
+    return nullptr;
+  };
+  thread_ = StartBackgroundThread("jprof sampling", run, this);
+  return thread_.has_value();
+}
+
+void SamplingThread::Stop() {
+  stop_ = true;
+  if (thread_) pthread_join(*std::exchange(thread_, std::nullopt), nullptr);
+  if (kernel_thread_) pthread_join(*std::exchange(kernel_thread_, std::nullopt), nullptr);
 }
 
 // 1. Sleep until the next trigger is due, at most 10 ms.
@@ -34,7 +45,7 @@ bool SamplingThread::Start() {
 // 5. Request samples for IDLE and WALL.
 void SamplingThread::Run() {
   SamplingSchedule schedule(options_, NowNs());
-  for (;;) {
+  while (!stop_) {
     SleepUntil(schedule.NextWake(NowNs()));
     const uint64_t now_ns = NowNs();
     if (schedule.StartIsDue(now_ns)) sampling_.Start();
@@ -47,13 +58,12 @@ void SamplingThread::Run() {
 
 // On demand and on another thread, because parsing takes tens of milliseconds.
 void SamplingThread::ReadKernelFunctions() {
-  if (kernel_functions_read_ || !recorder_.wants_kernel_functions()) return;
-  kernel_functions_read_ = true;
+  if (kernel_thread_ || !recorder_.wants_kernel_functions()) return;
   const auto read = [](void* functions) -> void* {
     static_cast<unwind::KernelFunctions*>(functions)->Read();
     return nullptr;
   };
-  StartBackgroundThread("jprof kernel", read, &recorder_.kernel_functions());
+  kernel_thread_ = StartBackgroundThread("jprof kernel", read, &recorder_.kernel_functions());
 }
 
 void SamplingThread::RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns) {

@@ -1,7 +1,11 @@
 // The background thread of sampling, for work that a signal handler cannot do: see Run.
 #pragma once
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "jprof/agent/idle_requests.h"
 #include "jprof/agent/sampling_schedule.h"
@@ -14,16 +18,20 @@ class SampleRecorder;
 
 class SamplingThread {
  public:
-  // All arguments must exist until the process ends.
+  // All arguments must exist as long as the object.
   SamplingThread(const AgentOptions& options, Sampling& sampling, SampleRecorder& recorder,
                  engine::Session& session)
       : options_(options), sampling_(sampling), recorder_(recorder), requests_(session) {}
 
+  ~SamplingThread() { Stop(); }
+
   // Call once. Returns false if the thread cannot be created.
   bool Start();
+  // Ends the thread, within 10 ms unless the kernel's functions are being read.
+  void Stop();
 
  private:
-  [[noreturn]] void Run();
+  void Run();
   void ReadKernelFunctions();
   void RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns);
   void RequestSamples(SamplingSchedule& schedule, uint64_t now_ns);
@@ -32,7 +40,8 @@ class SamplingThread {
   Sampling& sampling_;
   SampleRecorder& recorder_;
   IdleRequests requests_;
-  bool kernel_functions_read_ = false;
+  std::atomic<bool> stop_ = false;
+  std::optional<pthread_t> thread_, kernel_thread_;
 };
 
 }  // namespace jprof::agent

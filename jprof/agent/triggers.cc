@@ -5,6 +5,7 @@
 
 #include "common/monotonic.h"
 #include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
 #include "jprof/agent/sampled_thread.h"
 
 namespace jprof::agent {
@@ -18,30 +19,40 @@ int64_t BytesFor(jlong size, uint64_t interval) {
   return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
 }
 
+constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
+
 // The callbacks.
 void JNICALL OnAllocation(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jclass type,
                           jlong size) {
-  TheAgent().vm_triggers->Allocated({jvmti, jni, object, type}, size);
+  if (const AgentUse agent; agent) agent->vm_triggers->Allocated({jvmti, jni, object, type}, size);
 }
 void JNICALL OnContendedEnter(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  const VmTriggers& triggers = *TheAgent().vm_triggers;
+  const AgentUse agent;
+  if (!agent) return;
+  const VmTriggers& triggers = *agent->vm_triggers;
   triggers.Count(TriggerKind::kMonitorContendedEnter, {jvmti, jni, object});
   triggers.BeginTiming(TriggerKind::kMonitorContendedEntered);
 }
 void JNICALL OnContendedEntered(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object) {
-  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
+  const AgentUse agent;
+  if (!agent) return;
+  agent->vm_triggers->EndTiming(TriggerKind::kMonitorContendedEntered, {jvmti, jni, object});
 }
 void JNICALL OnWait(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jlong) {
-  const VmTriggers& triggers = *TheAgent().vm_triggers;
+  const AgentUse agent;
+  if (!agent) return;
+  const VmTriggers& triggers = *agent->vm_triggers;
   triggers.Count(TriggerKind::kMonitorWait, {jvmti, jni, object});
   triggers.BeginTiming(TriggerKind::kMonitorWaited);
 }
 void JNICALL OnWaited(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jobject object, jboolean) {
-  TheAgent().vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
+  const AgentUse agent;
+  if (agent) agent->vm_triggers->EndTiming(TriggerKind::kMonitorWaited, {jvmti, jni, object});
 }
 template <TriggerKind kKind>
 void JNICALL OnClass(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass type) {
-  TheAgent().vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
+  const AgentUse agent;
+  if (agent) agent->vm_triggers->Count(kKind, {jvmti, jni, nullptr, type});
 }
 
 }  // namespace
@@ -75,14 +86,14 @@ void VmTriggers::Sample(int place, int64_t weight, const VmEvent& event) const {
 }
 
 void VmTriggers::Count(TriggerKind kind, const VmEvent& event) const {
-  SampledThread* thread = CurrentSampledThread();
+  SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || !sampling_.running()) return;
   if (IsNthEvent(*thread, place)) Sample(place, 1, event);
 }
 
 void VmTriggers::BeginTiming(TriggerKind kind) const {
-  SampledThread* thread = CurrentSampledThread();
+  SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0) return;
   thread->since_ns[place] = static_cast<uint64_t>(MonotonicNanos());
@@ -90,7 +101,7 @@ void VmTriggers::BeginTiming(TriggerKind kind) const {
 
 // A sample represents N events, so its weight is N times the measured time.
 void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
-  SampledThread* thread = CurrentSampledThread();
+  SampledThread* thread = sampling_.CurrentThread();
   const int place = IndexOf(kind);
   if (thread == nullptr || place < 0 || thread->since_ns[place] == 0) return;
   const int64_t passed_ns = MonotonicNanos() - static_cast<int64_t>(thread->since_ns[place]);
@@ -101,7 +112,7 @@ void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
 }
 
 void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
-  if (CurrentSampledThread() == nullptr || !sampling_.running()) return;
+  if (sampling_.CurrentThread() == nullptr || !sampling_.running()) return;
   if (const int place = IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
     Sample(place, BytesFor(size, triggers_[static_cast<size_t>(place)].every), event);
   }
@@ -109,7 +120,10 @@ void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
 }
 
 VmTriggers::~VmTriggers() {
-  if (jvmti_ != nullptr) jvmti_->DisposeEnvironment();
+  if (jvmti_ == nullptr) return;
+  // The interval belongs to the VM, not to an environment.
+  if (interval_set_) jvmti_->SetHeapSamplingInterval(kDefaultHeapInterval);
+  jvmti_->DisposeEnvironment();
 }
 
 Result<void> VmTriggers::Open(JavaVM* java) {
@@ -131,7 +145,7 @@ Result<void> VmTriggers::AddCapabilities() const {
               wanted.can_generate_sampled_object_alloc_events ? "allocations" : "monitors");
 }
 
-Result<void> VmTriggers::SetHeapSampling() const {
+Result<void> VmTriggers::SetHeapSampling() {
   const int place = IndexOf(TriggerKind::kAllocatedBytes);
   const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
   if (!all && place < 0) return {};
@@ -142,6 +156,7 @@ Result<void> VmTriggers::SetHeapSampling() const {
   const uint64_t interval =
       all ? 0 : std::min(triggers_[static_cast<size_t>(place)].every, kLargest);
   jvmti_->SetHeapSamplingInterval(static_cast<jint>(interval));
+  interval_set_ = true;
   return {};
 }
 
@@ -166,10 +181,18 @@ void VmTriggers::AddEvents() {
 namespace {
 
 void JNICALL OnVirtualThreadStart(jvmtiEnv* jvmti, JNIEnv*, jthread thread) {
-  TheAgent().sampling->virtual_rows().Started(ThreadName(jvmti, thread));
+  const AgentUse agent;
+  if (agent) agent->sampling->virtual_rows().Started(ThreadName(jvmti, thread));
 }
 void JNICALL OnVirtualThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
-  TheAgent().sampling->virtual_rows().Ended();
+  const AgentUse agent;
+  if (agent) agent->sampling->virtual_rows().Ended();
+}
+
+JvmtiEvents VirtualThreadEvents() {
+  JvmtiEvents events;
+  events.AddVirtualThreads(OnVirtualThreadStart, OnVirtualThreadEnd);
+  return events;
 }
 
 }  // namespace
@@ -181,10 +204,10 @@ jvmtiEnv* ReportVirtualThreads(JavaVM* java) {
     jvmti->DisposeEnvironment();
     return nullptr;
   }
-  JvmtiEvents events;
-  events.AddVirtualThreads(OnVirtualThreadStart, OnVirtualThreadEnd);
-  events.Install(jvmti);
+  VirtualThreadEvents().Install(jvmti);
   return jvmti;
 }
+
+void DisableVirtualThreads(jvmtiEnv* jvmti) { VirtualThreadEvents().Uninstall(jvmti); }
 
 }  // namespace jprof::agent

@@ -1,5 +1,5 @@
 // Samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks run
-// on the thread that the event is about and reach this object as TheAgent().vm_triggers.
+// on the thread that the event is about and reach this object through AgentUse.
 #pragma once
 
 #include <jvmti.h>
@@ -25,7 +25,7 @@ struct VmEvent {
 
 class VmTriggers {
  public:
-  // All arguments must exist until the process ends. `with_class`: adds the class of the object as
+  // All arguments must exist as long as the object. `with_class`: adds the class of the object as
   // a leaf of the stack.
   VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
       : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
@@ -33,12 +33,14 @@ class VmTriggers {
   VmTriggers& operator=(const VmTriggers&) = delete;
   ~VmTriggers();
 
-  // Call in Agent_OnLoad. Requests the capabilities of the triggers in a separate JVMTI
+  // Requests the capabilities of the triggers in a separate JVMTI
   // environment, because other parts of the agent handle some of the same events. Error: the VM
   // does not support them, or (wrong use) the triggers exclude each other.
   Result<void> Open(JavaVM* java);
   // Call after Open: enables the events.
   void Enable() const { events_.Install(jvmti_); }
+  // No callback begins from now on, but some may be in progress.
+  void Disable() const { events_.Uninstall(jvmti_); }
 
   // For the callbacks. They do nothing if the trigger was not requested.
   // Handles an event of a trigger that counts events.
@@ -54,7 +56,7 @@ class VmTriggers {
   bool Has(std::initializer_list<TriggerKind> kinds) const;
   void AddEvents();
   Result<void> AddCapabilities() const;
-  Result<void> SetHeapSampling() const;
+  Result<void> SetHeapSampling();
   bool IsNthEvent(SampledThread& thread, int place) const;
   void Sample(int place, int64_t weight, const VmEvent& event) const;
 
@@ -63,11 +65,14 @@ class VmTriggers {
   const bool with_class_;
   jvmtiEnv* jvmti_ = nullptr;
   JvmtiEvents events_;
+  bool interval_set_ = false;
 };
 
-// Call in Agent_OnLoad: enables the start and end events of virtual threads in a separate
+// Enables the start and end events of virtual threads in a separate
 // environment, so that the other events ignore virtual threads. Null: this JVM has no virtual
 // threads (before JDK 21).
 jvmtiEnv* ReportVirtualThreads(JavaVM* java);
+// Disables them again; callbacks may be in progress.
+void DisableVirtualThreads(jvmtiEnv* jvmti);
 
 }  // namespace jprof::agent

@@ -222,7 +222,9 @@ void LeaveSlow(const Event& event, int64_t now) {
   Frame* match = frame;
   while (match->method != event.method && match->method != 0) --match;
   if (match->method == 0) {
-    ++thread.timeline.record->unmatched;
+    // A method that was running when the session began, if no later one is.
+    const bool earlier = thread.joined_late && frame->method == 0;
+    if (!earlier) ++thread.timeline.record->unmatched;
     return internal::ReadLate<Recording>(&thread, now);
   }
   for (; frame != match; --frame) {

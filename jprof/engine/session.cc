@@ -18,6 +18,7 @@
 namespace jprof::engine {
 
 __thread Thread* current_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+SpinLock Session::lock_;
 
 namespace {
 
@@ -60,6 +61,14 @@ void FreeThread(Thread& thread) {
   munmap(memory, sizeof *memory);
 }
 
+// One for all sessions: a thread that exits may have been recorded by an earlier one.
+pthread_key_t at_thread_exit;
+bool MakeExitKey() {
+  static const bool made =
+      pthread_key_create(&at_thread_exit, [](void*) { Session::Detach(); }) == 0;
+  return made;
+}
+
 // Copies the thread's cursor into its timeline, and back.
 void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
 void Load(Thread& thread, const Timeline& timeline) {
@@ -98,10 +107,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
     return Fail("cannot start writing {} in {}", profile::kCompressedTraceFile,
                 options_.files.directory);
   }
-  if (pthread_key_create(&at_thread_exit_,
-                         [](void* session) { static_cast<Session*>(session)->Detach(); }) != 0) {
-    return Fail("no thread-specific key is left in this process");
-  }
+  if (!MakeExitKey()) return Fail("no thread-specific key is left in this process");
   SetSession(this);
   return {};
 }
@@ -122,7 +128,8 @@ bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
   return true;
 }
 
-Thread* Session::Attach() {
+// Makes the state of a thread, without a timeline of its own.
+Thread* Session::NewThread() {
   auto* memory = static_cast<ThreadMemory*>(Map(sizeof(ThreadMemory)));
   if (memory == nullptr) {
     ++writer_.header()->lost_threads;
@@ -137,35 +144,53 @@ Thread* Session::Attach() {
   thread->extra = writer_.extra();
   thread->random = (reinterpret_cast<uint64_t>(thread) ^ ptm::ReadTsc()) | 1;
   thread->until_timed = options_.bracket_period;
-
+  thread->joined_late = options_.joins_late;
   Timeline& timeline = thread->timeline;
   timeline.frames = timeline.cursor.top = memory->frames;
   timeline.cursor.limit = memory->frames + kFirstFrames;
+  return thread;
+}
+
+// Adds a thread to the session and, if `slot` is its owner's `current_thread`, makes it known
+// there. Without a timeline, each of its events is counted as lost, without another attempt.
+void Session::List(Thread& thread, Thread** slot) {
+  std::lock_guard guard(lock_);
+  if (thread.timeline.record != nullptr && thread.timeline.record->root != 0) {
+    threads_.push_back(thread);
+  } else {
+    thread.attention = kNotRecorded;
+    thread.next_gone = std::exchange(failed_, &thread);
+  }
+  thread.slot = slot;
+  if (slot != nullptr) *slot = &thread;
+}
+
+Thread* Session::Attach() {
+  Thread* const thread = NewThread();
+  if (thread == nullptr) return nullptr;
   const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
   uint32_t flags = options_.clock && !clocked ? uint32_t{profile::kThreadNoClock} : 0;
   if (!options_.counters.empty() && thread->counting.group.Open(options_.counters).Failed()) {
     flags |= profile::kThreadNoCounters;
   }
-  if (!OpenTimeline(timeline, flags)) {
-    // Each of its events is counted as lost, without another attempt.
-    thread->attention = kNotRecorded;
-    thread->record = timeline.record;
-    current_thread = thread;
-    return thread;
+  const bool opened = OpenTimeline(thread->timeline, flags);
+  thread->record = thread->timeline.record;
+  if (opened) {
+    thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+    prctl(PR_GET_NAME, thread->record->name);  // until the VM reports its full name
+    thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
+    Load(*thread, Timeline(thread->timeline));
   }
-  thread->record = timeline.record;
-  thread->record->tid = static_cast<uint32_t>(syscall(SYS_gettid));
-  prctl(PR_GET_NAME, thread->record->name);  // until the VM reports its full name
-  thread->record->cpu_ns_start = ptm::VirtualClock::CpuNanos();
-  Load(*thread, Timeline(timeline));
-  {
-    std::lock_guard guard(lock_);
-    threads_.push_back(*thread);
+  List(*thread, &current_thread);
+  DetachAtExit();
+  if (!opened) return thread;
+  if (options_.name_of) {
+    const std::string_view name = options_.name_of(thread->record->tid);
+    if (!name.empty()) Name(thread, name);
+  } else if (writer_.IndexOf(thread->record) == 0) {
+    // The thread that creates the VM is called main; it records before the VM can be queried.
+    Name(thread, "main");
   }
-  current_thread = thread;
-  // The thread that creates the VM is called main; it records before the VM can be queried.
-  if (writer_.IndexOf(thread->record) == 0) Name(thread, "main");
-  pthread_setspecific(at_thread_exit_, this);
   thread->counting.group.ReadAll(thread->counting.late);
   thread->counting.group.ReadAll(thread->counting.early);
   thread->last = thread->clock.Restart();
@@ -173,6 +198,30 @@ Thread* Session::Attach() {
   thread->page_seen = thread->clock.seen();
   return thread;
 }
+
+Thread* Session::AttachOther(uint32_t tid) {
+  Thread* const thread = NewThread();
+  if (thread == nullptr) return nullptr;
+  const bool opened = OpenTimeline(thread->timeline, 0);
+  thread->record = thread->timeline.record;
+  thread->page_lock = thread->clock.lock();
+  if (opened) {
+    thread->record->tid = tid;
+    thread->record->cpu_ns_start =
+        static_cast<uint64_t>(ptm::VirtualClock::CpuNanosOf(tid).value_or(0));
+    Load(*thread, Timeline(thread->timeline));
+  }
+  List(*thread, nullptr);
+  return opened ? thread : nullptr;
+}
+
+void Session::Adopt(Thread& thread) {
+  thread.slot = &current_thread;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  current_thread = &thread;
+}
+
+void Session::DetachAtExit() { pthread_setspecific(at_thread_exit, this); }
 
 bool Session::AddRow(const char* name, Timeline* timeline) {
   Frame bottom;
@@ -198,11 +247,14 @@ void Session::Name(Thread* thread, std::string_view name) {
 
 void Session::End() {
   Thread* thread = current_thread;
-  if (thread == nullptr || thread->record == nullptr) return;
-  thread->record->end_ticks = ptm::ReadTsc();
-  thread->record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
-  thread->record->state = profile::kThreadEnded;
-  NoteMultiplexing(*thread);
+  if (thread != nullptr && thread->record != nullptr) EndOf(*thread);
+}
+
+void Session::EndOf(Thread& thread) {
+  thread.record->end_ticks = ptm::ReadTsc();
+  thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
+  thread.record->state = profile::kThreadEnded;
+  NoteMultiplexing(thread);
 }
 
 // A multiplexed counter is scaled: the profile states the part of the time that it ran.
@@ -214,24 +266,53 @@ void Session::NoteMultiplexing(Thread& thread) {
   }
 }
 
+// The hold keeps the session until the thread has left it.
 void Session::Detach() {
-  Thread* thread = current_thread;
-  if (thread == nullptr) return;
-  if (thread->continuation != 0) SwitchTimeline(*thread, 0, 0);
-  End();
-  current_thread = nullptr;
-  Save(*thread);
-  EndTrace(*thread);
+  Thread* thread;
   {
     std::lock_guard guard(lock_);
-    if (thread->link.is_linked() && holds_ != 0) {
-      thread->gone = true;  // ~Hold frees it
-      thread->next_gone = std::exchange(gone_, thread);
-      return;
-    }
-    if (thread->link.is_linked()) threads_.erase(threads_.iterator_to(*thread));
+    thread = std::exchange(current_thread, nullptr);
+    if (thread == nullptr) return;
+    thread->slot = nullptr;
+    ++thread->session->holds_;
   }
-  FreeThread(*thread);
+  Session& session = *thread->session;
+  if (thread->continuation != 0) session.SwitchTimeline(*thread, 0, 0);
+  if (thread->record != nullptr) session.EndOf(*thread);
+  Save(*thread);
+  session.EndTrace(*thread);
+  {
+    std::lock_guard guard(lock_);
+    if (!thread->link.is_linked()) {
+      Thread** link = &session.failed_;
+      while (*link != thread) link = &(*link)->next_gone;
+      *link = thread->next_gone;
+    }
+    thread->gone = true;  // the last hold frees it
+    thread->next_gone = std::exchange(session.gone_, thread);
+  }
+  Hold::Drop(session);
+}
+
+void Session::Close() {
+  {
+    std::lock_guard guard(lock_);
+    const auto forget = [](Thread& thread) {
+      if (Thread** slot = std::exchange(thread.slot, nullptr))
+        __atomic_store_n(slot, nullptr, __ATOMIC_RELEASE);
+    };
+    for (Thread& thread : threads_) forget(thread);
+    for (Thread* thread = failed_; thread != nullptr; thread = thread->next_gone) forget(*thread);
+  }
+  SetSession(nullptr);
+  const timespec pause = {0, 1'000'000};
+  for (;; nanosleep(&pause, nullptr)) {
+    std::lock_guard guard(lock_);
+    if (holds_ == 0) break;
+  }
+  threads_.clear_and_dispose([](Thread* thread) { FreeThread(*thread); });
+  while (failed_ != nullptr) FreeThread(*std::exchange(failed_, failed_->next_gone));
+  writer_.Close();
 }
 
 Session::Hold::Hold(Session& session) : session_(session) {
@@ -240,16 +321,25 @@ Session::Hold::Hold(Session& session) : session_(session) {
   last_ = session.threads_.empty() ? nullptr : &session.threads_.back();
 }
 
-Session::Hold::~Hold() {
-  Thread* gone = nullptr;
-  {
-    std::lock_guard guard(session_.lock_);
-    if (--session_.holds_ != 0) return;
-    gone = std::exchange(session_.gone_, nullptr);
-    for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone)
-      session_.threads_.erase(session_.threads_.iterator_to(*thread));
+Session::Hold::~Hold() { Drop(session_); }
+
+// The session may be gone afterwards.
+void Session::Hold::Drop(Session& session) {
+  for (;;) {
+    Thread* gone = nullptr;
+    {
+      std::lock_guard guard(lock_);
+      if (session.holds_ != 1 || session.gone_ == nullptr) {
+        --session.holds_;
+        return;
+      }
+      gone = std::exchange(session.gone_, nullptr);
+      for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone) {
+        if (thread->link.is_linked()) session.threads_.erase(session.threads_.iterator_to(*thread));
+      }
+    }
+    while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
   }
-  while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
 }
 
 // The next live thread after `after` (null: the first); null: none up to the hold's last.

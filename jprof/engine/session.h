@@ -1,5 +1,5 @@
-// One recording: its files, threads, methods and clock. One object per agent, which exists until
-// the process ends. Nothing here is on the fast path.
+// One recording: its files, threads, methods and clock. One object per agent. It exists until the
+// process ends or, if the agent is detached, until Close. Nothing here is on the fast path.
 #pragma once
 
 #include <pthread.h>
@@ -32,6 +32,10 @@ struct SessionOptions {
   uint32_t bracket_period = 32;
   MethodTable::Filter method_filter;
   std::function<bool(std::string_view name)> thread_filter;
+  // The session begins while the program is running. `name_of` returns the names of the threads
+  // that exist then, by tid; empty: not known. Called in probes: must not block or allocate.
+  bool joins_late = false;
+  std::function<std::string_view(uint32_t tid)> name_of;
 };
 
 struct ClockFacts {
@@ -48,6 +52,14 @@ class Session {
 
   // The calling thread's state, created at its first event; null: it cannot be recorded.
   Thread* Attach();
+  // The state of another thread of this process, which need not know about it: for samples only, as
+  // its clock and counters are not opened. Null: it cannot be recorded.
+  Thread* AttachOther(uint32_t tid);
+  // Makes `thread`, from AttachOther, the calling thread's state. Callable in a signal handler.
+  static void Adopt(Thread& thread);
+  // Ends the state of the calling thread automatically at its exit, as for threads that called
+  // Attach. Call once on a thread that adopted its state, outside signal handlers.
+  void DetachAtExit();
   // Sets the name when it becomes known or changes; applies the thread filter. `thread` need not be
   // the calling thread.
   void Name(Thread* thread, std::string_view name);
@@ -56,7 +68,7 @@ class Session {
   void End();
   // The calling thread is gone (or is attached to the VM again): its memory is freed. Also runs
   // automatically at the native thread's exit.
-  void Detach();
+  static void Detach();
 
   // VM methods may have been freed or replaced: every thread empties its cache before its next
   // event.
@@ -64,6 +76,11 @@ class Session {
 
   // The program ends. Running threads may continue recording.
   void Finish();
+
+  // After Finish: frees the threads' memory and unmaps the files. All threads are without state
+  // then. Requires that no thread is inside a probe, in a sample, or in another function of this
+  // session except Detach and the exit of a thread.
+  void Close();
 
   // While one exists, no thread's memory is freed. The last one frees the threads that ended
   // meanwhile.
@@ -75,6 +92,7 @@ class Session {
 
    private:
     friend class Session;
+    static void Drop(Session& session);
     Session& session_;
     const Thread* last_;  // of those that existed when the hold began
   };
@@ -123,6 +141,9 @@ class Session {
   static constexpr uint32_t kParkedBuckets = 4096;
 
   Thread* Next(Thread* after, const Hold& hold);
+  Thread* NewThread();
+  void List(Thread& thread, Thread** slot);
+  void EndOf(Thread& thread);
   bool OpenTimeline(Timeline& timeline, uint32_t flags);
   bool MakeRing(Timeline& timeline, uint32_t capacity);  // trace.cc, like the next two
   void EndTrace(Thread& thread);
@@ -136,18 +157,20 @@ class Session {
   SessionOptions options_;
   MethodSource* source_ = nullptr;
   ClockFacts clock_;
-  pthread_key_t at_thread_exit_ = {};
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;
   int64_t overhead_residue_ = 0;
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
-  SpinLock lock_;  // threads_, holds_, gone_, parked timelines
+  // Guards `current_thread`, threads_, failed_, holds_, gone_, parked timelines. One for all
+  // sessions, because a thread that exits does not know whether its session is being closed.
+  static SpinLock lock_;
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
-  ThreadList threads_;  // live ones and, while there are holds, those that ended meanwhile
+  ThreadList threads_;        // live ones and, while there are holds, those that ended meanwhile
+  Thread* failed_ = nullptr;  // without a record of their own; linked by next_gone
   uint32_t holds_ = 0;
   Thread* gone_ = nullptr;  // of which those that ended
   TraceDrain drain_;

@@ -124,6 +124,10 @@ struct alignas(64) Thread {
   uint32_t method_count = 0;
   uint32_t forgets = 0;  // how often the method cache was emptied on request
   bool named = false;
+  // Its session began when methods of the thread were already running: these exit without an entry.
+  bool joined_late = false;
+  // The owner's `current_thread` while it refers to this object; null: the owner does not know it.
+  Thread** slot = nullptr;
   // Timelines.
   Timeline timeline;            // the current one; its cursor is in line 1
   Timeline carrier;             // the platform thread's own, while a virtual thread's is current

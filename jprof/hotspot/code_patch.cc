@@ -92,6 +92,19 @@ void WriteJump(uint64_t from, uint64_t to) {
   __builtin___clear_cache(code, code + kJumpBytes);
 }
 
+bool HoldsJump(uint64_t from) {
+  return std::memcmp(reinterpret_cast<const char*>(from), kJump, sizeof kJump) == 0;
+}
+
+void SetJumpTarget(uint64_t from, uint64_t to) {
+  __atomic_store_n(reinterpret_cast<uint64_t*>(from + sizeof kJump), to, __ATOMIC_SEQ_CST);
+}
+
+bool CanSetJumpTarget(uint64_t from) {
+  constexpr uint64_t kCacheLine = 64;
+  return (from + sizeof kJump) % kCacheLine <= kCacheLine - sizeof(uint64_t);
+}
+
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee) {
   std::vector<uint64_t> sites;
   for (uint64_t at = caller.begin; at + kCallBytes <= caller.begin + caller.bytes; at += kStep) {

@@ -1,5 +1,6 @@
 // Modifies the code of the loaded libjvm.so: writes jumps over whole functions, and redirects
-// calls. No instruction is ever moved. Only in Agent_OnLoad, while nothing else runs there.
+// calls. No instruction is ever moved. Only while nothing else runs there, as in Agent_OnLoad,
+// except for SetJumpTarget.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +40,14 @@ class WritableCode {
 
 // A jump to any address, kJumpBytes long. `from` must be writable and, on AArch64, a multiple of 8.
 void WriteJump(uint64_t from, uint64_t to);
+
+// Whether a jump by WriteJump is at `from`.
+bool HoldsJump(uint64_t from);
+// Changes the target of a jump that other threads may be executing: its target is a word of data,
+// which is replaced as a whole. Requires a writable jump and CanSetJumpTarget.
+void SetJumpTarget(uint64_t from, uint64_t to);
+// Whether the target of a jump at `from` is within one cache line.
+bool CanSetJumpTarget(uint64_t from);
 
 // The sites in `caller` that call the function at `callee`, or end by a jump to it.
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee);

@@ -64,7 +64,11 @@ Handlers ChooseThreads() {
   return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
 }
 
+int Nothing(char*, void*) { return 0; }
+
 }  // namespace
+
+Handlers InertHandlers() { return {Nothing, Nothing}; }
 
 void SetInterpreter(uint64_t begin, uint64_t bytes) {
   probe_globals.interpreter_begin = begin;

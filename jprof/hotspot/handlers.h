@@ -17,6 +17,9 @@ struct Handlers {
 
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
 
+// Handlers that do nothing.
+Handlers InertHandlers();
+
 // Sets the range of the interpreter, once it exists: focused handlers use the early exit only for
 // calls from there.
 void SetInterpreter(uint64_t begin, uint64_t bytes);

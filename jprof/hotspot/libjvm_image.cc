@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 namespace jprof::hotspot {
 namespace {

@@ -37,6 +37,11 @@ struct Probing {
   bool intrinsics = false;
 };
 
+// The flags of optimisations that lose events; those of C2 do not exist in a VM without it. They
+// are cleared before the probe's own flag is set.
+inline constexpr const char* kFlagsToClear[] = {"Inline", "OptimizeStringConcat",
+                                                "EliminateAutoBox"};
+
 // Sets the flags and writes the jumps. Nothing is changed if an error is returned.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
                           engine::RecordingKind kind, Probing probing);

@@ -105,5 +105,33 @@ TEST(Plan, RefusesMetricsThatCannotBeRecorded) {
   EXPECT_EQ(MakePlan(options).error().message, "a trace has one metric, time");
 }
 
+TEST(Plan, WhatMayBeginInARunningJvm) {
+  const struct {
+    const char* text;
+    int java;
+    const char* refusal;  // part of it; empty: possible
+  } cases[] = {
+      {"scs", 17, ""},
+      {"scs=ALLOCATED_BYTES,tprof", 25, ""},
+      {"tprof", 25, ""},
+      {"callflow", 17, ""},
+      {"calltree,focus=app", 23, ""},
+      {"callflow", 24, "JDK 24 and later"},
+      {"calltree", 25, "`jprof scs --pid PID`"},
+      {"trace", 17, "TRACE must begin with the JVM"},
+      {"callflow,train", 17, "TRAIN must begin with the JVM"},
+      {"callflow,probe=jvmti", 17, "PROBE=jvmti must begin with the JVM"},
+      {"calltree,sample", 17, "SAMPLE must begin with the JVM"},
+  };
+  for (const auto& [text, java, refusal] : cases) {
+    const auto options = ParseAgentOptions(text, "");
+    ASSERT_TRUE(options) << text;
+    const auto possible = CheckAttach(*options, java);
+    EXPECT_EQ(possible.has_value(), *refusal == '\0') << text << " " << java;
+    if (possible) continue;
+    EXPECT_TRUE(possible.error().message.contains(refusal)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace jprof::agent

@@ -442,6 +442,26 @@ TEST_F(EngineTest, AnExitWithoutAnEntryIsIgnoredAndCounted) {
   EXPECT_EQ(Sum().exits, 1u);
 }
 
+// The session began while methods were running: 1 and 2 exit without an entry.
+TEST_F(EngineTest, MethodsThatRanBeforeTheSessionExitWithoutALoss) {
+  SessionOptions options = Counting();
+  options.joins_late = true;
+  options.name_of = [](uint32_t) { return std::string_view("early"); };
+  Start(std::move(options));
+  Enter<CountTree>(3);
+  engine::Leave<CountTree>({Handle(4), 1, 1, 0, 0});  // a loss, as always
+  Leave<CountTree>(3);
+  engine::Leave<CountTree>({Handle(2), 1, 1, 0, 0});
+  Enter<CountTree>(3);
+  Leave<CountTree>(3);
+  engine::Leave<CountTree>({Handle(1), 1, 1, 0, 0});
+  EXPECT_EQ(current_thread->record->unmatched, 1u);
+  EXPECT_EQ(current_thread->record->healed, 0u);
+  EXPECT_STREQ(current_thread->record->name, "early");
+  EXPECT_EQ(Sum().entries, 2u);
+  EXPECT_EQ(Sum().exits, 2u);
+}
+
 TEST_F(EngineTest, FramesThatLostTheirExitsAreHealedByTheNextExitBelow) {
   Start(Counting());
   Enter<CountTree>(1);

@@ -1,13 +1,16 @@
 // Visits all threads of a session while threads begin and end.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "jprof/engine/session.h"
 
@@ -149,6 +152,85 @@ TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(visited, 0u);
+  EXPECT_EQ(Count(), 0u);
+}
+
+// The threads of a closed session go on, and are recorded by the next one.
+TEST_F(ThreadsTest, ASessionIsClosedWhileItsThreadsRun) {
+  std::binary_semaphore attached{0}, closed{0}, again{0}, end{0};
+  Thread *first = nullptr, *between = nullptr, *second = nullptr;
+  Session next;
+  std::thread runner([&] {
+    first = session_.Attach();
+    attached.release();
+    closed.acquire();
+    between = current_thread;
+    again.acquire();
+    second = next.Attach();
+    attached.release();
+    end.acquire();
+  });  // ends without Detach
+  attached.acquire();
+  session_.Finish();
+  session_.Close();
+  closed.release();
+  SessionOptions options;
+  options.files.directory = directory_ + "/next";
+  ASSERT_TRUE(next.Start(std::move(options), &source_));
+  again.release();
+  attached.acquire();
+  EXPECT_EQ(second->session, &next);
+  end.release();
+  runner.join();
+  EXPECT_NE(first, nullptr);
+  EXPECT_EQ(between, nullptr);
+  size_t count = 0;
+  next.ForEachThread([&](Thread&) { ++count; });
+  EXPECT_EQ(count, 0u);  // it was detached at its exit
+  next.Close();
+}
+
+TEST_F(ThreadsTest, ClosingWaitsForAThreadThatLeaves) {
+  for (int round = 0; round < 20; ++round) {
+    Session session;
+    SessionOptions options;
+    options.files.directory = directory_ + "/" + std::to_string(round);
+    ASSERT_TRUE(session.Start(std::move(options), &source_));
+    std::vector<std::thread> threads;
+    std::atomic<int> attached = 0;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        session.Attach();
+        ++attached;
+      });
+    }
+    while (attached < 4) std::this_thread::yield();
+    session.Finish();
+    session.Close();
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+TEST_F(ThreadsTest, AThreadAdoptsTheStateThatAnotherOneMade) {
+  std::binary_semaphore known{0}, made{0};
+  std::atomic<uint32_t> tid = 0;
+  Thread* state = nullptr;
+  std::thread owner([&] {
+    tid = static_cast<uint32_t>(gettid());
+    known.release();
+    made.acquire();
+    EXPECT_EQ(current_thread, nullptr);
+    Session::Adopt(*state);
+    session_.DetachAtExit();
+    EXPECT_EQ(current_thread, state);
+  });
+  known.acquire();
+  state = session_.AttachOther(tid);
+  ASSERT_NE(state, nullptr);
+  EXPECT_EQ(state->record->tid, tid);
+  EXPECT_EQ(Count(), 1u);
+  made.release();
+  owner.join();
   EXPECT_EQ(Count(), 0u);
 }
 

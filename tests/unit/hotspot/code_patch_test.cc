@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace jprof::hotspot {
 namespace {
@@ -104,6 +106,31 @@ TEST_F(CodePatchTest, CodeIsWritableOnlyWhileItMustBe) {
   { const WritableCode writable(code_, 1); }
   EXPECT_EXIT(write(), testing::KilledBySignal(SIGSEGV), "");
   EXPECT_FALSE(WritableCode(4096, 1));
+}
+
+TEST_F(CodePatchTest, TheTargetOfAJumpChangesWhileItRuns) {
+  const uint64_t jump = code_ + kCaller;
+  ASSERT_TRUE(CanSetJumpTarget(code_));
+  EXPECT_FALSE(CanSetJumpTarget(code_ + 48 + (kJumpBytes == 14 ? 3 : 1)));
+  EXPECT_FALSE(HoldsJump(jump));
+  const WritableCode writable(jump, kJumpBytes);
+  ASSERT_TRUE(writable);
+  WriteJump(jump, code_ + kOne);
+  ASSERT_TRUE(HoldsJump(jump));
+  ASSERT_TRUE(CanSetJumpTarget(jump));
+  std::atomic<bool> stop = false;
+  std::atomic<uint64_t> ones = 0, twos = 0, others = 0;
+  std::thread runner([&] {
+    while (!stop) {
+      const int answer = Call(kCaller);
+      ++(answer == 1 ? ones : answer == 2 ? twos : others);
+    }
+  });
+  for (int i = 0; i < 20'000 || ones == 0 || twos == 0; ++i)
+    SetJumpTarget(jump, code_ + (i % 2 == 0 ? kTwo : kOne));
+  stop = true;
+  runner.join();
+  EXPECT_EQ(others, 0u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <thread>
 
@@ -223,6 +224,30 @@ TEST_F(ThreadTimerTest, FallsBackOnlyWhereNoSourceWasChosen) {
   EXPECT_FALSE(perf_by_timer);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().kind, Error::Kind::kWrongUse);
+}
+
+TEST_F(ThreadTimerTest, AnotherThreadOpensItForAThread) {
+  for (const TimerSource source : {TimerSource::kAny, TimerSource::kPosix}) {
+    std::atomic<pid_t> tid = 0;
+    std::atomic<bool> opened = false;
+    taken = 0;
+    taken_on = 0;
+    std::thread owner([&] {
+      tid = static_cast<pid_t>(syscall(SYS_gettid));
+      while (!opened) std::this_thread::yield();
+      Burn(100 * kMillisecond);
+    });
+    while (tid == 0) std::this_thread::yield();
+    const int error = sampler_.Open({CpuClock(), 10 * kMillisecond, SIGPROF, false, source}, 12345,
+                                    static_cast<uint32_t>(tid));
+    EXPECT_EQ(error, 0);
+    sampler_.Start();
+    opened = true;
+    owner.join();
+    sampler_.Close();
+    EXPECT_GT(taken, 0);
+    EXPECT_EQ(taken_on, tid);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+// The entry point of an agent that is loaded into a running JVM. It starts a recording or, with
+// DETACH, ends it. The client that loads it gets only a return code from the JVM, so the outcome is
+// written to the file of REPLY, and nothing to the program's standard error. The environment
+// variable JPROFOPTS is ignored: it belongs to the program.
+#include <fcntl.h>
+#include <jvmti.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/control_protocol.h"
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "jprof/agent/agent_use.h"
+#include "jprof/agent/jvmti_env.h"
+#include "jprof/agent/plan.h"
+#include "jprof/agent/print_message.h"
+#include "jprof/agent/start.h"
+#include "options/agent_options.h"
+
+namespace jprof::agent {
+namespace {
+
+// The client may have made the file for the JVM's user.
+Fd OpenReply(const std::string& path) {
+  Fd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && errno == ENOENT)
+    fd.Reset(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return fd;
+}
+
+void WriteReply(int fd, std::string line) {
+  line += '\n';
+  for (std::string_view left = line; !left.empty();) {
+    const ssize_t written = write(fd, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    left.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+int MajorVersion(JavaVM* java) {
+  int major = 0;
+  if (jvmtiEnv* jvmti = NewJvmtiEnv(java)) {
+    const std::string version = SystemProperty(jvmti, "java.vm.specification.version");
+    std::from_chars(version.data(), version.data() + version.size(), major);
+    jvmti->DisposeEnvironment();
+  }
+  return major;
+}
+
+Result<std::string> Attach(JavaVM* java, JNIEnv* jni, AgentOptions options) {
+  {
+    const AgentUse agent;
+    if (agent) return WrongUse("jprof is already recording in this JVM; end that recording first");
+  }
+  if (auto possible = CheckAttach(options, MajorVersion(java)); !possible)
+    return std::unexpected(possible.error());
+  const auto directory = StartAgent(java, jni, std::move(options));
+  if (directory && directory->empty()) return Fail("the profile's directory exists (ONCE)");
+  return directory;
+}
+
+Result<std::string> Execute(JavaVM* java, const AgentOptions& options) {
+  JNIEnv* jni = nullptr;
+  if (java->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_1_6) != JNI_OK)
+    return Fail("the JVM has loaded the agent on a thread that is not a Java thread");
+  constexpr jint kReferences = 64;
+  if (jni->PushLocalFrame(kReferences) != 0) {
+    jni->ExceptionClear();
+    return Fail("the JVM has no memory for local references");
+  }
+  auto done = options.detach ? DetachAgent(jni) : Attach(java, jni, options);
+  jni->ExceptionClear();
+  jni->PopLocalFrame(nullptr);
+  return done;
+}
+
+// Executes the options. Returns the line of the reply; `failed`: it is the reason of a failure.
+std::string OutcomeOf(JavaVM* java, const AgentOptions& options, bool* failed) {
+  const MessageCollector notes(!options.reply.empty());
+  const auto done = Execute(java, options);
+  *failed = !done;
+  if (!done) return control::OneLine(done.error().message);
+  std::vector<control::Fact> facts = {{"out", *done}};
+  for (const std::string& note : notes.lines()) facts.push_back({"note", note});
+  return std::string(control::kOk) + control::JoinFacts(facts);
+}
+
+jint OnAttach(JavaVM* java, std::string_view text) {
+  const auto options = ParseAgentOptions(text, "");
+  if (!options) {
+    PrintMessage(options.error().message);
+    return JNI_ERR;
+  }
+  Fd reply;
+  if (!options->reply.empty()) {
+    reply = OpenReply(options->reply);
+    if (!reply) {
+      PrintMessage("cannot write the reply to " + options->reply + ": " + ErrnoText());
+      return JNI_ERR;
+    }
+  }
+  bool failed = false;
+  const std::string outcome = OutcomeOf(java, *options, &failed);
+  if (reply) {
+    WriteReply(reply.get(), outcome);
+  } else if (failed) {
+    PrintMessage(outcome);
+  }
+  return failed ? JNI_ERR : JNI_OK;
+}
+
+}  // namespace
+}  // namespace jprof::agent
+
+extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* text, void*) {
+  return jprof::agent::OnAttach(vm, text != nullptr ? text : "");
+}

@@ -1,0 +1,26 @@
+// The Java threads of a running JVM with their native threads, for an agent that is attached.
+#pragma once
+
+#include <jvmti.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "jprof/hotspot/native_thread.h"
+
+namespace jprof::agent {
+
+struct ExistingThread {
+  jthread java;  // a local reference
+  std::string name;
+  uint64_t vm_thread;
+  hotspot::NativeThread native;
+};
+
+// Call in the live phase on a Java thread. A thread that begins or ends meanwhile may be missing; a
+// thread that is listed may end at any time. Error: this VM does not export what is required.
+Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti);
+
+}  // namespace jprof::agent

@@ -1,0 +1,87 @@
+#include "jprof/agent/start.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
+#include "jprof/agent/print_message.h"
+#include "jprof/agent/profile_directory.h"
+
+namespace jprof::agent {
+namespace {
+
+// A child made by fork() does not have the agent's threads.
+void InChild() {
+  if (const AgentUse agent; agent) agent->control.LeaveToParent();
+  EndFork();
+}
+void HandleForks() {
+  static const int handled = pthread_atfork(BeginFork, EndFork, InChild);
+  (void)handled;
+}
+
+std::string FullPath(const std::string& path) {
+  char* full = realpath(path.c_str(), nullptr);
+  std::string result = full != nullptr ? full : path;
+  free(full);
+  return result;
+}
+
+}  // namespace
+
+Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) {
+  auto plan = MakePlan(options);
+  if (!plan) return std::unexpected(plan.error());
+  jvmtiEnv* jvmti = NewJvmtiEnv(java);
+  if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
+  if (options.interrupt_ns == 0) {  // else the command has measured it and reported the change
+    for (const std::string& line : options.lowered)
+      PrintMessage(line + "; FORCE_RATE keeps the rate");
+  }
+  auto directory = MakeProfileDirectory(options);
+  if (!directory || directory->empty()) {
+    jvmti->DisposeEnvironment();
+    return directory;
+  }
+  PublishAgent(
+      new Agent(java, jni, jvmti, std::move(options), *std::move(plan), *std::move(directory)));
+  HandleForks();
+  Result<void> started;
+  std::string made;
+  {
+    const AgentUse agent;
+    made = FullPath(agent->directory);
+    started = agent->Start();
+  }
+  if (started) return made;
+  Agent* const failed = WithdrawAgent();
+  failed->Remove();
+  if (jni != nullptr) delete failed;
+  rmdir(made.c_str());  // only if nothing was written
+  return std::unexpected(started.error());
+}
+
+Result<std::string> DetachAgent(JNIEnv* jni) {
+  std::string directory;
+  {
+    const AgentUse agent;
+    if (!agent) return WrongUse("no recording is attached to this JVM");
+    if (!agent->attached()) {
+      return WrongUse(
+          "this recording began with the JVM and ends with it; `jprof ctl` can stop its samples");
+    }
+    directory = FullPath(agent->directory);
+    if (auto withdrawn = agent->Withdraw(jni); !withdrawn)
+      return std::unexpected(withdrawn.error());
+  }
+  const std::unique_ptr<Agent> agent(WithdrawAgent());
+  agent->Remove();
+  return directory;
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,24 @@
+// Creates, publishes and removes the agent. Called in Agent_OnLoad and Agent_OnAttach, one at a
+// time.
+#pragma once
+
+#include <jvmti.h>
+
+#include <string>
+
+#include "common/result.h"
+#include "options/agent_options.h"
+
+namespace jprof::agent {
+
+// Starts a recording. `jni`: null when the JVM starts, else of the calling Java thread. Returns the
+// profile's directory; empty: another JVM uses it (ONCE), and nothing is recorded. After an error
+// the JVM runs as without an agent.
+Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options);
+
+// Ends the recording of an attached agent, completes the profile and leaves the JVM as it was
+// before. Returns the profile's directory. Error: no agent is attached, or its probes cannot be
+// removed.
+Result<std::string> DetachAgent(JNIEnv* jni);
+
+}  // namespace jprof::agent

@@ -1,0 +1,92 @@
+"""Attaches the agent to a running program by jcmd, for tests and benchmarks."""
+import contextlib
+import os
+import subprocess
+
+import child
+import jvms
+
+
+class Refused(Exception):
+    """The agent refused; the message is its reply."""
+
+
+class Program:
+    """AttachLoad, running."""
+
+    def __init__(self, lab, process):
+        self.lab, self.process, self.pid = lab, process, process.pid
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            raise SystemExit(f"FAILED: the program ended: {self.process.wait(60)}")
+        return answer
+
+    def state(self):
+        """Units of work, their CPU time in ns, wrong answers."""
+        return tuple(map(int, self.ask("state").split()))
+
+    def load(self, options):
+        """The agent's reply to these options."""
+        reply = os.path.join(self.lab.folder_of_replies, f"reply-{self.pid}")
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(reply)
+        done = child.run([self.lab.jdk.tool("jcmd"), str(self.pid), "JVMTI.agent_load",
+                          self.lab.agent, f'"{options},REPLY={reply}"'], timeout=120)
+        if not os.path.exists(reply):
+            raise SystemExit(f"FAILED: no reply to {options}: {done}")
+        with open(reply, encoding="utf-8") as f:
+            text = f.read()
+        lines = text.splitlines()
+        if len(lines) != 1 or text[-1] != "\n":
+            raise SystemExit(f"FAILED: the reply to {options} is not one line: {text!r}")
+        accepted = "return code: 0" in done.stdout
+        if accepted != lines[0].startswith("ok"):
+            raise SystemExit(f"FAILED: the reply does not match the code: {lines[0]}: {done}")
+        if not accepted:
+            raise Refused(lines[0])
+        return lines[0]
+
+    def detach(self):
+        return self.load("DETACH")
+
+    def remains(self):
+        """What a process has: threads, descriptors, mappings, resident KiB."""
+        folder = f"/proc/{self.pid}"
+        with open(f"{folder}/maps", encoding="utf-8") as f:
+            maps = f.read().splitlines()
+        with open(f"{folder}/status", encoding="utf-8") as f:
+            status = dict(line.split(":", 1) for line in f)
+        names = []
+        for fd in os.listdir(f"{folder}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                names.append(os.readlink(f"{folder}/fd/{fd}"))
+        threads = []
+        for tid in os.listdir(f"{folder}/task"):
+            with contextlib.suppress(OSError):
+                with open(f"{folder}/task/{tid}/comm", encoding="utf-8") as f:
+                    threads.append(f.read().strip())
+        return {"fds": names, "maps": maps, "threads": threads,
+                "rss": int(status["VmRSS"].split()[0])}
+
+
+@contextlib.contextmanager
+def program(lab, workers=2, flags=()):
+    """AttachLoad with this many working threads. Ends it, and checks its answers."""
+    flags = list(flags)
+    if lab.jdk.major >= 21:
+        flags.append("-XX:+EnableDynamicAgentLoading")  # else the JVM prints a warning
+    command = lab.command("AttachLoad", workers, flags=flags)
+    with child.running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True) as process:
+        if process.stdout.readline() != "ready\n":
+            raise SystemExit("FAILED: the program did not start")
+        running = Program(lab, process)
+        yield running
+        out, _ = process.communicate("end\n", timeout=120)
+        last = out.strip().splitlines()
+        if process.returncode != 0 or len(last) != 1 or last[0].split()[2] != "0":
+            raise SystemExit(f"FAILED: exit status {process.returncode}: {out}")

@@ -1,0 +1,148 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A program that an agent is attached to: its threads compute, allocate, lock, wait, throw, and
+ * begin and end, and check their own answers. Commands on standard input, one answer line each:
+ * "count N" calls counted() N times on a thread that existed before and N times on a new one;
+ * "state" prints the units of work, their CPU time in ns, and the number of wrong answers;
+ * "end" ends the program, with status 1 after a wrong answer.
+ */
+public class AttachLoad {
+    static final AtomicLong units = new AtomicLong(), cpu = new AtomicLong();
+    static final AtomicLong wrong = new AtomicLong();
+    static final Object lock = new Object();
+    static final ArrayDeque<Integer> queue = new ArrayDeque<>();
+    static long queued, taken;
+    static volatile boolean stop;
+    static volatile long sink;
+
+    static int counted(int i) {
+        return i * 31 + 7;
+    }
+
+    static void check(boolean right) {
+        if (!right) wrong.incrementAndGet();
+    }
+
+    static int fib(int n) {
+        return n < 2 ? n : fib(n - 1) + fib(n - 2);
+    }
+
+    static int thrown(int depth) {
+        if (depth == 0) throw new IllegalStateException("7");
+        try {
+            return thrown(depth - 1) + 1;
+        } catch (IllegalArgumentException never) {
+            return -1;
+        }
+    }
+
+    static int exceptions() {
+        try {
+            return thrown(8);
+        } catch (IllegalStateException e) {
+            return Integer.parseInt(e.getMessage());
+        }
+    }
+
+    static int allocation() {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 200; i++) text.append(i).append(new String("x"));
+        return text.toString().hashCode();
+    }
+
+    static final int ALLOCATED = allocation();
+
+    static void unit() {
+        check(fib(15) == 610);
+        check(exceptions() == 7);
+        check(allocation() == ALLOCATED);
+        synchronized (lock) {
+            queue.add(3);
+            queued += 3;
+            lock.notify();
+        }
+    }
+
+    static void work() {
+        java.lang.management.ThreadMXBean clock =
+                java.lang.management.ManagementFactory.getThreadMXBean();
+        long before = clock.getCurrentThreadCpuTime();
+        while (!stop) {
+            for (int i = 0; i < 50; i++) unit();
+            units.addAndGet(50);
+            long now = clock.getCurrentThreadCpuTime();
+            cpu.addAndGet(now - before);
+            before = now;
+        }
+    }
+
+    static void consume() {
+        try {
+            while (!stop) {
+                synchronized (lock) {
+                    while (queue.isEmpty() && !stop) lock.wait(50);
+                    while (!queue.isEmpty()) taken += queue.poll();
+                    check(taken == queued);
+                }
+            }
+        } catch (InterruptedException e) {
+            check(false);
+        }
+    }
+
+    static void shortThreads() {
+        try {
+            while (!stop) {
+                int[] result = new int[1];
+                Thread thread = new Thread(() -> result[0] = fib(12), "short");
+                thread.start();
+                thread.join();
+                check(result[0] == 144);
+                Thread.sleep(5);
+                if (fib(10) != 55) check(false);
+            }
+        } catch (InterruptedException e) {
+            check(false);
+        }
+    }
+
+    static void count(int n) {
+        long sum = 0;
+        for (int i = 0; i < n; i++) sum += counted(i);
+        long expected = 0;
+        for (int i = 0; i < n; i++) expected += i * 31 + 7;
+        check(sum == expected);
+        sink = sum;
+    }
+
+    public static void main(String[] args) throws Exception {
+        int workers = args.length > 0 ? Integer.parseInt(args[0]) : 2;
+        Thread[] threads = new Thread[workers + 2];
+        for (int i = 0; i < workers; i++) threads[i] = new Thread(AttachLoad::work, "worker " + i);
+        threads[workers] = new Thread(AttachLoad::consume, "consumer");
+        threads[workers + 1] = new Thread(AttachLoad::shortThreads, "starter");
+        for (Thread thread : threads) thread.start();
+        System.out.println("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = in.readLine()) != null && !line.equals("end");) {
+            if (line.startsWith("count ")) {
+                int n = Integer.parseInt(line.substring(6));
+                count(n);
+                Thread fresh = new Thread(() -> count(n), "fresh");
+                fresh.start();
+                fresh.join();
+                System.out.println("counted");
+            } else {
+                System.out.println(units.get() + " " + cpu.get() + " " + wrong.get());
+            }
+        }
+        stop = true;
+        for (Thread thread : threads) thread.join();
+        System.out.println(units.get() + " " + cpu.get() + " " + wrong.get());
+        System.exit(wrong.get() == 0 ? 0 : 1);
+    }
+}
