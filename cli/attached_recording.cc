@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/process_id.h"
 #include "cli/recording_plan.h"
 #include "cli/usage_error.h"
+#include "common/errno_text.h"
 #include "common/monotonic.h"
 #include "common/procfs.h"
 #include "record/attached_agent.h"
@@ -19,6 +21,8 @@
 
 namespace jprof::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 using record::AttachedAgent;
 using record::AttachTarget;
@@ -59,6 +63,15 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   if (attached->target().Ended())
     PrintNote(fmt::format("process {} has ended; the profile is complete up to its end", pid));
   return attached->Detach();
+}
+
+// Replaces the profile that is there, which --force allows.
+Result<void> PutInPlace(const fs::path& profile, const fs::path& place) {
+  if (profile == place) return {};
+  const auto prepared = record::PreparePlace(place, true);
+  if (prepared && rename(profile.c_str(), prepared->c_str()) == 0) return {};
+  return Fail("the profile remains in {}: {}", profile.string(),
+              prepared ? ErrnoText() : prepared.error().message);
 }
 
 }  // namespace
@@ -106,7 +119,9 @@ Result<int> RecordRunning(const RecordOptions& typed, const AttachArguments& arg
     return std::unexpected(done.error());
   if (!record::IsProfile(plan->options.out))
     return Fail("process {} has made no profile in {}", *pid, plan->options.out);
-  return record::PrintSummary(plan->options.out, plan->options) ? 0 : 2;
+  if (auto done = PutInPlace(plan->options.out, plan->place); !done)
+    return std::unexpected(done.error());
+  return record::PrintSummary(plan->place, plan->options) ? 0 : 2;
 }
 
 }  // namespace jprof::cli

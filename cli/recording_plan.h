@@ -33,6 +33,7 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
 struct AttachPlan {
   std::filesystem::path library;  // the agent
   agent::AgentOptions options;    // with those of JPROFOPTS; out: absolute
+  std::filesystem::path place;    // of the profile at the end: it may replace one there (--force)
   std::vector<std::string> notes;
 };
 

@@ -71,10 +71,11 @@ std::string TargetText(const TprofRequest& request, const std::vector<std::strin
   return fmt::format("process {}", fmt::join(request.pids, ", "));
 }
 
-// For the JVMs among processes that are not started by the plan.
+// For the sampled JVMs that run already. Without a request, those of other users' services are left
+// alone: attaching changes them, sampling does not.
 void PlanAttach(const TprofRequest& request, TprofPlan& plan) {
   plan.code = request.code;
-  if (request.no_attach || (plan.launch && !plan.whole_machine)) return;
+  if (!request.attach.value_or(!request.pids.empty())) return;
   if (auto agent = FindAgent(request.agent)) {
     plan.agent = *std::move(agent);
   } else {
@@ -104,6 +105,8 @@ Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::st
     return WrongUse("give either -p or a command, not both");
   if (request.rate != 0 && request.period != 0)
     return WrongUse("--rate and --period exclude each other");
+  if (request.attach == true && !command.empty() && !request.all)
+    return WrongUse("--attach requires -a or -p: no JVM that runs already is sampled");
   if (request.event.empty() && request.period != 0) return WrongUse("--period requires --event");
   return {};
 }

@@ -28,7 +28,7 @@ struct TprofRequest {
   bool chains = false;         // record call chains
   bool code = false;           // record the instructions of jitted methods
   bool children = false;       // load the agent into every JVM that the command starts
-  bool no_attach = false;      // do not attach the agent to JVMs that run already
+  std::optional<bool> attach;  // the agent to sampled JVMs that run already; none: with `pids`
 };
 
 struct TprofPlan {

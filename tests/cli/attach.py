@@ -19,6 +19,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, os.pardir, "e2e"))
 import child  # noqa: E402
+import made  # noqa: E402
 
 JPROF = os.path.abspath(sys.argv.pop(1))
 FAKE = [sys.executable, os.path.join(HERE, "fake_jvm.py")]
@@ -26,8 +27,7 @@ NOBODY = 65534
 
 
 def left_behind():
-    return {name for name in os.listdir("/tmp")
-            if name.startswith(("jprof-attach-", ".attach_pid"))}
+    return {name for name in os.listdir("/tmp") if name.startswith("jprof-attach-")}
 
 
 def children(pid):
@@ -51,6 +51,7 @@ class Attach(unittest.TestCase):
             [*prefix, *FAKE, how, *words], env={**self.env, **env}, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, cwd=HERE))
         self.assertEqual(process.stdout.readline(), "ready\n")
+        self.addCleanup(lambda: self.assertFalse(os.path.exists(f"/tmp/.attach_pid{process.pid}")))
         return process
 
     def jprof(self, *words, **more):
@@ -127,6 +128,40 @@ class Attach(unittest.TestCase):
         self.assertEqual(left_behind(), self.before)
         os.unlink(f"/tmp/.java_pid{jvm.pid}")
 
+    def test_force_replaces_a_profile_only_by_another(self):
+        jvm = self.fake("refuses")
+        old = made.profile(os.path.join(self.folder, "x.jprof"), mode="calltree")
+        self.refused(self.jprof("scs", "--pid", jvm.pid, "-o", "x.jprof"), 2, "--force")
+        self.refused(self.jprof("scs", "--pid", jvm.pid, "-o", "x.jprof", "--force"), 1, "tired")
+        with open(os.path.join(old, "meta.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["mode"], "calltree")
+        jvm = self.fake("good")
+        done = self.jprof("scs", "--pid", jvm.pid, "-o", "x.jprof", "--force", "--duration", 1)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("jprof: profile: x.jprof (", done.stderr)
+        with open(os.path.join(old, "meta.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["mode"], "scs")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["libjprof.so", "x.jprof"])
+
+    def test_tprof(self):
+        if not made.may_watch(JPROF):
+            self.skipTest("this user may not sample processes")
+        jvm = self.fake("good")
+        words = ("tprof", "-p", jvm.pid, "--duration", 1)
+        self.assertEqual(self.jprof(*words, "--no-attach", "-o", "one").returncode, 0)
+        self.assertFalse(os.path.exists(f"/tmp/.java_pid{jvm.pid}"))
+        done = self.jprof(*words, "--code", "-o", "two")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(self.request(jvm)[4],
+                         rf"^TPROF,OUT=[^,]*/two/jvm-{jvm.pid}\.jprof,CODE.*,REPLY=")
+        self.assertTrue(self.request(jvm)[4].startswith("DETACH"))
+        refuses = self.fake("refuses")
+        done = self.jprof("tprof", "-p", refuses.pid, "--duration", 1, "-o", "three")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(f"the jitted code of process {refuses.pid} has no names: the agent is tired",
+                      done.stdout)
+        self.refused(self.jprof("tprof", "--attach", "--", "true"), 2, "--attach requires -a or -p")
+
     def test_refusals(self):
         for how, *words in (("refuses", "the agent is tired"),
                             ("mute", "did not say why"),
@@ -157,8 +192,7 @@ class Attach(unittest.TestCase):
         jvm = self.fake("deaf")
         with child.running([JPROF, "scs", "--pid", str(jvm.pid)], cwd=self.folder, env=self.env,
                            text=True, stderr=subprocess.PIPE) as process:
-            while left_behind() == self.before or not any(
-                    ".attach" in name for name in left_behind() - self.before):
+            while not os.path.exists(f"/tmp/.attach_pid{jvm.pid}"):
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
             self.assertIn("interrupted; nothing was recorded", process.stderr.read())
