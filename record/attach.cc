@@ -202,7 +202,8 @@ Result<int> ParseLoadAnswer(std::string_view answer, uint32_t pid) {
   const auto result = TakeNumber(rest);
   if (code && result && whole.ends_with('\n')) return *result;
   while (answer.ends_with('\n')) answer.remove_suffix(1);
-  if (!code || answer.empty() || answer.starts_with(kReturned) || result)
+  const bool cut = kReturned.starts_with(answer) || answer.starts_with(kReturned);
+  if (!code || cut || result)
     return Fail("process {} gave no complete answer: '{}'", pid, control::OneLine(whole));
   return Fail("process {} cannot load the agent: {}", pid, control::OneLine(answer));
 }
