@@ -63,6 +63,8 @@ constexpr Subcommand kSubcommands[] = {
      CompareCommand},
     {kRead, "info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
     {kRead, "a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
+    {kControl, "ps", "Lists the JVMs that run", PsCommand},
+    {kControl, "detach", "Ends a recording of a running JVM whose command was killed", DetachCommand},
     {kControl, "ctl", "Starts, stops, flushes, resets or queries the recording in a running JVM",
      CtlCommand},
     {kShell, "completion", "Prints the completion script for bash, zsh or fish", CompletionCommand},

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "cli/attached_recording.h"
 #include "cli/commands.h"
 #include "cli/record_options.h"
 #include "cli/recording_plan.h"
@@ -55,7 +56,10 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
 }
 
 Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,
-                           const Command& command) {
+                           const AttachArguments& attach, const Command& command) {
+  const auto good = CheckAttach(sub, typed, attach, command);
+  if (!good) return std::unexpected(good.error());
+  if (!attach.pid.empty()) return RecordRunning(typed, attach);
   const auto checked = CheckCommand(sub, command);
   if (!checked) return std::unexpected(checked.error());
   return Record(typed, command);
@@ -87,13 +91,16 @@ Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub
                         const Command& command) {
   sub.footer(
       fmt::format("Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
-                  "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}",
+                  "any other command profiles the JVMs that it starts:  jprof {0} -- mvn test\n"
+                  "or a JVM that runs already:  jprof {0} [options] --pid PID --duration 30{1}",
                   sub.get_name(), help));
   sub.prefix_command();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<RecordOptions>();
   typed->options.mode = mode;
   AddOptions(sub, *typed);
-  return [&sub, typed, &command] { return CheckAndRecord(sub, *typed, command); };
+  auto attach = std::make_shared<AttachArguments>();
+  AddAttachOptions(sub, mode, *attach);
+  return [&sub, typed, attach, &command] { return CheckAndRecord(sub, *typed, *attach, command); };
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/recording_plan.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -73,6 +74,14 @@ Result<agent::AgentOptions> CheckMemory(agent::AgentOptions& typed, agent::Agent
   return all;
 }
 
+// Where a running JVM records. A profile that --force replaces is kept until there is a new one,
+// because the JVM may refuse the agent.
+Result<fs::path> PlaceOf(const agent::AgentOptions& options, bool force) {
+  auto place = PreparePlace(options.out, false);
+  if (place || !force) return place;
+  return PreparePlace(fmt::format("{}.new-{}", options.out, getpid()), false);
+}
+
 bool AnyTable() {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
@@ -127,6 +136,26 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   if (!launch) return std::unexpected(launch.error());
   return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes),
                        library->filename().string()};
+}
+
+Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& name) {
+  const auto library = FindAgent(typed.agent);
+  if (!library) return std::unexpected(library.error());
+  auto resolved = Resolve(typed);
+  if (!resolved) return std::unexpected(resolved.error());
+  std::string& out = resolved->options.out;
+  if (out.empty()) out = FreePlace(name).string();
+  auto options = WithEnvironment(resolved->options);
+  if (options) options = CheckTimers(resolved->options, *std::move(options), resolved->notes);
+  if (options)
+    options = CheckMemory(resolved->options, *std::move(options), typed.force, resolved->notes);
+  if (!options) return std::unexpected(options.error());
+  const auto place = PlaceOf(*options, typed.force);
+  if (!place) return std::unexpected(place.error());
+  fs::path final_place = fs::absolute(options->out).lexically_normal();
+  options->out = place->string();
+  return AttachPlan{*library, *std::move(options), std::move(final_place),
+                    std::move(resolved->notes)};
 }
 
 std::string UncalibratedNote(agent::Mode mode) {

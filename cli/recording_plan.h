@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,17 @@ Result<void> CheckCommand(const CLI::App& sub, const Command& command);
 // path of a directory inside one that the caller makes later, and it is not checked.
 Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& command,
                                     bool inside = false);
+
+// A recording of a JVM that runs.
+struct AttachPlan {
+  std::filesystem::path library;  // the agent
+  agent::AgentOptions options;    // with those of JPROFOPTS; out: absolute
+  std::filesystem::path place;    // of the profile at the end: it may replace one there (--force)
+  std::vector<std::string> notes;
+};
+
+// As PlanRecording. `name`: the default name of the profile, without ".jprof".
+Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& name);
 
 // The message about times without a calibration table; empty: there is one, or no times.
 std::string UncalibratedNote(agent::Mode mode);

@@ -91,6 +91,12 @@ Action TprofCommand(CLI::App& sub, const Command& command) {
   sub.add_flag("--code", r.code, "Record the instructions of jitted methods, for --annotate");
   sub.add_flag("--children", r.children,
                "Record the names of jitted code in every JVM that the command starts");
+  sub.add_flag_callback(
+      "--attach", [&r] { r.attach = true; },
+      "Load the agent into sampled JVMs that run already, so that their jitted code has names "
+      "(default with -p only)");
+  sub.add_flag_callback(
+      "--no-attach", [&r] { r.attach = false; }, "With -p: leave these JVMs alone");
   sub.add_option("-o,--output", r.out, "The recording's directory")->type_name("DIR");
   sub.add_option("--agent", r.agent, "libjprof.so (JPROF_AGENT, else that of this installation)")
       ->type_name("LIB");

@@ -112,6 +112,14 @@ std::string_view WordAt(std::string_view text, int index) {
   return text.substr(0, text.find_first_of(kBlanks));
 }
 
+// A field of /proc/PID/stat, counted from 1. The second one is a name in parentheses that may
+// contain blanks and parentheses.
+std::optional<uint64_t> StatField(std::string_view stat, int field) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == stat.npos) return std::nullopt;
+  return NumberAt<uint64_t>(WordAt(stat.substr(name_end), field - 2));
+}
+
 // Removes a number and the character after it from the text.
 bool TakeNumber(std::string_view& text, uint64_t& value, int base, char behind) {
   const char* end = text.data() + text.size();
@@ -155,6 +163,10 @@ std::optional<Mapping> ParseMapping(std::string_view line) {
 std::string_view StatField(std::string_view stat, int number) {
   const size_t name_end = stat.rfind(')');
   return name_end == stat.npos ? std::string_view() : WordAt(stat.substr(name_end), number - 2);
+}
+
+std::optional<uint64_t> StatNumber(std::string_view stat, int number) {
+  return NumberAt<uint64_t>(StatField(stat, number));
 }
 
 }  // namespace
@@ -201,12 +213,16 @@ Status ParseStatus(std::string_view text) {
     return NumberAt<uint64_t>(WordAt(FieldOf(text, name).value_or(""), index), base);
   };
   const auto user = number("Uid", 1);  // real, effective, saved, of the file system
-  const std::string_view pids = FieldOf(text, "NSpid").value_or("");  // outermost namespace first
+  const std::string_view state = FieldOf(text, "State").value_or("");  // "S (sleeping)"
+  const std::string_view pids = FieldOf(text, "NSpid").value_or("");   // outermost namespace first
   Status status;
   status.parent = static_cast<uint32_t>(number("PPid", 0).value_or(0));
   if (user) status.user = static_cast<uid_t>(*user);
+  status.group = static_cast<gid_t>(number("Gid", 1).value_or(0));
   status.own_pid = NumberAt<uint32_t>(pids.substr(pids.find_last_of(" \t") + 1)).value_or(0);
   status.capabilities = number("CapEff", 0, 16).value_or(0);
+  status.caught = number("SigCgt", 0, 16).value_or(0);
+  if (!state.empty()) status.state = state.front();
   return status;
 }
 
@@ -216,9 +232,7 @@ std::optional<uid_t> Owner(uint32_t pid, const std::string& root) {
   return status.st_uid;
 }
 
-std::optional<uint64_t> ParseStartTime(std::string_view stat) {
-  return NumberAt<uint64_t>(StatField(stat, 22));
-}
+std::optional<uint64_t> ParseStartTime(std::string_view stat) { return StatNumber(stat, 22); }
 
 bool Runs(uint32_t pid, const std::string& root) {
   const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
@@ -228,9 +242,31 @@ bool Runs(uint32_t pid, const std::string& root) {
 
 uint64_t CpuNanos(uint32_t pid, const std::string& root) {
   const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
-  const uint64_t ticks = NumberAt<uint64_t>(StatField(stat, 14)).value_or(0) +
-                         NumberAt<uint64_t>(StatField(stat, 15)).value_or(0);
+  const uint64_t ticks = StatNumber(stat, 14).value_or(0) + StatNumber(stat, 15).value_or(0);
   return ticks * (1'000'000'000 / static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK))));
+}
+
+bool SharesFiles(uint32_t pid, const std::string& root) {
+  const auto same = [&](const char* name) {
+    struct stat theirs = {}, ours = {};
+    return stat((Directory(pid, root) + name).c_str(), &theirs) == 0 &&
+           stat((Directory(kSelf, root) + name).c_str(), &ours) == 0 &&
+           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+  };
+  return same("/ns/mnt") && same("/root");
+}
+
+// The fields 14 (user time), 15 (system time) and 22 (start), in clock ticks.
+std::optional<Times> ReadTimes(uint32_t pid, const std::string& root) {
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
+  const auto start = ParseStartTime(stat);
+  const auto user = StatNumber(stat, 14), system = StatNumber(stat, 15);
+  const auto up = NumberAt<uint64_t>(ReadSmallFile(root + "/uptime"));
+  if (!start || !user || !system || !up) return std::nullopt;
+  return Times{
+      .running = std::max(0.0, static_cast<double>(*up) - static_cast<double>(*start) / ticks),
+      .cpu = static_cast<double>(*user + *system) / ticks};
 }
 
 std::vector<Mapping> ParseMaps(std::string_view text) {

@@ -50,8 +50,13 @@ std::string EnvironmentAtStart(uint32_t pid, std::string_view name,
 struct Status {
   uint32_t parent = 0;
   std::optional<uid_t> user;  // effective; none: there is no such process
+  gid_t group = 0;            // effective
   uint32_t own_pid = 0;       // in the process's own pid namespace; 0: unknown
   uint64_t capabilities = 0;  // effective
+  uint64_t caught = 0;        // signals with a handler; bit 0 is signal 1
+  char state = 0;             // R, S, D, T (stopped), Z (ended) ...; 0: unknown
+
+  bool Catches(int signal) const { return (caught >> (signal - 1) & 1) != 0; }
 };
 Status ReadStatus(uint32_t pid, const std::string& root = kRoot);
 Status ParseStatus(std::string_view text);
@@ -59,6 +64,16 @@ Status ParseStatus(std::string_view text);
 // The owner of the process's directory: root if the process is not dumpable, for example after a
 // change of user.
 std::optional<uid_t> Owner(uint32_t pid, const std::string& root = kRoot);
+
+// Whether a path means the same file to the process and to this one: both have the same root
+// directory and mount namespace. False if it cannot be read.
+bool SharesFiles(uint32_t pid, const std::string& root = kRoot);
+
+struct Times {
+  double running = 0;  // seconds since the start
+  double cpu = 0;      // seconds of CPU time of all threads
+};
+std::optional<Times> ReadTimes(uint32_t pid, const std::string& root = kRoot);
 
 // When a process started, in clock ticks after boot: with the pid it identifies a process.
 std::optional<uint64_t> ParseStartTime(std::string_view stat);
@@ -74,6 +89,7 @@ struct Mapping {
   uint64_t offset = 0, inode = 0;
   std::string path;  // empty: anonymous memory
 };
+// A file that was removed since has " (deleted)" at the end of its path, as the kernel writes it.
 // Skips lines that cannot be parsed.
 std::vector<Mapping> ParseMaps(std::string_view text);
 Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root = kRoot);

@@ -61,22 +61,29 @@ std::string ShortName(std::string_view name) {
   return std::string(name.substr(name.find_last_of("./") + 1));
 }
 
-// The main class, module or jar of a java command; empty: it has none.
-std::string JavaMain(const std::vector<std::string>& command) {
+constexpr std::string_view kModule = "--module=";
+
+// Which word of a java command is its main class, module or jar; the number of words: none.
+size_t MainAt(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     const std::string_view argument = command[i];
-    constexpr std::string_view kModule = "--module=";
-    if (argument.starts_with(kModule)) return ShortName(argument.substr(kModule.size()));
-    if (argument == "-jar" || argument == "-m" || argument == "--module") {
-      return i + 1 < command.size() ? ShortName(command[i + 1]) : "";
-    }
+    if (argument.starts_with(kModule)) return i;
+    if (argument == "-jar" || argument == "-m" || argument == "--module") return i + 1;
     if (TakesNextArgument(argument)) {
       ++i;
     } else if (!argument.starts_with('-') && !argument.starts_with('@')) {
-      return ShortName(argument);
+      return i;
     }
   }
-  return "";
+  return command.size();
+}
+
+// Empty: it has none.
+std::string JavaMain(const std::vector<std::string>& command) {
+  const size_t at = MainAt(command);
+  if (at >= command.size()) return "";
+  const std::string_view main = command[at];
+  return ShortName(main.starts_with(kModule) ? main.substr(kModule.size()) : main);
 }
 
 }  // namespace
@@ -85,6 +92,15 @@ std::string ProfileName(const std::vector<std::string>& command) {
   if (command.empty()) return "";
   const std::string main = IsJava(command) ? JavaMain(command) : "";
   return main.empty() ? fs::path(command.front()).filename().string() : main;
+}
+
+std::string CommandText(const std::vector<std::string>& command) {
+  const size_t at = IsJava(command) ? MainAt(command) : 0;
+  std::string text;
+  for (size_t i = at < command.size() ? at : 0; i < command.size(); ++i) {
+    text += (text.empty() ? "" : " ") + command[i];
+  }
+  return text;
 }
 
 bool OnlyAsksTheVm(const std::vector<std::string>& command) {

@@ -26,11 +26,13 @@ Interruption::Interruption() {
   last_number = 0;
   Take(SIGINT, before_int_);
   Take(SIGTERM, before_term_);
+  Take(SIGHUP, before_hup_);
 }
 
 Interruption::~Interruption() {
   sigaction(SIGINT, &before_int_, nullptr);
   sigaction(SIGTERM, &before_term_, nullptr);
+  sigaction(SIGHUP, &before_hup_, nullptr);
 }
 
 int Interruption::Number() { return last_number; }

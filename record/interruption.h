@@ -1,6 +1,6 @@
-// SIGINT and SIGTERM as a state that a loop polls. While an Interruption exists, they do not end
-// this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in the
-// programs that are started.
+// SIGINT, SIGTERM and SIGHUP as a state that a loop polls. While an Interruption exists, they do
+// not end this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in
+// the programs that are started.
 #pragma once
 
 #include <signal.h>
@@ -22,7 +22,7 @@ class Interruption {
   static void PassTo(const HeldProgram& program);
 
  private:
-  struct sigaction before_int_ = {}, before_term_ = {};
+  struct sigaction before_int_ = {}, before_term_ = {}, before_hup_ = {};
 };
 
 }  // namespace jprof::record

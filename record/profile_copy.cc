@@ -50,20 +50,6 @@ int CopyRange(int from, int to, off_t at, off_t end) {
   return 0;
 }
 
-int CopyData(int from, int to, off_t size) {
-  if (ftruncate(to, size) != 0) return errno;
-  for (off_t at = 0; at < size;) {
-    const off_t data = lseek(from, at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return 0;            // only a hole is left
-    if (data < 0) return CopyRange(from, to, at, size);  // no holes are known
-    const off_t hole = lseek(from, data, SEEK_HOLE);
-    const off_t end = hole < 0 ? size : std::min(hole, size);
-    if (const int error = CopyRange(from, to, data, end); error != 0) return error;
-    at = std::max(end, data + 1);
-  }
-  return 0;
-}
-
 // A file that does not exist or is not a regular file is left out.
 int CopyFile(const fs::path& from, const fs::path& to) {
   const Fd source(open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -79,6 +65,20 @@ int CopyFile(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+int CopyData(int from, int to, off_t size) {
+  if (ftruncate(to, size) != 0) return errno;
+  for (off_t at = 0; at < size;) {
+    const off_t data = lseek(from, at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return 0;            // only a hole is left
+    if (data < 0) return CopyRange(from, to, at, size);  // no holes are known
+    const off_t hole = lseek(from, data, SEEK_HOLE);
+    const off_t end = hole < 0 ? size : std::min(hole, size);
+    if (const int error = CopyRange(from, to, data, end); error != 0) return error;
+    at = std::max(end, data + 1);
+  }
+  return 0;
+}
 
 Result<void> CopyProfile(const fs::path& from, const fs::path& to) {
   if (mkdir(to.c_str(), 0755) != 0) return Fail("cannot make {}: {}", to.string(), ErrnoText());

@@ -1,6 +1,8 @@
 // Copies a profile.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 
 #include "common/result.h"
@@ -11,5 +13,9 @@ namespace jprof::record {
 // regular files that belong to a profile (profile/files.h), with their holes, and as they are at
 // this moment if the profile is being written. Error: the copy is incomplete.
 Result<void> CopyProfile(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// Copies the first `size` bytes of an open file into an empty one, with their holes. Returns an
+// errno; 0: done.
+int CopyData(int from, int to, off_t size);
 
 }  // namespace jprof::record

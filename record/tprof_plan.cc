@@ -74,6 +74,19 @@ std::string TargetText(const TprofRequest& request, const std::vector<std::strin
   return fmt::format("process {}", fmt::join(request.pids, ", "));
 }
 
+// For the sampled JVMs that run already. Without a request, those of other users' services are left
+// alone: attaching changes them, sampling does not.
+void PlanAttach(const TprofRequest& request, TprofPlan& plan) {
+  plan.code = request.code;
+  if (!request.attach.value_or(!request.pids.empty())) return;
+  if (auto agent = FindAgent(request.agent)) {
+    plan.agent = *std::move(agent);
+  } else {
+    plan.notes.push_back("the jitted code of running JVMs will have no names: " +
+                         agent.error().message);
+  }
+}
+
 // If this user may not sample the whole machine, samples the user's own processes instead.
 Result<void> LimitToPermission(TprofPlan& plan) {
   const ptm::Permission permission = ptm::SamplingPermission();
@@ -95,6 +108,8 @@ Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::st
     return WrongUse("give either -p or a command, not both");
   if (request.rate != 0 && request.period != 0)
     return WrongUse("--rate and --period exclude each other");
+  if (request.attach == true && !command.empty() && !request.all)
+    return WrongUse("--attach requires -a or -p: no JVM that runs already is sampled");
   if (request.event.empty() && request.period != 0) return WrongUse("--period requires --event");
   return {};
 }
@@ -134,6 +149,7 @@ Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::
     plan.launch = *std::move(launch);
   }
   if (auto limited = LimitToPermission(plan); !limited) return std::unexpected(limited.error());
+  PlanAttach(request, plan);
   if (auto limited = LimitSampler(plan.sampling, request.force_rate, plan.notes); !limited)
     return std::unexpected(limited.error());
   return plan;

@@ -28,6 +28,7 @@ struct TprofRequest {
   bool chains = false;         // record call chains
   bool code = false;           // record the instructions of jitted methods
   bool children = false;       // load the agent into every JVM that the command starts
+  std::optional<bool> attach;  // the agent to sampled JVMs that run already; none: with `pids`
 };
 
 struct TprofPlan {
@@ -38,6 +39,8 @@ struct TprofPlan {
   double delay = 0;                 // seconds before the first sample
   double duration = 0;              // seconds; 0: until the command ends, or Ctrl-C
   std::string command;              // for the header
+  std::filesystem::path agent;      // for the sampled JVMs that run already; empty: none
+  bool code = false;                // have these log the instructions of jitted methods
   std::vector<std::string> notes;
 };
 

@@ -14,6 +14,7 @@
 #include "record/launcher.h"
 #include "record/recording_files.h"
 #include "record/sample_recorder.h"
+#include "record/tprof_jvms.h"
 
 namespace jprof::record {
 namespace {
@@ -85,6 +86,14 @@ class Recording {
     return written;
   }
 
+  Result<void> AttachAgents() {
+    if (plan_.agent.empty()) return {};
+    const TprofJvmOptions options = {
+        .agent = plan_.agent, .out = plan_.out, .pids = plan_.sampling.pids, .code = plan_.code};
+    jvms_.Attach(options, notes_);
+    return {};
+  }
+
   Result<void> Start() {
     if (plan_.delay > 0) {
       if (auto released = Release(); !released) return released;
@@ -112,11 +121,18 @@ class Recording {
     const uint64_t end = MonotonicNow();
     Drain(0);
     std::ranges::move(recorder_.foreign_jit().CopyTo(plan_.out), std::back_inserter(notes_));
+    jvms_.Detach(notes_);
     if (Interruption::Number() != 0) EndProgram();
     if (auto closed = writer_.Close(end); !closed) return std::unexpected(closed.error());
     if (auto written = WriteRecordingMeta(plan_, notes_); !written)
       return std::unexpected(written.error());
     return outcome_ && Interruption::Number() == 0 ? outcome_->ExitCode() : 0;
+  }
+
+  // After a step that failed.
+  std::unexpected<Error> Abandon(const Error& error) {
+    jvms_.Detach(notes_);
+    return std::unexpected(error);
   }
 
  private:
@@ -163,6 +179,7 @@ class Recording {
   std::optional<ptm::CpuSampler> sampler_;
   profile::SampleWriter writer_;
   SampleRecorder recorder_{writer_};
+  TprofJvms jvms_;
 };
 
 }  // namespace
@@ -171,8 +188,8 @@ Result<int> RecordTprof(const TprofPlan& plan) {
   const Interruption guard;
   Recording recording(plan);
   for (const auto step : {&Recording::HoldProgram, &Recording::OpenSampler, &Recording::CreateFiles,
-                          &Recording::Start}) {
-    if (auto done = (recording.*step)(); !done) return std::unexpected(done.error());
+                          &Recording::AttachAgents, &Recording::Start}) {
+    if (auto done = (recording.*step)(); !done) return recording.Abandon(done.error());
   }
   recording.Watch();
   return recording.Finish();

@@ -1,7 +1,9 @@
 #include "common/procfs.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,6 +75,46 @@ TEST_F(ProcfsTest, ReadsAStatus) {
   EXPECT_EQ(status.user, 2u);
   EXPECT_EQ(status.own_pid, 1u);
   EXPECT_EQ(status.capabilities, 0x1ffffffffffu);
+}
+
+TEST_F(ProcfsTest, AStatusHasTheStateTheGroupAndTheCaughtSignals) {
+  const Status status = ParseStatus(
+      "State:\tT (stopped)\nGid:\t1\t12\t3\t4\nSigIgn:\t000000000000ffff\n"
+      "SigCgt:\t2000000181005ccf\n");
+  EXPECT_EQ(status.state, 'T');
+  EXPECT_EQ(status.group, 12u);
+  EXPECT_TRUE(status.Catches(SIGQUIT));
+  EXPECT_TRUE(status.Catches(SIGHUP));
+  EXPECT_FALSE(status.Catches(SIGTRAP));
+  EXPECT_TRUE(status.Catches(62));
+  EXPECT_FALSE(status.Catches(64));
+  EXPECT_FALSE(ParseStatus("").Catches(SIGQUIT));
+}
+
+TEST_F(ProcfsTest, TimesComeFromTheStatLine) {
+  const long tick = sysconf(_SC_CLK_TCK);
+  Write("uptime", "100.25 3.00\n");
+  Write("5/stat", fmt::format("5 (a ) b) S 1 5 5 0 -1 0 0 0 0 0 {} {} 7 7 20 0 1 0 {} 9 9\n",
+                              2 * tick, tick, 40 * tick));
+  const auto times = ReadTimes(5, root_);
+  ASSERT_TRUE(times);
+  EXPECT_DOUBLE_EQ(times->running, 60);
+  EXPECT_DOUBLE_EQ(times->cpu, 3);
+  EXPECT_FALSE(ReadTimes(6, root_));
+}
+
+TEST_F(ProcfsTest, SharesFilesOnlyWithTheSameRootAndMountNamespace) {
+  for (const char* path : {"self/ns/mnt", "self/root/x", "5/ns/mnt", "6/root/x"}) Write(path, "");
+  fs::create_directory_symlink(root_ + "/self/root", root_ + "/5/root");
+  fs::create_directory(root_ + "/6/ns");
+  fs::create_symlink(root_ + "/self/ns/mnt", root_ + "/6/ns/mnt");
+  EXPECT_FALSE(SharesFiles(5, root_));  // another mount namespace
+  EXPECT_FALSE(SharesFiles(6, root_));  // another root directory
+  EXPECT_FALSE(SharesFiles(7, root_));
+  fs::remove(root_ + "/5/ns/mnt");
+  fs::create_symlink(root_ + "/self/ns/mnt", root_ + "/5/ns/mnt");
+  EXPECT_TRUE(SharesFiles(5, root_));
+  EXPECT_TRUE(SharesFiles(static_cast<uint32_t>(getpid())));
 }
 
 TEST_F(ProcfsTest, AStatusOfNoProcessIsEmpty) {

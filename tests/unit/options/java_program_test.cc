@@ -38,5 +38,16 @@ TEST(OnlyAsksTheVm, IsAJavaCommandWithoutAProgram) {
     EXPECT_FALSE(OnlyAsksTheVm(command));
 }
 
+TEST(CommandText, BeginsWithTheMainClassOrJarOfJava) {
+  for (const auto& [command, text] : std::vector<std::pair<Words, std::string>>{
+           {{"java", "-cp", "app.jar", "com.acme.Main", "-x", "y"}, "com.acme.Main -x y"},
+           {{"/jdk/bin/java", "-Xmx1g", "-jar", "/x/app.jar", "b"}, "/x/app.jar b"},
+           {{"java", "--module=m/com.acme.Main", "1"}, "--module=m/com.acme.Main 1"},
+           {{"java", "-version"}, "java -version"},
+           {{"javac", "A.java"}, "javac A.java"},
+           {{}, ""}})
+    EXPECT_EQ(CommandText(command), text);
+}
+
 }  // namespace
 }  // namespace jprof::agent

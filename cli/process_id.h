@@ -1,0 +1,21 @@
+// Process ids on the command line.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+#include "common/result.h"
+
+namespace jprof::cli {
+
+// `list`: the command that lists the processes in question. Wrong use: not a process id.
+inline Result<uint32_t> ParsePid(const std::string& text, const char* list) {
+  int32_t pid = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, pid);
+  if (error == std::errc() && rest == end && pid > 0) return static_cast<uint32_t>(pid);
+  return WrongUse("'{}' is not a process id; `{}` lists them", text, list);
+}
+
+}  // namespace jprof::cli

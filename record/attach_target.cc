@@ -1,0 +1,121 @@
+#include "record/attach_target.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <initializer_list>
+
+#include "common/control_protocol.h"
+#include "common/errno_text.h"
+#include "common/procfs.h"
+#include "record/jvm.h"
+
+namespace jprof::record {
+namespace {
+
+std::string ProgramName(uint32_t pid) { return control::OneLine(procfs::ThreadName(pid, pid)); }
+
+Result<void> CheckOwner(uint32_t pid, const procfs::Status& status) {
+  if (!status.user || status.state == 'Z' || status.state == 'X')
+    return WrongUse("there is no process {}; `jprof ps` lists the JVMs", pid);
+  if (geteuid() == 0 || *status.user == geteuid()) return {};
+  return WrongUse(
+      "process {} belongs to another user: only that user and root can attach to it; `jprof ps` "
+      "lists the JVMs",
+      pid);
+}
+
+Result<void> CheckJvm(uint32_t pid, const JvmMappings& found) {
+  if (found.library.empty()) {
+    return WrongUse("process {} ({}) is not a Java process; `jprof ps` lists the JVMs", pid,
+                    ProgramName(pid));
+  }
+  if (!found.openj9) return {};
+  return WrongUse("process {} is an OpenJ9 JVM; jprof attaches only to HotSpot JVMs", pid);
+}
+
+bool StartedWith(uint32_t pid, std::string_view option) {
+  if (std::ranges::count(procfs::CommandLine(pid), option) != 0) return true;
+  return std::ranges::any_of(
+      std::initializer_list<const char*>{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"},
+      [&](const char* name) { return procfs::EnvironmentAtStart(pid, name).contains(option); });
+}
+
+Result<void> CheckAnswers(const AttachTarget& target, const procfs::Status& status) {
+  if (status.state == 'T' || status.state == 't') {
+    return WrongUse("process {} is stopped{}", target.pid,
+                    status.state == 't' ? " by a debugger"
+                                        : fmt::format("; continue it: kill -CONT {}", target.pid));
+  }
+  struct stat socket = {};
+  if (lstat(target.SocketPath().c_str(), &socket) == 0) return {};
+  if (StartedWith(target.pid, "-XX:+DisableAttachMechanism")) {
+    return WrongUse("process {} was started with -XX:+DisableAttachMechanism: start it without",
+                    target.pid);
+  }
+  if (status.Catches(SIGQUIT)) return {};
+  return WrongUse(
+      "process {} has no handler for SIGQUIT: it is still starting, or was started with -Xrs",
+      target.pid);
+}
+
+// Its root directory cannot be read if the process is not dumpable.
+Fd OpenTemporary(uint32_t pid) {
+  Fd folder(open((procfs::Directory(pid) + "/root/tmp").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) folder.Reset(open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return folder;
+}
+
+}  // namespace
+
+bool AttachTarget::Ended() const {
+  pollfd ended = {process.get(), POLLIN, 0};
+  return poll(&ended, 1, 0) > 0;
+}
+
+std::string AttachTarget::SocketPath() const {
+  return fmt::format("{}/.java_pid{}", procfs::DescriptorPath(temporary.get()), own_pid);
+}
+
+AsUserOf::AsUserOf(const AttachTarget& target)
+    : changed_(geteuid() == 0 && target.user != 0), group_(getegid()) {
+  if (!changed_) return;
+  // Cannot fail for root, except without CAP_SETUID; then the kernel refuses what follows.
+  (void)!setegid(target.group);
+  (void)!seteuid(target.user);
+}
+
+AsUserOf::~AsUserOf() {
+  if (!changed_) return;
+  (void)!seteuid(0);
+  (void)!setegid(group_);
+}
+
+Result<AttachTarget> FindTarget(uint32_t pid) {
+  AttachTarget target;
+  target.pid = pid;
+  target.process.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  const procfs::Status status = procfs::ReadStatus(pid);
+  if (auto good = CheckOwner(pid, status); !good) return std::unexpected(good.error());
+  if (!target.process) return Fail("cannot watch process {}: {}", pid, ErrnoText());
+  const auto maps = procfs::ReadMaps(pid);
+  if (!maps) return Fail("process {} cannot be examined: {}", pid, maps.error().message);
+  const JvmMappings found = FindMappings(*maps);
+  if (auto good = CheckJvm(pid, found); !good) return std::unexpected(good.error());
+  target.own_pid = status.own_pid != 0 ? status.own_pid : pid;
+  target.user = *status.user;
+  target.group = status.group;
+  target.shares_files = procfs::SharesFiles(pid);
+  target.loaded_agent = found.agent;
+  target.temporary = OpenTemporary(pid);
+  if (auto good = CheckAnswers(target, status); !good) return std::unexpected(good.error());
+  return target;
+}
+
+}  // namespace jprof::record

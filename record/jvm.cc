@@ -1,0 +1,78 @@
+#include "record/jvm.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "record/small_file.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Without the mark of a file that was removed, for example by an update of the JDK.
+std::string_view PathOf(const procfs::Mapping& mapping) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  const std::string_view path = mapping.path;
+  return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
+}
+
+bool IsNamed(std::string_view path, std::string_view name) {
+  return path.ends_with(name) && path.substr(0, path.size() - name.size()).ends_with('/');
+}
+
+// HOME/lib/server/libjvm.so, in JDK 8 HOME/jre/lib/ARCHITECTURE/server/libjvm.so.
+std::string ReadVersion(uint32_t pid, const fs::path& library) {
+  const fs::path root = procfs::Directory(pid) + "/root";
+  fs::path home = library.parent_path().parent_path();
+  for (int up = 0; up < 3; ++up) {
+    home = home.parent_path();
+    const fs::path file = root / home.relative_path() / "release";
+    if (std::string version = VersionOf(ReadSmallFile(file)); !version.empty()) return version;
+  }
+  return "";
+}
+
+}  // namespace
+
+JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps) {
+  JvmMappings found;
+  for (const procfs::Mapping& mapping : maps) {
+    const std::string_view path = PathOf(mapping);
+    if (IsNamed(path, "libjvm.so")) found.library = path;
+    if (path.contains("/libj9vm")) found.openj9 = true;
+    if (IsNamed(path, "libjprof.so")) found.agent = path;
+  }
+  return found;
+}
+
+std::vector<Jvm> RunningJvms() {
+  std::vector<Jvm> jvms;
+  for (const uint32_t pid : procfs::Processes()) {
+    const procfs::Status status = procfs::ReadStatus(pid);
+    if (!status.user || (geteuid() != 0 && *status.user != geteuid())) continue;
+    const auto maps = procfs::ReadMaps(pid);
+    if (!maps) continue;
+    const JvmMappings found = FindMappings(*maps);
+    if (found.library.empty()) continue;
+    jvms.push_back({.pid = pid,
+                    .user = *status.user,
+                    .version = ReadVersion(pid, found.library),
+                    .times = procfs::ReadTimes(pid).value_or(procfs::Times{}),
+                    .command = procfs::CommandLine(pid),
+                    .has_agent = !found.agent.empty()});
+  }
+  return jvms;
+}
+
+std::string VersionOf(std::string_view release) {
+  constexpr std::string_view kName = "JAVA_VERSION=\"";
+  const size_t start = release.starts_with(kName) ? 0 : release.find("\nJAVA_VERSION=\"");
+  if (start == release.npos) return "";
+  release.remove_prefix(release.find('"', start) + 1);
+  const size_t end = release.find_first_of("\"\n");
+  return end == release.npos ? "" : std::string(release.substr(0, end));
+}
+
+}  // namespace jprof::record

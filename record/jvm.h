@@ -1,0 +1,39 @@
+// The JVMs that run on this machine, as the proc file system describes them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/procfs.h"
+
+namespace jprof::record {
+
+// What the memory map of a process has of a JVM. Paths are those that the process itself uses;
+// empty: not mapped.
+struct JvmMappings {
+  std::string library;  // libjvm.so
+  bool openj9 = false;  // the JVM is not HotSpot
+  std::string agent;    // libjprof.so
+};
+JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps);
+
+struct Jvm {
+  uint32_t pid = 0;
+  uid_t user = 0;
+  std::string version;  // of the JDK; empty: unknown
+  procfs::Times times;
+  std::vector<std::string> command;
+  bool has_agent = false;
+};
+
+// The JVMs of this user, for root those of all users, with ascending pids.
+std::vector<Jvm> RunningJvms();
+
+// JAVA_VERSION in the text of the file `release` of a JDK; empty: it has none.
+std::string VersionOf(std::string_view release);
+
+}  // namespace jprof::record

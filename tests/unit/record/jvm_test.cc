@@ -1,0 +1,43 @@
+#include "record/jvm.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::record {
+namespace {
+
+JvmMappings Find(std::string_view text) { return FindMappings(procfs::ParseMaps(text)); }
+
+TEST(FindMappings, FindsTheLibrariesOfAJvm) {
+  const JvmMappings found = Find(
+      "7f00-7f10 r-xp 0 fe:01 1 /opt/jdk-17/lib/server/libjvm.so\n"
+      "7f10-7f20 r-xp 0 fe:01 2 /opt/my agents/libjprof.so\n"
+      "7f40-7f50 rw-p 0 00:00 0 [heap]\n");
+  EXPECT_EQ(found.library, "/opt/jdk-17/lib/server/libjvm.so");
+  EXPECT_FALSE(found.openj9);
+  EXPECT_EQ(found.agent, "/opt/my agents/libjprof.so");
+}
+
+TEST(FindMappings, ALibraryThatAnUpdateReplacedIsFoundToo) {
+  EXPECT_EQ(Find("7f00-7f10 r-xp 0 fe:01 1 /jdk/lib/server/libjvm.so (deleted)\n").library,
+            "/jdk/lib/server/libjvm.so");
+}
+
+TEST(FindMappings, OtherProcessesHaveNone) {
+  const JvmMappings found = Find(
+      "7f00-7f10 r-xp 0 fe:01 1 /lib/notlibjvm.so\n7f10-7f20 r-xp 0 fe:01 2 libjvm.so\n"
+      "7f20-7f30 r-xp 0 fe:01 1 /lib/libjvm.so.bak\n");
+  EXPECT_EQ(found.library, "");
+  EXPECT_EQ(found.agent, "");
+  EXPECT_TRUE(Find("7f00-7f10 r-xp 0 fe:01 1 /j9/lib/default/libj9vm29.so\n").openj9);
+}
+
+TEST(VersionOf, ReadsTheReleaseFile) {
+  EXPECT_EQ(VersionOf("IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"17.0.15\"\nMORE=1\n"), "17.0.15");
+  EXPECT_EQ(VersionOf("JAVA_VERSION=\"25\"\nJAVA_VERSION_DATE=\"2025-09-16\"\n"), "25");
+  EXPECT_EQ(VersionOf("JAVA_VERSION_DATE=\"2025-09-16\"\n"), "");
+  EXPECT_EQ(VersionOf("JAVA_VERSION=\"17"), "");
+  EXPECT_EQ(VersionOf(""), "");
+}
+
+}  // namespace
+}  // namespace jprof::record
