@@ -49,13 +49,13 @@ def measure(lab, cycles, rounds):
     """Runs all cycles on one JDK. Returns whether nothing remained."""
     with lab.folder() as folder, attaching.program(lab, folder, 1) as program, \
             attaching.program(lab, folder, 1) as beside:
-        time.sleep(10)  # both are compiled
+        time.sleep(30)  # both are compiled
         before, undisturbed = costs(program, beside, rounds)
         cycle(lab, program, 0)
         first = program.remains()
         for number in range(1, cycles):
             cycle(lab, program, number)
-        time.sleep(10)
+        time.sleep(30)
         after, undisturbed_after = costs(program, beside, rounds)
         last = program.remains()
         heap = beside.remains()["rss"]
