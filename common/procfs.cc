@@ -112,14 +112,6 @@ std::string_view WordAt(std::string_view text, int index) {
   return text.substr(0, text.find_first_of(kBlanks));
 }
 
-// A field of /proc/PID/stat, counted from 1. The second one is a name in parentheses that may
-// contain blanks and parentheses.
-std::optional<uint64_t> StatField(std::string_view stat, int field) {
-  const size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos) return std::nullopt;
-  return NumberAt<uint64_t>(WordAt(stat.substr(name_end), field - 2));
-}
-
 // Removes a number and the character after it from the text.
 bool TakeNumber(std::string_view& text, uint64_t& value, int base, char behind) {
   const char* end = text.data() + text.size();
