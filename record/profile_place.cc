@@ -25,7 +25,7 @@ bool AllDigits(std::string_view text) {
 }
 
 // What a directory is that may be replaced.
-enum class Kind { kProfile, kSeveral, kCombined };
+enum class PlaceKind { kProfile, kSeveral, kCombined };
 
 // NAME-PID, or NAME-PID-NUMBER.
 bool IsJvmName(std::string_view name) {
@@ -55,22 +55,23 @@ bool IsCombinedPlace(const fs::path& place) {
   return false;
 }
 
-std::optional<Kind> KindOf(const fs::path& place) {
-  if (IsProfile(place)) return Kind::kProfile;
-  if (IsCombinedPlace(place)) return Kind::kCombined;
-  return ProfilesAt(place).empty() ? std::nullopt : std::optional(Kind::kSeveral);
+std::optional<PlaceKind> PlaceKindOf(const fs::path& place) {
+  if (IsProfile(place)) return PlaceKind::kProfile;
+  if (IsCombinedPlace(place)) return PlaceKind::kCombined;
+  return ProfilesAt(place).empty() ? std::nullopt : std::optional(PlaceKind::kSeveral);
 }
 
 // Whether a directory of this kind may contain a directory of this name.
-bool MayContain(Kind kind, std::string_view name) {
-  return (kind == Kind::kCombined && IsRunName(name)) ||
-         (kind == Kind::kSeveral && IsJvmName(name));
+bool MayContain(PlaceKind kind, std::string_view name) {
+  return (kind == PlaceKind::kCombined && IsRunName(name)) ||
+         (kind == PlaceKind::kSeveral && IsJvmName(name));
 }
 
 // The kind of a directory in one of the given kind.
-Kind KindInside(Kind outer, const fs::path& place) {
-  const bool several = outer == Kind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
-  return several ? Kind::kSeveral : Kind::kProfile;
+PlaceKind KindInside(PlaceKind outer, const fs::path& place) {
+  const bool several =
+      outer == PlaceKind::kCombined && !IsProfile(place) && !ProfilesAt(place).empty();
+  return several ? PlaceKind::kSeveral : PlaceKind::kProfile;
 }
 
 std::unexpected<Error> Foreign(const fs::path& place, const std::string& name) {
@@ -81,20 +82,20 @@ std::unexpected<Error> Foreign(const fs::path& place, const std::string& name) {
 }
 
 // Fails unless every file in it belongs to a profile: any other file is the user's.
-Result<void> CheckRemovable(const fs::path& place, Kind kind) {
+Result<void> CheckRemovable(const fs::path& place, PlaceKind kind) {
   std::error_code failed;
   if (fs::is_symlink(place, failed))
     return WrongUse("{} is a symbolic link; choose another directory with -o", place.string());
   for (const auto& entry : fs::directory_iterator(place, failed)) {
     const std::string name = entry.path().filename();
     if (MayContain(kind, name) && entry.is_directory(failed)) {
-      const Kind inside = KindInside(kind, entry.path());
+      const PlaceKind inside = KindInside(kind, entry.path());
       if (auto removable = CheckRemovable(entry.path(), inside); !removable) return removable;
       continue;
     }
-    const bool ours = kind == Kind::kProfile    ? profile::IsProfileFile(name)
-                      : kind == Kind::kCombined ? IsRunsFile(name)
-                                                : false;
+    const bool ours = kind == PlaceKind::kProfile    ? profile::IsProfileFile(name)
+                      : kind == PlaceKind::kCombined ? IsRunsFile(name)
+                                                     : false;
     if (!ours || entry.is_directory(failed)) return Foreign(place, name);
   }
   if (!failed && access(place.c_str(), W_OK | X_OK) == 0) return {};
@@ -103,13 +104,13 @@ Result<void> CheckRemovable(const fs::path& place, Kind kind) {
 }
 
 // CheckRemovable has succeeded.
-void RemoveAll(const fs::path& place, Kind kind) {
+void RemoveAll(const fs::path& place, PlaceKind kind) {
   std::error_code failed;
   std::vector<fs::path> inside;
   for (const auto& entry : fs::directory_iterator(place, failed)) inside.push_back(entry.path());
   for (const fs::path& path : inside) {
     const std::string name = path.filename();
-    if (kind == Kind::kProfile ? profile::IsProfileFile(name) : IsRunsFile(name))
+    if (kind == PlaceKind::kProfile ? profile::IsProfileFile(name) : IsRunsFile(name))
       unlink(path.c_str());
     if (MayContain(kind, name)) RemoveAll(path, KindInside(kind, path));
   }
@@ -117,7 +118,7 @@ void RemoveAll(const fs::path& place, Kind kind) {
 }
 
 // Renames the profile first: that fails before any file is removed, or frees the name.
-Result<void> Replace(const fs::path& place, Kind kind) {
+Result<void> Replace(const fs::path& place, PlaceKind kind) {
   if (auto removable = CheckRemovable(place, kind); !removable) return removable;
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
   if (rename(place.c_str(), aside.c_str()) != 0) {
@@ -136,7 +137,7 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(place, ignored))) return {};
   if (rmdir(place.c_str()) == 0) return {};
-  const auto kind = KindOf(place);
+  const auto kind = PlaceKindOf(place);
   if (!kind) {
     return WrongUse("{} exists and is not a profile; choose another directory with -o",
                     place.string());
@@ -201,6 +202,6 @@ std::vector<fs::path> ProfilesAt(const fs::path& place) {
   return profiles;
 }
 
-void RemoveProfile(const fs::path& profile) { RemoveAll(profile, Kind::kProfile); }
+void RemoveProfile(const fs::path& profile) { RemoveAll(profile, PlaceKind::kProfile); }
 
 }  // namespace jprof::record
