@@ -30,6 +30,11 @@ def left_behind():
     return {name for name in os.listdir("/tmp") if name.startswith("jprof-attach-")}
 
 
+def stopped(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return "T (stopped)" in file.read()
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
         return [int(word) for word in file.read().split()]
@@ -183,7 +188,7 @@ class Attach(unittest.TestCase):
         self.refused(self.jprof("scs", "--pid", jvm.pid), 2, "-XX:+DisableAttachMechanism")
         jvm = self.fake("good")
         os.kill(jvm.pid, signal.SIGSTOP)
-        while "T (stopped)" not in open(f"/proc/{jvm.pid}/status", encoding="utf-8").read():
+        while not stopped(jvm.pid):
             time.sleep(0.01)
         self.refused(self.jprof("scs", "--pid", jvm.pid), 2, "is stopped", f"kill -CONT {jvm.pid}")
         self.assertEqual(left_behind(), self.before)

@@ -107,7 +107,7 @@ class AttachJvm(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("Busy.spin", done.stdout)
         self.assertEqual([name for name in os.listdir(f"/proc/{pid}/root/tmp")
-                          if name.startswith("jprof")], [])
+                          if name.startswith("jprof-attach")], [])
         self.finish(outer)
 
 

@@ -72,7 +72,7 @@ def cases_of(program, jdk, focus):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
 
 
-USUAL = ("callflow", "callflow,keep_intrinsics", "callflow,focus=app,keep_intrinsics")
+USUAL = ("callflow", "callflow,keep_intrinsics")
 # groups whose paths lead out of the focus and back
 NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 
