@@ -89,17 +89,21 @@ std::string ScsHelp() {
 // `help`: the end of the footer.
 Action RecordingCommand(agent::Mode mode, const std::string& help, CLI::App& sub,
                         const Command& command) {
-  sub.footer(
-      fmt::format("Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
-                  "any other command profiles the JVMs that it starts:  jprof {0} -- mvn test\n"
-                  "or a JVM that runs already:  jprof {0} [options] --pid PID --duration 30{1}",
-                  sub.get_name(), help));
+  const bool attaches = mode != agent::Mode::kTrace;
+  sub.footer(fmt::format(
+      "Give the command after --:  jprof {0} [options] -- java -jar app.jar\n"
+      "Any other command profiles the JVMs that it starts:  jprof {0} -- mvn test{1}{2}",
+      sub.get_name(),
+      attaches ? fmt::format("\nOr a JVM that runs already:  jprof {} --pid PID --duration 30",
+                             sub.get_name())
+               : "",
+      help));
   sub.prefix_command();  // CheckAndRecord reports the first unknown argument
   auto typed = std::make_shared<RecordOptions>();
   typed->options.mode = mode;
   AddOptions(sub, *typed);
   auto attach = std::make_shared<AttachArguments>();
-  AddAttachOptions(sub, mode, *attach);
+  if (attaches) AddAttachOptions(sub, mode, *attach);
   return [&sub, typed, attach, &command] { return CheckAndRecord(sub, *typed, *attach, command); };
 }
 

@@ -217,8 +217,9 @@ class Attach(unittest.TestCase):
                 (("--pid", me, "--durration", 1), "--durration", "--duration")):
             with self.subTest(words=words):
                 self.refused(self.jprof("callflow", *words), 2, *texts)
-        self.refused(self.jprof("trace", "--duration", "1", "--", "java"), 2,
+        self.refused(self.jprof("calltree", "--duration", "1", "--", "java"), 2,
                      "--duration needs --pid")
+        self.refused(self.jprof("trace", "--pid", me), 2, "--pid")  # cannot begin in a running JVM
         with subprocess.Popen(["true"]) as ended:
             pass
         self.refused(self.jprof("scs", "--pid", ended.pid), 2, f"there is no process {ended.pid}")

@@ -409,7 +409,7 @@ class Runs(unittest.TestCase):
         text = self.jprof("--help").stdout
         self.assertLess(text.index("\n  calibrate"), text.index("\n  profile"))
         self.assertLess(text.index("\n  profile"), text.index("\n  callflow"))
-        self.assertIn("Then:  jprof profile -- java -jar app.jar", text)
+        self.assertIn("jprof profile -- java -jar app.jar", text)
         for command, words in (("profile", ("--runs", "--tree-memory", "Examples:")),
                                ("combine", ("--force", "Examples:"))):
             text = self.jprof(command, "--help").stdout
