@@ -44,7 +44,7 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
     if (!done) {
       PrintMessage((options.focus.Empty()
                         ? "compiled code uses no intrinsics, and all calls are counted: "
-                        : "methods outside FOCUS are not recorded, but they run with probes: ") +
+                        : "methods out of focus are not recorded, but they run with probes: ") +
                    done.error().message);
     }
     installed = done.has_value();
@@ -68,7 +68,7 @@ Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {
 Result<void> HotspotProbe::InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
                                        const AgentOptions& options, JNIEnv* jni) {
   if (!options.focus.Empty())
-    PrintMessage("methods outside FOCUS are not recorded, but they run with probes");
+    PrintMessage("methods out of focus are not recorded, but they run with probes");
   if (options.keep_intrinsics)
     PrintMessage("compiled code uses no intrinsics, and all calls are counted");
   return late->Install(hotspot.vm, kind, {}, jni);
