@@ -115,9 +115,9 @@ void MergedControl::AddRecord(const ThreadRecord& from, ThreadRecord& to,
   to.start_ticks = std::min(to.start_ticks, Moment(from.start_ticks, header, factor));
   to.end_ticks = std::max(to.end_ticks, Moment(from.end_ticks, header, factor));
   to.cpu_ns_end += std::max(from.cpu_ns_end, from.cpu_ns_start) - from.cpu_ns_start;
-  // Below 0 only in a damaged profile.
-  const auto own = static_cast<uint64_t>(std::max<int64_t>(from.own_ticks, 0));
-  to.own_ticks = static_cast<int64_t>(static_cast<uint64_t>(to.own_ticks) + Scaled(own, factor));
+  const auto own = static_cast<uint64_t>(from.own_ticks);
+  const uint64_t scaled_own = from.own_ticks < 0 ? -Scaled(-own, factor) : Scaled(own, factor);
+  to.own_ticks = static_cast<int64_t>(static_cast<uint64_t>(to.own_ticks) + scaled_own);
   to.sampling_ticks += Scaled(from.sampling_ticks, factor);
   for (uint64_t ThreadRecord::*field :
        {&ThreadRecord::dispatches, &ThreadRecord::healed, &ThreadRecord::unmatched,

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr uint64_t kMergedLimit = 256 << 20;
 
-std::vector<std::string> Texts(const json& values) {
+std::vector<std::string> TextsOf(const json& values) {
   std::vector<std::string> texts;
   if (!values.is_array()) return texts;
   for (const json& value : values) texts.push_back(JsonFields::Text(value));
@@ -22,13 +22,13 @@ std::vector<std::string> Texts(const json& values) {
 MergedInput ParseInput(const JsonFields& fields) {
   MergedInput input;
   fields.Read("path", input.path);
-  input.command = Texts(fields.At("command"));
+  input.command = TextsOf(fields.At("command"));
   fields.Read("pid", input.pid);
   fields.Read("start", input.start);
   fields.Read("finished", input.finished);
   fields.Read("cpu_seconds", input.cpu_seconds);
   fields.Read("calls", input.calls);
-  input.damages = Texts(fields.At("damages"));
+  input.damages = TextsOf(fields.At("damages"));
   return input;
 }
 
@@ -59,7 +59,7 @@ MergedMeta ParseMerged(std::string_view text, Damages& damages) {
   }
   const JsonFields fields(root);
   fields.Read("threads", meta.threads);
-  meta.notices = Texts(fields.At("notices"));
+  meta.notices = TextsOf(fields.At("notices"));
   if (const json& inputs = fields.At("inputs"); inputs.is_array()) {
     for (const json& input : inputs) meta.inputs.push_back(ParseInput(JsonFields(input)));
   }
