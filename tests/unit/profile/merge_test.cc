@@ -92,12 +92,14 @@ class MergeTest : public testing::Test {
     return *std::move(reader);
   }
 
-  std::string ThreadName(size_t input, const std::string& name) const {
+  // Threads of one profile that are kept apart may have the same name, but not the same number.
+  std::string ThreadName(size_t input, const Thread& thread) const {
+    const std::string& name = thread.name;
     switch (options_.threads) {
       case MergeThreads::kByName:
         return name;
       case MergeThreads::kKeep:
-        return fmt::format("{}: {}", input + 1, name);
+        return fmt::format("{}: {} {}", input + 1, name, thread.record.tid);
       case MergeThreads::kMerge:
         break;
     }
@@ -111,7 +113,7 @@ class MergeTest : public testing::Test {
       Reader reader = Open(options_.inputs[n]);
       const CallTree tree = reader.ReadTree().value();
       const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
-        return ThreadName(n, reader.threads()[thread].name);
+        return ThreadName(n, reader.threads()[thread]);
       });
       std::map<std::string, std::array<int64_t, 3>> here;
       for (size_t i = 0; i < tree.size(); ++i) {
@@ -127,8 +129,11 @@ class MergeTest : public testing::Test {
 
     Reader reader = Open(options_.output);
     const CallTree tree = reader.ReadTree().value();
-    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled,
-                               [&](uint32_t thread) { return reader.threads()[thread].name; });
+    const auto paths = PathsOf(tree, reader.ReadMethods(), sampled, [&](uint32_t thread) {
+      const Thread& one = reader.threads()[thread];
+      if (options_.threads != MergeThreads::kKeep) return one.name;
+      return fmt::format("{} {}", one.name, one.record.tid);
+    });
     const Spread spread = ReadSpread(reader);
     EXPECT_EQ(reader.damages().Lines(), std::vector<std::string>());
     Tree got;
@@ -211,7 +216,7 @@ class RandomProfiles {
   void Grow(SyntheticProfile& profile, uint32_t root, const std::vector<MethodId>& methods,
             size_t metrics) {
     std::vector<uint32_t> contexts = {root};
-    for (uint32_t i = 0, count = Below(200); i < count; ++i) {
+    for (uint32_t i = 0, count = Below(Below(8) == 0 ? 4000 : 200); i < count; ++i) {
       const uint32_t parent = contexts[Below(static_cast<uint32_t>(contexts.size()))];
       const auto type = static_cast<MethodType>(1 + Below(4));
       const bool former = parent != root && Below(4) == 0;
