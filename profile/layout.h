@@ -12,6 +12,8 @@
 //   trace.zst         the same, compressed, in continuous modes
 //   train             TrainRecord, one per event, in runs of `jprof calibrate`
 //   calibration.json  the table that the profile is corrected with, if there was one
+//   merged.json       what a merged profile was merged from
+//   spread            how the inputs of a merged profile differ, for each context
 //
 // All integers are little-endian. The profiled process maps the files (except the JSON files and
 // trace.zst) and writes them in place: a killed program loses nothing that it counted. Mapped files
@@ -37,6 +39,8 @@ inline constexpr char kTraceFile[] = "trace";
 inline constexpr char kCompressedTraceFile[] = "trace.zst";
 inline constexpr char kTrainFile[] = "train";
 inline constexpr char kCalibrationFile[] = "calibration.json";
+inline constexpr char kMergedFile[] = "merged.json";  // of a merged profile: its inputs
+inline constexpr char kSpreadFile[] = "spread";       // and how they differ (spread.h)
 
 // The number of a method in the profile: its place in the file of names.
 enum class MethodId : uint32_t {};
@@ -165,6 +169,8 @@ struct ControlHeader {
   // Raw clock when half of the cap was used. From then on recursion is folded, in separate trees
   // below the same roots. 0: not reached, or folded from the start.
   uint64_t folded_ticks = 0;
+  // Merged profiles: threads with such a flag, beyond those whose records in this file show it.
+  uint64_t more_disarmed = 0, more_no_clock = 0, more_no_counters = 0, more_not_sampled = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -14,10 +14,10 @@ namespace jprof::profile {
 std::vector<Loss> Losses(const Reader& reader) {
   const ControlHeader& header = reader.header();
   ThreadRecord sum;
-  uint64_t disarmed = 0;
-  uint64_t wall_clock = 0;
-  uint64_t uncounted = 0;
-  uint64_t not_sampled = 0;
+  uint64_t disarmed = header.more_disarmed;
+  uint64_t wall_clock = header.more_no_clock;
+  uint64_t uncounted = header.more_no_counters;
+  uint64_t not_sampled = header.more_not_sampled;
   std::set<std::string> why_not_sampled;
   for (const Thread& thread : reader.threads()) {
     const ThreadRecord& one = thread.record;

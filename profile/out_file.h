@@ -1,0 +1,35 @@
+// A new file that is written from its beginning to its end.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "common/result.h"
+
+namespace jprof::profile {
+
+// Buffered. Errors are kept and returned by Close, so that writers need not check each call.
+class OutFile {
+ public:
+  explicit OutFile(const std::string& path);  // must not exist
+  OutFile(const OutFile&) = delete;
+  OutFile& operator=(const OutFile&) = delete;
+  ~OutFile();
+
+  void Write(const void* bytes, size_t count);
+  template <typename T>
+  void Write(const T& value) {
+    Write(&value, sizeof value);
+  }
+
+  bool failed() const { return error_ != 0; }
+  // Error: something could not be written; the message names the file.
+  Result<void> Close();
+
+ private:
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  int error_ = 0;
+};
+
+}  // namespace jprof::profile
