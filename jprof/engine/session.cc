@@ -266,7 +266,7 @@ void Session::NoteMultiplexing(Thread& thread) {
   }
 }
 
-// The hold keeps the session until the thread has left it.
+// Close waits while `leaving_` is not 0, so the session exists until the thread has left it.
 void Session::Detach() {
   Thread* thread;
   {
@@ -274,7 +274,7 @@ void Session::Detach() {
     thread = std::exchange(current_thread, nullptr);
     if (thread == nullptr) return;
     thread->slot = nullptr;
-    ++thread->session->holds_;
+    ++thread->session->leaving_;
   }
   Session& session = *thread->session;
   if (thread->continuation != 0) session.SwitchTimeline(*thread, 0, 0);
@@ -288,10 +288,17 @@ void Session::Detach() {
       while (*link != thread) link = &(*link)->next_gone;
       *link = thread->next_gone;
     }
-    thread->gone = true;  // the last hold frees it
-    thread->next_gone = std::exchange(session.gone_, thread);
+    if (thread->link.is_linked() && session.holds_ != 0) {
+      thread->gone = true;  // ~Hold frees it
+      thread->next_gone = std::exchange(session.gone_, thread);
+      --session.leaving_;
+      return;
+    }
+    if (thread->link.is_linked()) session.threads_.erase(session.threads_.iterator_to(*thread));
   }
-  Hold::Drop(session);
+  FreeThread(*thread);
+  std::lock_guard guard(lock_);
+  --session.leaving_;
 }
 
 void Session::Close() {
@@ -308,7 +315,7 @@ void Session::Close() {
   const timespec pause = {0, 1'000'000};
   for (;; nanosleep(&pause, nullptr)) {
     std::lock_guard guard(lock_);
-    if (holds_ == 0) break;
+    if (holds_ == 0 && leaving_ == 0) break;
   }
   threads_.clear_and_dispose([](Thread* thread) { FreeThread(*thread); });
   while (failed_ != nullptr) FreeThread(*std::exchange(failed_, failed_->next_gone));
@@ -321,25 +328,19 @@ Session::Hold::Hold(Session& session) : session_(session) {
   last_ = session.threads_.empty() ? nullptr : &session.threads_.back();
 }
 
-Session::Hold::~Hold() { Drop(session_); }
-
-// The session may be gone afterwards.
-void Session::Hold::Drop(Session& session) {
-  for (;;) {
-    Thread* gone = nullptr;
-    {
-      std::lock_guard guard(lock_);
-      if (session.holds_ != 1 || session.gone_ == nullptr) {
-        --session.holds_;
-        return;
-      }
-      gone = std::exchange(session.gone_, nullptr);
-      for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone) {
-        if (thread->link.is_linked()) session.threads_.erase(session.threads_.iterator_to(*thread));
-      }
-    }
-    while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
+Session::Hold::~Hold() {
+  Thread* gone = nullptr;
+  {
+    std::lock_guard guard(lock_);
+    if (--session_.holds_ != 0) return;
+    ++session_.leaving_;
+    gone = std::exchange(session_.gone_, nullptr);
+    for (Thread* thread = gone; thread != nullptr; thread = thread->next_gone)
+      session_.threads_.erase(session_.threads_.iterator_to(*thread));
   }
+  while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
+  std::lock_guard guard(lock_);
+  --session_.leaving_;
 }
 
 // The next live thread after `after` (null: the first); null: none up to the hold's last.

@@ -97,7 +97,6 @@ class Session {
 
    private:
     friend class Session;
-    static void Drop(Session& session);
     Session& session_;
     const Thread* last_;  // of those that existed when the hold began
   };
@@ -168,8 +167,8 @@ class Session {
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
-  // Guards `current_thread`, threads_, failed_, holds_, gone_, parked timelines. One for all
-  // sessions, because a thread that exits does not know whether its session is being closed.
+  // Guards `current_thread`, threads_, failed_, holds_, leaving_, gone_, parked timelines. One for
+  // all sessions, because a thread that exits does not know whether its session is being closed.
   static SpinLock lock_;
   using ThreadList = boost::intrusive::list<
       Thread,
@@ -177,6 +176,7 @@ class Session {
   ThreadList threads_;        // live ones and, while there are holds, those that ended meanwhile
   Thread* failed_ = nullptr;  // without a record of their own; linked by next_gone
   uint32_t holds_ = 0;
+  uint32_t leaving_ = 0;    // threads that leave or are freed now
   Thread* gone_ = nullptr;  // of which those that ended
   TraceDrain drain_;
   std::atomic<bool> probes_end_ = false;

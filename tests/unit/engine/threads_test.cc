@@ -205,7 +205,6 @@ TEST_F(ThreadsTest, ClosingWaitsForAThreadThatLeaves) {
       });
     }
     while (attached < 4) std::this_thread::yield();
-    session.Finish();
     session.Close();
     for (std::thread& thread : threads) thread.join();
   }
