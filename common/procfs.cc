@@ -161,6 +161,13 @@ std::optional<uint64_t> StatNumber(std::string_view stat, int number) {
   return NumberAt<uint64_t>(StatField(stat, number));
 }
 
+// User and system time, in clock ticks.
+std::optional<uint64_t> CpuTicks(std::string_view stat) {
+  const auto user = StatNumber(stat, 14), system = StatNumber(stat, 15);
+  if (!user || !system) return std::nullopt;
+  return *user + *system;
+}
+
 }  // namespace
 
 std::string Directory(uint32_t pid, const std::string& root) {
@@ -234,8 +241,8 @@ bool Runs(uint32_t pid, const std::string& root) {
 
 uint64_t CpuNanos(uint32_t pid, const std::string& root) {
   const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
-  const uint64_t ticks = StatNumber(stat, 14).value_or(0) + StatNumber(stat, 15).value_or(0);
-  return ticks * (1'000'000'000 / static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK))));
+  return CpuTicks(stat).value_or(0) *
+         (1'000'000'000 / static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK))));
 }
 
 bool SharesFiles(uint32_t pid, const std::string& root) {
@@ -248,17 +255,16 @@ bool SharesFiles(uint32_t pid, const std::string& root) {
   return same("/ns/mnt") && same("/root");
 }
 
-// The fields 14 (user time), 15 (system time) and 22 (start), in clock ticks.
 std::optional<Times> ReadTimes(uint32_t pid, const std::string& root) {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   const std::string stat = ReadSmallFile(Directory(pid, root) + "/stat");
   const auto start = ParseStartTime(stat);
-  const auto user = StatNumber(stat, 14), system = StatNumber(stat, 15);
+  const auto cpu = CpuTicks(stat);
   const auto up = NumberAt<uint64_t>(ReadSmallFile(root + "/uptime"));
-  if (!start || !user || !system || !up) return std::nullopt;
+  if (!start || !cpu || !up) return std::nullopt;
   return Times{
       .running = std::max(0.0, static_cast<double>(*up) - static_cast<double>(*start) / ticks),
-      .cpu = static_cast<double>(*user + *system) / ticks};
+      .cpu = static_cast<double>(*cpu) / ticks};
 }
 
 std::vector<Mapping> ParseMaps(std::string_view text) {

@@ -13,6 +13,7 @@
 #include "common/blocked_signals.h"
 #include "common/errno_text.h"
 #include "common/procfs.h"
+#include "common/write_all.h"
 #include "record/pipe.h"
 
 namespace jprof::record {
@@ -47,18 +48,6 @@ bool Await(int fd, short events, int stop) {
   }
 }
 
-// Returns an errno; 0: everything was written.
-int WriteAll(int file, const char* bytes, size_t size) {
-  while (size != 0) {
-    const ssize_t written = write(file, bytes, size);
-    if (written < 0 && errno != EINTR) return errno;
-    if (written <= 0) continue;
-    bytes += written;
-    size -= static_cast<size_t>(written);
-  }
-  return 0;
-}
-
 // Gives bytes to the program through a pipe that does not block. Returns false when it takes no
 // more, or when `stop` has happened.
 bool Give(int pipe, const char* bytes, size_t size, int stop) {
@@ -82,7 +71,7 @@ int Copy(int from, const Fd& program, int file, int stop) {
     const ssize_t got = read(from, bytes, sizeof(bytes));
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) break;
-    if (error == 0) error = WriteAll(file, bytes, static_cast<size_t>(got));
+    if (error == 0) error = WriteAll(file, {bytes, static_cast<size_t>(got)});
     if (!Give(program.get(), bytes, static_cast<size_t>(got), stop)) break;
   }
   return error;

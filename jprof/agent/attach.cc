@@ -16,6 +16,7 @@
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/write_all.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/plan.h"
@@ -33,16 +34,6 @@ Fd OpenReply(const std::string& path) {
   if (!fd && errno == ENOENT)
     fd.Reset(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   return fd;
-}
-
-void WriteReply(int fd, std::string line) {
-  line += '\n';
-  for (std::string_view left = line; !left.empty();) {
-    const ssize_t written = write(fd, left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    left.remove_prefix(static_cast<size_t>(written));
-  }
 }
 
 int MajorVersion(JavaVM* java) {
@@ -115,7 +106,7 @@ jint OnAttach(JavaVM* java, std::string_view text) {
   const auto outcome = OutcomeOf(java, text, !path.empty());
   const std::string line = control::OneLine(outcome ? *outcome : outcome.error().message);
   if (reply) {
-    WriteReply(reply.get(), line);
+    WriteAll(reply.get(), line + "\n");
   } else if (!outcome) {
     PrintMessage(line);
   }
