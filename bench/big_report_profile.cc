@@ -1,6 +1,6 @@
-// Writes a profile of N nodes for bench/big_report.py: several threads, deep paths, names of
-// realistic length, superseded records and child blocks, in the order in which a real recording
-// creates them.
+// Writes a profile of N nodes for bench/big_report.py and bench/merge.py: several threads, deep
+// paths, names of realistic length, superseded records and child blocks, in the order in which a
+// real recording creates them. With a seed, its last tenth differs from those of other seeds.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/model/table.h"
@@ -91,11 +92,13 @@ Node RandomNode(std::mt19937& random, uint32_t parent) {
   return node;
 }
 
-void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads) {
+void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads, uint32_t seed) {
   std::mt19937 random(1);
+  const size_t common = nodes.size() / 10 * 9;
   std::vector<Walker> walkers(threads.size());
   uint32_t used = 1;
   for (size_t turn = 0; used < nodes.size(); ++turn) {
+    if (seed != 1 && used > common) random.seed(std::exchange(seed, 1));
     const size_t t = turn % walkers.size();
     Walker& walker = walkers[t];
     walker.next = used;
@@ -129,8 +132,8 @@ void Walk(std::vector<Node>& nodes, std::vector<ThreadRecord>& threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: {} DIRECTORY NODES\n", argv[0]);
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr, "usage: {} DIRECTORY NODES [SEED]\n", argv[0]);
     return 2;
   }
   const std::filesystem::path directory = argv[1];
@@ -156,7 +159,7 @@ int main(int argc, char** argv) {
   };
   {
     std::vector<Node> nodes(header.node_count);
-    Walk(nodes, threads);
+    Walk(nodes, threads, argc == 4 ? static_cast<uint32_t>(std::atoi(argv[3])) : 1);
     save(kNodesFile, nodes.data(), nodes.size() * sizeof(Node));
   }
   const std::string methods = MethodFile(header);

@@ -29,9 +29,11 @@ class InfoText {
     Line("profile", fmt::format("{} ({}, {:.1f} MiB)", info.directory, meta.mode,
                                 static_cast<double>(info.bytes) / (1 << 20)));
     Line("command", fmt::format("{}", fmt::join(meta.command, " ")));
-    Line("run", fmt::format("pid {}, {}, {}", meta.pid, meta.start,
-                            info.finished ? fmt::format("{:.3f} s", info.seconds)
-                                          : "it is still running or ended abnormally"));
+    Line("run",
+         fmt::format("{}{}, {}", meta.pid == 0 ? "" : fmt::format("pid {}, ", meta.pid), meta.start,
+                     info.finished ? fmt::format("{:.3f} s", info.seconds)
+                                   : "it is still running or ended abnormally"));
+    if (info.merged) Merged(*info.merged);
     Line("jvm", meta.jvm.Title());
     if (info.calls)
       Line("probe", meta.probe.kind + (meta.probe.note.empty() ? "" : ": " + meta.probe.note));
@@ -47,6 +49,22 @@ class InfoText {
   void Line(std::string_view name, std::string_view value) {
     if (!value.empty())
       out_.Print("{:<12} {}\n", profile::CleanText(name), profile::CleanText(value));
+  }
+
+  void Merged(const profile::MergedMeta& merged) {
+    constexpr size_t kShown = 12;
+    Line("merged", fmt::format("{} profiles; threads: {}", merged.inputs.size(), merged.threads));
+    for (size_t i = 0; i < std::min(merged.inputs.size(), kShown); ++i) {
+      const profile::MergedInput& input = merged.inputs[i];
+      Line(fmt::format("  {:>3}", i + 1),
+           fmt::format("{}: {} calls, {:.3f} s CPU{}{}", input.path, input.calls, input.cpu_seconds,
+                       input.finished ? "" : ", not finished",
+                       input.damages.empty() ? "" : ", damaged"));
+    }
+    if (merged.inputs.size() > kShown)
+      out_.Print("             and {} more (--format json has all)\n",
+                 merged.inputs.size() - kShown);
+    for (const std::string& notice : merged.notices) Line("notice", notice);
   }
 
   void Calls(const profile::Meta& meta, const CallInfo& calls) {
@@ -141,6 +159,7 @@ class InfoJson {
     json_.Member("options", meta.options.text);
     if (info.calls) Calls(meta, *info.calls);
     Jitted(info.jitted);
+    if (info.merged) Merged(*info.merged);
     json_.Member("bytes", info.bytes);
     if (info.calls) Losses(info.calls->losses);
     json_.StringsMember("damages", info.damages);
@@ -153,6 +172,29 @@ class InfoJson {
   void Number(std::string_view key, double value) {
     json_.Key(key);
     json_.Shortest(value);
+  }
+
+  void Merged(const profile::MergedMeta& merged) {
+    json_.Key("merged");
+    json_.StartObject();
+    json_.Member("threads", merged.threads);
+    json_.StringsMember("notices", merged.notices);
+    json_.Key("profiles");
+    json_.StartArray();
+    for (const profile::MergedInput& input : merged.inputs) {
+      json_.StartRow();
+      json_.Member("path", input.path);
+      json_.StringsMember("command", input.command);
+      json_.Member("pid", input.pid);
+      json_.Member("start", input.start);
+      json_.Member("finished", input.finished);
+      Number("cpu_seconds", input.cpu_seconds);
+      json_.Member("calls", input.calls);
+      json_.StringsMember("damages", input.damages);
+      json_.EndObject();
+    }
+    json_.EndArray();
+    json_.EndObject();
   }
 
   void Probe(const profile::Probe& probe) {

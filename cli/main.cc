@@ -59,6 +59,8 @@ constexpr Subcommand kSubcommands[] = {
     {kRead, "combine",
      "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
      CombineCommand},
+    {kRead, "merge", "Makes one profile of those of several processes, ranks or runs",
+     MergeCommand},
     {kRead, "compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
     {kRead, "info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},

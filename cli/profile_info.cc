@@ -154,6 +154,7 @@ Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
                       .finished = reader->header().finished != 0,
                       .seconds = Seconds(reader->header())};
   info.calls = CallsOf(*reader, *tree);
+  info.merged = profile::ReadMerged(*reader);
   info.damages = reader->damages().Lines();
   ReadJitted(info);
   return info;

@@ -8,6 +8,7 @@
 
 #include "common/result.h"
 #include "profile/losses.h"
+#include "profile/merged_meta.h"
 #include "profile/meta.h"
 
 namespace jprof::cli {
@@ -52,7 +53,8 @@ struct ProfileInfo {
   double seconds = 0;  // of the run
   std::optional<JittedInfo> jitted;
   std::vector<std::string> damages;
-  std::optional<CallInfo> calls;  // empty in mode tprof: only jitted code was logged
+  std::optional<profile::MergedMeta> merged;  // empty: not a merged profile
+  std::optional<CallInfo> calls;              // empty in mode tprof: only jitted code was logged
 };
 
 // Error: not a profile, of another version, or its tree cannot be read.

@@ -151,6 +151,7 @@ Result<reports::Source> OpenSource(const std::string& named, const TableChoice& 
         Error{reader.error().message + (there ? "" : DidYouMean(directory)), reader.error().kind});
   }
   reports::Source source{.reader = std::move(*reader)};
+  source.merged = profile::ReadMerged(source.reader);
   if (auto found = FindTable(source, choice); !found) return std::unexpected(found.error());
   return source;
 }

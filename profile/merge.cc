@@ -68,7 +68,7 @@ class NewProfile {
   Result<void> Make() {
     made_ = mkdir(directory_.c_str(), 0755) == 0;
     if (made_) return {};
-    return Fail("cannot make the directory {}: {}", directory_, ErrnoText());
+    return WrongUse("cannot write {}: {}", output_, ErrnoText());
   }
   Result<void> Rename() {
     if (std::rename(directory_.c_str(), output_.c_str()) != 0) {

@@ -1,7 +1,8 @@
 // Merges the profiles of several processes, ranks or runs into one.
 //
 // - A context is the path of (class, name, signature) from its thread; in sampled profiles the type
-//   is part of the path. Its values are the sums of the inputs, kept apart by type, so that
+//   is part of the path. Numbers of generated classes are left out (class_name.h), because they
+//   differ between processes. Its values are the sums of the inputs, kept apart by type, so that
 //   calibration stays possible.
 // - Counts are exact, and so are raw values of inputs with the same scale. Values of another scale
 //   (the clock's rate as each process measured it) are rounded to that of the first input.

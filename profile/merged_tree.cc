@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "profile/class_name.h"
 #include "profile/out_file.h"
 
 namespace jprof::profile {
@@ -42,6 +43,7 @@ MergedMethods::MergedMethods() {
 
 Result<MethodId> MergedMethods::Add(const MethodName& given) {
   MethodName name = given;
+  name.class_name = Unnumbered(name.class_name);
   if (name.class_name.empty() && name.name.empty()) name = {"(unknown)", "method", "", 0};
   const uint16_t kind = name.flags & kMethodNotJava;
   std::string key(reinterpret_cast<const char*>(&kind), sizeof kind);

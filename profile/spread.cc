@@ -172,7 +172,7 @@ Result<void> SpreadCollector::Write(const std::string& path, uint64_t contexts) 
   return out.Close();
 }
 
-Spread ReadSpread(Reader& reader) {
+Spread ReadSpread(Reader& reader, uint64_t records) {
   Spread spread;
   const ReaderFile file = reader.OpenFile(kSpreadFile);
   if (!file.exists()) return spread;
@@ -187,10 +187,10 @@ Spread ReadSpread(Reader& reader) {
   }
   const size_t bytes = sizeof(SpreadRecord) + columns * sizeof(Range);
   const uint64_t contexts =
-      std::min<uint64_t>(header.contexts, (file.size() - sizeof header) / bytes);
+      std::min({header.contexts, (file.size() - sizeof header) / bytes, records});
   if (contexts < header.contexts) {
-    reader.damages().Add("spread: cut off: the values of some contexts are missing",
-                         fmt::format("{} of {} exist", contexts, header.contexts));
+    reader.damages().Add("spread: the values of some contexts are missing, or the tree is cut off",
+                         fmt::format("{} of {} are used", contexts, header.contexts));
   }
   spread.inputs = header.inputs;
   spread.columns = header.columns;

@@ -49,9 +49,10 @@ struct Spread {
   std::vector<Range> ranges;      // [context * columns + column]
 };
 
-// Empty (inputs == 0) if the profile has none. A file that is cut off or does not belong to the
-// tree is reported as damage and read as far as it goes.
-Spread ReadSpread(Reader& reader);
+// Empty (inputs == 0) if the profile has none. `records`: the size of the reader's tree; no more
+// are read. A file that is cut off or does not belong to the tree is reported as damage and read as
+// far as it goes.
+Spread ReadSpread(Reader& reader, uint64_t records);
 
 // Values of one context in one input: calls, then each metric.
 struct SpreadRun {

@@ -119,7 +119,6 @@ void RemoveAll(const fs::path& place, PlaceKind kind) {
 
 // Renames the profile first: that fails before any file is removed, or frees the name.
 Result<void> Replace(const fs::path& place, PlaceKind kind) {
-  if (auto removable = CheckRemovable(place, kind); !removable) return removable;
   const fs::path aside = fmt::format("{}.old-{}", place.string(), getpid());
   if (rename(place.c_str(), aside.c_str()) != 0) {
     return WrongUse("cannot remove the old profile {}: {}; choose another directory with -o",
@@ -133,10 +132,12 @@ Result<void> Replace(const fs::path& place, PlaceKind kind) {
   return {};
 }
 
-Result<void> MakeRoom(const fs::path& place, bool force) {
+// Whether MakeRoom will succeed. Changes nothing.
+Result<void> CheckRoom(const fs::path& place, bool force) {
   std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(place, ignored))) return {};
-  if (rmdir(place.c_str()) == 0) return {};
+  const fs::file_status status = fs::symlink_status(place, ignored);
+  if (!fs::exists(status)) return {};
+  if (fs::is_directory(status) && fs::is_empty(place, ignored)) return {};
   const auto kind = PlaceKindOf(place);
   if (!kind) {
     return WrongUse("{} exists and is not a profile; choose another directory with -o",
@@ -147,7 +148,23 @@ Result<void> MakeRoom(const fs::path& place, bool force) {
         "{} is already a profile; choose another directory with -o, or replace it with --force",
         place.string());
   }
-  return Replace(place, *kind);
+  return CheckRemovable(place, *kind);
+}
+
+Result<void> MakeRoom(const fs::path& place, bool force) {
+  if (auto checked = CheckRoom(place, force); !checked) return checked;
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(place, ignored)) || rmdir(place.c_str()) == 0) return {};
+  const auto kind = PlaceKindOf(place);
+  return kind ? Replace(place, *kind) : Result<void>();
+}
+
+// The absolute path, without a slash at its end.
+Result<fs::path> Resolved(const fs::path& place) {
+  std::error_code failed;
+  fs::path absolute = fs::absolute(place, failed).lexically_normal();
+  if (failed) return WrongUse("cannot resolve the path {}: {}", place.string(), failed.message());
+  return absolute.has_filename() ? absolute : absolute.parent_path();  // DIR/
 }
 
 }  // namespace
@@ -162,14 +179,18 @@ fs::path FreePlace(const std::string& name) {
 }
 
 Result<fs::path> PreparePlace(const fs::path& place, bool force) {
-  std::error_code failed;
-  fs::path absolute = fs::absolute(place, failed).lexically_normal();
-  if (failed) return WrongUse("cannot resolve the path {}: {}", place.string(), failed.message());
-  if (!absolute.has_filename()) absolute = absolute.parent_path();  // DIR/
-  if (auto room = MakeRoom(absolute, force); !room) return std::unexpected(room.error());
-  if (auto made = MakePlace(absolute); !made) return std::unexpected(made.error());
-  rmdir(absolute.c_str());
+  const auto absolute = Resolved(place);
+  if (!absolute) return absolute;
+  if (auto room = MakeRoom(*absolute, force); !room) return std::unexpected(room.error());
+  if (auto made = MakePlace(*absolute); !made) return std::unexpected(made.error());
+  rmdir(absolute->c_str());
   return absolute;
+}
+
+Result<void> CheckPlace(const fs::path& place, bool force) {
+  const auto absolute = Resolved(place);
+  if (!absolute) return std::unexpected(absolute.error());
+  return CheckRoom(*absolute, force);
 }
 
 Result<void> MakePlace(const fs::path& place) {

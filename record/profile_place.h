@@ -18,6 +18,9 @@ std::filesystem::path FreePlace(const std::string& name);
 // several. Anything else there is wrong use.
 Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, bool force);
 
+// Whether PreparePlace can make room. Changes nothing.
+Result<void> CheckPlace(const std::filesystem::path& place, bool force);
+
 // Makes the directory of a combined profile.
 Result<void> MakePlace(const std::filesystem::path& place);
 

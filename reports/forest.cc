@@ -225,7 +225,10 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
   if (!chosen) return std::unexpected(chosen.error());
   Result<profile::CallTree> tree = ReadTree(source, *chosen);
   if (!tree) return std::unexpected(tree.error());
+  const size_t records = tree->size();
   Forest forest = MakeForest(source, *std::move(tree), *chosen, options);
+  forest.spread = profile::ReadSpread(source.reader, records);
+  for (const size_t m : *chosen) forest.spread_columns.push_back(1 + m);  // calls come first
   AddUp(forest);
   Order(forest, options);
   return forest;

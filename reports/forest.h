@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/spread.h"
 #include "reports/names.h"
 #include "reports/output.h"
 #include "reports/rows.h"
@@ -39,6 +40,9 @@ struct Forest {
   std::vector<MetricTotals> metrics;
   uint64_t calls = 0;    // of all rows
   uint64_t samples = 0;  // of all rows and events
+  // Of a merged profile: how its contexts differ between the profiles, by record; empty otherwise.
+  profile::Spread spread;
+  std::vector<size_t> spread_columns;  // [metric]: its column there
 
   size_t metric_count() const { return metrics.size(); }
 };

@@ -154,6 +154,16 @@ size_t PartlyCounted(const Names& names) {
   return count;
 }
 
+// What the profile was merged from.
+void PrintMerged(const Source& source, Output& out) {
+  if (!source.merged) return;
+  const profile::MergedMeta& merged = *source.merged;
+  out.Print(" merged    {} profiles; threads: {} (jprof info lists them)\n", merged.inputs.size(),
+            merged.threads);
+  for (const std::string& notice : merged.notices)
+    out.Warning(fmt::format("           {}\n", notice));
+}
+
 }  // namespace
 
 std::string AmountIn(const std::string& unit, double value) {
@@ -212,13 +222,16 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   const profile::Reader& reader = source.reader;
   const profile::Meta& meta = reader.meta();
   out.Bold(fmt::format("jprof {} of {}\n", report, profile::CleanText(reader.directory())));
-  out.Print(" command   {} (pid {})\n", Command(meta), meta.pid);
+  out.Print(" command   {}{}\n", Command(meta),
+            meta.pid == 0 ? "" : fmt::format(" (pid {})", meta.pid));
+  PrintMerged(source, out);
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
             meta.options.fold_recursion ? " with folded recursion" : "",
             meta.start.empty() ? "?" : meta.start, Elapsed(reader.header()));
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
-  out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? "unknown JVM" : meta.jvm.Title(),
+  const char* unknown = source.merged ? "several JVMs" : "unknown JVM";
+  out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? unknown : meta.jvm.Title(),
             meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind,
             meta.probe.note.empty() ? "" : ": ", meta.probe.note);
   const auto filtered = std::count_if(
@@ -340,6 +353,10 @@ void JsonRun(const Source& source, std::string_view report, JsonWriter& json) {
   if (const auto folded = profile::FoldedFrom(header))
     json.FixedMember("folded_from_s", *folded, 6);
   if (!source.refitted.empty()) json.Member("refitted", source.refitted);
+  if (source.merged) {
+    json.Member("merged", source.merged->inputs.size());
+    json.StringsMember("notices", source.merged->notices);
+  }
   json.EndObject();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "profile/class_name.h"
 #include "profile/reader_text.h"
 
 namespace jprof::reports {
@@ -18,27 +19,6 @@ constexpr std::string_view kMadeUp[] = {
 bool IsMadeUp(std::string_view class_name) {
   return std::ranges::any_of(kMadeUp,
                              [&](std::string_view p) { return class_name.starts_with(p); });
-}
-
-// Foo$$Lambda$14/0x0800 -> Foo$$Lambda; GeneratedMethodAccessor12 -> GeneratedMethodAccessor.
-std::string_view Unnumbered(std::string_view class_name) {
-  if (const size_t at = class_name.find("$$Lambda"); at != std::string_view::npos) {
-    return class_name.substr(0, at + 8);
-  }
-  for (const std::string_view mark : {"/0x", ".0x", "+0x"}) {
-    if (const size_t at = class_name.rfind(mark); at != std::string_view::npos) {
-      class_name = class_name.substr(0, at);
-    }
-  }
-  for (const std::string_view numbered : {"Accessor", "$Proxy"}) {
-    const size_t at = class_name.rfind(numbered);
-    if (at == std::string_view::npos) continue;
-    const std::string_view number = class_name.substr(at + numbered.size());
-    if (number.find_first_not_of("0123456789") == std::string_view::npos) {
-      return class_name.substr(0, at + numbered.size());
-    }
-  }
-  return class_name;
 }
 
 // The value of one row's first metric.
@@ -68,7 +48,7 @@ Amount& Amount::operator+=(const Amount& other) {
 
 std::string ComparableName(const profile::MethodName& parts, std::string_view name) {
   if (parts.flags & profile::kMethodNotJava || IsMadeUp(parts.class_name)) return {};
-  const std::string_view kept = Unnumbered(parts.class_name);
+  const std::string_view kept = profile::Unnumbered(parts.class_name);
   if (kept.size() == parts.class_name.size()) return std::string(name);
   return profile::CleanText(kept) + "." + profile::CleanText(parts.name) +
          profile::CleanText(parts.signature);

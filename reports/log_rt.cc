@@ -6,6 +6,7 @@
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
+#include "reports/spread_columns.h"
 #include "reports/tree_report.h"
 
 namespace jprof::reports {
@@ -145,6 +146,7 @@ TreeColumns LogRtColumns(const NamedTree& tree, ProductionTexts& texts) {
   columns.Add(kCsv | kJson, {"calls"}, calls);
   columns.Add(kCsv | kJson, {"cee"}, callees);
   AddMetrics(columns, tree);
+  AddSpread(columns, tree);
   if (!tree.source.production.empty()) AddProduction(columns, texts);
   columns.Add(kPeople, {"DS", 2}, dispatches);
   columns.Add(kCsv | kJson, {"ds"}, dispatches);
@@ -167,6 +169,7 @@ void TextHead(NamedTree& tree, Output& out) {
         "calibrated\n");
   }
   out.Text(BoundLegend(tree.forest));
+  out.Text(SpreadLegend(tree));
   if (!tree.source.production.empty()) {
     out.Text(
         "           SAMPLES, TIME, CUM, +-, NS/CALL: production times of the sampled runs, in ms "

@@ -7,6 +7,11 @@ constexpr std::string_view kNameMeaning =
     "`J:pkg/Class.method(sig)ret`: I interpreted, J compiled by C1, R by C2, N native, O other, T "
     "thread";
 
+constexpr std::string_view kSpreadMeaning =
+    "of a merged profile: the least value of the first metric, as measured (without a metric: of "
+    "CALLS), in any merged profile; one without the context counts as 0"
+    "; `-`: the row is of several contexts";
+
 constexpr ColumnHelp kLogRtColumns[] = {
     {"LV", "level: 0 the thread, 1 its first method"},
     {"CALLS", "entries of this method in this calling context"},
@@ -19,6 +24,10 @@ constexpr ColumnHelp kLogRtColumns[] = {
     {"SAMPLES", "in place of BASE where the metric is sampled: not calibrated"},
     {"ERROR", "with `--raw`: about one standard deviation of BASE"},
     {"CUM", "with `--cumulative`: the inclusive value, BASE with everything below"},
+    {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
+    {"MIN", kSpreadMeaning},
+    {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
+    {"MAX", "the same: the largest value"},
     {"DS", "dispatches: how often the thread was scheduled in while this was the current method"},
     {"IN", "interrupts; `-`: this machine cannot count them"},
     {"NAME", kNameMeaning},
@@ -45,6 +54,10 @@ constexpr ColumnHelp kScsColumns[] = {
      "name"},
     {"CUM", "with `--cumulative`: SAMPLES with everything below (inclusive)"},
     {"%", "with `--cumulative`: CUM in percent of all samples"},
+    {"RUNS", "of a merged profile: how many of the merged profiles have this context"},
+    {"MIN", kSpreadMeaning},
+    {"MEDIAN", "the same: the median of all merged profiles; of an even number the lower of two"},
+    {"MAX", "the same: the largest value"},
     {"CALLS", "entries, which are exact: only in a profile by `calltree --sample`"},
     {"NAME", "the frame, behind the letter of its kind"},
 };

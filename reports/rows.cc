@@ -46,6 +46,7 @@ class Builder {
     const uint32_t index = PlaceOf(record);
     row_of_[record] = index;
     Row& row = rows_.rows[index];
+    if (!tree_.former[record] && row.context != record) row.context = kNoRow;
     const profile::Counts& counts = tree_.counts[record];
     const uint64_t calls = uint64_t{counts.entries[0]} + counts.entries[1];
     const uint64_t exits = uint64_t{counts.exits[0]} + counts.exits[1];
@@ -99,6 +100,7 @@ class Builder {
     row.parent = parent;
     row.thread = tree_.thread[record];
     row.level = parent == kNoRow ? 0 : rows_.rows[parent].level + 1;
+    row.context = record;
     rows_.rows.push_back(row);
     rows_.cells.resize(rows_.rows.size() * rows_.metric_count);
     if (parent == kNoRow) rows_.roots.push_back(index);

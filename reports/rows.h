@@ -22,8 +22,9 @@ struct Row {
   uint64_t calls = 0;
   uint64_t callees = 0;  // calls it made: CEE
   uint64_t dispatches = 0;
-  uint64_t samples = 0;  // taken in it, of all events
-  uint32_t thread = 0;   // index into the reader's threads; of the first one if merged
+  uint64_t samples = 0;       // taken in it, of all events
+  uint32_t thread = 0;        // index into the reader's threads; of the first one if merged
+  uint32_t context = kNoRow;  // the record of its only context; kNoRow: it has several
   uint32_t level = 0;
   MethodType type = MethodType::kNone;  // the one most calls or samples had
   bool mixed = false;                   // there were others

@@ -5,6 +5,7 @@
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
+#include "reports/spread_columns.h"
 #include "reports/statistics.h"
 #include "reports/tree_report.h"
 
@@ -15,7 +16,7 @@ constexpr char kScsLegend[] =
     " legend    LV level, 0 = thread; {} of this node alone; {}types: I interpreted,\n"
     "           J compiled by C1, R by C2, L inlined, N native method, F native function "
     "(module.symbol), K kernel,\n"
-    "           O code of the VM, -- class of objects, T thread; busiest first\n\n";
+    "           O code of the VM, -- class of objects, T thread; busiest first\n";
 
 std::string Upper(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) {
@@ -68,6 +69,7 @@ TreeColumns ScsColumns(const NamedTree& tree) {
   columns.Add(kPeople, {"LV", 2},
               [](const TreeRow& row) { return Value::Integer(row.shown.level); });
   AddEvents(columns, tree);
+  AddSpread(columns, tree);
   if (tree.forest.calls > 0) {
     columns.Add(kPeople, {"CALLS", 10}, calls);
     columns.Add(kCsv | kJson, {"calls"}, calls);
@@ -86,6 +88,8 @@ Section HeadOf(NamedTree& tree) {
                 out.Print(fmt::runtime(kScsLegend),
                           one ? "SAMPLES" : "each event's SAMPLES, or what they stand for,",
                           tree.options.cumulative ? "CUM with all below; " : "");
+                out.Text(SpreadLegend(tree));
+                out.Text("\n");
               },
           .json =
               [&tree](JsonWriter& json) {

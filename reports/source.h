@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/model/table.h"
+#include "profile/merged_meta.h"
 #include "profile/reader.h"
 #include "reports/formats.h"
 #include "reports/statistics.h"
@@ -26,7 +27,8 @@ struct Source {
   std::string table_from;    // where the table came from, to print
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
   std::string refitted;      // what the table was refitted to (reports/refit.h); empty: it was not
-  ProductionTimes production = {};  // empty: not a combined profile
+  ProductionTimes production = {};                 // empty: not a combined profile
+  std::optional<profile::MergedMeta> merged = {};  // what it was merged from
 };
 
 enum class Sort { kFirst, kBase, kCalls };

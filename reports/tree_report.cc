@@ -42,7 +42,7 @@ Value TreeRow::MarkedName() const {
   buffer.assign(type == '-' ? "--" : std::string_view{&type, 1});
   if (type != '-') buffer += ':';
   buffer += tree.Name(shown);
-  if (shown.level == 0 && !tree.merged()) buffer += fmt::format(" (tid {})", tid);
+  if (shown.level == 0 && tid != 0) buffer += fmt::format(" (tid {})", tid);
   return Value::Text(buffer);
 }
 

@@ -4,6 +4,8 @@ children, unusual paths.
 
   real_jvm.py JPROF
 """
+import csv
+import io
 import json
 import os
 import shutil
@@ -67,6 +69,23 @@ class RealJvm(unittest.TestCase):
                 for name in os.listdir(self.folder):
                     if name.startswith("Work.jprof") or name.startswith("kids"):
                         shutil.rmtree(os.path.join(self.folder, name))
+
+    def test_merged_counts_are_the_sums(self):
+        for jdk in self.each_jdk():
+            for number in "12":
+                done = self.jprof("callflow", "-o", f"kids-{number}.jprof", "--", *jdk.java(),
+                                  "Work")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.jprof("merge", "kids-1.jprof", "kids-2.jprof", "-o", "kids.jprof")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            calls = [self.info(f"kids{end}.jprof")["calls"] for end in ("-1", "-2", "")]
+            self.assertEqual(calls[0] + calls[1], calls[2])
+            text = self.jprof("report", "log-rt", "kids.jprof", "--format", "csv").stdout
+            rows = [row for row in csv.DictReader(io.StringIO(text))
+                    if row["name"] == "Work.count(I)I"]
+            self.assertEqual(sum(int(row["calls"]) for row in rows), 2 * (101 + 8))
+            self.assertEqual({(row["runs"], row["calls_min"], row["calls_max"]) for row in rows},
+                             {("2", "1", "1")})
 
     def test_status_and_output_are_the_programs(self):
         for jdk in self.each_jdk():

@@ -3,12 +3,14 @@
 // contents), its length (4 bytes, little endian), its bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "profile/layout.h"
 
@@ -49,6 +51,22 @@ inline void Unpack(std::string_view packed, const std::filesystem::path& directo
       std::filesystem::resize_file(directory / kFiles[file],
                                    bytes.size() + (uint64_t{1} << (longer + 9)));
   }
+}
+
+// Two texts as one: the length of the first (4 bytes, little endian), both.
+inline std::string PackMerge(std::string_view first, std::string_view second) {
+  std::string packed;
+  for (int shift = 0; shift < 32; shift += 8) packed += static_cast<char>(first.size() >> shift);
+  return packed.append(first).append(second);
+}
+
+inline std::pair<std::string_view, std::string_view> UnpackMerge(std::string_view packed) {
+  uint32_t length = 0;
+  for (size_t i = 0; i < 4 && i < packed.size(); ++i)
+    length |= uint32_t{static_cast<uint8_t>(packed[i])} << (8 * i);
+  packed.remove_prefix(std::min<size_t>(4, packed.size()));
+  const std::string_view first = packed.substr(0, length);
+  return {first, packed.substr(first.size())};
 }
 
 }  // namespace jprof::fuzz

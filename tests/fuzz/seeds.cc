@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "profile/jit_log.h"
+#include "profile/merge.h"
 #include "profile/recording_meta.h"
 #include "profile/sample_log.h"
 #include "tests/fuzz/packed_profile.h"
@@ -51,6 +52,26 @@ void Save(const std::filesystem::path& corpus, const std::string& name,
 std::string BytesOf(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// For merge_fuzz: two profiles, and the files that only a merged one has.
+void SaveMerge(const std::filesystem::path& corpus) {
+  std::filesystem::create_directories(corpus);
+  const std::filesystem::path first = corpus / "first.tmp", second = corpus / "second.tmp",
+                              merged = corpus / "merged.tmp";
+  reports::DemoProfile().Write(first);
+  reports::RandomProfile(3, 2, 40).Write(second);
+  if (!profile::Merge({.inputs = {first, second}, .output = merged})) std::exit(1);
+  for (const char threads : {'\0', '\1', '\2'}) {
+    std::ofstream(corpus / ("two" + std::to_string(threads)), std::ios::binary)
+        << threads << fuzz::PackMerge(fuzz::Pack(first), fuzz::Pack(second));
+  }
+  std::ofstream(corpus / "spread", std::ios::binary)
+      << '\3' << fuzz::PackMerge(fuzz::Pack(merged), BytesOf(merged / profile::kSpreadFile));
+  std::ofstream(corpus / "merged", std::ios::binary)
+      << '\4' << fuzz::PackMerge(fuzz::Pack(merged), BytesOf(merged / profile::kMergedFile));
+  for (const std::filesystem::path& directory : {first, second, merged})
+    std::filesystem::remove_all(directory);
 }
 
 void SaveSamples(const std::filesystem::path& path) {
@@ -135,4 +156,5 @@ int main(int argc, char** argv) {
   two.meta = R"({"mode":"callflow","metrics":[{"name":"time","unit":"ns","scale":0.5,"kind":"time"},
                  {"name":"PAPI_TOT_INS","unit":"events","scale":1,"kind":"count"}]})";
   Save(profiles, "two", two, false);
+  SaveMerge(seeds / "merge");
 }

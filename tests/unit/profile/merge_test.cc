@@ -134,7 +134,7 @@ class MergeTest : public testing::Test {
       if (options_.threads != MergeThreads::kKeep) return one.name;
       return fmt::format("{} {}", one.name, one.record.tid);
     });
-    const Spread spread = ReadSpread(reader);
+    const Spread spread = ReadSpread(reader, 1 << 20);
     EXPECT_EQ(reader.damages().Lines(), std::vector<std::string>());
     Tree got;
     size_t contexts = 0;
@@ -285,7 +285,24 @@ TEST_F(MergeTest, AnotherClockRateIsRescaledToTheFirst) {
   MergeAll();
   Reader reader = Open(options_.output);
   EXPECT_EQ(reader.ReadTree()->metrics[0], (std::vector<int64_t>{5 + 3, 100 + 50}));
-  EXPECT_EQ(ReadSpread(reader).ranges[3], (Range{50, 50, 100}));
+  EXPECT_EQ(ReadSpread(reader, 1 << 20).ranges[3], (Range{50, 50, 100}));
+}
+
+TEST_F(MergeTest, GeneratedClassesAreTheSameWhateverTheirNumber) {
+  for (const char* name : {"app/Main$$Lambda/0x7f10", "app/Main$$Lambda$4/0x0800"}) {
+    SyntheticProfile profile;
+    const MethodId lambda = profile.AddMethod(name, "run", "()V");
+    const size_t thread = profile.AddThread("main", 1);
+    profile.Enter(thread, lambda, MethodType::kInterpreted, 5);
+    profile.Exit(thread, 100);
+    Input(profile);
+  }
+  MergeAll();
+  Reader reader = Open(options_.output);
+  const CallTree tree = reader.ReadTree().value();
+  ASSERT_EQ(tree.size(), 2u);
+  EXPECT_EQ(tree.counts[1].entries[0], 2u);
+  EXPECT_EQ(reader.ReadMethods()[MethodOf(tree.word[1])].class_name, "app/Main$$Lambda");
 }
 
 TEST_F(MergeTest, LossesOfMergedThreadsAreCountedEach) {

@@ -112,6 +112,7 @@ inline Printed Print(const std::string& report, const std::filesystem::path& dir
   Result<profile::Reader> reader = profile::Reader::Open(directory);
   if (!reader) return {"", std::unexpected(reader.error())};
   Source source{std::move(*reader), std::move(table), "table", "no table: run jprof calibrate"};
+  source.merged = profile::ReadMerged(source.reader);
   char* text = nullptr;
   size_t size = 0;
   std::FILE* file = open_memstream(&text, &size);

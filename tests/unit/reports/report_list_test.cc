@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/unit/reports/merged_profile.h"
 #include "tests/unit/reports/sampled_profile.h"
 
 namespace jprof::reports {
@@ -31,8 +32,8 @@ std::string HeadingOf(const std::string& text, Format format) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// The columns that a report prints of a callflow profile with a trace and of a sampled profile with
-// calls.
+// The columns that a report prints of a callflow profile with a trace, of a sampled profile with
+// calls and of a merged profile, which no other report than log-rt and scs can tell from others.
 Names PrintedColumns(const Report& report) {
   const Format format = report.name == std::string("log-gen") ? Format::kCsv : Format::kText;
   const Options options = {.format = format, .cumulative = true, .raw = true};
@@ -45,7 +46,16 @@ Names PrintedColumns(const Report& report) {
   sampled.Write(directory);
   const Printed samples = Print(report.name, directory, options);
   fs::remove_all(directory);
+  SampledProfile other = SpreadSamples({1, 2});
+  other.Write(directory.string() + "-a");
+  other.Write(directory.string() + "-b");
+  EXPECT_TRUE(profile::Merge(
+      {.inputs = {directory.string() + "-a", directory.string() + "-b"}, .output = directory}));
+  const Printed merged = Print(report.name, directory, options);
+  for (const char* end : {"", "-a", "-b"}) fs::remove_all(directory.string() + end);
   Names names;
+  if (merged.result && format == Format::kText)
+    names.merge(NamesOf(HeadingOf(merged.text, format)));
   if (callflow.result) names.merge(NamesOf(HeadingOf(callflow.text, format)));
   if (samples.result && format == Format::kText)
     names.merge(NamesOf(HeadingOf(samples.text, format)));
