@@ -26,7 +26,7 @@ export function toLink(state: Readonly<State>, names: Names): string {
     else if (key === "marked") for (const one of state.marked) parts.append(key, names.of(one));
     else parts.set(key, String(value));
   }
-  return parts.size === 0 && state.view === "flame" ? "" : `#${withView(parts, state)}`;
+  return parts.toString() === "" && state.view === "flame" ? "" : `#${withView(parts, state)}`;
 }
 
 function withView(parts: URLSearchParams, state: Readonly<State>): string {
