@@ -42,7 +42,7 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
                          (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), "8em"));
   }
   if (info.metric) {
-    columns.push(...uncertain("self", name, `${name} of it alone, without what it calls`, self,
+    columns.push(...uncertain("self", `self ${name}`, `${name} of it alone, without what it calls`, self,
                               source.error(quantity), unit, whole));
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), unit, whole));
@@ -51,12 +51,12 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
     const n = amounts.self(calls);
     const perCall = self.map((value, id) => (n[id]! > 0 ? value / n[id]! : NaN));
     columns.push(numeric("percall", "self/call", `${name} of it alone, per call`, perCall,
-                         (id) => formatValue(perCall[id]!, unit), "6em"));
+                         (id) => formatValue(perCall[id]!, unit), "6.5em"));
   }
   if (oldQuantity >= 0) columns.push(...differences(source, quantity, oldQuantity, unit, whole));
   columns.push({
     ...numeric("share", "%", `Cumulative ${name} in percent of the whole`, cum,
-               (id) => formatPercent(cum[id]!, total), "5em"),
+               (id) => formatPercent(cum[id]!, total), "7em"),
     bar: (id) => Math.max(0, Math.min(1, cum[id]! / total)),
   });
   for (const one of model.computed) {
@@ -70,7 +70,8 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
 function uncertain(key: string, title: string, help: string, value: Float64Array,
                    error: ArrayLike<number> | null, unit: string, whole: boolean): ValueColumn[] {
   const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
-    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, unit, whole)), "7em");
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, unit, whole)),
+    title.length > 10 ? "10em" : "8em");
   if (!error) return [main];
   return [main, numeric(`${key}-error`, "+-", `Half of the 95 % interval of ${title}`, error,
                         (id) => formatError(value[id]!, error[id]!, unit), "6em")];

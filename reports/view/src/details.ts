@@ -1,6 +1,6 @@
 // One line about a row or a method: its name, type and values.
 
-import { el } from "./dom.js";
+import { el, methodName } from "./dom.js";
 import { formatPercent, formatUncertain, formatValue } from "./format.js";
 import type { Model } from "./model.js";
 import { TYPE_NAMES } from "./names.js";
@@ -25,7 +25,7 @@ export function describeRow(model: Model, tree: Tree, row: number): (Node | stri
   parts.push([`of ${measure.label}`, `${formatPercent(width[row]!, tree.sumOfRoots(width))} %`]);
   return [
     el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
-    el("code", {}, model.names.of(tree.method[row]!)), " ",
+    el("code", {}, ...methodName(model.names.of(tree.method[row]!))), " ",
     ...parts.flatMap(([name, value]) =>
       [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ", el("b", {}, value)), " "]),
   ];

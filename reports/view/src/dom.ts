@@ -1,5 +1,7 @@
 // Small helpers for elements.
 
+import { partsOf } from "./names.js";
+
 type Attributes = Record<string, string | number | boolean | undefined>;
 
 /** An element with attributes; `class`, `role`, `aria-...`: any attribute; true sets it empty. */
@@ -12,6 +14,13 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   }
   element.append(...children);
   return element;
+}
+
+/** A method's name, with its package and signature paler. */
+export function methodName(name: string): Node[] {
+  const [before, main, after] = partsOf(name);
+  return [el("span", { class: "soft" }, before), document.createTextNode(main),
+          el("span", { class: "soft" }, after)];
 }
 
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {

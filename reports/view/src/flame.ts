@@ -19,6 +19,7 @@ export interface Scene {
   theme: Theme;
   total: number;                 // the sum of the roots' widths
   title: string;                 // of the level above the roots; "": no such level
+  hidesRoots: boolean;           // another pane shows them
   up: boolean;
   matches: Uint8Array | null;    // by method
   selectedRow: number;
@@ -82,7 +83,7 @@ export class Flame {
   private requested = false;
   private stackRow = new Uint32Array(1024);
   private stackLeft = new Float64Array(1024);
-  private stackLevel = new Uint16Array(1024);
+  private stackLevel = new Int32Array(1024);
   private stacked = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -90,6 +91,7 @@ export class Flame {
   }
 
   get firstLevel(): number {
+    if (this.scene?.hidesRoots) return -1;
     return this.scene?.title ? 1 : 0;
   }
 
@@ -141,7 +143,7 @@ export class Flame {
     while (this.stacked > 0) {
       const row = this.stackRow[--this.stacked]!;
       const left = this.stackLeft[this.stacked]!;
-      const level = this.stackLevel[this.stacked] === 65535 ? -1 : this.stackLevel[this.stacked]!;
+      const level = this.stackLevel[this.stacked]!;
       const size = row === tree.length ? total : width[row]!;
       const x = (left - origin) * scale;
       if (level >= 0) this.drawRow(scene, row, x, x + size * scale, level);
@@ -171,14 +173,14 @@ export class Flame {
 
   private push(row: number, left: number, level: number): void {
     if (this.stacked === this.stackRow.length) {
-      const grown = <T extends Uint32Array | Float64Array | Uint16Array>(to: T, from: T): T => {
+      const grown = <T extends Uint32Array | Float64Array | Int32Array>(to: T, from: T): T => {
         to.set(from);
         return to;
       };
       const size = 2 * this.stacked;
       this.stackRow = grown(new Uint32Array(size), this.stackRow);
       this.stackLeft = grown(new Float64Array(size), this.stackLeft);
-      this.stackLevel = grown(new Uint16Array(size), this.stackLevel);
+      this.stackLevel = grown(new Int32Array(size), this.stackLevel);
     }
     this.stackRow[this.stacked] = row;
     this.stackLeft[this.stacked] = left;

@@ -47,7 +47,15 @@ export function packageOf(name: string): string {
   if (end < name.length) return "";
   const dot = name.search(/\.so\b/);
   if (dot > 0) return name.slice(0, dot + 3);
-  return name.startsWith("vmlinux") || name.startsWith("[") ? name.split(/[.\]]/)[0] + "" : "";
+  return /^(vmlinux|\[[^\]]*\])/.exec(name)?.[0] ?? "";
+}
+
+/** A name in three parts: what is before `Class.method`, that, and the signature. */
+export function partsOf(name: string): [string, string, string] {
+  const short = shortName(name);
+  if (short === name) return ["", name, ""];
+  const end = endOfPath(name);
+  return [name.slice(0, end - short.length), short, name.slice(end)];
 }
 
 export const TYPE_NAMES: Record<string, string> = {

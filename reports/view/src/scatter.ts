@@ -53,6 +53,10 @@ class Scale {
   }
 }
 
+function tickText(value: number, unit: string): string {
+  return formatValue(value, unit).replace(/\.0+(?=\D|$)/, "");
+}
+
 /** Whether a value has a place on the axis. */
 export function isShown(value: number, logarithmic: boolean): boolean {
   return Number.isFinite(value) && (!logarithmic || value > 0);
@@ -107,17 +111,17 @@ export class Scatter {
     for (const tick of x.ticks()) {
       const at = Math.round(x.at(tick)) + 0.5;
       this.line(at, MARGIN, at, height - BOTTOM);
-      context.fillText(formatValue(tick, scene.x.unit), at, height - BOTTOM + 16);
+      context.fillText(tickText(tick, scene.x.unit), at, height - BOTTOM + 16);
     }
     context.fillText(scene.x.name, (LEFT + width) / 2, height - 8);
     context.textAlign = "right";
     for (const tick of y.ticks()) {
       const at = Math.round(y.at(tick)) + 0.5;
       this.line(LEFT, at, width - MARGIN, at);
-      context.fillText(formatValue(tick, scene.y.unit), LEFT - 6, at + 4);
+      context.fillText(tickText(tick, scene.y.unit), LEFT - 6, at + 4);
     }
     context.save();
-    context.translate(14, (height - BOTTOM) / 2);
+    context.translate(18, (height - BOTTOM) / 2);
     context.rotate(-Math.PI / 2);
     context.textAlign = "center";
     context.fillText(scene.y.name, 0, 0);

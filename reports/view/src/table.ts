@@ -1,7 +1,7 @@
 // A table of which only the visible rows are elements. It scrolls over millions of rows: beyond the
 // height that browsers allow, positions are scaled.
 
-import { el } from "./dom.js";
+import { el, methodName } from "./dom.js";
 
 export interface Column {
   key: string;
@@ -10,6 +10,7 @@ export interface Column {
   width: string;               // of CSS grid: "6em", "minmax(20em, 1fr)"
   text(id: number): string;
   name?: boolean;              // aligned left; numbers are aligned right
+  method?: boolean;            // the text is the name of a method
   bar?(id: number): number;    // part of the cell's width that is filled, 0 to 1
   mark?(id: number): string;   // class of the cell
 }
@@ -162,9 +163,9 @@ export class Table {
     this.columns.forEach((column, i) => {
       const cell = row.children[i] as HTMLElement;
       const text = column.text(id);
-      if (column.name && this.events.describe) {
-        cell.replaceChildren(text);
-        this.events.describe(id, row, cell);
+      if (column.name) {
+        cell.replaceChildren(...(column.method ? methodName(text) : [text]));
+        this.events.describe?.(id, row, cell);
       } else if (cell.textContent !== text) cell.textContent = text;
       if (column.name) cell.title = text;
       if (column.bar) cell.style.setProperty("--part", `${(100 * column.bar(id)).toFixed(1)}%`);

@@ -106,6 +106,7 @@ export class FlameView implements View {
       title: state.layout === "sandwich" ? ""
         : `all: ${formatValue(total, measure.unit, measure.whole)} ${measure.unit ? "" : measure.label}` +
           unfiltered,
+      hidesRoots: !pane.isMain,
       up: state.layout === "sandwich" ? !pane.isMain : state.grow === "up",
       matches: model.matches?.methods ?? null,
       selectedRow: pane.isMain ? this.mainSelection() : -1,

@@ -66,7 +66,8 @@ export class MethodsView implements View {
       });
     }
     this.columns.push({
-      key: "name", title: "name", help: "Method", width: "minmax(24em, 1fr)", name: true, value: null,
+      key: "name", title: "name", help: "Method", width: "minmax(24em, 1fr)", name: true, method: true,
+      value: null,
       text: (id) => model.names.of(methods.ids[id]!),
       mark: (id) => [model.matches?.methods[methods.ids[id]!] ? "match" : "",
                      marked.has(methods.ids[id]!) ? "marked" : ""].join(" "),

@@ -72,7 +72,7 @@ export class PlotView implements View {
     const choices = this.choices();
     const find = (name: string, otherwise: number) =>
       choices.find((one) => one.name === name) ?? choices[Math.min(otherwise, choices.length - 1)]!;
-    const [x, y] = [find(state.x, 0), find(state.y, model.calls >= 0 ? 1 : 2)];
+    const [x, y] = [find(state.x, 0), find(state.y, 1)];
     this.drawTools(choices, x.name, y.name);
     const axis = (one: Choice): Axis => ({ name: one.name, unit: one.unit, values: one.values() });
     this.draw(axis(x), axis(y));

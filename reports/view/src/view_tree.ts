@@ -73,7 +73,7 @@ export class TreeView implements View {
       ...valueColumns(model, { amounts: tree, error: (q) => tree.error(q),
                                cumError: (q) => tree.cumError(q), unfiltered: model.unfiltered }),
       { key: "name", title: "name", help: "Method, in its calling context", value: null,
-        width: "minmax(24em, 1fr)", name: true,
+        width: "minmax(24em, 1fr)", name: true, method: true,
         text: (row) => model.names.of(tree.method[row]!),
         mark: (row) => (model.matches?.methods[tree.method[row]!] ? "match" : "") },
     ];

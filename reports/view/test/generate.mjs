@@ -202,7 +202,7 @@ export function makeData({ rows = 20000, kind = "tree", seed = 1 } = {}) {
     const tree = makeTree(rows, next, methods, header.threads);
     names = [...methods.names, ...header.threads];
     if (kind === "combined") {
-      tree.samples = tree.self.map((ns) => Math.round(ns / 1e6));
+      tree.samples = tree.self.map((ns) => Math.round(ns / 2e3));
       tree.self = tree.samples.map((n) => n * 1e6);
       tree.error = Float32Array.from(tree.samples, (n) => 1e6 * Math.sqrt(n + 1));
     }
