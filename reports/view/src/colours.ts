@@ -1,7 +1,7 @@
 // Colours of rows: by type, by package, by difference. A row's colour is a slot in a small palette.
 
 import { packageOf, TYPE_NAMES, type Names } from "./names.js";
-import type { Tree } from "./tree.js";
+import { NO_ROW, type Tree } from "./tree.js";
 
 export interface LegendEntry {
   colour: string;
@@ -102,32 +102,58 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
 
 const HUES = [210, 30, 150, 275, 350, 95, 185, 55, 320, 240, 120, 15];
 
-/** The packages with the largest sums have a colour of their own. */
-export function paintByPackage(tree: Tree, names: Names, weight: Float64Array,
-                               dark: boolean): Paint {
-  const packages: string[] = [];
-  const index = new Map<string, number>();
-  const ofMethod = Int32Array.from(names.texts, (text) => {
-    const name = packageOf(text);
-    let found = index.get(name);
-    if (found === undefined) index.set(name, found = packages.push(name) - 1);
+/** Names of groups, and the group of each row. */
+export interface Grouping {
+  names: string[];
+  of(row: number): number;
+}
+
+class Numbering {
+  readonly names: string[] = [];
+  private readonly index = new Map<string, number>();
+  of(name: string): number {
+    let found = this.index.get(name);
+    if (found === undefined) this.index.set(name, found = this.names.push(name) - 1);
     return found;
-  });
-  const sums = new Float64Array(packages.length);
-  for (let row = 0; row < tree.length; ++row) {
-    sums[ofMethod[tree.method[row]!]!]! += Math.max(0, weight[row]!);
   }
-  const ranked = packages.map((_, i) => i).filter((i) => packages[i] !== "" && sums[i]! > 0)
+}
+
+export function byPackage(tree: Tree, names: Names): Grouping {
+  const numbering = new Numbering();
+  const ofMethod = Int32Array.from(names.texts, (text) => numbering.of(packageOf(text)));
+  return { names: numbering.names, of: (row) => ofMethod[tree.method[row]!]! };
+}
+
+/** tprof: by the module above the row. */
+export function byModule(tree: Tree, names: Names): Grouping {
+  const numbering = new Numbering();
+  const none = numbering.of("");
+  const ofRow = new Int32Array(tree.length);
+  for (let row = 0; row < tree.length; ++row) {
+    const above = tree.parent[row]!;
+    if (tree.type[row] === 77) ofRow[row] = numbering.of(names.of(tree.method[row]!));
+    else ofRow[row] = above === NO_ROW ? none : ofRow[above]!;
+  }
+  return { names: numbering.names, of: (row) => ofRow[row]! };
+}
+
+/** The groups with the largest sums have a colour of their own. */
+export function paintByGroup(tree: Tree, group: Grouping, weight: Float64Array,
+                             dark: boolean): Paint {
+  const { names } = group;
+  const sums = new Float64Array(names.length);
+  for (let row = 0; row < tree.length; ++row) sums[group.of(row)]! += Math.max(0, weight[row]!);
+  const ranked = names.map((_, i) => i).filter((i) => names[i] !== "" && sums[i]! > 0)
     .sort((a, b) => sums[b]! - sums[a]!).slice(0, HUES.length);
-  const slots = new Uint8Array(packages.length);
+  const slots = new Uint8Array(names.length);
   ranked.forEach((one, rank) => { slots[one] = rank + 1; });
   const colours = [shade(215, 0.1, 1, dark), ...HUES.map((hue, i) =>
     shade(hue, i < 6 ? 0.6 : 0.45, i % 2 ? 2 : 1, dark))];
   return {
     ...palette(colours, dark),
-    slot: (row) => slots[ofMethod[tree.method[row]!]!]!,
+    slot: (row) => slots[group.of(row)]!,
     legend: [
-      ...ranked.map((one, rank) => ({ colour: css(colours[rank + 1]!), text: packages[one]! })),
+      ...ranked.map((one, rank) => ({ colour: css(colours[rank + 1]!), text: names[one]! })),
       { colour: css(colours[0]!), text: "other" },
     ],
   };

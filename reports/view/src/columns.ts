@@ -71,10 +71,14 @@ function uncertain(key: string, title: string, help: string, value: Float64Array
                    error: ArrayLike<number> | null, unit: string, whole: boolean): ValueColumn[] {
   const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
     ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, unit, whole)),
-    title.length > 10 ? "10em" : "8em");
+    title.length > 10 ? "10em" : "9em");
   if (!error) return [main];
   return [main, numeric(`${key}-error`, "+-", `Half of the 95 % interval of ${title}`, error,
                         (id) => formatError(value[id]!, error[id]!, unit), "6em")];
+}
+
+function changeText(value: number, unit: string, whole: boolean): string {
+  return value === 0 ? "" : signed(formatValue(value, unit, whole), value);
 }
 
 /** The old value and the change; a change within the error is pale. */
@@ -94,10 +98,10 @@ function differences(source: ColumnSource, now: number, before: number, unit: st
     numeric("old", "self, old", "Of it alone, in the old profile", was,
             (id) => formatValue(was[id]!, unit, whole), "6.5em"),
     { ...numeric("change", "change", "New less old, of it alone", change,
-                 (id) => signed(formatValue(change[id]!, unit, whole), change[id]!), "6.5em"),
+                 (id) => changeText(change[id]!, unit, whole), "6.5em"),
       mark: (id) => mark(change[id]!, within(change[id]!, isError?.[id], wasError?.[id])) },
     { ...numeric("cumchange", "cum change", "New less old, with all that it calls", cumChange,
-                 (id) => signed(formatValue(cumChange[id]!, unit, whole), cumChange[id]!), "6.5em"),
+                 (id) => changeText(cumChange[id]!, unit, whole), "8em"),
       mark: (id) => mark(cumChange[id]!,
                          within(cumChange[id]!, isCumError?.[id], wasCumError?.[id])) },
   ];

@@ -2,6 +2,7 @@
 // a pixel wide and not above or below what is visible.
 
 import type { Paint, Theme } from "./colours.js";
+import { Hits } from "./hits.js";
 import type { Names } from "./names.js";
 import type { Order } from "./order.js";
 import { Glyphs, Raster } from "./raster.js";
@@ -9,7 +10,6 @@ import { NO_ROW, type Tree } from "./tree.js";
 
 export const LEVEL = 18;     // height of a level in CSS pixels
 const SMALLEST = 0.5;        // width of the narrowest rectangle in device pixels
-const REST = -1;             // "row" of several that are too narrow
 
 export interface Scene {
   tree: Tree;
@@ -35,40 +35,6 @@ export interface Viewport {
 
 declare global {
   interface Window { jprofDraws?: number[] }
-}
-
-/** Rectangles that were drawn, for the mouse. */
-class Hits {
-  count = 0;
-  private left = new Float32Array(4096);
-  private right = new Float32Array(4096);
-  private level = new Uint16Array(4096);
-  private row = new Int32Array(4096);
-
-  add(left: number, right: number, level: number, row: number): void {
-    if (this.count === this.row.length) this.grow();
-    this.left[this.count] = left;
-    this.right[this.count] = right;
-    this.level[this.count] = level;
-    this.row[this.count++] = row;
-  }
-  find(x: number, level: number): number {
-    for (let i = 0; i < this.count; ++i) {
-      if (this.level[i] === level && x >= this.left[i]! && x < this.right[i]!) return this.row[i]!;
-    }
-    return REST;
-  }
-  private grow(): void {
-    const size = 2 * this.row.length;
-    const copy = <T extends Float32Array | Uint16Array | Int32Array>(to: T, from: T): T => {
-      to.set(from);
-      return to;
-    };
-    this.left = copy(new Float32Array(size), this.left);
-    this.right = copy(new Float32Array(size), this.right);
-    this.level = copy(new Uint16Array(size), this.level);
-    this.row = copy(new Int32Array(size), this.row);
-  }
 }
 
 export class Flame {
@@ -242,7 +208,7 @@ export class Flame {
     this.raster.text(glyphs, text, left + padding, top, this.scene!.theme.text);
   }
 
-  /** The row at a place of the canvas, in CSS pixels; -1: none or too narrow; rows: the top. */
+  /** The row at a place of the canvas, in CSS pixels; -1: none; the number of rows: the top. */
   rowAt(x: number, y: number): number {
     const up = this.scene?.up ?? false;
     const { clientHeight } = this.canvas;

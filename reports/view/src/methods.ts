@@ -36,7 +36,7 @@ export class MethodTable implements Amounts {
       if (!counted(row)) continue;
       const entry = this.index[code[row]!]!;
       this.rowList[next[entry]!++] = row;
-      if (weight[row]! > best[entry]!) {
+      if (weight[row]! > best[entry]! && tree.method[row] === code[row]) {
         best[entry] = weight[row]!;
         this.type[entry] = tree.type[row]!;
       }

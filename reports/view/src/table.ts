@@ -48,7 +48,7 @@ export class Table {
     this.element = el("div", { class: "table", role, "aria-label": label, tabindex: 0 },
                       el("div", { class: "theadbox", role: "rowgroup" }, this.head), this.scroller);
     this.scroller.addEventListener("scroll", () => {
-      this.head.style.transform = `translateX(${-this.scroller.scrollLeft}px)`;
+      this.head.parentElement!.scrollLeft = this.scroller.scrollLeft;
       this.request();
     });
     this.scroller.addEventListener("wheel", (event) => this.wheel(event), { passive: false });

@@ -1,6 +1,8 @@
 // The tab with the flame graph: calls, callers, or one method between its callers and callees.
 
-import { paintByDifference, paintByPackage, paintByType, themeOf, type Paint } from "./colours.js";
+import {
+  byModule, byPackage, paintByDifference, paintByGroup, paintByType, themeOf, type Paint,
+} from "./colours.js";
 import { describeRow } from "./details.js";
 import { button, el, select } from "./dom.js";
 import { Flame, type Scene } from "./flame.js";
@@ -126,16 +128,26 @@ export class FlameView implements View {
   private paintOf(tree: Tree): Paint {
     const { model, store } = this.context;
     const dark = this.context.isDark();
-    const { colour } = store.state;
+    const { layout } = store.state;
     const { quantity } = model;
     const before = oldOf(model.quantities, quantity);
-    const isDifference = colour === "difference" || (colour === "type" && this.isCompare);
-    if (isDifference && before >= 0) return paintByDifference(tree, before, quantity, dark);
-    return colour === "package"
-      ? paintByPackage(tree, model.names, model.measure.self(tree), dark) : paintByType(tree, dark);
+    const { colour } = this;
+    if (colour === "difference" && before >= 0) return paintByDifference(tree, before, quantity, dark);
+    if (colour !== "package") return paintByType(tree, dark);
+    const group = model.header.kind === "tprof" && layout === "calls" ? byModule : byPackage;
+    return paintByGroup(tree, group(tree, model.names), model.measure.self(tree), dark);
   }
-  private get isCompare(): boolean {
-    return this.context.model.header.kind === "compare";
+
+  /** Choices of colours; the first is in place of types, where these mean little. */
+  private get colours(): [State["colour"], string][] {
+    const { kind } = this.context.model.header;
+    if (kind === "compare") return [["difference", "difference"], ["package", "package"]];
+    if (kind === "tprof") return [["package", "module"]];
+    return [["type", "type"], ["package", "package"]];
+  }
+  private get colour(): State["colour"] {
+    const { colour } = this.context.store.state;
+    return this.colours.find(([one]) => one === colour)?.[0] ?? this.colours[0]![0];
   }
 
   private drawTools(): void {
@@ -144,15 +156,12 @@ export class FlameView implements View {
     const set = (key: keyof State) => (value: string) => store.set({ [key]: value });
     this.legend.replaceChildren(...this.paintOf(this.mainTree()).legend.map((one) =>
       el("span", {}, el("i", { style: `background:${one.colour}` }), one.text)));
-    const colours: [string, string][] = [["type", "type"], ["package", "package"]];
-    if (this.isCompare) colours.splice(0, 1, ["difference", "difference"]);
     this.tools.replaceChildren(
       select("show", [["calls", "calls"], ["callers", "callers (inverted)"],
                       ["sandwich", "one method (sandwich)"]], state.layout, set("layout")),
       select("order", [["heavy", "widest first"], ["file", "as called"]], state.order, set("order")),
       select("grow", [["down", "down (icicle)"], ["up", "up (flame)"]], state.grow, set("grow")),
-      select("colour", colours, this.isCompare && state.colour === "type" ? "difference"
-        : state.colour, set("colour")),
+      select("colour", this.colours, this.colour, set("colour")),
       button("Show all", "Zoom out to everything (0)", () => this.main.input.zoom(NO_ROW)),
       button("Back", "To the zoom before (Escape)", () => { this.main.input.back(); }),
       this.legend);
