@@ -88,12 +88,11 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
   });
   const colours = TYPES.flatMap(([, hue, saturation]) =>
     Array.from({ length: SHADES }, (_, step) => shade(hue, saturation, step, dark)));
-  const used = new Set<number>();
-  for (let row = 0; row < tree.length; ++row) used.add(byLetter[tree.type[row]!]!);
+  const used = usedTypes(tree);
   return {
     ...palette(colours, dark),
     slot: (row) => byLetter[tree.type[row]!]! * SHADES + scattered(tree.method[row]!),
-    legend: TYPES.flatMap(([letters, hue, saturation], i) => (used.has(i)
+    legend: TYPES.flatMap(([letters, hue, saturation], i) => (used[i]
       ? [{ colour: css(shade(hue, saturation, 1, dark)),
            text: i === 4 ? "native" : TYPE_NAMES[letters[0]!]!.replace("compiled by ", "") }]
       : [])),
@@ -101,6 +100,20 @@ export function paintByType(tree: Tree, dark: boolean): Paint {
 }
 
 const HUES = [210, 30, 150, 275, 350, 95, 185, 55, 320, 240, 120, 15];
+
+/** 1 for each entry of TYPES that the tree has. */
+const usedByTree = new WeakMap<Tree, Uint8Array>();
+
+function usedTypes(tree: Tree): Uint8Array {
+  const known = usedByTree.get(tree);
+  if (known) return known;
+  const letters = new Uint8Array(256);
+  for (let row = 0; row < tree.length; ++row) letters[tree.type[row]!] = 1;
+  const used = Uint8Array.from(TYPES, ([list]) =>
+    (Array.from(list).some((letter) => letters[letter.charCodeAt(0)]) ? 1 : 0));
+  usedByTree.set(tree, used);
+  return used;
+}
 
 /** Names of groups, and the group of each row. */
 export interface Grouping {

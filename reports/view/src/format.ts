@@ -1,9 +1,11 @@
 // Numbers as text: three significant digits, units that fit, thousands separators.
 
-export function withSeparators(value: number, digits = 0): string {
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: digits, maximumFractionDigits: digits,
-  });
+const FORMATS = [0, 1, 2].map((digits) => new Intl.NumberFormat("en-US", {
+  minimumFractionDigits: digits, maximumFractionDigits: digits,
+}));
+
+export function withSeparators(value: number, digits: 0 | 1 | 2 = 0): string {
+  return FORMATS[digits]!.format(value);
 }
 
 function significant(value: number): string {

@@ -38,6 +38,8 @@ export class Table {
   private sorted = { key: "", down: true };
   private pool: HTMLElement[] = [];
   private requested = false;
+  private first = 0;           // index of the first row of the pool
+  private stale = true;        // texts or the order of rows have changed
   private selected = -1;
 
   constructor(role: "grid" | "treegrid", label: string, private readonly events: TableEvents) {
@@ -67,7 +69,7 @@ export class Table {
     this.pool = [];
     this.window.replaceChildren();
     this.drawHead();
-    this.request();
+    this.redraw();
   }
   setSorted(key: string, down: boolean): void {
     this.sorted = { key, down };
@@ -77,7 +79,7 @@ export class Table {
     this.ids = ids;
     this.element.setAttribute("aria-rowcount", String(ids.length + 1));
     this.content.style.height = `${Math.min(HIGHEST, ids.length * ROW)}px`;
-    this.request();
+    this.redraw();
   }
   get rows(): ArrayLike<number> {
     return this.ids;
@@ -118,6 +120,10 @@ export class Table {
     this.scroller.scrollTop += Math.sign(pixels) * Math.max(1, Math.abs(pixels) / this.scale);
   }
 
+  private redraw(): void {
+    this.stale = true;
+    this.request();
+  }
   private request(): void {
     if (this.requested) return;
     this.requested = true;
@@ -136,12 +142,30 @@ export class Table {
     const count = Math.max(0, Math.min(this.ids.length - first, Math.ceil(height / ROW) + 1));
     this.window.style.transform = `translateY(${scroller.scrollTop - (top - first * ROW)}px)`;
     while (this.pool.length < count) this.addRow();
+    this.rotate(first);
     for (let i = 0; i < this.pool.length; ++i) {
       const row = this.pool[i]!;
       row.hidden = i >= count;
-      if (i < count) this.fill(row, first + i);
+      if (i < count) this.show(row, first + i);
     }
+    this.stale = false;
     if (this.selected < 0) this.element.removeAttribute("aria-activedescendant");
+  }
+
+  /** Rows that stay visible keep their elements. */
+  private rotate(first: number): void {
+    const step = first - this.first;
+    this.first = first;
+    if (step === 0 || Math.abs(step) >= this.pool.length) return;
+    if (step > 0) {
+      const moved = this.pool.splice(0, step);
+      this.pool.push(...moved);
+      this.window.append(...moved);
+    } else {
+      const moved = this.pool.splice(step);
+      this.pool.unshift(...moved);
+      this.window.prepend(...moved);
+    }
   }
 
   private addRow(): void {
@@ -153,13 +177,18 @@ export class Table {
     this.window.append(row);
   }
 
-  private fill(row: HTMLElement, index: number): void {
+  private show(row: HTMLElement, index: number): void {
     const id = this.ids[index]!;
-    row.dataset.id = String(id);
-    row.setAttribute("aria-rowindex", String(index + 2));
     const selected = id === this.selected;
     row.setAttribute("aria-selected", String(selected));
     if (selected) this.element.setAttribute("aria-activedescendant", row.id);
+    if (!this.stale && row.dataset.id === String(id)) return;
+    row.dataset.id = String(id);
+    row.setAttribute("aria-rowindex", String(index + 2));
+    this.fill(row, id);
+  }
+
+  private fill(row: HTMLElement, id: number): void {
     this.columns.forEach((column, i) => {
       const cell = row.children[i] as HTMLElement;
       const text = column.text(id);

@@ -18,7 +18,8 @@ export class TreeView implements View {
   private open = new Uint8Array(0);
   private columns: ValueColumn[] = [];
   private sort = { key: "cum", down: true };
-  private readonly sortedChildren = new Map<number, Uint32Array>();
+  private order = new Uint32Array(0);       // children as in Tree.children, sorted where `sorted`
+  private sorted = new Uint8Array(0);
 
   constructor(private readonly context: Context, host: HTMLElement) {
     this.tree = context.model.tree;
@@ -80,40 +81,43 @@ export class TreeView implements View {
     if (!this.columns.some((one) => one.key === this.sort.key)) this.sort.key = "share";
     this.table.setColumns(this.columns);
     this.table.setSorted(this.sort.key, this.sort.down);
-    this.sortedChildren.clear();
+    this.unsort();
+  }
+  private unsort(): void {
+    this.order = this.tree.children.list.slice();
+    this.sorted = new Uint8Array(this.tree.length + 1);
   }
 
   private sortBy(key: string): void {
     this.sort = { key, down: key === this.sort.key ? !this.sort.down : key !== "name" };
     this.table.setSorted(this.sort.key, this.sort.down);
-    this.sortedChildren.clear();
+    this.unsort();
     this.list();
   }
 
-  /** The visible children of a row, sorted. */
+  /** The children of a row, sorted. */
   private childrenOf(row: number): Uint32Array {
-    let found = this.sortedChildren.get(row);
-    if (found) return found;
-    const { start, list } = this.tree.children;
-    found = list.subarray(start[row]!, start[row + 1]!);
-    const { min } = this.context.store.state;
-    if (min > 0) {
-      const cum = this.tree.cum(this.context.model.quantity);
-      const smallest = (min / 100) * this.context.model.unfiltered.total(this.context.model.quantity);
-      found = found.filter((child) => cum[child]! >= smallest);
+    const { start } = this.tree.children;
+    const part = this.order.subarray(start[row]!, start[row + 1]!);
+    if (!this.sorted[row] && part.length > 1) {
+      const column = this.columns.find((one) => one.key === this.sort.key)!;
+      part.set(sortIds(part, column, this.sort.down));
     }
-    const column = this.columns.find((one) => one.key === this.sort.key)!;
-    if (found.length > 1) found = sortIds(found, column, this.sort.down);
-    this.sortedChildren.set(row, found);
-    return found;
+    this.sorted[row] = 1;
+    return part;
   }
 
   private list(): void {
+    const { quantity, unfiltered } = this.context.model;
+    const { min } = this.context.store.state;
+    const cum = this.tree.cum(quantity);
+    const smallest = min > 0 ? (min / 100) * unfiltered.total(quantity) : -Infinity;
     let rows = new Uint32Array(1024);
     let count = 0;
     const stack: number[] = Array.from(this.childrenOf(this.tree.length)).reverse();
     while (stack.length > 0) {
       const row = stack.pop()!;
+      if (cum[row]! < smallest) continue;
       if (count === rows.length) {
         const larger = new Uint32Array(2 * count);
         larger.set(rows);
