@@ -42,16 +42,13 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
                          (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), "8em"));
   }
   if (info.metric) {
-    columns.push(...uncertain("self", `self ${name}`, `${name} of it alone, without what it calls`, self,
+    columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`, `${name} of it alone, without what it calls`, self,
                               source.error(quantity), unit, whole));
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), unit, whole));
   }
   if (calls >= 0 && info.metric) {
-    const n = amounts.self(calls);
-    const perCall = self.map((value, id) => (n[id]! > 0 ? value / n[id]! : NaN));
-    columns.push(numeric("percall", "self/call", `${name} of it alone, per call`, perCall,
-                         (id) => formatValue(perCall[id]!, unit), "6.5em"));
+    columns.push(perCallColumn(model, source, calls));
   }
   if (oldQuantity >= 0) columns.push(...differences(source, quantity, oldQuantity, unit, whole));
   columns.push({
@@ -65,6 +62,22 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
                          (id) => formatValue(value[id]!, one.unit), "7em"));
   }
   return columns;
+}
+
+/** Of a combined profile with all that a call calls, as in its report; else of the method alone. */
+function perCallColumn(model: Model, source: ColumnSource, calls: number): ValueColumn {
+  const { quantity } = model;
+  const { unit, name } = model.quantities[quantity]!;
+  const isWhole = model.header.kind === "combined";
+  const { amounts } = source;
+  const value = isWhole ? amounts.cum(quantity) : amounts.self(quantity);
+  const error = isWhole ? source.cumError(quantity) : source.error(quantity);
+  const n = amounts.self(calls);
+  const perCall = value.map((x, id) => (n[id]! > 0 ? x / n[id]! : NaN));
+  const [title, help] = isWhole ? ["cum/call", `${name} with all that it calls, per call`]
+                                : ["self/call", `${name} of it alone, per call`];
+  return numeric("percall", title!, help!, perCall, (id) =>
+    formatUncertain(perCall[id]!, (error?.[id] ?? 0) / n[id]!, unit, false), "7em");
 }
 
 function uncertain(key: string, title: string, help: string, value: Float64Array,

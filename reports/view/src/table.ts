@@ -7,7 +7,7 @@ export interface Column {
   key: string;
   title: string;
   help: string;
-  width: string;               // of CSS grid: "6em", "minmax(20em, 1fr)"
+  width: string;               // of CSS grid, in em: "6em", "minmax(20em, 1fr)"
   text(id: number): string;
   name?: boolean;              // aligned left; numbers are aligned right
   method?: boolean;            // the text is the name of a method
@@ -65,7 +65,10 @@ export class Table {
 
   setColumns(columns: Column[]): void {
     this.columns = columns;
-    this.element.style.setProperty("--columns", columns.map((one) => one.width).join(" "));
+    const widths = columns.map((one) => one.width);
+    const sum = widths.reduce((all, width) => all + Number(/[\d.]+/.exec(width)![0]), 0);
+    this.element.style.setProperty("--columns", widths.join(" "));
+    this.element.style.setProperty("--least", `${sum + 1.2}em`);
     this.pool = [];
     this.window.replaceChildren();
     this.drawHead();

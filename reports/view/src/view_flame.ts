@@ -157,7 +157,7 @@ export class FlameView implements View {
     this.legend.replaceChildren(...this.paintOf(this.mainTree()).legend.map((one) =>
       el("span", {}, el("i", { style: `background:${one.colour}` }), one.text)));
     this.tools.replaceChildren(
-      select("show", [["calls", "calls"], ["callers", "callers (inverted)"],
+      select("show", [["calls", "call tree"], ["callers", "callers (inverted)"],
                       ["sandwich", "one method (sandwich)"]], state.layout, set("layout")),
       select("order", [["heavy", "widest first"], ["file", "as called"]], state.order, set("order")),
       select("grow", [["down", "down (icicle)"], ["up", "up (flame)"]], state.grow, set("grow")),
