@@ -31,10 +31,11 @@ const source = readFileSync(join(here, "src", "style.css"), "utf8");
 const style = await transform(source, { loader: "css", minify: true, target });
 const template = readFileSync(join(here, "src", "template.html"), "utf8");
 
+const code = script.outputFiles[0].text.replaceAll("</script", "<\\/script").trim();
 // A function as replacement: `$` in the script has no meaning.
 const html = template
   .replace("/*STYLE*/", () => style.code.trim())
-  .replace("/*SCRIPT*/", () => script.outputFiles[0].text.replaceAll("</script", "<\\/script").trim());
+  .replace("/*SCRIPT*/", () => code);
 if (html.split("\n").filter((line) => line === "<!--DATA-->").length !== 1) {
   console.error("build.mjs: the template has no single line <!--DATA-->");
   process.exit(1);

@@ -129,7 +129,8 @@ class App {
 
   private linkNow(): void {
     const hash = toLink(this.store.state, this.model.names);
-    if (hash !== location.hash) history.replaceState(null, "", hash || location.pathname + location.search);
+    if (hash === location.hash) return;
+    history.replaceState(null, "", hash || location.pathname + location.search);
   }
 
   /** The user edited the address, or followed a link within the page. */

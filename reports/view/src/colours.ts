@@ -179,7 +179,8 @@ export function paintByDifference(tree: Tree, before: number, after: number, dar
   const [was, is] = [tree.cum(before), tree.cum(after)];
   const [wasError, isError] = [tree.cumError(before), tree.cumError(after)];
   const neutral: Rgb = dark ? [62, 66, 72] : [222, 224, 228];
-  const [more, less]: Rgb[] = dark ? [[200, 66, 52], [52, 112, 200]] : [[238, 108, 90], [95, 155, 235]];
+  const [more, less]: Rgb[] = dark ? [[200, 66, 52], [52, 112, 200]]
+                                   : [[238, 108, 90], [95, 155, 235]];
   const colours = Array.from({ length: 2 * STEPS + 1 }, (_, i) =>
     mixed(neutral, i < STEPS ? less! : more!, Math.abs(i - STEPS) / STEPS));
   const slot = (row: number) => {

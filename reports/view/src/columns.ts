@@ -42,7 +42,8 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
                          (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), "8em"));
   }
   if (info.metric) {
-    columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`, `${name} of it alone, without what it calls`, self,
+    columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
+                              `${name} of it alone, without what it calls`, self,
                               source.error(quantity), unit, whole));
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), unit, whole));

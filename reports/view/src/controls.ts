@@ -83,7 +83,8 @@ export class Controls {
     const output = byId("filter-problem");
     output.textContent = [state.filter ? model.problems.filter : "", ...model.problems.metrics]
       .filter((one) => one !== "").join("; ");
-    byId("filter").setAttribute("aria-invalid", String(model.problems.filter !== "" && state.filter !== ""));
+    const isWrong = model.problems.filter !== "" && state.filter !== "";
+    byId("filter").setAttribute("aria-invalid", String(isWrong));
   }
 
   private addMetric(event: Event): void {
@@ -128,7 +129,8 @@ export class Controls {
   private drawChips(state: Readonly<State>): void {
     const { store } = this.context;
     const chip = (name: string, text: string, use: () => void, remove: () => void) =>
-      el("span", { class: "chip" }, button(name, text, use), button("×", `Remove ${name}`, remove));
+      el("span", { class: "chip" }, button(name, text, use),
+         button("×", `Remove ${name}`, remove));
     byId("metric-chips").replaceChildren(...state.metrics.map(([name, text]) =>
       chip(`${name} = ${text}`, "Show it as width", () => store.set({ measure: name }),
            () => store.set({ metrics: store.state.metrics.filter(([one]) => one !== name) }))));

@@ -27,6 +27,7 @@ export function describeRow(model: Model, tree: Tree, row: number): (Node | stri
     el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
     el("code", {}, ...methodName(model.names.of(tree.method[row]!))), " ",
     ...parts.flatMap(([name, value]) =>
-      [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ", el("b", {}, value)), " "]),
+      [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ",
+          el("b", {}, value)), " "]),
   ];
 }

@@ -132,7 +132,9 @@ export class ExpressionParser {
       reader.expect(")");
       return inner;
     }
-    if (reader.token.kind === "number") return { kind: "number", value: Number(reader.take().text) };
+    if (reader.token.kind === "number") {
+      return { kind: "number", value: Number(reader.take().text) };
+    }
     return this.nameOrCall({ cumulative: false, side: "" });
   }
 

@@ -88,9 +88,11 @@ class FilterParser {
   private union(): Rows {
     let left = this.intersection();
     for (;;) {
-      if (this.reader.accept("or")) left = both(left, this.intersection(), (x, y) => x | y);
-      else if (this.reader.accept("minus")) left = both(left, this.intersection(), (x, y) => x & ~y);
-      else return left;
+      if (this.reader.accept("or")) {
+        left = both(left, this.intersection(), (x, y) => x | y);
+      } else if (this.reader.accept("minus")) {
+        left = both(left, this.intersection(), (x, y) => x & ~y);
+      } else return left;
     }
   }
 
@@ -151,7 +153,8 @@ class FilterParser {
       }
       case "below": {
         const pattern = this.pattern();
-        return rowsBelow(tree, rowsOfMethods(tree, names, (name) => pattern.test(name)), () => true);
+        const tops = rowsOfMethods(tree, names, (name) => pattern.test(name));
+        return rowsBelow(tree, tops, () => true);
       }
       case "thread":
         return rowsOfThreads(tree, names, context.threads, this.argument());

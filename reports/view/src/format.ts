@@ -38,7 +38,8 @@ export function formatValue(value: number, unit: string, whole = false): string 
 export const INTERVAL = 1.96;
 
 /** A value with its error: `<X` where the interval is wider than the value (docs/REPORTS.md). */
-export function formatUncertain(value: number, error: number, unit: string, whole: boolean): string {
+export function formatUncertain(value: number, error: number, unit: string,
+                                whole: boolean): string {
   const half = INTERVAL * error;
   if (half > 0 && half > Math.abs(value)) {
     return `<${formatValue(Math.max(value, 0) + half, unit, whole)}`;

@@ -21,9 +21,11 @@ export function toLink(state: Readonly<State>, names: Names): string {
     const value = state[key];
     if (value === INITIAL[key]) continue;
     if (key === "method") parts.set(key, names.of(state.method));
-    else if (key === "metrics") for (const [name, text] of state.metrics) parts.set(METRIC + name, text);
-    else if (key === "filters") for (const [name, text] of state.filters) parts.set(FILTER + name, text);
-    else if (key === "marked") for (const one of state.marked) parts.append(key, names.of(one));
+    else if (key === "metrics") state.metrics.forEach(([name, text]) =>
+      parts.set(METRIC + name, text));
+    else if (key === "filters") state.filters.forEach(([name, text]) =>
+      parts.set(FILTER + name, text));
+    else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
     else parts.set(key, String(value));
   }
   return parts.toString() === "" && state.view === "flame" ? "" : `#${withView(parts, state)}`;

@@ -84,7 +84,8 @@ export class MethodTable implements Amounts {
     const made = this.made.get(key);
     if (made) return made;
     const [n, x] = [this.tree.self(calls), this.tree.self(quantity)];
-    const squares = this.sums(`${key} squares`, (row) => (n[row]! > 0 ? x[row]! ** 2 / n[row]! : 0));
+    const squares = this.sums(`${key} squares`, (row) =>
+      (n[row]! > 0 ? x[row]! ** 2 / n[row]! : 0));
     const [allCalls, all] = [this.self(calls), this.self(quantity)];
     const spread = squares.map((square, i) => {
       const mean = all[i]! / allCalls[i]!;

@@ -115,7 +115,7 @@ export function measures(quantities: ProfileQuantity[], computed: Computed[]): M
   ];
 }
 
-/** The measure that a page begins with: the first metric of the last tree; without metrics, calls. */
+/** What a page begins with: the first metric of the last tree; without metrics, calls. */
 export function defaultQuantity(header: Header, quantities: ProfileQuantity[]): number {
   const side = header.trees.length > 1 ? "new" : "";
   const found = quantities.findIndex((one) => one.metric !== null && one.side === side);

@@ -63,6 +63,9 @@ export class Model {
     return this.measures.find((one) => one.label === this.state.measure) ??
         this.measures[defaultQuantity(this.header, this.quantities)]!;
   }
+  private get measureKey(): string {
+    return `${this.measure.label} ${JSON.stringify(this.measure.node)}`;
+  }
   /** The quantity that tables show; for a computed metric, the profile's first one. */
   get quantity(): number {
     const { quantity } = this.measure;
@@ -144,7 +147,7 @@ export class Model {
   get inverted(): Tree {
     const { tree, measure } = this;
     const weight = measure.self(tree);
-    return this.memoBy(`inverted ${measure.label} ${measure.node ? measure.name : ""}`, tree, () => {
+    return this.memoBy(`inverted ${this.measureKey}`, tree, () => {
       const items = Uint32Array.from(weight.keys()).filter((row) => weight[row]! > 0);
       const sum = weight.reduce((all, value) => (value > 0 ? all + value : all), 0);
       return callers(tree, this.names.length,
@@ -153,7 +156,7 @@ export class Model {
   }
   callersOf(method: number): Tree {
     const { tree, measure } = this;
-    return this.memoBy(`callers ${method} ${measure.label}`, tree, () => {
+    return this.memoBy(`callers ${method} ${this.measureKey}`, tree, () => {
       const entry = this.methods.entryOf(method);
       const items = entry < 0 ? new Uint32Array(0) : this.methods.outermostRows(entry);
       const weight = measure.width(tree);

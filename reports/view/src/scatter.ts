@@ -177,7 +177,9 @@ export class Scatter {
     const length = this.scene?.x.values.length ?? 0;
     for (let i = 0; i < length; ++i) {
       const place = this.place(i);
-      if (place && place[0] >= x0 && place[0] <= x1 && place[1] >= y0 && place[1] <= y1) found.push(i);
+      if (!place) continue;
+      const [x, y] = place;
+      if (x >= x0 && x <= x1 && y >= y0 && y <= y1) found.push(i);
     }
     return found;
   }

@@ -69,7 +69,8 @@ export class Summary {
       .filter((id) => self[id]! > 0);
     const largest = ids.length > 0 ? self[ids[0]!]! : 1;
     byId("hottest-title").textContent = 
-      `Hottest ${model.header.kind === "tprof" ? "symbols" : "methods"} by ${info.label} of their own`;
+      `Hottest ${model.header.kind === "tprof" ? "symbols" : "methods"} by ${info.label} ` +
+      "of their own";
     byId("hottest").replaceChildren(...ids.map((id) => {
       const method = methods.ids[id]!;
       const letter = String.fromCharCode(methods.type[id]!);

@@ -27,6 +27,8 @@ export interface TableEvents {
 const ROW = 22;                // height in CSS pixels, as in style.css
 const HIGHEST = 8_000_000;     // of the scrolled content, in CSS pixels
 
+let rowsMade = 0;              // for ids of elements
+
 export class Table {
   readonly element: HTMLElement;
   private readonly head: HTMLElement;
@@ -172,7 +174,7 @@ export class Table {
   }
 
   private addRow(): void {
-    const row = el("div", { class: "trow", role: "row", id: `r${Math.random().toString(36).slice(2)}` });
+    const row = el("div", { class: "trow", role: "row", id: `row-${++rowsMade}` });
     for (const column of this.columns) {
       row.append(el("div", { role: "gridcell", class: column.name ? "name" : "number" }));
     }

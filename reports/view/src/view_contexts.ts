@@ -2,7 +2,9 @@
 // from the method's mean stand out.
 
 import { el } from "./dom.js";
-import { formatError, formatPercent, formatUncertain, formatValue, INTERVAL, signed } from "./format.js";
+import {
+  formatError, formatPercent, formatUncertain, formatValue, INTERVAL, signed,
+} from "./format.js";
 import { sortIds, type ValueColumn } from "./columns.js";
 import { contexts, type ContextRow } from "./methods.js";
 import { Table } from "./table.js";
@@ -61,7 +63,8 @@ export class ContextsView implements View {
       el("h2", {}, names.of(method)),
       el("p", {}, `${formatValue(this.rows.length, "", true)} contexts, ` +
         `self ${name} ${formatValue(self, unit, whole)}` + (n > 0
-        ? `, ${formatValue(n, "", true)} calls, mean ${formatValue(self / n, unit)} per call.` : ".")),
+        ? `, ${formatValue(n, "", true)} calls, mean ${formatValue(self / n, unit)} per call.`
+        : ".")),
       el("p", { class: "soft" }, calls >= 0
         ? "excess: self less what its calls cost at the method's mean; pale within the error."
         : "This profile has no calls: the contexts are sorted by what they cost."));

@@ -51,7 +51,8 @@ export class FlameView implements View {
     this.upper = new Pane(this, false);
     this.upper.canvas.classList.add("upper");
     host.append(this.tools, this.crumbs, this.hint,
-                el("div", { class: "canvases" }, this.upper.canvas, this.main.canvas), this.details);
+                el("div", { class: "canvases" }, this.upper.canvas, this.main.canvas),
+                this.details);
   }
 
   focus(): void {
@@ -101,13 +102,13 @@ export class FlameView implements View {
     const { measure } = model;
     const width = measure.width(tree);
     const total = tree.sumOfRoots(width);
-    const unfiltered = state.layout === "calls" && model.isFiltered ? ", filtered" : "";
+    const value = formatValue(total, measure.unit, measure.whole);
+    const title = `all: ${value}${measure.unit ? "" : ` ${measure.label}`}` +
+      (model.isFiltered ? ", filtered" : "");
     const scene: Scene = {
       tree, names: model.names, total, order: pane.orderOf(tree, width, state.order === "heavy"),
       paint: this.paintOf(tree), theme: themeOf(this.context.isDark()),
-      title: state.layout === "sandwich" ? ""
-        : `all: ${formatValue(total, measure.unit, measure.whole)} ${measure.unit ? "" : measure.label}` +
-          unfiltered,
+      title: state.layout === "sandwich" ? "" : title,
       hidesRoots: !pane.isMain,
       up: state.layout === "sandwich" ? !pane.isMain : state.grow === "up",
       matches: model.matches?.methods ?? null,
@@ -132,7 +133,9 @@ export class FlameView implements View {
     const { quantity } = model;
     const before = oldOf(model.quantities, quantity);
     const { colour } = this;
-    if (colour === "difference" && before >= 0) return paintByDifference(tree, before, quantity, dark);
+    if (colour === "difference" && before >= 0) {
+      return paintByDifference(tree, before, quantity, dark);
+    }
     if (colour !== "package") return paintByType(tree, dark);
     const group = model.header.kind === "tprof" && layout === "calls" ? byModule : byPackage;
     return paintByGroup(tree, group(tree, model.names), model.measure.self(tree), dark);
@@ -159,7 +162,8 @@ export class FlameView implements View {
     this.tools.replaceChildren(
       select("show", [["calls", "call tree"], ["callers", "callers (inverted)"],
                       ["sandwich", "one method (sandwich)"]], state.layout, set("layout")),
-      select("order", [["heavy", "widest first"], ["file", "as called"]], state.order, set("order")),
+      select("order", [["heavy", "widest first"], ["file", "as called"]], state.order,
+             set("order")),
       select("grow", [["down", "down (icicle)"], ["up", "up (flame)"]], state.grow, set("grow")),
       select("colour", this.colours, this.colour, set("colour")),
       button("Show all", "Zoom out to everything (0)", () => this.main.input.zoom(NO_ROW)),
@@ -185,7 +189,7 @@ export class FlameView implements View {
     const tree = pane.flame.scene?.tree;
     if (!tree || row < 0 || row >= tree.length) {
       this.details.replaceChildren(el("span", { class: "soft" },
-        "Click a frame to zoom in, Escape to go back, wheel to zoom, drag to move, ? for all keys."));
+        "Click a row to zoom in, Escape to go back, wheel to zoom, drag to move, ? for all keys."));
     } else this.details.replaceChildren(...describeRow(this.context.model, tree, row));
   }
 

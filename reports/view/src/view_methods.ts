@@ -60,14 +60,14 @@ export class MethodsView implements View {
       const spread = methods.spread(calls, quantity);
       this.columns.push({
         key: "spread", title: "spread", width: "5.5em", value: spread,
-        help: "How much self/call differs between contexts: standard deviation in parts of the mean",
+        help: "How much self/call differs between contexts: standard deviation / mean",
         text: (id) => (Number.isFinite(spread[id]) ? spread[id]!.toFixed(2) : ""),
         mark: (id) => (spread[id]! > 0.5 ? "strong" : ""),
       });
     }
     this.columns.push({
-      key: "name", title: "name", help: "Method", width: "minmax(24em, 1fr)", name: true, method: true,
-      value: null,
+      key: "name", title: "name", help: "Method", width: "minmax(24em, 1fr)", name: true,
+      method: true, value: null,
       text: (id) => model.names.of(methods.ids[id]!),
       mark: (id) => [model.matches?.methods[methods.ids[id]!] ? "match" : "",
                      marked.has(methods.ids[id]!) ? "marked" : ""].join(" "),
@@ -110,14 +110,15 @@ export class MethodsView implements View {
     }
     const { model, store } = this.context;
     const method = this.methods.ids[entry]!;
+    const edgesOf = (which: "callers" | "callees") =>
+      edges(this.methods, entry, which, model.calls, model.quantity);
     const show = (layout: "sandwich") => store.set({ view: "flame", layout, zoom: -1 });
     this.side.replaceChildren(
       el("h2", {}, model.names.of(method)),
       el("div", { class: "tools" },
          button("Flame graph", "Callers above, callees below", () => show("sandwich")),
          button("Contexts", "Its calling contexts", () => store.set({ view: "contexts" }))),
-      this.edgeTable("Callers", edges(this.methods, entry, "callers", model.calls, model.quantity)),
-      this.edgeTable("Callees", edges(this.methods, entry, "callees", model.calls, model.quantity)));
+      this.edgeTable("Callers", edgesOf("callers")), this.edgeTable("Callees", edgesOf("callees")));
   }
 
   private edgeTable(title: string, list: Edge[]): HTMLElement {
@@ -139,7 +140,8 @@ export class MethodsView implements View {
     const head = [...(model.calls >= 0 ? ["calls"] : []), "cumulative", "%"].map((text) =>
       el("th", { scope: "col" }, text));
     return el("table", { class: "edges" },
-      el("caption", {}, `${title} (${list.length}${list.length > SHOWN ? `, first ${SHOWN}` : ""})`),
+      el("caption", {},
+         `${title} (${list.length}${list.length > SHOWN ? `, first ${SHOWN}` : ""})`),
       el("thead", {}, el("tr", {}, ...head, el("th", { scope: "col", class: "name" }, "name"))),
       el("tbody", {}, ...rows));
   }

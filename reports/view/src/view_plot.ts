@@ -27,7 +27,8 @@ export class PlotView implements View {
     const { canvas } = this.plot;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
-    host.append(this.tools, this.result, el("div", { class: "plot" }, canvas, this.brush), this.tip);
+    host.append(this.tools, this.result, el("div", { class: "plot" }, canvas, this.brush),
+                this.tip);
     canvas.addEventListener("pointerdown", (event) => {
       this.begin = { x: event.offsetX, y: event.offsetY };
       canvas.setPointerCapture(event.pointerId);
@@ -67,7 +68,8 @@ export class PlotView implements View {
   update(changed: Changed | null): void {
     const { model, store } = this.context;
     const { state } = store;
-    if (!hasAny(changed, [...DATA_KEYS, "x", "y", "logarithmic", "method", "search", "theme"])) return;
+    const keys = [...DATA_KEYS, "x", "y", "logarithmic", "method", "search", "theme"];
+    if (!hasAny(changed, keys)) return;
     this.methods = model.methods;
     const choices = this.choices();
     const find = (name: string, otherwise: number) =>
@@ -124,7 +126,9 @@ export class PlotView implements View {
         button("Only these", "Sets the filter: marked", () => store.set({ filter: "marked" })),
         button("Unmark", "Removes the marks", () => store.set({ marked: [],
           filter: state.filter === "marked" ? "" : state.filter })));
-    } else this.tools.append(el("span", { class: "soft" }, "drag to mark methods, click to select"));
+      return;
+    }
+    this.tools.append(el("span", { class: "soft" }, "drag to mark methods, click to select"));
   }
 
   private move(event: PointerEvent): void {
@@ -178,8 +182,9 @@ export class PlotView implements View {
       this.tip.replaceChildren();
       return;
     }
-    const pair = (axis: Axis) => el("span", { class: "pair" }, el("span", { class: "soft" }, axis.name),
-                                    " ", el("b", {}, formatValue(axis.values[i]!, axis.unit)));
+    const pair = (axis: Axis) =>
+      el("span", { class: "pair" }, el("span", { class: "soft" }, axis.name), " ",
+         el("b", {}, formatValue(axis.values[i]!, axis.unit)));
     this.tip.replaceChildren(el("code", {}, this.context.model.names.of(this.methods.ids[i]!)), " ",
                              pair(scene.x), pair(scene.y));
   }

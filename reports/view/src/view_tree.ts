@@ -172,7 +172,8 @@ export class TreeView implements View {
   }
 
   private openPath(row: number): void {
-    for (let at = this.tree.parent[row]!; at !== NO_ROW; at = this.tree.parent[at]!) this.open[at] = 1;
+    const { parent } = this.tree;
+    for (let at = parent[row]!; at !== NO_ROW; at = parent[at]!) this.open[at] = 1;
   }
 
   /** Opens the most expensive path; the last row of it. */

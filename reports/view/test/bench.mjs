@@ -6,7 +6,9 @@
 // percentile of frame times while zooming and scrolling, the cost of drawing, and the file size.
 // --speedscope: a folder where the npm package speedscope is installed (npm install speedscope in a
 // temporary folder); the same stacks are then loaded there, for comparison.
-import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  createReadStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { loadavg, tmpdir } from "node:os";
 import { dirname, extname, join, resolve, sep } from "node:path";
@@ -16,7 +18,8 @@ import { makeMethods, makePage, makeTree, makeData, random } from "./generate.mj
 
 const here = dirname(fileURLToPath(import.meta.url));
 const rest = process.argv.slice(2);
-const option = (name, otherwise) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : otherwise);
+const option = (name, otherwise) =>
+  (rest.includes(name) ? rest[rest.indexOf(name) + 1] : otherwise);
 const rows = Number(option("--rows", 1000000));
 const repeat = Number(option("--repeat", 5));
 const folder = mkdtempSync(join(tmpdir(), "jprof-bench-"));
@@ -53,7 +56,8 @@ async function zooming(steps) {
   for (let i = 0; i < steps; ++i) {
     const isIn = i % 80 < 40;
     canvas.dispatchEvent(new WheelEvent("wheel", {
-      deltaY: isIn ? -60 : 60, clientX: box.left + box.width * (0.2 + 0.6 * Math.abs(Math.sin(i / 160))),
+      deltaY: isIn ? -60 : 60,
+      clientX: box.left + box.width * (0.2 + 0.6 * Math.abs(Math.sin(i / 160))),
       clientY: box.top + 60, cancelable: true, bubbles: true,
     }));
     await new Promise(requestAnimationFrame);
@@ -182,7 +186,8 @@ async function benchSpeedscope(release) {
       requestAnimationFrame(done))));
     report("speedscope: navigation to the first frame", ms(Date.now() - begin));
   } catch (problem) {
-    report("speedscope", `not loaded after ${ms(Date.now() - begin)}: ${problem.message.split("\n")[0]}`);
+    const [reason] = problem.message.split("\n");
+    report("speedscope", `not loaded after ${ms(Date.now() - begin)}: ${reason}`);
   }
   await browser.close();
   server.close();
@@ -195,7 +200,8 @@ try {
   writeFileSync(file, makePage(template, data.bytes));
   report("load of the machine", loadavg().map((x) => x.toFixed(1)).join(" "));
   report("rows", rows.toLocaleString("en-US"));
-  report("file", `${(statSync(file).size / 1e6).toFixed(1)} MB (${(data.bytes.length / 1e6).toFixed(1)} MB of columns)`);
+  const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+  report("file", `${mb(statSync(file).size)} (${mb(data.bytes.length)} of columns)`);
   await benchPage(file);
   const release = option("--speedscope");
   if (release) await benchSpeedscope(join(release, "node_modules/speedscope/dist/release"));

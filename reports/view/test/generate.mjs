@@ -103,7 +103,8 @@ export function makeTicks(next) {
   for (const process of ["java (pid 4711)", "SystemProcess_0000", "postgres (pid 99)"]) {
     const p = add(0xffffffff, process, "P", 0);
     for (let t = 0; t < 3; ++t) {
-      const thread = add(p, `${["main", "worker", "C2 CompilerThread0"][t]} (tid ${70 + t})`, "T", 0);
+      const name = ["main", "worker", "C2 CompilerThread0"][t];
+      const thread = add(p, `${name} (tid ${70 + t})`, "T", 0);
       for (const module of ["JITCODE", "libc.so.6", "vmlinux"]) {
         const m = add(thread, module, "M", 0);
         for (let s = 0; s < 6; ++s) {

@@ -31,7 +31,8 @@ function randomTree(rows, seed, methods = 8) {
   const next = random(seed);
   const parent = new Uint32Array(rows);
   for (let row = 0; row < rows; ++row) {
-    parent[row] = row === 0 || next() < 0.02 ? NO_ROW : Math.max(0, row - 1 - Math.floor(next() * 6));
+    parent[row] = row === 0 || next() < 0.02
+      ? NO_ROW : Math.max(0, row - 1 - Math.floor(next() * 6));
   }
   const type = new Uint8Array(rows).map((_, row) => (parent[row] === NO_ROW ? 84 : 82));
   return new Tree({
@@ -50,7 +51,8 @@ const ancestors = (tree, row) => {
 const isBelow = (tree, row, top) => row === top || ancestors(tree, row).includes(top);
 const sum = (list) => list.reduce((all, x) => all + x, 0);
 const rowsOf = (tree) => Array.from({ length: tree.length }, (_, row) => row);
-const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-6 * (1 + Math.abs(b)), `${what}: ${a}, ${b}`);
+const near = (a, b, what) =>
+  assert.ok(Math.abs(a - b) <= 1e-6 * (1 + Math.abs(b)), `${what}: ${a}, ${b}`);
 const TREES = [1, 2, 3].map((seed) => randomTree(150, seed));
 
 test("base64: the table decodes what Buffer encodes", () => {
@@ -127,8 +129,10 @@ test("edges: callers and callees of a method, a nested pair once", () => {
       const covered = rowsOf(tree).filter((row) =>
         [row, ...ancestors(tree, row)].some((at) => isPair(at, caller, callee)));
       const expected = sum(covered.map((row) => tree.self(1)[row]));
-      const calls = sum(rowsOf(tree).filter((r) => isPair(r, caller, callee)).map((r) => tree.self(0)[r]));
-      for (const [entry, which, other] of [[caller, "callees", callee], [callee, "callers", caller]]) {
+      const pairs = rowsOf(tree).filter((row) => isPair(row, caller, callee));
+      const calls = sum(pairs.map((row) => tree.self(0)[row]));
+      const views = [[caller, "callees", callee], [callee, "callers", caller]];
+      for (const [entry, which, other] of views) {
         const found = view.edges(table, table.entryOf(entry), which, 0, 1)
           .find((edge) => edge.method === other) ?? { cum: 0, calls: 0 };
         near(found.cum, expected, which);
@@ -174,7 +178,8 @@ test("threads as one tree keep every sum", () => {
     const roots = list.subarray(start[tree.length], start[tree.length + 1]);
     const merged = view.mergedCallees(tree, roots, 9, 8);
     near(merged.total(1), tree.total(1), "total");
-    assert.equal(merged.children.start[merged.length + 1] - merged.children.start[merged.length], 1);
+    const { start: begin } = merged.children;
+    assert.equal(begin[merged.length + 1] - begin[merged.length], 1);
   }
 });
 
@@ -260,8 +265,8 @@ test("expressions: errors name the position", () => {
 
 test("units of expressions", () => {
   const unit = (text) => view.unitOf(view.parseExpression(text, QUANTITIES), QUANTITIES);
-  assert.deepEqual(["time / calls", "time / time", "2 * time", "calls + 1", "max(time, 3)"].map(unit),
-                   ["ns", "", "ns", "", "ns"]);
+  const texts = ["time / calls", "time / time", "2 * time", "calls + 1", "max(time, 3)"];
+  assert.deepEqual(texts.map(unit), ["ns", "", "ns", "", "ns"]);
 });
 
 test("filters: terms and combinations against tests by row", () => {
@@ -271,7 +276,8 @@ test("filters: terms and combinations against tests by row", () => {
   const context = {
     tree, names, threads: [], quantities: [{ ...QUANTITIES[0] }, { ...QUANTITIES[1] }],
     measure: tree.cum(0), computed: new Map(), marked: new Set([3]),
-    named: new Map([["util", "package(java/util)"], ["self1", "self1"], ["both", "util or marked"]]),
+    named: new Map([["util", "package(java/util)"], ["self1", "self1"],
+                    ["both", "util or marked"]]),
   };
   const isUtil = (row) => [0, 2].includes(tree.method[row]);
   const total = tree.total(0);
@@ -294,7 +300,8 @@ test("filters: terms and combinations against tests by row", () => {
     assert.deepEqual(Array.from(view.parseFilter(text, context)),
                      rowsOf(tree).map((row) => (expected(row) ? 1 : 0)), text);
   }
-  for (const text of ["self1", "time", "time > ", "package(java", "util or", "name(\"(\")", "util util"]) {
+  const wrong = ["self1", "time", "time > ", "package(java", "util or", "name(\"(\")", "util util"];
+  for (const text of wrong) {
     assert.throws(() => view.parseFilter(text, context), /position \d+/, text);
   }
 });
@@ -303,7 +310,8 @@ test("a filtered tree keeps paths and only the amounts of its rows", () => {
   for (const tree of TREES) {
     const rows = Uint8Array.from(rowsOf(tree), (row) => (tree.method[row] === 1 ? 1 : 0));
     const filtered = view.masked(tree, rows);
-    near(filtered.total(1), sum(rowsOf(tree).filter((r) => rows[r]).map((r) => tree.self(1)[r])), "sum");
+    const own = rowsOf(tree).filter((row) => rows[row]).map((row) => tree.self(1)[row]);
+    near(filtered.total(1), sum(own), "sum");
     for (const row of rowsOf(tree)) {
       const isKept = rowsOf(tree).some((other) => rows[other] && isBelow(tree, other, row));
       assert.equal(filtered.kept[row], isKept ? 1 : 0);
@@ -356,7 +364,8 @@ test("order: widest first, where a row begins, siblings", () => {
     near(order.inner[row], sum(widths), "inner");
     children.forEach((child, i) => {
       near(order.left(child), order.left(row) + sum(widths.slice(0, i)), "left");
-      if (i > 0) assert.equal(order.sibling(child, -1), widths[i - 1] > 0 ? children[i - 1] : NO_ROW);
+      const before = widths[i - 1] > 0 ? children[i - 1] : NO_ROW;
+      if (i > 0) assert.equal(order.sibling(child, -1), before);
     });
   }
 });
