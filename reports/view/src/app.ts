@@ -1,0 +1,166 @@
+// The page: reads the data, makes the views, and keeps them, the state and the address the same.
+
+import { Controls } from "./controls.js";
+import { DataFile, decodeBase64, inflate } from "./data.js";
+import { byId, delayed } from "./dom.js";
+import { fromLink, toLink } from "./link.js";
+import { Model } from "./model.js";
+import { INITIAL, Store, type Changed, type ViewName } from "./state.js";
+import { Summary } from "./summary.js";
+import type { Context, View } from "./view.js";
+import { ContextsView } from "./view_contexts.js";
+import { FlameView } from "./view_flame.js";
+import { MethodsView } from "./view_methods.js";
+import { PlotView } from "./view_plot.js";
+import { TreeView } from "./view_tree.js";
+
+const TABS: ViewName[] = ["flame", "tree", "methods", "contexts", "plot"];
+const MAKERS: Record<ViewName, new (context: Context, host: HTMLElement) => View> = {
+  flame: FlameView, tree: TreeView, methods: MethodsView, contexts: ContextsView, plot: PlotView,
+};
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+class App {
+  private readonly views = new Map<ViewName, { view: View; missed: Set<string> | null }>();
+  private readonly summary: Summary;
+  private readonly controls: Controls;
+  private readonly context: Context;
+  private readonly writeLink = delayed(150, () => this.linkNow());
+
+  constructor(private readonly model: Model, private readonly store: Store) {
+    this.context = { model, store, isDark: () => this.isDark() };
+    this.applyTheme();
+    this.summary = new Summary(this.context);
+    this.controls = new Controls(this.context);
+    for (const name of TABS) {
+      byId(`tab-${name}`).addEventListener("click", () => store.set({ view: name }));
+    }
+    byId("tabs").addEventListener("keydown", (event) => this.tabKey(event));
+    byId("theme").addEventListener("click", () =>
+      store.set({ theme: this.isDark() ? "light" : "dark" }));
+    byId("help-button").addEventListener("click", () => this.help());
+    byId("help-close").addEventListener("click", () => byId<HTMLDialogElement>("help").close());
+    document.addEventListener("keydown", (event) => this.key(event));
+    DARK.addEventListener("change", () => this.update(new Set(["theme"])));
+    window.addEventListener("hashchange", () => this.follow());
+    store.subscribe((changed) => this.update(changed));
+    this.update(null);
+  }
+
+  private isDark(): boolean {
+    const { theme } = this.store.state;
+    return theme === "dark" || (theme === "" && DARK.matches);
+  }
+  private applyTheme(): void {
+    document.documentElement.dataset.theme = this.isDark() ? "dark" : "light";
+  }
+
+  private update(changed: Changed | null): void {
+    const { view: name } = this.store.state;
+    if (changed === null || changed.has("theme")) this.applyTheme();
+    if (changed === null || changed.has("view")) this.showTab(name);
+    this.controls.update(changed);
+    this.summary.update(changed);
+    for (const [other, entry] of this.views) {
+      if (other !== name) for (const key of changed ?? []) entry.missed?.add(key);
+    }
+    this.updateView(name, changed);
+    if (changed !== null) this.writeLink();
+  }
+
+  /** A tab that was hidden gets what it missed. */
+  private updateView(name: ViewName, changed: Changed | null): void {
+    const entry = this.views.get(name);
+    if (!entry) {
+      const view = new MAKERS[name](this.context, byId(`panel-${name}`));
+      this.views.set(name, { view, missed: new Set() });
+      view.update(null);
+      return;
+    }
+    const all = new Set([...(changed ?? []), ...(entry.missed ?? [])]) as Changed;
+    entry.missed = new Set();
+    entry.view.update(all);
+  }
+
+  private showTab(name: ViewName): void {
+    for (const one of TABS) {
+      const isShown = one === name;
+      byId(`panel-${one}`).hidden = !isShown;
+      const tab = byId(`tab-${one}`);
+      tab.setAttribute("aria-selected", String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+    }
+    document.body.dataset.view = name;
+  }
+
+  private tabKey(event: KeyboardEvent): void {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const at = TABS.indexOf(this.store.state.view);
+    const next = TABS[(at + step + TABS.length) % TABS.length]!;
+    this.store.set({ view: next });
+    byId(`tab-${next}`).focus();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (byId<HTMLDialogElement>("help").open) return;
+    if (event.key === "Escape") {
+      if (target instanceof HTMLInputElement) target.blur();
+      else this.views.get(this.store.state.view)?.view.back?.();
+      return;
+    }
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+    if (event.key === "?") this.help();
+    else if (event.key === "/") {
+      event.preventDefault();
+      byId<HTMLInputElement>("search").select();
+    } else if (event.key >= "1" && event.key <= String(TABS.length)) {
+      this.store.set({ view: TABS[Number(event.key) - 1]! });
+      this.views.get(this.store.state.view)!.view.focus();
+    } else if (event.key === "t") byId("theme").click();
+    else if (event.key === "f") byId("more").click();
+  }
+
+  private help(): void {
+    byId<HTMLDialogElement>("help").showModal();
+  }
+
+  private linkNow(): void {
+    const hash = toLink(this.store.state, this.model.names);
+    if (hash === location.hash) return;
+    history.replaceState(null, "", hash || location.pathname + location.search);
+  }
+
+  /** The user edited the address, or followed a link within the page. */
+  private follow(): void {
+    if (toLink(this.store.state, this.model.names) === location.hash) return;
+    this.store.set(fromLink(location.hash, this.model.names));
+  }
+}
+
+async function main(): Promise<void> {
+  const element = byId("jprof-data");
+  if (!element) throw new Error("This page has no data: jprof report html writes one with data.");
+  performance.mark("jprof:begin");
+  const bytes = decodeBase64(element.textContent ?? "");
+  element.remove();
+  performance.mark("jprof:decoded");
+  const file = new DataFile(await inflate(bytes));
+  performance.mark("jprof:inflated");
+  const start = { state: { ...INITIAL } };
+  const probe = new Model(file, start);
+  const store = new Store(fromLink(location.hash, probe.names));
+  probe.store = store;
+  performance.mark("jprof:model");
+  byId("loading").hidden = true;
+  byId("page").hidden = false;
+  new App(probe, store);
+  requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("jprof:first-frame")));
+}
+
+main().catch((problem: unknown) => {
+  byId("loading").textContent = problem instanceof Error ? problem.message : String(problem);
+  console.error(problem);
+});

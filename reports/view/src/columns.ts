@@ -1,0 +1,143 @@
+// The columns that tables of rows and of methods share.
+
+import {
+  formatError, formatPercent, formatUncertain, formatValue, signed, INTERVAL,
+} from "./format.js";
+import type { Model } from "./model.js";
+import type { Amounts, Tree } from "./tree.js";
+import type { Column } from "./table.js";
+
+/** A column with the values by which it sorts, by id. */
+export interface ValueColumn extends Column {
+  value: ArrayLike<number> | null;   // null: by name
+}
+
+export interface ColumnSource {
+  amounts: Amounts;
+  error(quantity: number): ArrayLike<number> | null;
+  cumError(quantity: number): ArrayLike<number> | null;
+  unfiltered: Tree;                  // what shares are of
+}
+
+const NUMBER = "6em";
+
+function numeric(key: string, title: string, help: string, value: ArrayLike<number>,
+                 text: (id: number) => string, width = NUMBER): ValueColumn {
+  return { key, title, help, width, value, text };
+}
+
+/** calls, self, +-, cumulative, +-, per call, share, and the computed metrics. */
+export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] {
+  const { quantity, calls, oldQuantity } = model;
+  const info = model.quantities[quantity]!;
+  const { unit, whole, name } = info;
+  const { amounts } = source;
+  const columns: ValueColumn[] = [];
+  const self = amounts.self(quantity);
+  const cum = amounts.cum(quantity);
+  const total = source.unfiltered.total(quantity);
+  if (calls >= 0) {
+    const n = amounts.self(calls);
+    columns.push(numeric("calls", "calls", "Entries, exact", n,
+                         (id) => (n[id] ? formatValue(n[id]!, "", true) : ""), "8em"));
+  }
+  if (info.metric) {
+    columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
+                              `${name} of it alone, without what it calls`, self,
+                              source.error(quantity), unit, whole));
+    columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
+                              source.cumError(quantity), unit, whole));
+  }
+  if (calls >= 0 && info.metric) {
+    columns.push(perCallColumn(model, source, calls));
+  }
+  if (oldQuantity >= 0) columns.push(...differences(source, quantity, oldQuantity, unit, whole));
+  columns.push({
+    ...numeric("share", "%", `Cumulative ${name} in percent of the whole`, cum,
+               (id) => formatPercent(cum[id]!, total), "7em"),
+    bar: (id) => Math.max(0, Math.min(1, cum[id]! / total)),
+  });
+  for (const one of model.computed) {
+    const value = model.measures.find((measure) => measure.node === one.node)!.cum(amounts);
+    columns.push(numeric(`m.${one.name}`, one.name, one.text, value,
+                         (id) => formatValue(value[id]!, one.unit), "7em"));
+  }
+  return columns;
+}
+
+/** Of a combined profile with all that a call calls, as in its report; else of the method alone. */
+function perCallColumn(model: Model, source: ColumnSource, calls: number): ValueColumn {
+  const { quantity } = model;
+  const { unit, name } = model.quantities[quantity]!;
+  const isWhole = model.header.kind === "combined";
+  const { amounts } = source;
+  const value = isWhole ? amounts.cum(quantity) : amounts.self(quantity);
+  const error = isWhole ? source.cumError(quantity) : source.error(quantity);
+  const n = amounts.self(calls);
+  const perCall = value.map((x, id) => (n[id]! > 0 ? x / n[id]! : NaN));
+  const [title, help] = isWhole ? ["cum/call", `${name} with all that it calls, per call`]
+                                : ["self/call", `${name} of it alone, per call`];
+  return numeric("percall", title!, help!, perCall, (id) =>
+    formatUncertain(perCall[id]!, (error?.[id] ?? 0) / n[id]!, unit, false), "7em");
+}
+
+function uncertain(key: string, title: string, help: string, value: Float64Array,
+                   error: ArrayLike<number> | null, unit: string, whole: boolean): ValueColumn[] {
+  const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, unit, whole)),
+    title.length > 10 ? "10em" : "9em");
+  if (!error) return [main];
+  return [main, numeric(`${key}-error`, "+-", `Half of the 95 % interval of ${title}`, error,
+                        (id) => formatError(value[id]!, error[id]!, unit), "6em")];
+}
+
+function changeText(value: number, unit: string, whole: boolean): string {
+  return value === 0 ? "" : signed(formatValue(value, unit, whole), value);
+}
+
+/** The old value and the change; a change within the error is pale. */
+function differences(source: ColumnSource, now: number, before: number, unit: string,
+                     whole: boolean): ValueColumn[] {
+  const [is, was] = [source.amounts.self(now), source.amounts.self(before)];
+  const [isError, wasError] = [source.error(now), source.error(before)];
+  const change = is.map((value, id) => value - was[id]!);
+  const [isCum, wasCum] = [source.amounts.cum(now), source.amounts.cum(before)];
+  const cumChange = isCum.map((value, id) => value - wasCum[id]!);
+  const [isCumError, wasCumError] = [source.cumError(now), source.cumError(before)];
+  const within = (value: number, a: number | undefined, b: number | undefined) =>
+    Math.abs(value) <= INTERVAL * Math.hypot(a ?? 0, b ?? 0);
+  const mark = (value: number, pale: boolean) =>
+    (value === 0 || pale ? "pale" : value > 0 ? "more" : "less");
+  return [
+    numeric("old", "self, old", "Of it alone, in the old profile", was,
+            (id) => formatValue(was[id]!, unit, whole), "6.5em"),
+    { ...numeric("change", "change", "New less old, of it alone", change,
+                 (id) => changeText(change[id]!, unit, whole), "6.5em"),
+      mark: (id) => mark(change[id]!, within(change[id]!, isError?.[id], wasError?.[id])) },
+    { ...numeric("cumchange", "cum change", "New less old, with all that it calls", cumChange,
+                 (id) => changeText(cumChange[id]!, unit, whole), "8em"),
+      mark: (id) => mark(cumChange[id]!,
+                         within(cumChange[id]!, isCumError?.[id], wasCumError?.[id])) },
+  ];
+}
+
+/** Sorts ids by a column, equal ones as they were. Values that are not numbers come last. */
+export function sortIds(ids: Uint32Array, column: ValueColumn, down: boolean): Uint32Array {
+  const { value } = column;
+  if (!value) {
+    const texts = new Map(Array.from(ids, (id) => [id, column.text(id)]));
+    const sign = down ? -1 : 1;
+    return ids.slice().sort((a, b) => {
+      const [x, y] = [texts.get(a)!, texts.get(b)!];
+      return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
+    });
+  }
+  const key = (id: number) => {
+    const x = value[id]!;
+    return Number.isNaN(x) ? Infinity : down ? -x : x;
+  };
+  return ids.slice().sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    return x < y ? -1 : x > y ? 1 : a - b;
+  });
+}

@@ -1,0 +1,33 @@
+// One line about a row or a method: its name, type and values.
+
+import { el, methodName } from "./dom.js";
+import { formatPercent, formatUncertain, formatValue } from "./format.js";
+import type { Model } from "./model.js";
+import { TYPE_NAMES } from "./names.js";
+import { oldOf } from "./metrics.js";
+import type { Tree } from "./tree.js";
+
+export function describeRow(model: Model, tree: Tree, row: number): (Node | string)[] {
+  const { measure, quantity, calls } = model;
+  const letter = String.fromCharCode(tree.type[row]!);
+  const info = model.quantities[quantity]!;
+  const parts: [string, string][] = [];
+  const amount = (value: number, error: number) =>
+    formatUncertain(value, error, info.unit, info.whole);
+  parts.push([`self ${info.label}`,
+              amount(tree.self(quantity)[row]!, tree.error(quantity)?.[row] ?? 0)]);
+  parts.push(["cumulative",
+              amount(tree.cum(quantity)[row]!, tree.cumError(quantity)?.[row] ?? 0)]);
+  const before = oldOf(model.quantities, quantity);
+  if (before >= 0) parts.push(["before", amount(tree.cum(before)[row]!, 0)]);
+  if (calls >= 0) parts.push(["calls", formatValue(tree.self(calls)[row]!, "", true)]);
+  const width = measure.width(tree);
+  parts.push([`of ${measure.label}`, `${formatPercent(width[row]!, tree.sumOfRoots(width))} %`]);
+  return [
+    el("span", { class: "type" }, TYPE_NAMES[letter] ?? letter), " ",
+    el("code", {}, ...methodName(model.names.of(tree.method[row]!))), " ",
+    ...parts.flatMap(([name, value]) =>
+      [el("span", { class: "pair" }, el("span", { class: "soft" }, name), " ",
+          el("b", {}, value)), " "]),
+  ];
+}

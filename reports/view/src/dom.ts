@@ -1,0 +1,58 @@
+// Small helpers for elements.
+
+import { partsOf } from "./names.js";
+
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** An element with attributes; `class`, `role`, `aria-...`: any attribute; true sets it empty. */
+export function el<K extends keyof HTMLElementTagNameMap>(
+    tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A method's name, with its package and signature paler. */
+export function methodName(name: string): Node[] {
+  const [before, main, after] = partsOf(name);
+  return [el("span", { class: "soft" }, before), document.createTextNode(main),
+          el("span", { class: "soft" }, after)];
+}
+
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+export function button(text: string, title: string, action: () => void): HTMLButtonElement {
+  const element = el("button", { type: "button", title }, text);
+  element.addEventListener("click", action);
+  return element;
+}
+
+export function select(label: string, choices: [string, string][], value: string,
+                       change: (value: string) => void): HTMLLabelElement {
+  const list = el("select", { "aria-label": label });
+  setChoices(list, choices, value);
+  list.addEventListener("change", () => change(list.value));
+  return el("label", { class: "choice" }, el("span", {}, label), list);
+}
+
+export function setChoices(list: HTMLSelectElement, choices: [string, string][],
+                           value: string): void {
+  list.replaceChildren(...choices.map(([key, text]) =>
+    el("option", { value: key, selected: key === value }, text)));
+  list.value = value;
+}
+
+/** Runs the action once, when no call has come for this time. */
+export function delayed(ms: number, action: () => void): () => void {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(action, ms);
+  };
+}

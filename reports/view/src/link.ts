@@ -1,0 +1,66 @@
+// Deep links: the state as the part of the address behind #. What is as at the beginning is left
+// out. A method is written by its name, so that a link also fits a newer profile of the program.
+
+import type { Names } from "./names.js";
+import { INITIAL, type State } from "./state.js";
+
+const METRIC = "m.";
+const FILTER = "f.";
+const ENUMS = {
+  view: ["flame", "tree", "methods", "contexts", "plot"],
+  layout: ["calls", "callers", "sandwich"],
+  order: ["heavy", "file"],
+  grow: ["down", "up"],
+  colour: ["type", "package", "difference"],
+  theme: ["", "light", "dark"],
+} as const;
+
+export function toLink(state: Readonly<State>, names: Names): string {
+  const parts = new URLSearchParams();
+  for (const key of Object.keys(INITIAL) as (keyof State)[]) {
+    const value = state[key];
+    if (value === INITIAL[key]) continue;
+    if (key === "method") parts.set(key, names.of(state.method));
+    else if (key === "metrics") state.metrics.forEach(([name, text]) =>
+      parts.set(METRIC + name, text));
+    else if (key === "filters") state.filters.forEach(([name, text]) =>
+      parts.set(FILTER + name, text));
+    else if (key === "marked") state.marked.forEach((one) => parts.append(key, names.of(one)));
+    else parts.set(key, String(value));
+  }
+  return parts.toString() === "" && state.view === "flame" ? "" : `#${withView(parts, state)}`;
+}
+
+function withView(parts: URLSearchParams, state: Readonly<State>): string {
+  parts.delete("view");
+  // Readable where the address allows it.
+  const rest = parts.toString().replaceAll("%2F", "/").replaceAll("%3A", ":");
+  return `view=${state.view}${rest ? `&${rest}` : ""}`;
+}
+
+/** What a link sets; parts that are not known are left out. */
+export function fromLink(hash: string, names: Names): State {
+  const state: State = { ...INITIAL, metrics: [], filters: [], marked: [] };
+  const indexOf = (name: string) => names.texts.indexOf(name);
+  for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
+    if (key.startsWith(METRIC)) state.metrics.push([key.slice(METRIC.length), value]);
+    else if (key.startsWith(FILTER)) state.filters.push([key.slice(FILTER.length), value]);
+    else if (key === "method") state.method = indexOf(value);
+    else if (key === "marked" && indexOf(value) >= 0) state.marked.push(indexOf(value));
+    else if (key in ENUMS) setEnum(state, key as keyof typeof ENUMS, value);
+    else if (key in INITIAL) setPlain(state, key as keyof State, value);
+  }
+  return state;
+}
+
+function setEnum(state: State, key: keyof typeof ENUMS, value: string): void {
+  if ((ENUMS[key] as readonly string[]).includes(value)) Object.assign(state, { [key]: value });
+}
+
+function setPlain(state: State, key: keyof State, value: string): void {
+  const initial = INITIAL[key];
+  if (typeof initial === "boolean") Object.assign(state, { [key]: value === "true" });
+  else if (typeof initial === "number" && Number.isFinite(Number(value)) && value !== "") {
+    Object.assign(state, { [key]: Number(value) });
+  } else if (typeof initial === "string") Object.assign(state, { [key]: value });
+}

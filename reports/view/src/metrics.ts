@@ -1,0 +1,123 @@
+// The quantities of a profile (calls and metrics, of each side of a comparison), and what the user
+// computes from them. Tables and widths use a Measure: a quantity or a computed metric.
+
+import type { DataFile, Header, MetricInfo } from "./data.js";
+import {
+  evaluate, parseExpression, unitOf, type Node, type Quantity, type Side,
+} from "./expression.js";
+import { accumulate, Tree, type Amounts } from "./tree.js";
+
+export interface ProfileQuantity extends Quantity {
+  metric: MetricInfo | null;  // null: calls
+  independent: boolean;       // errors of rows add up as squares
+}
+
+/** Errors of calibrated times add up linearly (docs/REPORTS.md); those of samples as squares. */
+function isIndependent(metric: MetricInfo): boolean {
+  return !metric.calibrated && (metric.kind !== "time" || metric.period !== undefined);
+}
+
+/** One tree with the columns of all quantities. The trees of a comparison have the same rows. */
+export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuantity[] } {
+  const { header } = file;
+  const first = header.trees[0]!.columns;
+  const quantities: ProfileQuantity[] = [];
+  const selfs: Float64Array[] = [];
+  const errors: (Float32Array | null)[] = [];
+  for (const info of header.trees) {
+    const side: Side = info.name === "old" || info.name === "new" ? info.name : "";
+    const label = (name: string) => (side ? `${name} (${side})` : name);
+    if (info.columns.calls) {
+      quantities.push({ name: "calls", label: label("calls"), unit: "", side, whole: true,
+                        metric: null, independent: true });
+      selfs.push(file.f64(info.columns.calls));
+      errors.push(null);
+    }
+    info.metrics.forEach((index, i) => {
+      const metric = header.metrics[index]!;
+      const error = info.columns.error?.[i];
+      quantities.push({
+        name: metric.name, label: label(metric.name), side, metric,
+        unit: /^(samples|calls|count|events)?$/.test(metric.unit) ? "" : metric.unit,
+        whole: metric.kind === "samples" || metric.kind === "count",
+        independent: isIndependent(metric),
+      });
+      selfs.push(file.f64(info.columns.self[i]!));
+      errors.push(error ? file.f32(error) : null);
+    });
+  }
+  const tree = new Tree({
+    parent: file.u32(first.parent!), method: file.u32(first.method!), type: file.u8(first.type!),
+    thread: first.thread ? file.u32(first.thread) : null, selfs, errors,
+  }, quantities.map((one) => one.independent));
+  return { tree, quantities };
+}
+
+/** What a comparison of this quantity is with: the same one of the old side, or -1. */
+export function oldOf(quantities: Quantity[], quantity: number): number {
+  const { name, side } = quantities[quantity]!;
+  return side === "new"
+    ? quantities.findIndex((one) => one.side === "old" && one.name === name) : -1;
+}
+
+/** The calls of the same side; -1 where there are none. */
+export function callsOf(quantities: Quantity[], quantity: number): number {
+  const { side } = quantities[quantity] ?? { side: "" };
+  return quantities.findIndex((one) => one.name === "calls" && one.side === side);
+}
+
+export interface Computed {
+  name: string;
+  text: string;
+  node: Node;
+  unit: string;
+}
+
+export function compute(name: string, text: string, quantities: Quantity[],
+                        others: Computed[]): Computed {
+  const named = new Map(others.map((one) => [one.name, one.node]));
+  const node = parseExpression(text, quantities, named);
+  return { name, text, node, unit: unitOf(node, quantities) };
+}
+
+/** What widths and shares are of. Widths are never below 0: a value that the correction made
+ * negative has none. */
+export class Measure {
+  private readonly widths = new WeakMap<Tree, Float64Array>();
+
+  constructor(readonly name: string, readonly label: string, readonly unit: string,
+              readonly whole: boolean, readonly quantity: number, readonly node: Node | null) {}
+
+  self(amounts: Amounts): Float64Array {
+    return this.node ? evaluate(this.node, amounts) : amounts.self(this.quantity);
+  }
+
+  /** Cumulative widths: of a computed metric, its values of single rows added up. */
+  width(tree: Tree): Float64Array {
+    let width = this.widths.get(tree);
+    if (!width) {
+      width = accumulate(tree.parent, this.self(tree).map((value) => (value > 0 ? value : 0)));
+      this.widths.set(tree, width);
+    }
+    return width;
+  }
+
+  cum(amounts: Amounts): Float64Array {
+    return this.node ? evaluate(this.node, amounts) : amounts.cum(this.quantity);
+  }
+}
+
+export function measures(quantities: ProfileQuantity[], computed: Computed[]): Measure[] {
+  return [
+    ...quantities.map((one, q) =>
+      new Measure(one.label, one.label, one.unit, one.whole, q, null)),
+    ...computed.map((one) => new Measure(one.name, one.name, one.unit, false, -1, one.node)),
+  ];
+}
+
+/** What a page begins with: the first metric of the last tree; without metrics, calls. */
+export function defaultQuantity(header: Header, quantities: ProfileQuantity[]): number {
+  const side = header.trees.length > 1 ? "new" : "";
+  const found = quantities.findIndex((one) => one.metric !== null && one.side === side);
+  return found >= 0 ? found : 0;
+}

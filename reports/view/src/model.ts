@@ -1,0 +1,203 @@
+// The profile as the state shows it: measure, merged and filtered tree, methods, matches. Each is
+// computed when it is first needed, and kept until what it depends on changes.
+
+import type { DataFile, Header } from "./data.js";
+import { callers, masked, mergedCallees } from "./derive.js";
+import { SyntaxProblem } from "./expression.js";
+import { inPackage, parseFilter, rowsOfMethods, rowsOfThreads, type Rows } from "./filter.js";
+import { MethodTable } from "./methods.js";
+import {
+  callsOf, compute, defaultQuantity, measures, oldOf, readTree,
+  type Computed, type Measure, type ProfileQuantity,
+} from "./metrics.js";
+import { Names } from "./names.js";
+import { search, type Matches } from "./search.js";
+import type { State } from "./state.js";
+import type { Tree } from "./tree.js";
+
+export interface Problems {
+  search: string;
+  filter: string;
+  metrics: string[];   // of computed metrics that links contain
+}
+
+export class Model {
+  readonly header: Header;
+  readonly names: Names;
+  readonly quantities: ProfileQuantity[];
+  readonly base: Tree;
+  readonly problems: Problems = { search: "", filter: "", metrics: [] };
+  private readonly allThreads: number;
+  private readonly kept = new Map<string, { key: string; value: unknown }>();
+
+  constructor(readonly file: DataFile, public store: { readonly state: Readonly<State> }) {
+    this.header = file.header;
+    this.names = new Names(file.text(file.header.methods));
+    this.allThreads = this.names.add("(all threads)");
+    ({ tree: this.base, quantities: this.quantities } = readTree(file));
+  }
+
+  get state(): Readonly<State> {
+    return this.store.state;
+  }
+
+  get computed(): Computed[] {
+    return this.memo("computed", [this.state.metrics], () => {
+      this.problems.metrics = [];
+      const made: Computed[] = [];
+      for (const [name, text] of this.state.metrics) {
+        try {
+          made.push(compute(name, text, this.quantities, made));
+        } catch (problem) {
+          this.problems.metrics.push(`${name}: ${(problem as Error).message}`);
+        }
+      }
+      return made;
+    });
+  }
+  get measures(): Measure[] {
+    return this.memo("measures", [this.state.metrics],
+                     () => measures(this.quantities, this.computed));
+  }
+  get measure(): Measure {
+    return this.measures.find((one) => one.label === this.state.measure) ??
+        this.measures[defaultQuantity(this.header, this.quantities)]!;
+  }
+  private get measureKey(): string {
+    return `${this.measure.label} ${JSON.stringify(this.measure.node)}`;
+  }
+  /** The quantity that tables show; for a computed metric, the profile's first one. */
+  get quantity(): number {
+    const { quantity } = this.measure;
+    const isMetric = quantity >= 0 && this.quantities[quantity]!.metric !== null;
+    return isMetric ? quantity : defaultQuantity(this.header, this.quantities);
+  }
+  /** -1: this profile has no calls. */
+  get calls(): number {
+    return callsOf(this.quantities, this.quantity);
+  }
+  /** The same quantity of the old side of a comparison; -1 otherwise. */
+  get oldQuantity(): number {
+    return oldOf(this.quantities, this.quantity);
+  }
+
+  get unfiltered(): Tree {
+    if (!this.state.merge) return this.base;
+    return this.memo("merged", [], () => {
+      const { start, list } = this.base.children;
+      const roots = list.subarray(start[this.base.length]!, start[this.base.length + 1]!);
+      return mergedCallees(this.base, roots, this.names.length, this.allThreads);
+    });
+  }
+
+  get tree(): Tree {
+    const { merge, package: pack, thread, filter, filters, metrics, measure, marked } = this.state;
+    const key = [merge, pack, thread, filter, filters, metrics, filter.includes("share") && measure,
+                 marked];
+    return this.memo("tree", key, () => {
+      const rows = this.filteredRows();
+      return rows ? masked(this.unfiltered, rows) : this.unfiltered;
+    });
+  }
+  get isFiltered(): boolean {
+    return this.tree !== this.unfiltered;
+  }
+
+  private filteredRows(): Rows | null {
+    const { package: pack, thread, filter, filters, marked } = this.state;
+    const tree = this.unfiltered;
+    const parts: Rows[] = [];
+    this.problems.filter = "";
+    if (pack) parts.push(rowsOfMethods(tree, this.names, (name) => inPackage(name, pack)));
+    if (thread) parts.push(rowsOfThreads(tree, this.names, this.header.threads, thread));
+    if (filter) {
+      try {
+        parts.push(parseFilter(filter, {
+          tree, names: this.names, threads: this.header.threads, quantities: this.quantities,
+          measure: this.measure.width(tree), named: new Map(filters), marked: new Set(marked),
+          computed: new Map(this.computed.map((one) => [one.name, one.node])),
+        }));
+      } catch (problem) {
+        if (!(problem instanceof SyntaxProblem)) throw problem;
+        this.problems.filter = problem.message;
+      }
+    }
+    if (parts.length === 0) return null;
+    return parts.reduce((left, right) => left.map((x, row) => x & right[row]!));
+  }
+
+  get methods(): MethodTable {
+    const { tree } = this;
+    return this.memoBy("methods", tree, () => new MethodTable(tree, this.names.length));
+  }
+
+  get matches(): Matches | null {
+    return this.memo("matches", [this.state.search], () => {
+      this.problems.search = "";
+      try {
+        return search(this.names, this.state.search);
+      } catch (problem) {
+        this.problems.search = (problem as Error).message;
+        return null;
+      }
+    });
+  }
+
+  /** All callers: every row's own amount, seen from its method upwards. */
+  get inverted(): Tree {
+    const { tree, measure } = this;
+    const weight = measure.self(tree);
+    return this.memoBy(`inverted ${this.measureKey}`, tree, () => {
+      const items = Uint32Array.from(weight.keys()).filter((row) => weight[row]! > 0);
+      const sum = weight.reduce((all, value) => (value > 0 ? all + value : all), 0);
+      return callers(tree, this.names.length,
+                     { items, cumulative: false, weight, smallest: sum / 4000 });
+    });
+  }
+  callersOf(method: number): Tree {
+    const { tree, measure } = this;
+    return this.memoBy(`callers ${method} ${this.measureKey}`, tree, () => {
+      const entry = this.methods.entryOf(method);
+      const items = entry < 0 ? new Uint32Array(0) : this.methods.outermostRows(entry);
+      const weight = measure.width(tree);
+      const sum = items.reduce((all, row) => all + weight[row]!, 0);
+      return callers(tree, this.names.length,
+                     { items, cumulative: true, weight, smallest: sum / 4000 });
+    });
+  }
+  calleesOf(method: number): Tree {
+    const { tree } = this;
+    return this.memoBy(`callees ${method}`, tree, () => {
+      const entry = this.methods.entryOf(method);
+      const items = entry < 0 ? [] : this.methods.outermostRows(entry);
+      return mergedCallees(tree, items, this.names.length);
+    });
+  }
+
+  get annotations(): Record<string, string> {
+    return this.memo("annotations", [], () => {
+      const { annotations } = this.header;
+      return annotations ? JSON.parse(this.file.text(annotations)) as Record<string, string> : {};
+    });
+  }
+
+  private memo<T>(name: string, depends: unknown[], make: () => T): T {
+    const key = JSON.stringify(depends);
+    const found = this.kept.get(name);
+    if (found?.key === key) return found.value as T;
+    const value = make();
+    this.kept.set(name, { key, value });
+    return value;
+  }
+
+  private readonly byTree = new WeakMap<Tree, Map<string, unknown>>();
+  private memoBy<T>(name: string, tree: Tree, make: () => T): T {
+    let kept = this.byTree.get(tree);
+    if (!kept) this.byTree.set(tree, kept = new Map());
+    if (!kept.has(name)) {
+      if (kept.size > 12) kept.clear();  // selected methods: keep a few
+      kept.set(name, make());
+    }
+    return kept.get(name) as T;
+  }
+}

@@ -1,0 +1,70 @@
+// What the user has chosen: one object, which links contain and views react to.
+
+export type ViewName = "flame" | "tree" | "methods" | "contexts" | "plot";
+
+export interface State {
+  view: ViewName;
+  measure: string;                       // its label; "": the first metric
+  layout: "calls" | "callers" | "sandwich";
+  order: "heavy" | "file";
+  grow: "down" | "up";
+  colour: "type" | "package" | "difference";
+  merge: boolean;                        // threads are one tree
+  row: number;                           // selected context; -1: none
+  method: number;                        // selected method; -1: none
+  zoom: number;                          // the row that fills the flame graph; -1: all
+  search: string;
+  package: string;
+  thread: string;
+  filter: string;
+  min: number;                           // percent: smaller rows are hidden in tables
+  metrics: [string, string][];           // computed: name, expression
+  filters: [string, string][];           // name, filter
+  marked: number[];                      // methods, marked in the plot
+  x: string;
+  y: string;
+  logarithmic: boolean;
+  theme: "" | "light" | "dark";
+}
+
+export const INITIAL: State = {
+  view: "flame", measure: "", layout: "calls", order: "heavy", grow: "down", colour: "type",
+  merge: false, row: -1, method: -1, zoom: -1, search: "", package: "", thread: "", filter: "",
+  min: 0, metrics: [], filters: [], marked: [], x: "", y: "", logarithmic: true, theme: "",
+};
+
+export type Changed = ReadonlySet<keyof State>;
+
+export class Store {
+  private current: State;
+  private readonly listeners: ((changed: Changed) => void)[] = [];
+
+  constructor(state: State) {
+    this.current = state;
+  }
+  get state(): Readonly<State> {
+    return this.current;
+  }
+  subscribe(listener: (changed: Changed) => void): void {
+    this.listeners.push(listener);
+  }
+
+  set(patch: Partial<State>): void {
+    const keys = (Object.keys(patch) as (keyof State)[]).filter(
+      (key) => JSON.stringify(patch[key]) !== JSON.stringify(this.current[key]));
+    if (keys.length === 0) return;
+    this.current = { ...this.current, ...patch };
+    const changed = new Set(keys);
+    // Numbers of rows are those of one tree: after another filter they mean nothing.
+    if (changed.has("merge")) this.forget(changed, ["row", "zoom"]);
+    if (changed.has("layout")) this.forget(changed, ["zoom"]);
+    for (const listener of this.listeners) listener(changed);
+  }
+
+  private forget(changed: Set<keyof State>, keys: ("row" | "zoom")[]): void {
+    for (const key of keys) {
+      if (!changed.has(key)) this.current = { ...this.current, [key]: -1 };
+      changed.add(key);
+    }
+  }
+}

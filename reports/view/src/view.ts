@@ -1,0 +1,31 @@
+// What all tabs have in common.
+
+import type { Model } from "./model.js";
+import type { Changed, Store } from "./state.js";
+
+export interface Context {
+  model: Model;
+  store: Store;
+  isDark(): boolean;
+}
+
+export interface View {
+  /** `changed`: null the first time. Called while the tab is visible only. */
+  update(changed: Changed | null): void;
+  focus(): void;
+  back?(): boolean;   // Escape; true: handled
+}
+
+/** A row of the tree is selected, and with it its method. */
+export function selectRow({ model, store }: Context, row: number): void {
+  const code = model.tree.code[row];
+  store.set({ row, method: code !== undefined && code < 0xffffffff ? code : -1 });
+}
+
+/** Keys of the state on which the rows of every tab depend. */
+export const DATA_KEYS = ["measure", "merge", "package", "thread", "filter", "filters", "metrics",
+                          "marked"] as const;
+
+export function hasAny(changed: Changed | null, keys: readonly string[]): boolean {
+  return changed === null || keys.some((key) => (changed as ReadonlySet<string>).has(key));
+}

@@ -1,0 +1,254 @@
+// Uses the page as a person does, in Chromium, and takes screenshots.
+//
+//   node test/browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME]
+//
+// Exit status 1: an expectation failed, the page reported an error, or it requested something other
+// than a file. 77: there is no Chromium.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { launch, openPage } from "./chromium.mjs";
+
+const [file, ...rest] = process.argv.slice(2);
+const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
+if (!file || file.startsWith("-")) {
+  console.error("usage: browser.mjs FILE.html [--screenshots DIR] [--expect-hottest NAME]");
+  process.exit(2);
+}
+const shots = option("--screenshots");
+if (shots) mkdirSync(shots, { recursive: true });
+
+const browser = await launch();
+const { page, faults, url, context } = await openPage(browser, file);
+const shot = async (name) => {
+  await page.waitForTimeout(250);  // movements end
+  if (shots) await page.screenshot({ path: join(shots, `${name}.png`) });
+};
+const text = (selector) => page.locator(selector).innerText();
+const isShown = (selector) => page.locator(selector).isVisible();
+const check = async (name, run) => {
+  await run();
+  assert.deepEqual(faults, [], name);
+  console.log(`ok ${name}`);
+};
+/** The address follows the state with a delay. */
+const waitForHash = (pattern, expected = true) => page.waitForFunction(
+  ([source, wanted]) => new RegExp(source).test(decodeURIComponent(location.hash)) === wanted,
+  [pattern.source, expected], { timeout: 10000 });
+const setField = async (selector, value) => {
+  await page.fill(selector, value);
+  await page.waitForTimeout(300);
+};
+/** How many pixels of the main canvas have another colour than its first one. */
+const painted = () => page.evaluate(() => {
+  const canvas = document.querySelector("#panel-flame canvas:not(.upper)");
+  const pixels = new Uint32Array(canvas.getContext("2d")
+    .getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  let count = 0;
+  for (const pixel of pixels) if (pixel !== pixels[pixels.length - 1]) ++count;
+  return count;
+});
+
+let hottest = "";
+try {
+  await check("first screen: total, losses, five hottest methods, flame graph", async () => {
+    await shot("01-first-screen");
+    assert.notEqual(await text("#title"), "");
+    assert.match(await text("#total"), /\d/);
+    assert.ok(await isShown("#losses") || await isShown("#complete"));
+    const hot = page.locator("#hottest .hot");
+    assert.ok(await hot.count() >= 1 && await hot.count() <= 5);
+    hottest = await hot.first().getAttribute("data-name");
+    assert.ok(await painted() > 1000, "the flame graph is empty");
+    const expected = option("--expect-hottest");
+    if (expected) assert.ok(hottest.includes(expected), `hottest: ${hottest}, not ${expected}`);
+  });
+
+  const pattern = hottest.replace(/\(.*/, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  await check("search finds the hottest method and its share", async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type(pattern);
+    await page.waitForTimeout(400);
+    assert.match(await text("#matches"), /^[\d.]+ % in [\d,]+ methods?, [\d,]+ contexts/);
+    await shot("02-search");
+    await setField("#search", "(");
+    assert.equal(await page.locator("#matches.problem").count(), 1, "a wrong expression");
+    await setField("#search", "");
+  });
+
+  await check("zoom by click, wheel and keys; Escape goes back", async () => {
+    const canvas = page.locator("#panel-flame canvas:not(.upper)");
+    const box = await canvas.boundingBox();
+    const level = 18;  // as in src/flame.ts
+    await page.mouse.click(box.x + 30, box.y + 2.5 * level);
+    await waitForHash(/zoom=\d+/);
+    await shot("03-zoom");
+    await page.mouse.move(box.x + 200, box.y + 3 * level);
+    for (let i = 0; i < 4; ++i) await page.mouse.wheel(0, -120);
+    await page.mouse.wheel(0, 400);
+    await page.keyboard.press("Escape");
+    await waitForHash(/zoom=/, false);
+    await canvas.focus();
+    const keys = "ArrowDown ArrowDown ArrowRight ArrowUp Enter w d s 0".split(" ");
+    for (const key of keys) {
+      await page.keyboard.press(key);
+    }
+    await page.waitForTimeout(250);
+    assert.match(await text("#panel-flame .details"), /cumulative/);
+  });
+
+  await check("callers, sandwich, order, direction and colours", async () => {
+    const choose = (label, value) =>
+      page.selectOption(`#panel-flame select[aria-label="${label}"]`, value);
+    await choose("show", "callers");
+    await shot("04-callers");
+    assert.ok(await painted() > 1000);
+    await choose("show", "sandwich");
+    await page.locator("#hottest .hot").first().click();
+    await shot("05-sandwich");
+    assert.ok(await painted() > 500);
+    await choose("show", "calls");
+    await choose("order", "file");
+    await choose("grow", "up");
+    await choose("colour", "package");
+    await shot("06-packages");
+    await choose("grow", "down");
+    await choose("order", "heavy");
+  });
+
+  await check("call tree: hot path, sorting, folding by keys", async () => {
+    await page.click("#tab-tree");
+    await page.waitForSelector("#panel-tree .trow");
+    await page.click("text=Expand hot path");
+    await shot("07-tree");
+    const rows = () => page.getAttribute("#panel-tree .table", "aria-rowcount").then(Number);
+    const before = await rows();
+    await page.locator("#panel-tree .thead button").first().click();
+    await page.click('#panel-tree .thead button[data-key="name"]');
+    assert.equal(await page.locator('#panel-tree [aria-sort="ascending"]').count(), 1);
+    await page.click('#panel-tree .thead button[data-key="share"]');
+    await page.focus("#panel-tree .table");
+    for (const key of ["Home", "ArrowLeft"]) await page.keyboard.press(key);
+    assert.ok(await rows() < before, "ArrowLeft closes the first row");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("*");
+    assert.ok(await rows() >= before, "* opens all");
+    await page.keyboard.press("End");
+    await page.waitForTimeout(200);
+    assert.equal(await page.locator('#panel-tree [aria-selected="true"]').count(), 1);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("c");
+  });
+
+  await check("methods: sorting, callers and callees", async () => {
+    await page.click("#tab-methods");
+    await page.waitForSelector("#panel-methods .trow");
+    await page.locator("#panel-methods .trow").first().click();
+    await page.waitForSelector("#panel-methods .edges");
+    const first = await page.locator("#panel-methods .trow .name").first().innerText();
+    assert.equal(first, hottest, "the table begins with the hottest method");
+    await shot("08-methods");
+    await page.click('#panel-methods .thead button[data-key="contexts"]');
+    await page.click('#panel-methods .thead button[data-key="self"]');
+  });
+
+  await check("contexts of the selected method", async () => {
+    await page.click("#tab-contexts");
+    await page.waitForSelector("#panel-contexts .trow");
+    assert.equal(await text("#panel-contexts h2"), hottest);
+    await shot("09-contexts");
+  });
+
+  await check("a computed metric, and an error with its position", async () => {
+    await page.keyboard.press("f");
+    const metric = await page.evaluate(() => document.getElementById("measure").value);
+    const name = metric.replace(/ \((old|new)\)$/, "");
+    await page.fill("#metric", `double = 2 * "${name}" +`);
+    await page.press("#metric", "Enter");
+    assert.match(await text("#metric-problem"), /position \d+/);
+    await page.fill("#metric", `double = 2 * "${name}"`);
+    await page.press("#metric", "Enter");
+    assert.equal(await text("#metric-problem"), "");
+    await page.click("#tab-methods");
+    const added = page.locator('#panel-methods .thead button[data-key="m.double"]');
+    assert.equal(await added.count(), 1);
+  });
+
+  await check("filters: a share, a name, saved and combined", async () => {
+    await setField("#filter", "share >= 1 and");
+    assert.match(await text("#filter-problem"), /position \d+/);
+    await setField("#filter", `name("${pattern.replaceAll("\\", "\\")}")`);
+    assert.equal(await text("#filter-problem"), "");
+    assert.match(await text("#total"), /filter shows\s+[\d.]+ %/);
+    await page.fill("#filter-name", "hot");
+    await page.press("#filter-name", "Enter");
+    await setField("#filter", "not hot or (hot minus hot)");
+    assert.equal(await text("#filter-problem"), "");
+    await shot("10-filter");
+    await page.click("#clear");
+    assert.doesNotMatch(await text("#total"), /filter shows/);
+  });
+
+  await check("plot: correlation, marking, selection", async () => {
+    await page.click("#tab-plot");
+    await page.waitForSelector("#panel-plot canvas");
+    assert.match(await text("#panel-plot .lead"),
+                 /Pearson's r = (not defined|\S+) over [\d,]+ methods/);
+    await shot("11-plot");
+    const box = await page.locator("#panel-plot canvas").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 15, box.y + box.height * 0.7, { steps: 4 });
+    await shot("12-brush");
+    await page.mouse.up();
+    await page.focus("#panel-plot canvas");
+    await page.keyboard.press("ArrowRight");
+    await page.click("#panel-plot select >> nth=2");
+  });
+
+  await check("dark and light, help, narrow window", async () => {
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const before = await theme();
+    await page.click("#theme");
+    assert.notEqual(await theme(), before);
+    await page.click("#tab-flame");
+    await page.click("#more");
+    await shot("13-dark");
+    await page.click("#tab-tree");
+    await shot("14-dark-tree");
+    await page.click("#help-button");
+    assert.ok(await isShown("#help"));
+    await shot("15-help");
+    await page.keyboard.press("Escape");
+    assert.ok(!await isShown("#help"));
+    await page.click("#theme");
+    assert.equal(await theme(), before);
+    await page.setViewportSize({ width: 900, height: 700 });
+    await page.click("#tab-flame");
+    await shot("16-narrow");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  await check("a deep link restores the view", async () => {
+    const opened = await openPage(browser, file,
+      `#view=methods&method=${encodeURIComponent(hottest)}&search=${encodeURIComponent(pattern)}` +
+      "&theme=dark&min=0.001&f.big=share+>=+1");
+    assert.ok(await opened.page.isVisible("#panel-methods"));
+    assert.equal(await opened.page.inputValue("#search"), pattern);
+    assert.equal(await opened.page.innerText("#panel-methods .side h2"), hottest);
+    assert.equal(await opened.page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    assert.deepEqual(opened.faults, []);
+    await opened.page.goto(`${url}#view=tree&row=2`);
+    await opened.page.waitForSelector('#panel-tree [aria-selected="true"]');
+    await opened.context.close();
+  });
+
+  await check("the page prints", async () => {
+    await page.emulateMedia({ media: "print" });
+    await shot("17-print");
+    await page.emulateMedia({ media: "screen" });
+  });
+} finally {
+  await context.close();
+  await browser.close();
+}

@@ -1,0 +1,427 @@
+// Unit tests: each module against a slow and simple computation on random trees.
+//
+//   node --test test/unit.mjs
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import test, { after } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { deflateSync } from "node:zlib";
+import { build } from "esbuild";
+import { makeData, random } from "./generate.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = mkdtempSync(join(tmpdir(), "jprof-view-"));
+after(() => rmSync(out, { recursive: true }));
+const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "methods", "metrics",
+                 "search", "statistics", "format", "link", "state", "order", "model", "columns"];
+await build({
+  entryPoints: MODULES.map((name) => join(here, "..", "src", `${name}.ts`)),
+  bundle: true, format: "esm", splitting: true, outdir: out, logLevel: "warning",
+});
+const view = {};
+for (const name of MODULES) {
+  Object.assign(view, await import(pathToFileURL(join(out, `${name}.js`)).href));
+}
+const { NO_ROW, Tree } = view;
+
+/** A random tree with two quantities: calls and time. Methods repeat on paths. */
+function randomTree(rows, seed, methods = 8) {
+  const next = random(seed);
+  const parent = new Uint32Array(rows);
+  for (let row = 0; row < rows; ++row) {
+    parent[row] = row === 0 || next() < 0.02
+      ? NO_ROW : Math.max(0, row - 1 - Math.floor(next() * 6));
+  }
+  const type = new Uint8Array(rows).map((_, row) => (parent[row] === NO_ROW ? 84 : 82));
+  return new Tree({
+    parent, type, thread: null,
+    method: new Uint32Array(rows).map(() => Math.floor(next() * methods)),
+    selfs: [new Float64Array(rows).map(() => Math.floor(next() * 9)),
+            new Float64Array(rows).map(() => Math.floor(next() * 100) - 2)],
+    errors: [null, new Float32Array(rows).map(() => next())],
+  }, [true, false]);
+}
+const ancestors = (tree, row) => {
+  const found = [];
+  for (let at = tree.parent[row]; at !== NO_ROW; at = tree.parent[at]) found.push(at);
+  return found;
+};
+const isBelow = (tree, row, top) => row === top || ancestors(tree, row).includes(top);
+const sum = (list) => list.reduce((all, x) => all + x, 0);
+const rowsOf = (tree) => Array.from({ length: tree.length }, (_, row) => row);
+const near = (a, b, what) =>
+  assert.ok(Math.abs(a - b) <= 1e-6 * (1 + Math.abs(b)), `${what}: ${a}, ${b}`);
+const TREES = [1, 2, 3].map((seed) => randomTree(150, seed));
+
+test("base64: the table decodes what Buffer encodes", () => {
+  const next = random(5);
+  for (let length = 0; length < 70; ++length) {
+    const bytes = Uint8Array.from({ length }, () => Math.floor(256 * next()));
+    const text = Buffer.from(bytes).toString("base64");
+    assert.deepEqual(view.decodeBase64ByTable(text), bytes);
+    assert.deepEqual(view.decodeBase64(text), bytes);
+  }
+});
+
+test("data: what the generator writes is read again", async () => {
+  const data = makeData({ rows: 500 });
+  const buffer = await view.inflate(new Uint8Array(deflateSync(data.bytes)));
+  const file = new view.DataFile(buffer);
+  assert.deepEqual(file.header.facts, data.header.facts);
+  assert.deepEqual(file.text(file.header.methods).split("\n"), data.names);
+  const { tree, quantities } = view.readTree(file);
+  assert.equal(tree.length, 500);
+  assert.deepEqual(quantities.map((one) => one.name), ["calls", "time"]);
+  assert.throws(() => new view.DataFile(new ArrayBuffer(16)), /magic/);
+  assert.throws(() => new view.DataFile(buffer.slice(0, 64)), /damaged/);
+  const short = new view.DataFile(buffer.slice(0, buffer.byteLength - 4096));
+  assert.throws(() => short.text(file.header.methods), /damaged/);
+});
+
+test("cumulative values are sums over subtrees; children, depth and roots", () => {
+  for (const tree of TREES) {
+    const cum = tree.cum(1);
+    for (const row of rowsOf(tree)) {
+      const below = rowsOf(tree).filter((other) => isBelow(tree, other, row));
+      near(cum[row], sum(below.map((other) => tree.self(1)[other])), "cum");
+      near(tree.cumError(1)[row], sum(below.map((other) => tree.error(1)[other])), "error");
+      assert.equal(tree.depth[row], ancestors(tree, row).length);
+      const { start, list } = tree.children;
+      assert.deepEqual(Array.from(list.subarray(start[row], start[row + 1])),
+                       rowsOf(tree).filter((other) => tree.parent[other] === row));
+    }
+    near(tree.total(1), sum(Array.from(tree.self(1))), "total");
+  }
+});
+
+test("errors of samples add up as squares", () => {
+  const base = TREES[0];
+  const tree = new Tree(base.columns, [true, true]);
+  for (const row of rowsOf(tree)) {
+    const below = rowsOf(tree).filter((other) => isBelow(tree, other, row));
+    near(tree.cumError(1)[row], Math.sqrt(sum(below.map((o) => tree.error(1)[o] ** 2))), "error");
+  }
+});
+
+test("methods: recursion counts once in cumulative values", () => {
+  for (const tree of TREES) {
+    const table = new view.MethodTable(tree, 8);
+    for (let entry = 0; entry < table.length; ++entry) {
+      const method = table.ids[entry];
+      const own = (row) => tree.type[row] !== 84 && tree.method[row] === method;
+      const covered = rowsOf(tree).filter((row) => own(row) || ancestors(tree, row).some(own));
+      near(table.cum(1)[entry], sum(covered.map((row) => tree.self(1)[row])), "cum");
+      near(table.self(1)[entry], sum(rowsOf(tree).filter(own).map((r) => tree.self(1)[r])), "self");
+      assert.deepEqual(Array.from(table.rows(entry)), rowsOf(tree).filter(own));
+    }
+  }
+});
+
+test("edges: callers and callees of a method, a nested pair once", () => {
+  for (const tree of TREES) {
+    const table = new view.MethodTable(tree, 8);
+    const isPair = (row, caller, callee) => tree.method[row] === callee && tree.type[row] !== 84 &&
+      tree.parent[row] !== NO_ROW && tree.type[tree.parent[row]] !== 84 &&
+      tree.method[tree.parent[row]] === caller;
+    for (const [caller, callee] of [[0, 1], [2, 2], [3, 0]]) {
+      const covered = rowsOf(tree).filter((row) =>
+        [row, ...ancestors(tree, row)].some((at) => isPair(at, caller, callee)));
+      const expected = sum(covered.map((row) => tree.self(1)[row]));
+      const pairs = rowsOf(tree).filter((row) => isPair(row, caller, callee));
+      const calls = sum(pairs.map((row) => tree.self(0)[row]));
+      const views = [[caller, "callees", callee], [callee, "callers", caller]];
+      for (const [entry, which, other] of views) {
+        const found = view.edges(table, table.entryOf(entry), which, 0, 1)
+          .find((edge) => edge.method === other) ?? { cum: 0, calls: 0 };
+        near(found.cum, expected, which);
+        near(found.calls, calls, `${which} calls`);
+      }
+    }
+  }
+});
+
+/** Sums by path, as "a/b/c": what a derived tree must contain. */
+function sumsByPath(tree, quantity) {
+  const sums = new Map();
+  const cum = tree.cum(quantity);
+  for (const row of rowsOf(tree)) {
+    const path = [row, ...ancestors(tree, row)].reverse().map((at) => tree.method[at]).join("/");
+    sums.set(path, (sums.get(path) ?? 0) + cum[row]);
+  }
+  return sums;
+}
+
+test("merged callees of a method, by path", () => {
+  for (const tree of TREES) {
+    const table = new view.MethodTable(tree, 8);
+    const tops = Array.from(table.outermostRows(table.entryOf(3)));
+    const merged = view.mergedCallees(tree, tops, 8);
+    const expected = new Map();
+    for (const row of rowsOf(tree)) {
+      const path = [row, ...ancestors(tree, row)];
+      const top = path.findIndex((at) => tops.includes(at));
+      if (top < 0) continue;
+      const key = path.slice(0, top + 1).reverse().map((at) => tree.method[at]).join("/");
+      expected.set(key, (expected.get(key) ?? 0) + tree.cum(1)[row]);
+    }
+    const found = sumsByPath(merged, 1);
+    assert.deepEqual([...found.keys()].sort(), [...expected.keys()].sort());
+    for (const [path, value] of expected) near(found.get(path), value, path);
+  }
+});
+
+test("threads as one tree keep every sum", () => {
+  for (const tree of TREES) {
+    const { start, list } = tree.children;
+    const roots = list.subarray(start[tree.length], start[tree.length + 1]);
+    const merged = view.mergedCallees(tree, roots, 9, 8);
+    near(merged.total(1), tree.total(1), "total");
+    const { start: begin } = merged.children;
+    assert.equal(begin[merged.length + 1] - begin[merged.length], 1);
+  }
+});
+
+test("callers: the tree turned around, by path", () => {
+  for (const tree of TREES) {
+    const weight = tree.self(1);
+    const items = Uint32Array.from(rowsOf(tree));
+    const inverted = view.callers(tree, 8, { items, cumulative: false, weight, smallest: -1 });
+    const expected = new Map();
+    for (const row of rowsOf(tree)) {
+      let key = "";
+      for (const at of [row, ...ancestors(tree, row)]) {
+        key = key === "" ? `${tree.method[at]}` : `${key}/${tree.method[at]}`;
+        expected.set(key, (expected.get(key) ?? 0) + weight[row]);
+      }
+    }
+    const found = sumsByPath(inverted, 1);
+    assert.deepEqual([...found.keys()].sort(), [...expected.keys()].sort());
+    for (const [path, value] of expected) near(found.get(path), value, path);
+    const cut = view.callers(tree, 8, { items, cumulative: false, weight, smallest: 150 });
+    near(cut.total(1), tree.total(1), "total with small callers cut");
+    assert.ok(cut.length < inverted.length && cut.cut.some((x) => x === 1));
+  }
+});
+
+test("search: the share counts outermost matches once", () => {
+  for (const tree of TREES) {
+    const methods = Uint8Array.from([1, 0, 0, 1, 0, 0, 0, 0]);
+    const width = tree.cum(0);
+    const own = (row) => methods[tree.method[row]] === 1;
+    const covered = rowsOf(tree).filter((row) => own(row) || ancestors(tree, row).some(own));
+    const found = view.matchedSum(tree, { methods, count: 2 }, width);
+    near(found.sum, sum(covered.map((row) => tree.self(0)[row])), "share");
+    assert.equal(found.rows, rowsOf(tree).filter(own).length);
+  }
+});
+
+const QUANTITIES = [
+  { name: "calls", unit: "", side: "old", whole: true, label: "" },
+  { name: "time", unit: "ns", side: "old", whole: false, label: "" },
+  { name: "calls", unit: "", side: "new", whole: true, label: "" },
+  { name: "production time", unit: "ns", side: "new", whole: false, label: "" },
+];
+const AMOUNTS = {
+  length: 2,
+  self: (q) => Float64Array.from([[2, 0], [10, 20], [4, 5], [8, 9]][q]),
+  cum: (q) => Float64Array.from([[3, 3], [30, 40], [6, 7], [80, 90]][q]),
+};
+const value = (text, named) =>
+  Array.from(view.evaluate(view.parseExpression(text, QUANTITIES, named), AMOUNTS));
+
+test("expressions: precedence, functions, sides, names", () => {
+  assert.deepEqual(value("1 + 2 * 3 - 4 / 2"), [5, 5]);
+  assert.deepEqual(value("-(1 + 2) * -3"), [9, 9]);
+  assert.deepEqual(value("8 - 4 - 2"), [2, 2]);
+  assert.deepEqual(value("16 / 4 / 2"), [2, 2]);
+  assert.deepEqual(value("time / old(calls)"), [5, NaN]);
+  assert.deepEqual(value("time / calls"), [2.5, 4]);
+  assert.deepEqual(value("self(time) + cum(time)"), [40, 60]);
+  assert.deepEqual(value("old(cum(calls)) + cum(old(calls))"), [6, 6]);
+  assert.deepEqual(value("max(time, \"production time\" * 2)"), [16, 20]);
+  assert.deepEqual(value("min(production_time, 8.5)"), [8, 8.5]);
+  assert.deepEqual(value("abs(1.5e1 - 20) + .5"), [5.5, 5.5]);
+  const half = view.parseExpression("time / 2", QUANTITIES);
+  assert.deepEqual(value("half + 1", new Map([["half", half]])), [6, 11]);
+});
+
+test("expressions: errors name the position", () => {
+  const fails = (text, position, pattern) => assert.throws(
+    () => view.parseExpression(text, QUANTITIES),
+    (error) => error.position === position && pattern.test(error.message), text);
+  fails("time +", 6, /missing at position 7/);
+  fails("time / wait", 7, /'wait' is not a metric/);
+  fails("(time", 5, /'\)' is missing/);
+  fails("time time", 5, /unexpected/);
+  fails("sin(time)", 0, /not a function/);
+  fails("time # 2", 5, /'#'/);
+  fails("\"time", 0, /quote/);
+  fails("max(time)", 8, /',' is missing/);
+  fails("", 0, /missing/);
+  fails("alert(1)", 0, /not a function/);
+});
+
+test("units of expressions", () => {
+  const unit = (text) => view.unitOf(view.parseExpression(text, QUANTITIES), QUANTITIES);
+  const texts = ["time / calls", "time / time", "2 * time", "calls + 1", "max(time, 3)"];
+  assert.deepEqual(texts.map(unit), ["ns", "", "ns", "", "ns"]);
+});
+
+test("filters: terms and combinations against tests by row", () => {
+  const tree = TREES[0];
+  const names = new view.Names(["java/util/A.a()V", "java/utility/B.b()V", "java/util/x/C.c()V",
+    "com/D.d()V", "E.e()V", "libc.so.6.malloc", "vmlinux.read", "main (tid 1)"].join("\n"));
+  const context = {
+    tree, names, threads: [], quantities: [{ ...QUANTITIES[0] }, { ...QUANTITIES[1] }],
+    measure: tree.cum(0), computed: new Map(), marked: new Set([3]),
+    named: new Map([["util", "package(java/util)"], ["self1", "self1"],
+                    ["both", "util or marked"]]),
+  };
+  const isUtil = (row) => [0, 2].includes(tree.method[row]);
+  const total = tree.total(0);
+  const CASES = [
+    ["package(java/util)", isUtil],
+    ["package(\"java.util.*\")", isUtil],
+    ["name(\"^com\")", (row) => tree.method[row] === 3],
+    ["type(T)", (row) => tree.type[row] === 84],
+    ["time > 50", (row) => tree.self(1)[row] > 50],
+    ["(time + 1) / 2 <= 20", (row) => (tree.self(1)[row] + 1) / 2 <= 20],
+    ["share >= 2", (row) => (100 * tree.cum(0)[row]) / total >= 2],
+    ["below(\"D.d\")", (row) => [row, ...ancestors(tree, row)].some((at) => tree.method[at] === 3)],
+    ["not util and (time > 50 or type(T))", (row) =>
+      !isUtil(row) && (tree.self(1)[row] > 50 || tree.type[row] === 84)],
+    ["time > 50 minus util and time > 70", (row) =>
+      tree.self(1)[row] > 50 && !(isUtil(row) && tree.self(1)[row] > 70)],
+    ["both", (row) => isUtil(row) || (tree.method[row] === 3 && tree.type[row] !== 84)],
+  ];
+  for (const [text, expected] of CASES) {
+    assert.deepEqual(Array.from(view.parseFilter(text, context)),
+                     rowsOf(tree).map((row) => (expected(row) ? 1 : 0)), text);
+  }
+  const wrong = ["self1", "time", "time > ", "package(java", "util or", "name(\"(\")", "util util"];
+  for (const text of wrong) {
+    assert.throws(() => view.parseFilter(text, context), /position \d+/, text);
+  }
+});
+
+test("a filtered tree keeps paths and only the amounts of its rows", () => {
+  for (const tree of TREES) {
+    const rows = Uint8Array.from(rowsOf(tree), (row) => (tree.method[row] === 1 ? 1 : 0));
+    const filtered = view.masked(tree, rows);
+    const own = rowsOf(tree).filter((row) => rows[row]).map((row) => tree.self(1)[row]);
+    near(filtered.total(1), sum(own), "sum");
+    for (const row of rowsOf(tree)) {
+      const isKept = rowsOf(tree).some((other) => rows[other] && isBelow(tree, other, row));
+      assert.equal(filtered.kept[row], isKept ? 1 : 0);
+    }
+    const listed = Array.from(filtered.children.list).sort((a, b) => a - b);
+    assert.deepEqual(listed, rowsOf(tree).filter((row) => filtered.kept[row]));
+  }
+});
+
+test("correlation against the textbook formula", () => {
+  const next = random(9);
+  const x = Array.from({ length: 200 }, () => 1e6 + next());
+  const y = x.map((a) => 3 * a + next());
+  const n = x.length;
+  const [mx, my] = [sum(x) / n, sum(y) / n];
+  const r = sum(x.map((a, i) => (a - mx) * (y[i] - my))) /
+    Math.sqrt(sum(x.map((a) => (a - mx) ** 2)) * sum(y.map((b) => (b - my) ** 2)));
+  near(view.correlation(x, y).r, r, "r");
+  near(view.correlation([1, 2, 3], [-2, -4, -6]).r, -1, "r");
+  assert.ok(Number.isNaN(view.correlation([1, 1], [1, 2]).r));
+  assert.deepEqual(view.correlation([1, NaN, 3], [1, 5, 3]), { r: 1, pairs: 2 });
+});
+
+test("contexts and spread: what differs from the method's mean", () => {
+  const tree = TREES[1];
+  const table = new view.MethodTable(tree, 8);
+  const entry = table.entryOf(2);
+  const list = view.contexts(table, entry, 0, 1);
+  near(sum(list.map((one) => one.value)), table.self(1)[entry], "all contexts");
+  near(sum(list.map((one) => one.expected)), table.self(1)[entry], "expected adds up");
+  const excess = list.map((one) => Math.abs(one.value - one.expected));
+  assert.deepEqual(excess, [...excess].sort((a, b) => b - a));
+  const mean = table.self(1)[entry] / table.self(0)[entry];
+  const counted = list.filter((one) => one.calls > 0);
+  const variance = sum(counted.map((one) => one.calls * (one.value / one.calls - mean) ** 2)) /
+    table.self(0)[entry];
+  const ignored = sum(list.filter((one) => one.calls === 0).map((one) => one.value));
+  if (ignored === 0) near(table.spread(0, 1)[entry], Math.sqrt(variance) / mean, "spread");
+});
+
+test("order: widest first, where a row begins, siblings", () => {
+  const tree = TREES[2];
+  const width = tree.cum(0);
+  const order = new view.Order(tree, width, true);
+  for (const row of rowsOf(tree)) {
+    order.prepare(row);
+    const children = Array.from(order.list.subarray(order.start[row], order.start[row + 1]));
+    const widths = children.map((child) => width[child]);
+    assert.deepEqual(widths, [...widths].sort((a, b) => b - a));
+    near(order.inner[row], sum(widths), "inner");
+    children.forEach((child, i) => {
+      near(order.left(child), order.left(row) + sum(widths.slice(0, i)), "left");
+      const before = widths[i - 1] > 0 ? children[i - 1] : NO_ROW;
+      if (i > 0) assert.equal(order.sibling(child, -1), before);
+    });
+  }
+});
+
+test("links: a state and back", () => {
+  const names = new view.Names("a/B.c(I)V\nx&y=z\nmain");
+  const state = { ...view.INITIAL, view: "tree", row: 7, method: 1, search: "a+b&c=d", min: 0.5,
+                  metrics: [["m", "time / calls"]], filters: [["f", "name(\"a&b\")"]], merge: true,
+                  marked: [0, 1], logarithmic: false, theme: "dark" };
+  assert.deepEqual(view.fromLink(view.toLink(state, names), names), state);
+  assert.equal(view.toLink(view.INITIAL, names), "");
+  assert.deepEqual(view.fromLink("", names), view.INITIAL);
+  assert.deepEqual(view.fromLink("#view=x&row=abc&nothing=1&method=gone", names), view.INITIAL);
+});
+
+test("names: short, package, parts", () => {
+  assert.equal(view.shortName("java/util/Map$Entry.get(Ljava/lang/Object;)V"), "Map$Entry.get");
+  assert.equal(view.shortName("libc.so.6.malloc"), "libc.so.6.malloc");
+  assert.equal(view.shortName("main (tid 7)"), "main (tid 7)");
+  assert.equal(view.packageOf("java/util/Map.get(I)V"), "java/util");
+  assert.equal(view.packageOf("Main.main()V"), "");
+  assert.equal(view.packageOf("libc.so.6.malloc"), "libc.so");
+  assert.equal(view.packageOf("vmlinux.read"), "vmlinux");
+  assert.equal(view.packageOf("[ext4].read"), "[ext4]");
+  assert.equal(view.partsOf("a/B.c(Lx/Y;)V").join("|"), "a/|B.c|(Lx/Y;)V");
+});
+
+test("numbers: units, separators, intervals", () => {
+  assert.equal(view.formatValue(1234567, "", true), "1,234,567");
+  assert.deepEqual([3, 45.67, 1234, 2.5e6, 7.25e9, 3.6e12].map((ns) => view.formatValue(ns, "ns")),
+                   ["3.00 ns", "45.7 ns", "1.23 us", "2.50 ms", "7.25 s", "3,600 s"]);
+  assert.equal(view.formatValue(NaN, "ns"), "");
+  assert.equal(view.formatValue(1536, "bytes"), "1.50 KiB");
+  assert.equal(view.formatUncertain(10, 10, "ns", false), "<29.6 ns");
+  assert.equal(view.formatUncertain(100, 10, "ns", false), "100 ns");
+  assert.equal(view.formatError(100, 10, "ns"), "19.6 ns");
+  assert.equal(view.formatPercent(1, 3), "33.3");
+});
+
+test("model: filters, measures and problems of a state", () => {
+  const file = new view.DataFile(makeData({ rows: 2000 }).bytes.buffer.slice(0));
+  const store = new view.Store({ ...view.INITIAL });
+  const model = new view.Model(file, store);
+  const all = model.unfiltered.total(1);
+  store.set({ package: "java/util" });
+  const one = model.tree.total(1);
+  store.set({ package: "", filter: "not package(java/util)" });
+  near(one + model.tree.total(1), all, "a filter and its opposite");
+  store.set({ filter: "time >" });
+  near(model.tree.total(1), all, "a wrong filter does nothing");
+  assert.match(model.problems.filter, /position 7/);
+  store.set({ filter: "", thread: "main (tid 77)" });
+  assert.ok(model.tree.total(1) < all);
+  store.set({ thread: "", metrics: [["twice", "2 * time"]], measure: "twice" });
+  near(model.tree.sumOfRoots(model.measure.width(model.tree)), 2 * all, "twice");
+  store.set({ measure: "", merge: true });
+  near(model.tree.total(1), all, "merged");
+  near(model.inverted.total(1), all, "inverted");
+});
