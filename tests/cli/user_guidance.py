@@ -155,6 +155,7 @@ class Guidance(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^no +JVM +jdk/bin/java .*status 3")
         self.assertRegex(done.stdout, r"(?m)^no +profile, callflow, calltree, trace ")
         self.assertRegex(done.stdout, r"(?m)^(ok|note) +stack sampling ")
+        self.assertRegex(done.stdout, r"(?m)^ok +attaching \(--pid\) +to running JVMs of ")
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 140)
         shown = json.loads(self.run_jprof("doctor", "--java", "jdk", "--agent", agent,
                                           "--format", "json").stdout)
