@@ -122,7 +122,7 @@ def exact_counts(lab):
 @case
 def memory_is_given_back(lab):
     """The agent's tables, 10 MB and more, do not remain in the heaps of malloc."""
-    cycles, most = 6, 8 << 10  # KiB
+    cycles, most = 4, 8 << 10  # KiB
     flags = ("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
     with lab.folder() as folder, attaching.program(lab, folder, 1, flags) as program:
         resident = []
