@@ -81,6 +81,8 @@ Argument::Kind KindOf(std::string_view value) {
   constexpr std::string_view kFiles[] = {"FILE", "LIB", "PATH"};
   if (std::ranges::count(kFiles, value) != 0) return kFile;
   if (value == "DIR") return kDirectory;
+  constexpr std::string_view kLists[] = {"A+B", "A,B", "A,B,C"};
+  if (std::ranges::count(kLists, value) != 0) return kMetrics;
   if (value.starts_with("PROFILE")) return kProfile;
   return value == "PID" ? kProcess : kText;
 }

@@ -10,7 +10,7 @@ namespace jprof::cli {
 
 // An option, a flag or a positional argument.
 struct Argument {
-  enum class Kind { kText, kFile, kDirectory, kProfile, kProcess, kChoice };
+  enum class Kind { kText, kFile, kDirectory, kProfile, kProcess, kMetrics, kChoice };
 
   std::vector<std::string> names;    // "-o", "--out"; empty: positional
   std::string value;                 // "DIR"; empty: a flag
@@ -40,7 +40,8 @@ struct CommandNode {
 
 CommandNode TreeOf(const CLI::App& app);
 
-// What the word for a value in the help means: FILE, DIR, PROFILE, PID, or choices "a|b|c".
+// What the word for a value in the help means: FILE, DIR, PROFILE, PID, a list of metrics
+// ("A+B", "A,B", "A,B,C"), or choices "a|b|c".
 // (COMMAND is one of jprof's commands.)
 Argument::Kind KindOf(std::string_view value);
 

@@ -39,6 +39,20 @@ _jprof_program() {
   fi
 }
 
+# Sets COMPREPLY to the lists that continue the list "$1" by a metric that is not in it. The program
+# of the command line knows the names. Bash replaces only what follows the last ":".
+_jprof_metrics() {
+  local list=$1 before=${1%"${1##*[+,]}"} replaced= name
+  [[ $COMP_WORDBREAKS == *:* ]] && replaced=${list%"${list##*:}"}
+  while IFS= read -r name; do
+    [[ ",${before//+/,}" == *",$name,"* ]] && continue
+    name=$before$name
+    [[ ${name,,} == "${list,,}"* ]] && COMPREPLY+=("${name:${#replaced}}")
+  done < <(printf '%s\n' time dispatches
+    "${COMP_WORDS[0]/#\~\//$HOME/}" metrics --events 2>/dev/null)
+  compopt -o nospace 2>/dev/null
+}
+
 # Prints the number of positional arguments of the command "$1" before the cursor.
 _jprof_position() {
   local i position=0 seen=
@@ -72,6 +86,21 @@ _jprof() {
     previous=${COMP_WORDS[COMP_CWORD-2]}
   fi
   kind=$(_jprof_value "$command" "$previous")
+  if [[ ! $kind || $kind == metrics ]]; then
+    # Bash splits words also at ":": "time+perf::CS" arrives as three words.
+    local first=$COMP_CWORD list=$current colons='^:+$'
+    while ((first > 2)); do
+      [[ ${COMP_WORDS[first]} =~ $colons || ${COMP_WORDS[first-1]} =~ $colons ]] || break
+      ((--first))
+      list=${COMP_WORDS[first]}$list
+    done
+    ((first < COMP_CWORD)) && previous=${COMP_WORDS[first-1]}
+    [[ $previous == = ]] && previous=${COMP_WORDS[first-2]}
+    if [[ $(_jprof_value "$command" "$previous") == metrics ]]; then
+      _jprof_metrics "$list"
+      return
+    fi
+  fi
   if [[ ! $kind && $current == -* ]]; then
     kind=$(_jprof_options "$command")
   elif [[ ! $kind ]]; then
@@ -94,6 +123,8 @@ std::string BashKind(const Argument& argument) {
       return "profile";
     case Argument::Kind::kProcess:
       return "process";
+    case Argument::Kind::kMetrics:
+      return "metrics";
     case Argument::Kind::kChoice:
       return fmt::format("{}", fmt::join(argument.choices, " "));
     case Argument::Kind::kText:

@@ -25,6 +25,8 @@ std::string FishValue(const Argument& argument) {
       return " -x -a '(__fish_complete_directories)'";
     case Argument::Kind::kProcess:
       return " -x -a '(__fish_complete_pids)'";
+    case Argument::Kind::kMetrics:
+      return " -x -a '(__jprof_metrics)'";
     case Argument::Kind::kChoice:
       return fmt::format(" -x -a '{}'", fmt::join(argument.choices, " "));
     case Argument::Kind::kText:
@@ -63,6 +65,18 @@ function __jprof_in
 end
 function __jprof_first
     not __jprof_runs; and __fish_use_subcommand
+end
+# The lists that continue the current one by a metric that is not in it. The program of the command
+# line knows the names.
+function __jprof_metrics
+    set -l list (string replace -r -- '^--[a-z]+=' '' (commandline -ct))
+    set -l before (string match -r -- '^.*[+,]' $list)
+    set -l known (string split -- , (string replace -a -- + , "$before"))
+    set -l words (commandline -opc)
+    set -l program (string replace -r -- '^~/' "$HOME/" $words[1])
+    for name in time dispatches ($program metrics --events 2>/dev/null)
+        contains -- $name $known; or echo "$before$name"
+    end
 end
 function __jprof_program
     set -l words (commandline -opc) (commandline -ct)

@@ -29,6 +29,8 @@ std::string ZshAction(const Argument& argument) {
       return "_files -/";
     case Argument::Kind::kProcess:
       return "_pids";
+    case Argument::Kind::kMetrics:
+      return "_jprof_metrics";
     case Argument::Kind::kChoice:
       return fmt::format("({})", fmt::join(argument.choices, " "));
     case Argument::Kind::kText:
@@ -63,10 +65,21 @@ std::string ZshCommand(const CommandNode& command) {
   return text + "\n      ;;\n";
 }
 
-constexpr char kZshStart[] = R"(#compdef jprof
+constexpr char kZshStart[] = R"script(#compdef jprof
 # zsh completion for jprof, written by: jprof completion zsh
 
+# A list of metrics, separated by + or ,. The program of the command line knows the names.
+_jprof_metrics() {
+  local -a names=(${(f)"$(_call_program metrics $jprof metrics --events 2>/dev/null)"})
+  names+=(time dispatches)
+  compset -P '*[+,]'
+  local -a known=(${(s:,:)${${IPREFIX#--*=}//+/,}})
+  names=(${names:|known})
+  compadd -M 'm:{a-z}={A-Z}' -S '' -a names
+}
+
 _jprof() {
+  local jprof=$words[1]
   local -i mark=${words[(i)--]}
   if (( mark < CURRENT )); then  # the command after --
     shift mark words
@@ -76,7 +89,7 @@ _jprof() {
   fi
   if (( CURRENT == 2 )); then
     local -a commands=(
-)";
+)script";
 
 constexpr char kZshMiddle[] = R"(    )
     _describe -t commands 'jprof command' commands

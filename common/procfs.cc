@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 Result<std::string> ReadFile(const std::string& path, size_t most) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return Fail("{}: {}", path, ErrnoText());
-  constexpr size_t kStep = size_t{1} << 16;
+  constexpr size_t kLeastStep = size_t{1} << 12, kMostStep = size_t{1} << 16;  // most are small
   std::string text;
   for (size_t filled = 0; filled < most;) {
-    text.resize(std::min(most, filled + kStep));
+    text.resize(std::min(most, filled + std::clamp(filled, kLeastStep, kMostStep)));
     const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
     const int error = errno;
     filled += got > 0 ? static_cast<size_t>(got) : 0;

@@ -15,6 +15,7 @@
 #include "common/procfs.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/thread_timer.h"
+#include "record/doctor_attach.h"
 #include "record/interrupt_cost.h"
 
 namespace jprof::record {
@@ -159,6 +160,8 @@ DoctorMachine ReadDoctorMachine() {
   std::error_code failed;
   found.working = ReadFolder(fs::current_path(failed));
   found.temporary = ReadFolder(TemporaryPath());
+  found.attaching = TryAttaching("/tmp");
+  found.root = geteuid() == 0;
   return found;
 }
 

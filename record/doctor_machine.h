@@ -54,6 +54,8 @@ struct DoctorMachine {
   std::optional<uint64_t> available_memory;  // bytes
   GroupLimits group;
   Folder working, temporary;
+  Attempt attaching;  // to a running JVM, as far as the machine permits
+  bool root = false;
 };
 
 DoctorMachine ReadDoctorMachine();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "record/doctor_attach.h"
+
 namespace jprof::record {
 namespace {
 
@@ -84,6 +86,7 @@ DoctorChecks CheckJava(const DoctorFindings& f, std::time_t now) {
   for (const TestedJvm& jvm : f.jvms) {
     for (DoctorCheck& check : CheckJvm(jvm, now)) checks.push_back(std::move(check));
   }
+  if (f.agent_lack.empty()) checks.push_back(CheckAttaching(f.machine, f.jvms));
   return checks;
 }
 

@@ -20,7 +20,7 @@ struct DoctorFindings {
 // At least one JVM can be profiled.
 bool CanProfile(const DoctorFindings& findings);
 
-// All checks but those of the machine: the agent, the trainers, the JVMs.
+// All checks but those of the machine: the agent, the trainers, the JVMs, attaching.
 DoctorChecks CheckJava(const DoctorFindings& findings, std::time_t now);
 
 // One row for each group of commands: `name` has the commands.

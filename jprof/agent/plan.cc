@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "options/late_calls.h"
+
 namespace jprof::agent {
 namespace {
 
@@ -68,7 +70,6 @@ void ChooseParts(const AgentOptions& options, Plan& plan) {
 }  // namespace
 
 Result<void> CheckAttach(const AgentOptions& options, int java_version) {
-  constexpr int kLastWithProbe = 23;  // later interpreters decide at the JVM's start
   const Source source = SourceOf(options.mode);
   if (source != Source::kProbe) return {};
   if (options.mode == Mode::kTrace || options.train)
@@ -78,7 +79,7 @@ Result<void> CheckAttach(const AgentOptions& options, int java_version) {
     return WrongUse("SAMPLE must begin with the JVM: `jprof calltree --sample -- java ...`");
   if (options.probe == ProbeChoice::kJvmti)
     return WrongUse("PROBE=jvmti must begin with the JVM, which sends no method events otherwise");
-  if (java_version <= kLastWithProbe) return {};
+  if (java_version <= kLastJdkWithLateCalls) return {};
   return WrongUse(
       "the interpreter of JDK 24 and later sends method events only if that was requested when the "
       "JVM started; use `jprof scs --pid PID`, or start the program with `jprof callflow -- ...`");

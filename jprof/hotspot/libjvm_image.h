@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/page_allocator.h"
 #include "common/result.h"
 #include "jprof/hotspot/code_patch.h"
 
@@ -37,7 +38,7 @@ class LibjvmImage {
   uint64_t FunctionStart(uint64_t address) const;
 
   std::string path_;
-  std::string file_;   // the whole file
+  PageString file_;    // the whole file
   uint64_t bias_ = 0;  // run-time address - link address
   std::vector<Section> sections_;
 };

@@ -96,10 +96,10 @@ CallFrames::CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machi
     const auto back = entry.Read<uint32_t>();  // 0: a CIE, read when a function refers to it
     if (back != 0) AddFunction(entry, here - back);
   }
-  const auto begins_before = [](const Function& a, const Function& b) {
-    return a.code.low < b.code.low;
-  };
-  std::stable_sort(functions_.begin(), functions_.end(), begins_before);
+  // In the order of the section where starts are equal. A stable sort would allocate a buffer.
+  std::ranges::sort(functions_, {}, [](const Function& function) {
+    return std::pair(function.code.low, function.program.address());
+  });
   const auto same_begin = [](const Function& a, const Function& b) {
     return a.code.low == b.code.low;
   };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/page_allocator.h"
 #include "jprof/unwind/frame_bytes.h"
 #include "jprof/unwind/frame_rule.h"
 #include "jprof/unwind/machine.h"
@@ -51,7 +52,7 @@ class CallFrames {
   CallFrames(const CallFrames&) = delete;
 
   // Sorted, none overlapping.
-  const std::vector<Function>& functions() const { return functions_; }
+  const PageVector<Function>& functions() const { return functions_; }
   // Pairs of start address and rule, ascending from the function's start. If an address occurs
   // twice, the last pair applies.
   using Rows = std::vector<std::pair<uint64_t, FrameRule>>;
@@ -66,7 +67,7 @@ class CallFrames {
   const Machine& machine_;
   std::unordered_map<uint64_t, Cie>
       cies_;  // by address; one that cannot be read has pointer_encoding kOmitted
-  std::vector<Function> functions_;
+  PageVector<Function> functions_;
 };
 
 }  // namespace jprof::unwind

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace jprof::unwind {
 namespace {
@@ -40,7 +41,9 @@ bool KernelFunctions::Read(const char* path) {
         here.empty() ? std::string_view() : std::string_view(text_).substr(module_at, here.size());
   }
   std::fclose(file);
-  std::ranges::stable_sort(functions_, {}, &Entry::start);
+  // In the order of the file where starts are equal. A stable sort would allocate a buffer.
+  std::ranges::sort(functions_, {},
+                    [](const Entry& entry) { return std::pair(entry.start, entry.name); });
   text_.shrink_to_fit();
   ready_.store(!functions_.empty(), std::memory_order_release);
   return !functions_.empty();

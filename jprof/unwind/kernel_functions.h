@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "common/page_allocator.h"
 
 namespace jprof::unwind {
 
@@ -26,8 +26,8 @@ class KernelFunctions {
     uint64_t start;
     uint32_t name, module;  // offsets in text_, zero-terminated
   };
-  std::vector<Entry> functions_;  // by address
-  std::string text_;
+  PageVector<Entry> functions_;  // by address
+  PageString text_;
   std::atomic<bool> ready_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/page_allocator.h"
 #include "jprof/unwind/call_frames.h"
 #include "jprof/unwind/frame_bytes.h"
 #include "jprof/unwind/frame_rule.h"
@@ -34,14 +35,14 @@ class UnwindTable {
   // The first row of the function that contains `row`; nullptr: `row` is between functions.
   const Row* FunctionOf(const Row* row) const;
 
-  const std::vector<Row>& rows() const { return rows_; }
+  const PageVector<Row>& rows() const { return rows_; }
   const std::vector<FrameRule>& rules() const { return rules_; }
   uint64_t Bytes() const {
     return rows_.capacity() * sizeof(Row) + rules_.capacity() * sizeof(FrameRule);
   }
 
  private:
-  std::vector<Row> rows_;
+  PageVector<Row> rows_;
   std::vector<FrameRule> rules_;  // the first: unknown
 };
 

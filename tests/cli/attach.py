@@ -228,7 +228,7 @@ class Attach(unittest.TestCase):
     def test_long_options_are_refused_before_anything_is_sent(self):
         jvm = self.fake("good")
         pattern = "+".join(f"com.acme.Name{i}.*" for i in range(100))
-        self.refused(self.jprof("callflow", "--pid", jvm.pid, "--focus", pattern), 2,
+        self.refused(self.jprof("calltree", "--pid", jvm.pid, "--focus", pattern), 2,
                      "a running JVM accepts 1024")
         self.assertEqual(left_behind(), self.before)
 

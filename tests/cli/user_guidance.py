@@ -69,8 +69,8 @@ class Guidance(unittest.TestCase):
         for group in ("Prepare:", "Profile Java programs:", "Read results:"):
             self.assertIn(group, shown)
 
-    def complete(self, *words):
-        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", "jprof", *words],
+    def complete(self, *words, program="jprof"):
+        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", program, *words],
                               cwd=self.folder, env=self.env, capture_output=True, text=True,
                               timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -98,6 +98,25 @@ class Guidance(unittest.TestCase):
         self.assertEqual(self.complete("callflow", "--", "cat", "addr"), ["addresses"])
         self.assertIn("--", self.complete("callflow", "--"))
 
+    def test_bash_completes_metrics(self):
+        """Bash splits words at "=" and ":"."""
+        def complete(*words):
+            return self.complete(*words, program=JPROF)
+
+        self.assertEqual(complete("callflow", "--metrics", "ti"), ["time"])
+        self.assertEqual(complete("callflow", "--metrics", "time+disp"), ["time+dispatches"])
+        self.assertEqual(complete("callflow", "--metrics", "=", "time,DISP"), ["time,dispatches"])
+        self.assertEqual(complete("stat", "-e", "dispatches,dis"), [])
+        names = [name for name in self.run_jprof("metrics", "--events").stdout.split()
+                 if "::" in name]
+        if not names:
+            self.skipTest("no event with :: can be counted here")
+        kind, event = names[0].split("::")
+        self.assertIn(event, complete("callflow", "--metrics", "time+" + kind, "::", event[:-1]))
+        self.assertIn(event, complete("stat", "--events", "=", kind, "::"))
+        self.assertIn(event, complete("events", "--together", f"time,{kind}", "::",
+                                      f"NAME,{kind}", "::", event[:-1].lower()))
+
     def check_script(self, shell, check, query, expected):
         if not shutil.which(shell):
             self.skipTest(f"{shell} is not installed")
@@ -110,6 +129,10 @@ class Guidance(unittest.TestCase):
     def test_fish_completion(self):
         self.check_script("fish", ["--no-execute"], [
             "--no-config", "-c", "source script; complete -C 'jprof scs --timer p'"], "posix")
+        self.check_script("fish", ["--no-execute"], [
+            "--no-config", "-c",
+            f"source script; complete -C '{JPROF} callflow --metrics time+disp'"],
+            "time+dispatches")
 
     def test_zsh_completion(self):
         self.check_script("zsh", ["-n"], [
@@ -155,6 +178,7 @@ class Guidance(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^no +JVM +jdk/bin/java .*status 3")
         self.assertRegex(done.stdout, r"(?m)^no +profile, callflow, calltree, trace ")
         self.assertRegex(done.stdout, r"(?m)^(ok|note) +stack sampling ")
+        self.assertRegex(done.stdout, r"(?m)^ok +attaching \(--pid\) +to running JVMs of ")
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 140)
         shown = json.loads(self.run_jprof("doctor", "--java", "jdk", "--agent", agent,
                                           "--format", "json").stdout)

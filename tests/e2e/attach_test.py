@@ -120,6 +120,22 @@ def exact_counts(lab):
 
 
 @case
+def memory_is_given_back(lab):
+    """The agent's tables, 10 MB and more, do not remain in the heaps of malloc."""
+    cycles, most = 4, 8 << 10  # KiB
+    flags = ("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+    with lab.folder() as folder, attaching.program(lab, folder, 1, flags) as program:
+        resident = []
+        for number in range(2 + cycles):
+            program.load(f"SCS,OUT={folder}/{number}.jprof")
+            time.sleep(0.3)
+            program.detach()
+            resident.append(program.remains()["rss"])
+        grown = resident[-1] - resident[1]
+        check(grown < most, f"{grown} KiB in {cycles} cycles: {resident}")
+
+
+@case
 def a_program_that_ends_while_attached(lab):
     with lab.folder() as folder:
         out = f"{folder}/ends.jprof"

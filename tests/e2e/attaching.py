@@ -6,6 +6,8 @@ import subprocess
 import child
 import jvms
 
+BATCH = 50  # units of work between two readings of the clock
+
 
 class Refused(Exception):
     """The agent refused; the message is its reply."""
@@ -28,6 +30,10 @@ class Program:
     def state(self):
         """Units of work, their CPU time in ns, wrong answers."""
         return tuple(map(int, self.ask("state").split()))
+
+    def batches(self):
+        """CPU time of each of the latest batches of BATCH units, in ns, since the last call."""
+        return list(map(int, self.ask("batches").split()[:-1]))
 
     def load(self, options):
         """The agent's reply to these options."""

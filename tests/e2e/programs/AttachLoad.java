@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * begin and end, and check their own answers. Commands on standard input, one answer line each:
  * "count N" calls counted() N times on a thread that existed before and N times on a new one;
  * "state" prints the units of work, their CPU time in ns, and the number of wrong answers;
+ * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
  * "end" ends the program, with status 1 after a wrong answer.
  */
 public class AttachLoad {
@@ -18,6 +19,8 @@ public class AttachLoad {
     static long queued, taken;
     static volatile boolean stop;
     static volatile long sink;
+    static final long[] batches = new long[1 << 12];
+    static int batch;  // how many there were since they were printed
 
     static int counted(int i) {
         return i * 31 + 7;
@@ -67,6 +70,22 @@ public class AttachLoad {
         }
     }
 
+    static void addBatch(long nanos) {
+        synchronized (batches) {
+            batches[batch++ % batches.length] = nanos;
+        }
+    }
+
+    static String takeBatches() {
+        StringBuilder text = new StringBuilder();
+        synchronized (batches) {
+            int n = Math.min(batch, batches.length);
+            for (int i = 0; i < n; i++) text.append(batches[i]).append(' ');
+            batch = 0;
+        }
+        return text.append('.').toString();
+    }
+
     static void work() {
         java.lang.management.ThreadMXBean clock =
                 java.lang.management.ManagementFactory.getThreadMXBean();
@@ -76,6 +95,7 @@ public class AttachLoad {
             units.addAndGet(50);
             long now = clock.getCurrentThreadCpuTime();
             cpu.addAndGet(now - before);
+            addBatch(now - before);
             before = now;
         }
     }
@@ -136,6 +156,8 @@ public class AttachLoad {
                 fresh.start();
                 fresh.join();
                 System.out.println("counted");
+            } else if (line.equals("batches")) {
+                System.out.println(takeBatches());
             } else {
                 System.out.println(units.get() + " " + cpu.get() + " " + wrong.get());
             }

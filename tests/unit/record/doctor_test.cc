@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "record/doctor_attach.h"
 #include "record/doctor_summary.h"
 
 namespace jprof::record {
@@ -20,7 +21,7 @@ DoctorMachine GoodMachine() {
   machine.machine.paranoid = -1;
   machine.capabilities = {{.name = "hardware", .available = true}};
   machine.perf_timer = machine.posix_timer = machine.system_wide = machine.command = {true, ""};
-  machine.kernel_names = true;
+  machine.kernel_names = machine.attaching.works = true;
   machine.interrupt_ns = 2000;
   machine.open_files = 65536;
   machine.available_memory = uint64_t{16} << 30;
@@ -32,6 +33,7 @@ DoctorMachine GoodMachine() {
 TestedJvm GoodJvm() {
   TestedJvm jvm = {.found = {"/jdk/bin/java", "PATH"}};
   jvm.meta.probe.kind = "hotspot";
+  jvm.meta.jvm.version = "17.0.18+8-Debian-1";
   jvm.table_made = "2026-11-20T10:00:00Z";
   return jvm;
 }
@@ -124,6 +126,43 @@ TEST(CheckJvm, TellsTheAgeOfATable) {
   EXPECT_EQ(AgeText("last week", kNoon), "");
 }
 
+TEST(CheckAttaching, NamesTheJvmsByCommand) {
+  DoctorMachine machine = GoodMachine();
+  TestedJvm later = GoodJvm();
+  later.meta.jvm.version = "25.0.1+8-LTS";
+  DoctorCheck check = CheckAttaching(machine, {GoodJvm(), GoodJvm()});
+  EXPECT_EQ(check.verdict, Verdict::kOk);
+  EXPECT_EQ(check.detail,
+            "to running JVMs of this user: scs, tprof in all; callflow, calltree in JDK 17.0.18");
+  machine.root = true;
+  check = CheckAttaching(machine, {GoodJvm(), later});
+  EXPECT_EQ(check.verdict, Verdict::kNote);
+  EXPECT_TRUE(check.detail.contains("of all users")) << check.detail;
+  EXPECT_TRUE(check.detail.ends_with("in JDK 17.0.18, not in JDK 25.0.1")) << check.detail;
+  EXPECT_NE(check.remedy, "");
+  TestedJvm broken = GoodJvm();
+  broken.lack = "it crashed";
+  check = CheckAttaching(machine, {broken});
+  EXPECT_EQ(check.verdict, Verdict::kOk);
+  EXPECT_TRUE(check.detail.contains("up to JDK 23")) << check.detail;
+}
+
+TEST(CheckAttaching, NeedsTheProbeForCalls) {
+  TestedJvm jvm = GoodJvm();
+  jvm.meta.probe.kind = "jvmti";
+  EXPECT_TRUE(CheckAttaching(GoodMachine(), {jvm}).detail.ends_with(", not in JDK 17.0.18"));
+}
+
+TEST(CheckAttaching, SaysWhatTheMachineForbids) {
+  DoctorMachine machine = GoodMachine();
+  machine.attaching = TryAttaching("/nowhere");
+  EXPECT_FALSE(machine.attaching.works);
+  const DoctorCheck check = CheckAttaching(machine, {GoodJvm()});
+  EXPECT_EQ(check.verdict, Verdict::kNo);
+  EXPECT_TRUE(check.detail.contains("/nowhere")) << check.detail;
+  EXPECT_NE(check.remedy, "");
+}
+
 TEST(SummaryOf, SaysYesWhereEverythingWorks) {
   const DoctorFindings findings = {.machine = GoodMachine(), .trainers = true, .jvms = {GoodJvm()}};
   EXPECT_TRUE(CanProfile(findings));
@@ -137,6 +176,7 @@ TEST(SummaryOf, NeedsAJvm) {
   EXPECT_EQ(Find(SummaryOf(findings), "calibrate").verdict, Verdict::kNo);
   EXPECT_EQ(Find(SummaryOf(findings), "tprof").verdict, Verdict::kOk);
   EXPECT_NE(Find(CheckJava(findings, 0), "JVM").remedy, "");
+  EXPECT_NE(Find(CheckJava(findings, 0), "attaching (--pid)").name, "MISSING");
 }
 
 TEST(SummaryOf, NamesTheTimerOfScs) {

@@ -158,7 +158,7 @@ TEST_P(TableOracle, SameRulesAsElfutils) {
   Dwarf_CFI* cfi = dwarf_getcfi_elf(file.elf());
   ASSERT_NE(cfi, nullptr);
   size_t compared = 0, different = 0, unknown = 0, functions = 0;
-  const std::vector<UnwindTable::Row>& rows = table.rows();
+  const auto& rows = table.rows();
   const size_t stride = rows.size() / 60000 + 1;
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     functions += rows[i].starts_function;
