@@ -44,5 +44,6 @@ Action ScsCommand(CLI::App& sub, const Command& command);
 Action StatCommand(CLI::App& sub, const Command& command);
 Action TprofCommand(CLI::App& sub, const Command& command);
 Action TraceCommand(CLI::App& sub, const Command& command);
+Action ViewCommand(CLI::App& sub, const Command& command);
 
 }  // namespace jprof::cli

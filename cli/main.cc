@@ -63,6 +63,8 @@ constexpr Subcommand kSubcommands[] = {
      MergeCommand},
     {kRead, "compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
+    {kRead, "view",
+     "Shows a profile as flame graph, trees and tables in the browser: one HTML file", ViewCommand},
     {kRead, "info", "Describes a profile: run, JVM, metrics, counts, losses", InfoCommand},
     {kRead, "a2n", "Resolves addresses to functions and source lines, like addr2line", A2nCommand},
     {kControl, "ps", "Lists the JVMs that run", PsCommand},

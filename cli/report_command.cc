@@ -12,6 +12,7 @@
 #include "cli/profile_source.h"
 #include "cli/report_options.h"
 #include "cli/usage_error.h"
+#include "cli/view_output.h"
 #include "profile/losses.h"
 #include "reports/refit.h"
 #include "reports/report_list.h"
@@ -28,6 +29,7 @@ struct ReportArguments {
   std::string format = "text";
   std::string threads = "separate";
   std::string sort;
+  std::string out;  // of html
   TableChoice table;
   std::string refit;  // empty: no; kRefitToOwn, or directories separated by commas
   reports::Options options;
@@ -36,7 +38,7 @@ struct ReportArguments {
 Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
   for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
-  names.insert(names.end(), {reports::kCombinedReport.name, "tprof"});
+  names.insert(names.end(), {reports::kCombinedReport.name, "tprof", "html"});
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
   return &reports::Reports()[*report];
@@ -76,6 +78,19 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   const reports::TprofOptions options = {.format = *format, .clip = arguments.options.min_percent};
   if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
   return out.Finish();
+}
+
+// The HTML view as a file.
+Result<void> PrintHtmlView(ReportArguments& arguments) {
+  if (arguments.directory.empty()) {
+    const auto newest = NewestProfile(/*combined=*/true);
+    if (!newest) return std::unexpected(newest.error());
+    arguments.directory = *newest;
+  }
+  if (arguments.out.empty()) arguments.out = ViewName(arguments.directory);
+  auto written = WriteView({arguments.directory}, arguments.table, arguments.out);
+  if (written && arguments.out != "-") PrintError("view: " + arguments.out);
+  return written;
 }
 
 // A combined profile has several runs, but one report.
@@ -144,6 +159,8 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
 Result<void> Run(ReportArguments arguments) {
   std::error_code error;
   if (arguments.report == "tprof") return PrintRecording(arguments);
+  if (arguments.report == "html") return PrintHtmlView(arguments);
+  if (!arguments.out.empty()) return WrongUse("-o is for report html; others print to stdout");
   if (arguments.directory.empty() &&
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
@@ -180,7 +197,7 @@ Result<void> Run(ReportArguments arguments) {
 std::string ReportNames() {
   std::string names;
   for (const reports::Report& report : reports::Reports()) names += fmt::format("{}|", report.name);
-  return names + reports::kCombinedReport.name + "|tprof";
+  return names + reports::kCombinedReport.name + "|tprof|html";
 }
 
 std::string AllFormatNames() {
@@ -199,6 +216,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
     list += fmt::format("  {:<10}{}\n", report.name, report.help);
   list += fmt::format("  {:<10}{}\n", reports::kCombinedReport.name, reports::kCombinedReport.help);
   list += "  tprof     a recording of jprof tprof: processes, threads, modules, symbols\n";
+  list += "  html      all of it as one HTML file, also of a recording (docs/VIEW.md)\n";
   sub.footer(
       list +
       "\nExamples:\n"
@@ -211,6 +229,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       "  jprof report combined --min-percent 1 app.jprof     only contexts of 1 % of the time or "
       "more\n"
       "  jprof report methods app.jprof | head -40           the hottest methods\n"
+      "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
@@ -244,6 +263,9 @@ Action ReportCommand(CLI::App& sub, const Command&) {
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
   sub.add_flag("--static-letters", options.static_letters,
                "Print lower-case type letters for static methods");
+  sub.add_option("-o,--out", arguments->out,
+                 "The file of report html (default: NAME.html; - is stdout)")
+      ->type_name("FILE");
   AddTableOptions(sub, arguments->table);
   sub.add_flag("--refit", arguments->refit,
                "Refit the calibration table to samples of the same program: those of the combined "

@@ -1,8 +1,13 @@
 // Instructions of a symbol with the ticks beside each.
+#include "reports/annotate.h"
+
 #include <capstone/capstone.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <memory>
 
 #include "profile/reader_text.h"
 #include "reports/statistics.h"
@@ -19,6 +24,7 @@ struct Symbol {
   uint64_t time = 0;
   size_t ticks = 0;
   std::map<uint64_t, size_t> at;  // offset -> ticks
+  uint32_t module = 0, name = 0;  // in TickTable::names
 };
 
 // Code at one address: a method that was compiled twice has two entries.
@@ -33,6 +39,8 @@ std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
       symbol.place = place;
       symbol.pid = tick.pid;
       symbol.time = tick.time;
+      symbol.module = tick.module;
+      symbol.name = tick.symbol;
     }
     ++symbol.at[place.offset];
   }
@@ -52,6 +60,26 @@ constexpr cs_mode kMode = CS_MODE_64;
 constexpr cs_arch kArchitecture = CS_ARCH_ARM64;
 constexpr cs_mode kMode = CS_MODE_ARM;
 #endif
+
+class Disassembler {
+ public:
+  Disassembler() {
+    usable_ = cs_open(kArchitecture, kMode, &handle_) == CS_ERR_OK;
+    if (usable_) cs_option(handle_, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+  }
+  ~Disassembler() {
+    if (usable_) cs_close(&handle_);
+  }
+  Disassembler(const Disassembler&) = delete;
+  Disassembler& operator=(const Disassembler&) = delete;
+
+  bool usable() const { return usable_; }
+  csh handle() const { return handle_; }
+
+ private:
+  csh handle_ = 0;
+  bool usable_ = false;
+};
 
 // The source line of an offset, if it is not that of the one before.
 class LineColumn {
@@ -122,12 +150,34 @@ Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::s
                             Output& out) {
   const std::vector<Symbol> symbols = SymbolsWith(recording, table, wanted);
   if (symbols.empty()) return WrongUse("no ticks in a symbol whose name contains '{}'", wanted);
-  csh engine;
-  if (cs_open(kArchitecture, kMode, &engine) != CS_ERR_OK)
-    return Fail("Capstone cannot read this architecture's code");
-  cs_option(engine, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-  for (const Symbol& symbol : symbols) PrintOne(recording, symbol, engine, table.ticks.size(), out);
-  cs_close(&engine);
+  const Disassembler disassembler;
+  if (!disassembler.usable()) return Fail("Capstone cannot read this architecture's code");
+  for (const Symbol& symbol : symbols)
+    PrintOne(recording, symbol, disassembler.handle(), table.ticks.size(), out);
+  return {};
+}
+
+Result<void> AnnotateHottest(
+    Recording& recording, const TickTable& table, size_t most,
+    const std::function<void(const std::string& module, const std::string& symbol,
+                             const std::string& text)>& visit) {
+  const Disassembler disassembler;
+  if (!disassembler.usable()) return Fail("Capstone cannot read this architecture's code");
+  std::vector<Symbol> symbols = SymbolsWith(recording, table, "");
+  symbols.resize(std::min(symbols.size(), most));
+  for (const Symbol& symbol : symbols) {
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* file = open_memstream(&text, &size);
+    if (file == nullptr) return Fail("not enough memory for the instructions");
+    Output out(file);
+    PrintOne(recording, symbol, disassembler.handle(), table.ticks.size(), out);
+    const auto written = out.Finish();
+    std::fclose(file);
+    const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
+    if (!written) return written;
+    visit(table.names[symbol.module], table.names[symbol.name], {text, size});
+  }
   return {};
 }
 

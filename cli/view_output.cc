@@ -1,0 +1,93 @@
+#include "cli/view_output.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "common/errno_text.h"
+#include "profile/recording_meta.h"
+#include "profile/reader_text.h"
+#include "reports/view/view.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Print = std::function<Result<void>(reports::Output&)>;
+
+bool IsRecording(const std::string& directory) {
+  std::error_code error;
+  return fs::exists(fs::path(directory) / profile::kRecordingFile, error);
+}
+
+Result<void> PrintTo(std::FILE* file, const Print& print) {
+  reports::Output out(file);
+  if (auto printed = print(out); !printed) return printed;
+  return out.Finish();
+}
+
+// Prints what can be opened; opens `out` only after that.
+Result<void> WriteTo(const std::string& path, const Print& print) {
+  if (path == "-") {
+    if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
+    return PrintTo(stdout, print);
+  }
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
+  if (!file) return WrongUse("cannot write {}: {}; choose another file with -o", path, ErrnoText());
+  Result<void> printed = PrintTo(file.get(), print);
+  if (std::fclose(file.release()) != 0 && printed)
+    printed = Fail("cannot write {}: {}", path, ErrnoText());
+  if (!printed) unlink(path.c_str());
+  return printed;
+}
+
+Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
+  if (IsRecording(named)) {
+    auto recording = reports::OpenRecording(named);
+    if (!recording) return std::unexpected(recording.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*recording, to); });
+  }
+  if (profile::IsCombined(named)) {
+    auto combined = OpenCombined(named, table);
+    if (!combined) return std::unexpected(combined.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*combined, to); });
+  }
+  auto source = OpenSource(named, table);
+  if (!source) return std::unexpected(source.error());
+  return WriteTo(out, [&](reports::Output& to) { return PrintView(*source, to); });
+}
+
+Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
+                      const std::string& out) {
+  for (const std::string& path : named) {
+    if (profile::IsCombined(path)) {
+      return WrongUse("{} is a combined profile; compare profiles in it: {}",
+                      profile::CleanText(path), RunPaths(path));
+    }
+  }
+  auto before = OpenSource(named[0], table);
+  if (!before) return std::unexpected(before.error());
+  auto after = OpenSource(named[1], table);
+  if (!after) return std::unexpected(after.error());
+  return WriteTo(out, [&](reports::Output& to) { return PrintView(*before, *after, to); });
+}
+
+}  // namespace
+
+Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
+                       const std::string& out) {
+  if (named.size() > 2) return WrongUse("one profile, or two to compare; not {}", named.size());
+  return named.size() == 2 ? WriteTwo(named, table, out) : WriteOne(named.front(), table, out);
+}
+
+std::string ViewName(const std::string& profile) {
+  fs::path path = fs::path(profile).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string stem = path.stem();
+  return (stem.empty() || stem == "." || stem == ".." ? "profile" : stem) + ".html";
+}
+
+}  // namespace jprof::cli

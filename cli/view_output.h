@@ -1,0 +1,20 @@
+// Writes the HTML view of what is named on the command line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/profile_source.h"
+
+namespace jprof::cli {
+
+// The view of a profile, a combined profile, a recording of tprof, or of two profiles, to the file
+// `out`; "-" is standard output. Error: nothing is left of the file.
+Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
+                       const std::string& out);
+
+// NAME.html for a profile NAME.jprof.
+std::string ViewName(const std::string& profile);
+
+}  // namespace jprof::cli

@@ -1,0 +1,93 @@
+#include "reports/view/head.h"
+
+#include <algorithm>
+
+#include "profile/losses.h"
+#include "reports/combined.h"
+#include "reports/header.h"
+
+namespace jprof::reports {
+namespace {
+
+using nlohmann::json;
+
+std::string RunText(const profile::Reader& reader) {
+  const profile::Meta& meta = reader.meta();
+  const profile::ControlHeader& header = reader.header();
+  std::string text = meta.mode;
+  if (meta.options.fold_recursion) text += " with folded recursion";
+  if (!meta.start.empty()) text += ", " + meta.start;
+  if (header.finished == 0) return text + ", not finished: still running, or killed";
+  if (header.ticks_per_second == 0 || header.end_ticks <= header.start_ticks) return text;
+  return text + fmt::format(", {:.3f} s elapsed",
+                            static_cast<double>(header.end_ticks - header.start_ticks) /
+                                static_cast<double>(header.ticks_per_second));
+}
+
+const char* KindText(const profile::Metric& info) {
+  if (info.is_weighted()) return "weighted";
+  if (info.is_samples()) return "samples";
+  return info.is_time() ? "time" : "count";
+}
+
+void DescribeCorrection(const Source& source, const MetricTotals& metric, ViewData& data) {
+  if (metric.info.is_samples()) return;
+  if (!metric.calibrated) {
+    data.Note(fmt::format("{} is UNCALIBRATED, the profiler's own cost is in it: {}",
+                          metric.info.name,
+                          source.table ? "the table has no costs for it" : source.uncalibrated));
+    return;
+  }
+  data.Fact("calibrated",
+            fmt::format("{}: removed {} of {} ({:.1f} %) with {}", metric.info.name,
+                        AmountText(metric, metric.adjust), AmountText(metric, metric.raw),
+                        PercentOf(metric.adjust, metric.raw), source.table_from));
+  if (metric.over_calibrated > 0) {
+    data.Note(fmt::format("{}: over-calibrated: {} contexts fell below 0", metric.info.name,
+                          metric.over_calibrated));
+  }
+  if (metric.within_error > 0) {
+    data.Note(fmt::format("{}: {} contexts cost no more than their error", metric.info.name,
+                          metric.within_error));
+  }
+}
+
+}  // namespace
+
+void DescribeRun(const Source& source, ViewData& data) {
+  const profile::Reader& reader = source.reader;
+  const profile::Meta& meta = reader.meta();
+  data.Fact("command", CommandText(meta.command));
+  data.Fact("run", RunText(reader));
+  data.Fact("JVM", meta.jvm.Title());
+  if (source.merged) {
+    data.Fact("merged", fmt::format("{} profiles; threads: {}", source.merged->inputs.size(),
+                                    source.merged->threads));
+    for (const std::string& notice : source.merged->notices) data.Note(notice);
+  }
+  for (const profile::Loss& loss : profile::Losses(reader))
+    if (loss.count > 0) data.Loss(fmt::format("{} {}", loss.count, loss.says));
+  for (const std::string& damage : reader.damages().Lines()) data.Loss("damaged: " + damage);
+  if (const std::string folded = profile::FoldedText(reader.header()); !folded.empty())
+    data.Note(folded + "; counts are exact");
+}
+
+void DescribeUncertainty(const Source& source, const Forest& forest, ViewData& data) {
+  for (const MetricTotals& metric : forest.metrics) DescribeCorrection(source, metric, data);
+  if (!source.refitted.empty()) data.Note(source.refitted);
+}
+
+json DescribeMetric(const MetricTotals& metric) {
+  json described = {{"name", metric.info.name},
+                    {"unit", metric.info.unit},
+                    {"kind", KindText(metric.info)},
+                    {"calibrated", metric.calibrated},
+                    {"has_error", metric.calibrated || metric.info.is_samples()}};
+  if (metric.info.is_samples() && metric.info.period.value > 0) {
+    described["period"] = metric.info.period.value;
+    described["period_unit"] = metric.info.period.unit;
+  }
+  return described;
+}
+
+}  // namespace jprof::reports

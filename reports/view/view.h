@@ -1,0 +1,25 @@
+// The HTML view: one self-contained page that holds what the reports hold. The page itself is built
+// from the TypeScript in this folder; docs/VIEW.md describes it and the format of its data.
+#pragma once
+
+#include "reports/combined.h"
+#include "reports/output.h"
+#include "reports/recording.h"
+#include "reports/source.h"
+
+namespace jprof::reports {
+
+// The call tree of a counted, timed or sampled profile.
+Result<void> PrintView(Source& source, Output& out);
+
+// Exact calls and production times.
+Result<void> PrintView(Combined& combined, Output& out);
+
+// Two profiles, context by context. Error: as CompareTwo.
+Result<void> PrintView(Source& before, Source& after, Output& out);
+
+// A recording of tprof: process, thread, module, symbol, line; the hottest symbols with their
+// instructions.
+Result<void> PrintView(Recording& recording, Output& out);
+
+}  // namespace jprof::reports
