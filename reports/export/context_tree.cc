@@ -185,15 +185,26 @@ class ForestContexts {
                               : source_.table   ? ": UNCALIBRATED: no costs for it in the table"
                                                 : ": UNCALIBRATED: " + source_.uncalibrated)));
     }
-    for (const MetricTotals& metric : forest_.metrics) {
-      if (metric.over_calibrated == 0) continue;
-      how.push_back(fmt::format("{}: {} contexts are below 0 (over-calibrated), together {} {}",
-                                profile::CleanText(metric.info.name), metric.over_calibrated,
-                                Rounded(InUnit(metric, metric.residue)), metric.info.unit));
-    }
+    AddBelow0(how);
     if (forest_.rows.open_frames > 0)
       how.push_back(fmt::format("open: {} calls had not returned", forest_.rows.open_frames));
     tree_.run.notes.insert(tree_.run.notes.begin(), how.begin(), how.end());
+  }
+
+  // Over-calibrated contexts, and those from which more timer overhead was taken than they had.
+  void AddBelow0(std::vector<std::string>& notes) const {
+    for (const size_t m : tree_.Sums()) {
+      uint64_t count = 0;
+      int64_t sum = 0;
+      for (size_t node = 0; node < tree_.nodes.size(); ++node) {
+        const int64_t value = std::min<int64_t>(tree_.Value(node, m), 0);
+        count += value < 0;
+        sum = AddSaturating(sum, value);
+      }
+      if (count == 0) continue;
+      notes.push_back(fmt::format("{}: {} contexts are below 0, together {} {}",
+                                  tree_.measures[m].name, count, sum, tree_.measures[m].unit));
+    }
   }
 
   Source& source_;

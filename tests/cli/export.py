@@ -210,7 +210,7 @@ class Trees(Case):
         inclusive = callgrind_inclusive(text)
         rows, _ = self.methods(self.profile, "--uncalibrated")
         for name, row in rows.items():
-            if "(" in name:
+            if not name.startswith("("):
                 self.assertEqual(inclusive[name][0], row["cumulative"][0], name)
         self.assertEqual(inclusive["app/Main.fib(I)J"], [880, 61])
 
@@ -226,7 +226,7 @@ class Trees(Case):
                  for line in done.stdout.splitlines() if "???:" in line}
         rows, _ = self.methods(self.profile, "--uncalibrated")
         for name, row in rows.items():
-            if "(" in name:
+            if not name.startswith("("):
                 self.assertEqual(shown[name], row["cumulative"][0], done.stdout)
 
     @unittest.skipUnless(shutil.which("go"), "go tool pprof: apt: golang-go")
@@ -299,7 +299,7 @@ class Trees(Case):
             found = dict(db.execute("SELECT name, time_raw FROM method_inclusive"))
             alone = dict(db.execute("SELECT name, time_raw FROM method_self"))
             for name, row in rows.items():
-                if "(" in name:
+                if not name.startswith("("):
                     self.assertEqual(found[name], row["cumulative"][0])
                     self.assertEqual(alone[name], row["base"][0])
             top = db.execute("SELECT max(time_raw) FROM context_inclusive").fetchone()[0]
@@ -339,6 +339,37 @@ class Trees(Case):
         self.assertEqual(profile.totals()["cpu"], 1885 * 1000000)
         self.assertEqual((profile.period, profile.default), (1000000, "cpu"))
 
+    def test_a_combined_profile_has_exact_calls_and_sampled_times(self):
+        metrics = [{"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
+                    "period": 1000000, "period_unit": "ns", "period_clock": "cpu"}]
+        tree_profile(self.path("counted"), mode="calltree", metrics=[],
+                     options={"fold_recursion": True})
+        tree_profile(self.path("sampled"), mode="scs", metrics=metrics)
+        self.jprof("combine", "counted", "sampled", "-o", "both.jprof")
+        report = json.loads(self.jprof("report", "combined", "--format", "json", "both.jprof"))
+        totals = Pprof(self.export("both.jprof", "pprof")).totals()
+        self.assertEqual(totals["calls"], report["counted_run"]["calls"])
+        self.assertEqual(totals["samples"], sum(run["samples"] for run in report["sampled_runs"]))
+        self.assertEqual(totals["time"], 1885 * 1000000)
+        self.assertEqual(self.export("both.jprof", "collapsed").decode(),
+                         self.jprof("report", "combined", "--format", "collapsed", "both.jprof"))
+        self.assertIn("has no --metric",
+                      self.jprof("export", "both.jprof", "--metric", "time", status=2))
+        self.jprof("export", "both.jprof", "--format", "sqlite")
+        with contextlib.closing(sqlite3.connect(self.path("both.sqlite"))) as db:
+            found, = db.execute("SELECT sum(calls), sum(time), min(time_high - time_low) "
+                                "FROM context")
+        self.assertEqual(found[:2], (totals["calls"], totals["time"]))
+        self.assertGreater(found[2], 0)
+
+    def test_of_several_jvms_the_busiest(self):
+        for name in ("java-1", "java-2"):
+            tree_profile(self.path(f"several.jprof/{name}"))
+        done = subprocess.run([JPROF, "export", "several.jprof", "--format", "callgrind"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertIn("the busiest JVM", done.stderr)
+        self.assertTrue(os.path.exists(self.path("several.callgrind")))
+
     # Files.
 
     def test_the_file_is_named_after_the_profile_or_names_the_format(self):
@@ -347,7 +378,8 @@ class Trees(Case):
         done = subprocess.run([JPROF, "export", self.profile, "-o", "y.speedscope.json"],
                               cwd=self.folder, capture_output=True, text=True, check=True)
         self.assertIn("jprof: next:    npx speedscope y.speedscope.json", done.stderr)
-        json.load(open(self.path("y.speedscope.json"), encoding="utf-8"))
+        with open(self.path("y.speedscope.json"), encoding="utf-8") as file:
+            json.load(file)
         self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
 
     def test_a_file_that_cannot_be_written_stays_as_it_was(self):

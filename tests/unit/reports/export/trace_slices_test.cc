@@ -28,7 +28,7 @@ TEST(TraceSlices, AreBalancedInOrderAndAsLongAsTheTrace) {
       last[slice.thread] = slice.ns;
       depth[slice.thread] += slice.kind == kBegin ? 1 : -1;
       EXPECT_GE(depth[slice.thread], 0);
-      if (slice.kind == kBegin) EXPECT_NE(slice.name, "");
+      EXPECT_EQ(slice.name.empty(), slice.kind != kBegin);
       return true;
     });
     ASSERT_TRUE(totals);
@@ -74,7 +74,7 @@ TEST(TraceSlices, MissingEventsEndWhatIsOpenAndKeepTheTime) {
   const auto totals = VisitSlices(source, [&](const Slice& slice) {
     gap = gap || slice.kind == kGap;
     depth += slice.kind == kBegin ? 1 : slice.kind == kEnd ? -1 : 0;
-    if (slice.kind == kGap) EXPECT_EQ(depth, 0);
+    EXPECT_TRUE(slice.kind != kGap || depth == 0);
     last = slice.ns;
     return true;
   });
