@@ -6,6 +6,7 @@
 #include "cli/report_options.h"
 #include "profile/combined.h"
 #include "profile/reader_text.h"
+#include "profile/recording_meta.h"
 
 namespace jprof::cli {
 namespace {
@@ -55,6 +56,13 @@ Result<ExportSource> OpenForExport(const ExportChoice& choice) {
   const Result<std::string> directory =
       choice.directory.empty() ? NewestProfile(/*combined=*/true) : choice.directory;
   if (!directory) return std::unexpected(directory.error());
+  std::error_code error;
+  if (fs::exists(fs::path(*directory) / profile::kRecordingFile, error)) {
+    return WrongUse(
+        "{0} is a recording of jprof tprof, which has no call tree; print its stacks with: jprof "
+        "report tprof --format collapsed {0}",
+        profile::CleanText(*directory));
+  }
   ExportSource opened = {.name = profile::CleanText(StemOf(*directory))};
   if (!profile::IsCombined(*directory)) {
     Result<reports::Source> source = OpenSource(*directory, choice.table);

@@ -404,6 +404,36 @@ class Trees(Case):
                       self.jprof("export", self.profile, "--format", "sqlite", "-o", "-",
                                  status=2))
         self.assertIn("Examples:", self.jprof("export", "--help"))
+        made.recording(self.path("recording"), made.record(made.SAMPLE, pid=5, tid=5, address=64))
+        for words in (["export"], ["push", "http://127.0.0.1:1"]):
+            self.assertIn("jprof report tprof --format collapsed recording",
+                          self.jprof(*words, "recording", status=2))
+
+    def test_a_calibration_table_corrects(self):
+        cost = {"count": 9, "observed": 11, "truth": 10, "overhead": 1.5, "minimum": 1, "spread": 2,
+                "repeat": 0.5, "context": 0}
+        keys = {f"{previous}-{one}-{event}-{other}": cost for previous in ("En", "Ex")
+                for event in ("En", "Ex") for one in "RT" for other in "RT"}
+        table = {"version": 2, "made_at": "2026-01-01T00:00:00Z", "fingerprint": {"cpu": "c"},
+                 "metrics": [{"name": "time", "unit": "ns", "granularity": 1, "bias": 0,
+                              "keys": keys}]}
+        made.write(self.folder, "table.json", json.dumps(table).encode())
+        profile = Pprof(self.export(self.profile, "pprof", "--table", "table.json"))
+        metric, = json.loads(self.jprof("report", "log-rt", "--format", "json", "--table",
+                                        "table.json", self.profile))["metrics"]
+        totals = profile.totals()
+        self.assertEqual(totals["time_raw"], 1885)
+        self.assertAlmostEqual(totals["time"], metric["raw"] - metric["removed"], delta=1)
+        self.assertLess(totals["time"], 1885)
+        self.assertEqual(profile.default, "time")
+        self.assertIn("calibrated with table.json", "\n".join(profile.comments))
+        self.jprof("export", self.profile, "--format", "sqlite", "--table", "table.json", "-o",
+                   "table.sqlite")
+        with contextlib.closing(sqlite3.connect(self.path("table.sqlite"))) as db:
+            found, = db.execute("SELECT sum(time), sum(time_raw), min(time_error) FROM context")
+        self.assertEqual(found[:2], (totals["time"], 1885))
+        self.jprof("export", self.profile, "--table", "none.json", status=2)
+        self.jprof("export", self.profile, "--table", "table.json", "--uncalibrated", status=2)
 
     def test_binary_is_not_written_to_a_terminal(self):
         ours, theirs = pty.openpty()
