@@ -130,9 +130,10 @@ Result<void> Run(const ExportArguments& arguments) {
   if (auto written = WriteAt(path, **format, input); !written) return written;
   std::error_code error;
   const auto size = fs::file_size(path, error);
+  if (error) return {};  // a pipe or a device
   fmt::print(stderr, "jprof: export:  {} ({}, {:.1f} kB)\njprof: next:    {}\n",
-             profile::CleanText(path), (*format)->name,
-             error ? 0.0 : static_cast<double>(size) / 1e3, OpenCommand(**format, path));
+             profile::CleanText(path), (*format)->name, static_cast<double>(size) / 1e3,
+             OpenCommand(**format, path));
   return {};
 }
 
