@@ -13,6 +13,11 @@ namespace {
 
 using Visit = std::function<bool(const TraceEvent&)>;
 
+// Damaged values must not overflow a signed difference.
+int64_t Difference(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
 // Decodes blocks into events and keeps, per thread, where its last block ended.
 class Decoder {
  public:
@@ -41,6 +46,10 @@ class Decoder {
     TraceEvent event;
     event.thread = header.thread;
     event.missing = header.first_event > next ? header.first_event - next : 0;
+    int64_t& value = value_[header.thread];
+    if (event.missing > 0)
+      event.skipped = std::max<int64_t>(Difference(header.first_value, value), 0);
+    value = header.first_value;
     next = header.first_event;
     sequences_[header.thread] = std::max(sequences_[header.thread], header.sequence);
     while (!events.empty()) {
@@ -55,8 +64,10 @@ class Decoder {
       event.exit = head & 1;
       event.delta = static_cast<int64_t>(delta >> 1 ^ -(delta & 1));
       ++next;
+      value = Difference(value, Difference(0, event.delta));
       if (!visit_(event)) return false;
       event.missing = 0;
+      event.skipped = 0;
     }
     return true;
   }
@@ -66,6 +77,7 @@ class Decoder {
   Reader& reader_;
   const Visit& visit_;
   std::map<uint32_t, uint64_t> next_event_;
+  std::map<uint32_t, int64_t> value_;  // of the metric after the thread's last event
   std::map<uint32_t, uint64_t> sequences_;
 };
 

@@ -16,6 +16,7 @@ struct TraceEvent {
   bool exit = false;
   int64_t delta = 0;     // of the first metric since the thread's previous event, raw
   uint64_t missing = 0;  // events of the thread that are missing right before this one
+  int64_t skipped = 0;   // change of the metric over these, raw; 0 if damaged
 };
 
 // Visits every event; `visit` returns false to stop. Error: the profile has no trace. Truncated or

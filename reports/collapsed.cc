@@ -42,17 +42,18 @@ uint64_t CollapsedStacks::WholeOf(double value) {
 }
 
 Result<void> PrintCollapsed(NamedTree& tree, Output& out) {
-  if (tree.forest.metrics.empty()) {
-    return WrongUse("{} has no metric, so its stacks have no values; print it as text or csv",
-                    tree.source.reader.directory());
-  }
-  const MetricTotals& metric = tree.forest.metrics[0];
-  const double per_unit = metric.info.unit == "ns" ? 1e-3 : 1;  // times in microseconds
+  const MetricTotals* metric = tree.forest.metrics.empty() ? nullptr : &tree.forest.metrics[0];
+  const bool is_time = metric != nullptr && metric->info.unit == "ns";
+  const double per_unit = is_time ? 1e-3 : 1;  // times in microseconds
+  const auto value = [&](const ShownRow& row) {
+    return metric == nullptr ? static_cast<double>(row.calls)
+                             : InUnit(*metric, row.cells[0].base()) * per_unit;
+  };
   Walk walk(tree.forest, tree.options);
   for (const uint32_t root : tree.forest.rows.roots) {
     CollapsedStacks stacks(out);
     walk.Thread(root, [&](const ShownRow& row) {
-      stacks.Add(row.level, FrameName(tree, row), InUnit(metric, row.cells[0].base()) * per_unit);
+      stacks.Add(row.level, FrameName(tree, row), value(row));
       return out.ok();
     });
   }

@@ -1,64 +1,16 @@
 // log-gen: the trace, entries and exits in order (docs/REPORTS.md).
 #include <algorithm>
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "profile/reader_trace.h"
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
+#include "reports/trace_values.h"
 
 namespace jprof::reports {
 namespace {
-
-// Subtracts the trained cost from each line. The cost depends on the adjacent methods, so there is
-// a shadow stack for each thread. A single interval cannot be below the real cost of the
-// transition: lines are clamped there.
-class LineCorrector {
- public:
-  explicit LineCorrector(const calibrate::Metric* metric) : metric_(metric) {}
-
-  // The event's value in raw units; `letter` is its method's. Call for every event, in order.
-  double Value(const profile::TraceEvent& event, char letter) {
-    Strand& strand = strands_[event.thread];
-    if (event.missing > 0) strand = {};
-    const char top = strand.stack.empty() ? Letter(MethodType::kThread) : strand.stack.back();
-    calibrate::Key key = {strand.previous, top, EventKind::kEntry, letter};
-    if (event.exit) {
-      if (!strand.stack.empty()) strand.stack.pop_back();
-      const char parent = strand.stack.empty() ? Letter(MethodType::kThread) : strand.stack.back();
-      key = {strand.previous, letter, EventKind::kExit, parent};
-    } else {
-      strand.stack.push_back(letter);
-    }
-    strand.previous = key.event;
-    const double delta = static_cast<double>(event.delta);
-    if (metric_ == nullptr) return delta;
-    const calibrate::Overhead& cost = Cost(key);
-    return std::max(delta - cost.overhead, cost.truth);
-  }
-
- private:
-  struct Strand {
-    std::string stack;  // letters
-    EventKind previous = EventKind::kEntry;
-  };
-
-  const calibrate::Overhead& Cost(const calibrate::Key& key) {
-    const uint32_t packed = static_cast<uint32_t>(key.previous) << 17 |
-                            static_cast<uint32_t>(key.event) << 16 |
-                            static_cast<uint32_t>(static_cast<uint8_t>(key.running)) << 8 |
-                            static_cast<uint8_t>(key.other);
-    const auto [known, is_new] = known_.try_emplace(packed);
-    if (is_new) known->second = Lookup(*metric_, key).value;
-    return known->second;
-  }
-
-  const calibrate::Metric* metric_;
-  std::unordered_map<uint32_t, Strand> strands_;
-  std::unordered_map<uint32_t, calibrate::Overhead> known_;
-};
 
 // One event, ready to print.
 struct Line {
@@ -98,21 +50,7 @@ Columns<Line> LogGenColumns(View view) {
   return columns;
 }
 
-// The metric of the lines. A trace without metrics has 0 in each line.
-struct Unit {
-  profile::Metric info;
-  const calibrate::Metric* table = nullptr;
-};
-
-Unit FirstMetric(const Source& source) {
-  const auto& metrics = source.reader.meta().metrics;
-  Unit unit;
-  if (!metrics.empty()) unit.info = metrics.front();
-  if (source.table) unit.table = source.table->Find(unit.info.name);
-  return unit;
-}
-
-void TextHead(const Source& source, const Unit& unit, Output& out) {
+void TextHead(const Source& source, const TraceUnit& unit, Output& out) {
   PrintRun(source, "log-gen", out);
   const std::string how = unit.table != nullptr
                               ? "calibrated with " + source.table_from +
@@ -125,7 +63,7 @@ void TextHead(const Source& source, const Unit& unit, Output& out) {
       "thread\n\n");
 }
 
-void JsonHead(const Source& source, const Unit& unit, JsonWriter& json) {
+void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {
   JsonRun(source, "log-gen", json);
   json.Key("metrics");
   json.StartArray();
@@ -138,7 +76,7 @@ void JsonHead(const Source& source, const Unit& unit, JsonWriter& json) {
 }
 
 // The trace's events in order, each as a line. `print` returns false to stop.
-Result<void> ReadLines(Source& source, const Unit& unit, const Options& options,
+Result<void> ReadLines(Source& source, const TraceUnit& unit, const Options& options,
                        const std::function<bool(const Line&)>& print) {
   Names names(source.reader.ReadMethods());
   LineCorrector corrector(unit.table);
@@ -152,7 +90,7 @@ Result<void> ReadLines(Source& source, const Unit& unit, const Options& options,
   });
 }
 
-Result<void> PrintText(Source& source, const Unit& unit, const Options& options, Output& out) {
+Result<void> PrintText(Source& source, const TraceUnit& unit, const Options& options, Output& out) {
   uint64_t events = 0;
   const auto read = ReadLines(source, unit, options, [&](const Line& line) {
     if (events++ == 0) TextHead(source, unit, out);
@@ -170,7 +108,7 @@ Result<void> PrintText(Source& source, const Unit& unit, const Options& options,
 }  // namespace
 
 Result<void> PrintLogGen(Source& source, const Options& options, Output& out) {
-  const Unit unit = FirstMetric(source);
+  const TraceUnit unit = FirstMetric(source);
   if (options.format == Format::kText) return PrintText(source, unit, options, out);
   uint64_t events = 0;
   const Layout layout = {.head = {.json = [&](JsonWriter& json) { JsonHead(source, unit, json); }},

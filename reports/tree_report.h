@@ -86,8 +86,8 @@ void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out)
 // The head of log-rt and scs in text.
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out);
 
-// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them. Error:
-// there is no metric.
+// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them; of the
+// calls if there is no metric.
 Result<void> PrintCollapsed(NamedTree& tree, Output& out);
 
 }  // namespace jprof::reports

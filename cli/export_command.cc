@@ -1,0 +1,165 @@
+// `jprof export`: writes a profile in a format of other tools.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/export_source.h"
+#include "cli/usage_error.h"
+#include "common/errno_text.h"
+#include "profile/reader_text.h"
+#include "reports/output.h"
+
+namespace jprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportArguments {
+  ExportChoice choice;
+  std::string format;  // empty: by the extension of `out`, else by the profile
+  std::string out;     // empty: named after the profile; "-": standard output
+};
+
+const reports::ExportFormat& FormatNamed(std::string_view name) {
+  for (const reports::ExportFormat& format : reports::ExportFormats()) {
+    if (format.name == name) return format;
+  }
+  return reports::ExportFormats().front();
+}
+
+std::string ExportNames(std::string_view separator) {
+  std::string names;
+  for (const reports::ExportFormat& format : reports::ExportFormats())
+    names += fmt::format("{}{}", names.empty() ? "" : separator, format.name);
+  return names;
+}
+
+// --format, else by the extension of -o, else what suits the profile.
+Result<const reports::ExportFormat*> ChooseExport(const ExportArguments& arguments,
+                                                  const reports::ExportInput& input) {
+  if (!arguments.format.empty()) {
+    std::vector<std::string_view> names;
+    for (const auto& format : reports::ExportFormats()) names.push_back(format.name);
+    const Result<size_t> chosen = Choose("--format", arguments.format, names);
+    if (!chosen) return std::unexpected(chosen.error());
+    return &reports::ExportFormats()[*chosen];
+  }
+  for (const reports::ExportFormat& format : reports::ExportFormats()) {
+    if (arguments.out.ends_with(format.extension)) return &format;
+  }
+  return &FormatNamed(input.reader().meta().mode == "trace" ? "perfetto" : "pprof");
+}
+
+Result<void> CheckOutput(const ExportArguments& arguments, const reports::ExportFormat& format) {
+  if (arguments.out != "-") return {};
+  if (format.write == nullptr)
+    return WrongUse("{} needs a file: name one with -o, or leave -o out", format.name);
+  if (format.binary && isatty(STDOUT_FILENO) != 0) {
+    return WrongUse("{} is binary, and standard output is a terminal; name a file with -o",
+                    format.name);
+  }
+  return {};
+}
+
+Result<void> WriteTo(std::FILE* file, const reports::ExportFormat& format,
+                     reports::ExportInput& input) {
+  reports::Output out(file);
+  if (auto written = format.write(input, out); !written) return written;
+  return out.Finish();
+}
+
+// Writes the file `path`, which is new.
+Result<void> WriteNewFile(const std::string& path, const reports::ExportFormat& format,
+                          reports::ExportInput& input) {
+  if (format.write_file != nullptr) return format.write_file(input, path);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"),
+                                                             std::fclose);
+  if (!file) return WrongUse("cannot write {}: {}; choose another file with -o", path, ErrnoText());
+  return WriteTo(file.get(), format, input);
+}
+
+// A file is complete or it is as it was. What is no file (a pipe, a device) is written directly.
+Result<void> WriteAt(const std::string& path, const reports::ExportFormat& format,
+                     reports::ExportInput& input) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    return WrongUse("{} is a directory; name a file in it with -o", path);
+  const bool replace = !fs::exists(status) || fs::is_regular_file(status);
+  if (!replace) return WriteNewFile(path, format, input);
+  const std::string part = fmt::format("{}.{}.part", path, getpid());
+  fs::remove(part, error);
+  auto written = WriteNewFile(part, format, input);
+  if (written) {
+    fs::rename(part, path, error);
+    if (error)
+      written = Fail("cannot write {}: {}; choose another file with -o", path, error.message());
+  }
+  if (!written) fs::remove(part, error);
+  return written;
+}
+
+// The command that opens the file.
+std::string OpenCommand(const reports::ExportFormat& format, const std::string& path) {
+  std::string command = format.open;
+  command.replace(command.find("FILE"), 4, profile::CleanText(path));
+  return command;
+}
+
+Result<void> Run(const ExportArguments& arguments) {
+  if (!arguments.format.empty()) {  // an unknown format is an error before anything is opened
+    if (auto chosen = ChooseExport(arguments, {}); !chosen) return std::unexpected(chosen.error());
+  }
+  auto opened = OpenForExport(arguments.choice);
+  if (!opened) return std::unexpected(opened.error());
+  reports::ExportInput input = opened->Input(arguments.choice);
+  const auto format = ChooseExport(arguments, input);
+  if (!format) return std::unexpected(format.error());
+  if (auto can = CheckExportable(**format, input); !can) return can;
+  if (auto can = CheckOutput(arguments, **format); !can) return can;
+  if (arguments.out == "-") return WriteTo(stdout, **format, input);
+  const std::string path =
+      arguments.out.empty() ? input.name + (*format)->extension : arguments.out;
+  if (auto written = WriteAt(path, **format, input); !written) return written;
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error) return {};  // a pipe or a device
+  fmt::print(stderr, "jprof: export:  {} ({}, {:.1f} kB)\njprof: next:    {}\n",
+             profile::CleanText(path), (*format)->name, static_cast<double>(size) / 1e3,
+             OpenCommand(**format, path));
+  return {};
+}
+
+}  // namespace
+
+Action ExportCommand(CLI::App& sub, const Command&) {
+  auto arguments = std::make_shared<ExportArguments>();
+  std::string list = "Formats:\n";
+  for (const reports::ExportFormat& format : reports::ExportFormats())
+    list += fmt::format("  {:<11}{}\n", format.name, format.help);
+  sub.footer(list +
+             "\nExamples:\n"
+             "  jprof export app.jprof                           app.pb.gz, for go tool pprof\n"
+             "  jprof export app.jprof --format callgrind        for KCachegrind\n"
+             "  jprof export app.jprof -o app.speedscope.json    the format of the file's name\n"
+             "  jprof export trace.jprof --format perfetto       every call, for ui.perfetto.dev\n"
+             "  jprof export app.jprof --format collapsed -o - | flamegraph.pl >app.svg");
+  AddExportOptions(sub, arguments->choice);
+  sub.add_option("--format", arguments->format,
+                 "One of " + ExportNames(", ") +
+                     "; default: that of -o's extension, else pprof, perfetto for a trace")
+      ->type_name(ExportNames("|"));
+  sub.add_option("-o,--out", arguments->out,
+                 "Write this file; - is standard output (default: named after the profile)")
+      ->type_name("FILE");
+  return [arguments] { return StatusOf(Run(*arguments)); };
+}
+
+}  // namespace jprof::cli

@@ -1,0 +1,37 @@
+// Opens what `export` and `push` read: a profile or a combined profile, and what they call it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/profile_source.h"
+#include "common/result.h"
+#include "reports/export/export_list.h"
+
+namespace jprof::cli {
+
+struct ExportChoice {
+  std::string directory;  // empty: the newest profile here
+  std::string threads = "separate";
+  std::string metric;
+  TableChoice table;
+};
+
+// An open profile; `input` refers to it.
+struct ExportSource {
+  std::optional<reports::Source> source;
+  std::optional<reports::Combined> combined;
+  std::string name;
+
+  reports::ExportInput Input(const ExportChoice& choice);
+};
+
+// Adds PROFILE, --threads, --metric and the options of the calibration table. `choice` must outlive
+// the app.
+void AddExportOptions(CLI::App& command, ExportChoice& choice);
+
+// Error: the profile cannot be opened; --metric or --threads do not fit it.
+Result<ExportSource> OpenForExport(const ExportChoice& choice);
+
+}  // namespace jprof::cli

@@ -1,0 +1,41 @@
+// Sends one HTTP request by libcurl, which is loaded when it is used: it and the libraries it needs
+// would double the time that every command takes to start.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::cli {
+
+// A part of a form.
+struct FormFile {
+  std::string field, file_name, content_type;
+  std::string bytes;
+};
+
+struct HttpPost {
+  std::string url;  // http or https
+  std::vector<std::string> headers;
+  std::vector<FormFile> form;  // empty: `body` is sent
+  std::string body;
+  long timeout_seconds = 30;  // of the whole request; connecting may take at most 10
+};
+
+struct HttpAnswer {
+  long status = 0;
+  std::string text;  // at most the first 4 kB
+};
+
+// Follows no redirection. Error: libcurl is not installed, or there was no answer; libcurl's
+// reason.
+Result<HttpAnswer> Post(const HttpPost& post);
+
+// `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
+std::string UrlEncoded(std::string_view text);
+
+std::string Base64(std::string_view bytes);
+
+}  // namespace jprof::cli

@@ -1,0 +1,177 @@
+// callgrind: functions with their own costs and the costs of their calls, as callgrind_annotate and
+// KCachegrind read them. As callgrind itself does, a recursive call adds no inclusive cost: it is
+// part of that of the outermost call.
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "reports/export/context_tree.h"
+#include "reports/export/export_list.h"
+
+namespace jprof::reports {
+namespace {
+
+// Functions are told apart by their names, as readers do.
+class CallgrindWriter {
+ public:
+  CallgrindWriter(const ContextTree& tree, Output& out) : tree_(tree), out_(out) {
+    events_ = tree.Sums();  // readers sort by the first one
+    const auto preferred = std::ranges::find(events_, tree.preferred);
+    if (preferred != events_.end()) std::rotate(events_.begin(), preferred, preferred + 1);
+  }
+
+  void Write() {
+    NumberFunctions();
+    SumUp();
+    WriteHead();
+    WriteFunctions();
+  }
+
+ private:
+  struct Function {
+    const std::string* name = nullptr;
+    std::vector<uint32_t> arcs;
+    uint32_t on_path = 0;
+    bool named = false;  // its name was written: later its number suffices
+  };
+  struct Arc {
+    uint32_t callee = 0;
+    int64_t calls = 0;
+  };
+
+  void NumberFunctions() {
+    std::unordered_map<std::string_view, uint32_t> numbers;
+    for (const ExportFrame& frame : tree_.frames) {
+      const auto [known, is_new] =
+          numbers.try_emplace(frame.full, static_cast<uint32_t>(functions_.size()));
+      if (is_new) functions_.push_back({.name = &frame.full});
+      function_of_.push_back(known->second);
+    }
+    self_.resize(functions_.size() * events_.size());
+  }
+
+  void SumUp() {
+    for (size_t m = 0; m < tree_.measures.size(); ++m) {
+      if (tree_.measures[m].kind == Measure::Kind::kCalls) calls_ = m;
+    }
+    for (const size_t event : events_) inclusive_.push_back(InclusiveAtLeast0(tree_, event));
+    for (const uint32_t root : tree_.roots) {
+      VisitContexts(
+          tree_, root, [&](uint32_t node) { return Enter(node); },
+          [&](uint32_t node) { --functions_[function_of_[tree_.nodes[node].frame]].on_path; });
+    }
+  }
+
+  bool Enter(uint32_t node) {
+    const ContextNode& at = tree_.nodes[node];
+    const uint32_t function = function_of_[at.frame];
+    Accumulate(self_, function, [&](size_t e) { return AtLeast0(tree_.Value(node, events_[e])); });
+    const bool outermost = functions_[function].on_path++ == 0;
+    if (at.parent == kNoRow) return true;
+    const uint32_t arc = ArcOf(function_of_[tree_.nodes[at.parent].frame], function);
+    if (calls_ != kNone)
+      arcs_[arc].calls = AddSaturating(arcs_[arc].calls, tree_.Value(node, calls_));
+    if (outermost) Accumulate(arc_costs_, arc, [&](size_t e) { return inclusive_[e][node]; });
+    return true;
+  }
+
+  template <typename CostOf>
+  void Accumulate(std::vector<int64_t>& costs, size_t index, const CostOf& cost) {
+    for (size_t e = 0; e < events_.size(); ++e) {
+      int64_t& sum = costs[index * events_.size() + e];
+      sum = AddSaturating(sum, cost(e));
+    }
+  }
+
+  uint32_t ArcOf(uint32_t caller, uint32_t callee) {
+    const auto [known, is_new] =
+        arc_of_.try_emplace(uint64_t{caller} << 32 | callee, static_cast<uint32_t>(arcs_.size()));
+    if (!is_new) return known->second;
+    arcs_.push_back({.callee = callee});
+    arc_costs_.resize(arcs_.size() * events_.size());
+    functions_[caller].arcs.push_back(known->second);
+    return known->second;
+  }
+
+  void WriteHead() {
+    const RunDescription& run = tree_.run;
+    out_.Print("# callgrind format\nversion: 1\ncreator: jprof {}\n", run.jprof);
+    if (run.pid != 0) out_.Print("pid: {}\n", run.pid);
+    if (!run.command.empty()) out_.Print("cmd: {}\n", run.command);
+    for (const std::string& note : run.notes) out_.Print("desc: Note: {}\n", note);
+    out_.Text("positions: line\n");
+    for (const size_t event : events_) {
+      const Measure& measure = tree_.measures[event];
+      out_.Print("event: {} : {} in {}\n", EventName(event), measure.name, measure.unit);
+    }
+    out_.Text("events:");
+    for (const size_t event : events_) out_.Print(" {}", EventName(event));
+    std::vector<int64_t> totals(events_.size());
+    for (const uint32_t root : tree_.roots)
+      Accumulate(totals, 0, [&](size_t e) { return inclusive_[e][root]; });
+    out_.Text("\nsummary:");
+    WriteCosts(totals, 0);
+    out_.Text("\nfl=(1) ???\n");
+  }
+
+  // Events are words.
+  std::string EventName(size_t event) const {
+    std::string name = tree_.measures[event].name;
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return c <= ' ' || c == ':' || c == '='; }, '_');
+    return name;
+  }
+
+  void WriteFunctions() {
+    for (uint32_t i = 0; i < functions_.size() && out_.ok(); ++i) {
+      WriteName("fn", i);
+      out_.Text("0");
+      WriteCosts(self_, i);
+      for (const uint32_t arc : functions_[i].arcs) WriteArc(arc);
+      out_.Text("\n");
+    }
+  }
+
+  void WriteName(const char* what, uint32_t function) {
+    Function& of = functions_[function];
+    out_.Print("{}=({}){}{}\n", what, function + 1, of.named ? "" : " ",
+               of.named ? "" : std::string_view(*of.name));
+    of.named = true;
+  }
+
+  void WriteCosts(const std::vector<int64_t>& costs, size_t index) {
+    for (size_t e = 0; e < events_.size(); ++e)
+      out_.Print(" {}", costs[index * events_.size() + e]);
+    out_.Text("\n");
+  }
+
+  // callgrind_annotate takes a line of costs after "calls=0" for costs of the caller itself.
+  void WriteArc(uint32_t arc) {
+    WriteName("cfn", arcs_[arc].callee);
+    out_.Print("calls={} 0\n0", std::max<int64_t>(arcs_[arc].calls, 1));
+    WriteCosts(arc_costs_, arc);
+  }
+
+  static constexpr size_t kNone = ~size_t{0};
+
+  const ContextTree& tree_;
+  Output& out_;
+  std::vector<size_t> events_;                   // measures
+  size_t calls_ = kNone;                         // the measure of calls
+  std::vector<std::vector<int64_t>> inclusive_;  // [event][node]
+  std::vector<Function> functions_;
+  std::vector<uint32_t> function_of_;  // frame -> function
+  std::vector<int64_t> self_;          // [function * events + event]
+  std::vector<Arc> arcs_;
+  std::vector<int64_t> arc_costs_;                 // [arc * events + event]
+  std::unordered_map<uint64_t, uint32_t> arc_of_;  // caller and callee -> arc
+};
+
+}  // namespace
+
+Result<void> WriteCallgrind(const ContextTree& tree, Output& out) {
+  CallgrindWriter(tree, out).Write();
+  return {};
+}
+
+}  // namespace jprof::reports

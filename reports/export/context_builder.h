@@ -1,0 +1,38 @@
+// What the makers of a ContextTree share: frames and modules made once each, and nodes in the order
+// parents first.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "reports/export/context_tree.h"
+
+namespace jprof::reports {
+
+class ContextBuilder {
+ public:
+  explicit ContextBuilder(ContextTree& tree) : tree_(tree) {
+    tree.modules.push_back({"[java]", ""});
+  }
+
+  uint32_t AddFrame(ExportFrame frame);
+  // `build_id`: read from the file where it is still there, if empty.
+  uint32_t ModuleOf(const std::string& path, const std::string& build_id);
+  // Appends a node; link them when all are there. `parent`: kNoRow for a thread.
+  void AddNode(uint32_t parent, uint32_t frame, uint32_t thread, char type);
+  // Links children in the order of the nodes.
+  void Link();
+
+ private:
+  ContextTree& tree_;
+  std::unordered_map<std::string, uint32_t> modules_;
+};
+
+// Counts beyond the type's limit are shown as the limit.
+inline int64_t CountOf(uint64_t count) {
+  return count > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(count);
+}
+
+Result<ContextTree> LoadCombinedContexts(ExportInput& input);
+
+}  // namespace jprof::reports

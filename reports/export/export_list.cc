@@ -1,0 +1,101 @@
+#include "reports/export/export_list.h"
+
+#include "reports/report_list.h"
+
+namespace jprof::reports {
+namespace {
+
+// A writer of trees as a format's function.
+template <auto kWrite>
+Result<void> TreeAs(ExportInput& input, Output& out) {
+  const Result<ContextTree> tree = LoadContexts(input);
+  if (!tree) return std::unexpected(tree.error());
+  if constexpr (requires { kWrite(*tree, out); }) {
+    return kWrite(*tree, out);
+  } else {
+    return kWrite(*tree, input.name, out);
+  }
+}
+
+template <auto kWrite>
+Result<void> TraceAs(ExportInput& input, Output& out) {
+  return kWrite(*input.source, out);
+}
+
+Result<void> TreeAsSqlite(ExportInput& input, const std::string& path) {
+  const Result<ContextTree> tree = LoadContexts(input);
+  if (!tree) return std::unexpected(tree.error());
+  return WriteSqlite(*tree, path);
+}
+
+// The lines of `jprof report --format collapsed`.
+Result<void> WriteCollapsed(ExportInput& input, Output& out) {
+  Options options = input.options;
+  options.format = Format::kCollapsed;
+  if (input.combined != nullptr) return PrintCombined(*input.combined, options, out);
+  const bool sampled = input.source->reader.meta().mode == "scs";
+  return sampled ? PrintScs(*input.source, options, out) : PrintLogRt(*input.source, options, out);
+}
+
+constexpr ExportFormat kExportFormats[] = {
+    {"pprof", ".pb.gz", "gzip'ed protobuf of google/pprof, with all metrics",
+     "go tool pprof -http=: FILE",
+     "every context with all metrics (calls; `time_raw` and, calibrated, `time`; samples, and "
+     "`cpu` "
+     "of them), signed; threads as labels; modules with build ids; losses as comments",
+     "errors and intervals; one period only", true, false, TreeAs<WritePprof>, nullptr},
+    {"callgrind", ".callgrind", "for KCachegrind and callgrind_annotate",
+     "callgrind_annotate --inclusive=yes FILE",
+     "methods with exclusive and inclusive values of all metrics, who called whom how often",
+     "contexts: only pairs of caller and callee; threads; values below 0 (they are 0)", false,
+     false, TreeAs<WriteCallgrind>, nullptr},
+    {"speedscope", ".speedscope.json", "flame graphs of speedscope.app, by thread and metric",
+     "npx speedscope FILE", "every context; one profile for each thread and metric",
+     "when something happened: widths are sums, in the order of first calls; values below 0; whole "
+     "numbers above 2^53 in the viewer",
+     false, false, TreeAs<WriteSpeedscope>, nullptr},
+    {"collapsed", ".collapsed", "one line a stack, for flame-graph tools",
+     "flamegraph.pl FILE >flame.svg",
+     "every context with one metric (`--metric`), times in microseconds",
+     "signatures (overloads are one frame), further metrics, values below 0", false, false,
+     WriteCollapsed, nullptr},
+    {"otlp", ".otlp.json", "the profiles signal of OpenTelemetry, as JSON",
+     "curl --json @FILE http://localhost:4318/v1development/profiles",
+     "what pprof holds; one profile for each metric",
+     "errors and intervals; the signal is in development: this is version 1.11 of its protocol",
+     false, false, TreeAs<WriteOtlp>, nullptr},
+    {"sqlite", ".sqlite", "tables and views for queries in SQL",
+     "sqlite3 FILE 'SELECT * FROM method_self'",
+     "every context with all metrics, their errors and intervals; threads, methods, losses",
+     "nothing of the tree", true, false, nullptr, TreeAsSqlite},
+    {"perfetto", ".perfetto-trace", "a trace for ui.perfetto.dev, one track for each thread",
+     "open https://ui.perfetto.dev and drop FILE on it",
+     "every call of `jprof trace` as a slice, missing events as marks",
+     "the order of events of different threads: times are CPU times of each thread", true, true,
+     TraceAs<WritePerfetto>, nullptr},
+    {"chrome", ".trace.json", "the same as JSON of trace events, for chrome://tracing",
+     "open chrome://tracing, https://ui.perfetto.dev or https://speedscope.app and drop FILE on it",
+     "the same as `perfetto`, in microseconds with three decimals", "the same; files are larger",
+     false, true, TraceAs<WriteChrome>, nullptr},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> ExportFormats() { return kExportFormats; }
+
+Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input) {
+  const profile::Reader& reader = input.reader();
+  const bool is_trace = input.combined == nullptr && reader.meta().mode == "trace";
+  if (format.of_trace == is_trace) return {};
+  if (is_trace) {
+    return WrongUse(
+        "{} is a trace, which has no call tree for {}; export it with --format perfetto or chrome",
+        reader.directory(), format.name);
+  }
+  return WrongUse(
+      "{} holds sums by context and no points in time, which {} needs; export it with --format "
+      "speedscope (flame graphs), or record a trace: jprof trace -- CMD...",
+      reader.directory(), format.name);
+}
+
+}  // namespace jprof::reports

@@ -1,0 +1,185 @@
+// pprof: gzip'ed protobuf, one sample per context. The numbers of fields are those of the published
+// profile.proto of google/pprof.
+#include <algorithm>
+#include <protozero/pbf_writer.hpp>
+#include <vector>
+
+#include "reports/export/context_tree.h"
+#include "reports/export/export_list.h"
+#include "reports/export/gzip_stream.h"
+#include "reports/export/string_table.h"
+
+namespace jprof::reports {
+namespace {
+
+using protozero::pbf_writer;
+
+constexpr char kOutside[] = "(outside any method)";
+
+enum ProfileField : uint32_t {
+  kSampleType = 1,
+  kSample = 2,
+  kMapping = 3,
+  kLocation = 4,
+  kFunction = 5,
+  kStringTable = 6,
+  kTimeNanos = 9,
+  kDurationNanos = 10,
+  kPeriodType = 11,
+  kPeriod = 12,
+  kComment = 13,
+  kDefaultSampleType = 14,
+};
+
+class PprofWriter {
+ public:
+  PprofWriter(const ContextTree& tree, Output& out)
+      : tree_(tree), out_(out), gzip_(out), profile_(buffer_), sums_(tree.Sums()) {}
+
+  Result<void> Write() {
+    WriteTypes();
+    for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) WriteSample(node);
+    WriteMappings();
+    for (uint32_t frame = 0; frame < tree_.frames.size(); ++frame) WriteFrame(frame);
+    WriteOutside();
+    WriteRun();
+    for (const std::string* text : strings_.texts()) {
+      profile_.add_string(kStringTable, *text);
+      Flush();
+    }
+    gzip_.Write(buffer_);
+    return gzip_.Finish();
+  }
+
+ private:
+  // Whole messages only: nothing refers to the buffer then.
+  void Flush() {
+    if (buffer_.size() < 256 * 1024) return;
+    gzip_.Write(buffer_);
+    buffer_.clear();
+  }
+
+  void WriteValueType(uint32_t field, const std::string& type, const std::string& unit) {
+    pbf_writer value(profile_, field);
+    value.add_int64(1, strings_.Of(type));
+    value.add_int64(2, strings_.Of(unit));
+  }
+
+  void WriteTypes() {
+    for (const size_t m : sums_)
+      WriteValueType(kSampleType, tree_.measures[m].name, tree_.measures[m].unit);
+  }
+
+  uint64_t OutsideId() const { return tree_.frames.size() + 1; }
+
+  // The leaf first. The thread itself is a label, not a frame.
+  void WriteSample(uint32_t node) {
+    values_.clear();
+    for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
+    if (std::ranges::all_of(values_, [](int64_t value) { return value == 0; })) return;
+    stack_.clear();
+    for (uint32_t at = node; tree_.nodes[at].parent != kNoRow; at = tree_.nodes[at].parent)
+      stack_.push_back(tree_.nodes[at].frame + 1);
+    if (stack_.empty()) stack_.push_back(OutsideId());
+    {
+      pbf_writer sample(profile_, kSample);
+      sample.add_packed_uint64(1, stack_.begin(), stack_.end());
+      sample.add_packed_int64(2, values_.begin(), values_.end());
+      WriteLabels(sample, tree_.threads[tree_.nodes[node].thread]);
+    }
+    Flush();
+  }
+
+  void WriteLabels(pbf_writer& sample, const ExportThread& thread) {
+    {
+      pbf_writer label(sample, 3);
+      label.add_int64(1, strings_.Of("thread"));
+      label.add_int64(2, strings_.Of(thread.name));
+    }
+    if (thread.tid == 0) return;
+    pbf_writer label(sample, 3);
+    label.add_int64(1, strings_.Of("tid"));
+    label.add_int64(3, thread.tid);
+  }
+
+  void WriteMappings() {
+    for (size_t i = 0; i < tree_.modules.size(); ++i) {
+      pbf_writer mapping(profile_, kMapping);
+      mapping.add_uint64(1, i + 1);
+      mapping.add_int64(5, strings_.Of(tree_.modules[i].path));
+      mapping.add_int64(6, strings_.Of(tree_.modules[i].build_id));
+      mapping.add_bool(7, true);  // functions are named
+    }
+  }
+
+  void WriteFrame(uint32_t index) {
+    const ExportFrame& frame = tree_.frames[index];
+    if (frame.kind == ExportFrame::Kind::kThread) return;
+    WriteFunction(index + 1, frame.readable, frame.full, frame.module + 1);
+    Flush();
+  }
+
+  void WriteFunction(uint64_t id, const std::string& name, const std::string& system_name,
+                     uint64_t mapping) {
+    {
+      pbf_writer location(profile_, kLocation);
+      location.add_uint64(1, id);
+      location.add_uint64(2, mapping);
+      pbf_writer line(location, 4);
+      line.add_uint64(1, id);
+    }
+    pbf_writer function(profile_, kFunction);
+    function.add_uint64(1, id);
+    function.add_int64(2, strings_.Of(name));
+    function.add_int64(3, strings_.Of(system_name));
+  }
+
+  void WriteOutside() { WriteFunction(OutsideId(), kOutside, kOutside, 1); }
+
+  void WriteComment(const std::string& text) {
+    if (!text.empty()) profile_.add_int64(kComment, strings_.Of(text));
+  }
+
+  void WriteRun() {
+    const RunDescription& run = tree_.run;
+    profile_.add_int64(kTimeNanos, static_cast<int64_t>(run.start_unix_ns));
+    profile_.add_int64(kDurationNanos, static_cast<int64_t>(run.duration_ns));
+    WriteComment(fmt::format("jprof {}, {}", run.jprof, run.mode));
+    WriteComment(run.command);
+    WriteComment(run.jvm);
+    WriteComment(run.machine);
+    for (const std::string& note : run.notes) WriteComment(note);
+    if (tree_.measures.empty()) return;
+    const Measure& preferred = tree_.measures[tree_.preferred];
+    profile_.add_int64(kDefaultSampleType, strings_.Of(preferred.name));
+    WritePeriod();
+  }
+
+  // There is one period: that of the first measure that is sampled by one.
+  void WritePeriod() {
+    const auto sampled = std::ranges::find_if(
+        tree_.measures, [](const Measure& measure) { return measure.period > 0; });
+    if (sampled == tree_.measures.end()) return;
+    const bool time = sampled->period_unit == "nanoseconds";
+    WriteValueType(kPeriodType, time ? "cpu" : sampled->name, sampled->period_unit);
+    profile_.add_int64(kPeriod, sampled->period);
+  }
+
+  const ContextTree& tree_;
+  Output& out_;
+  GzipStream gzip_;
+  std::string buffer_;
+  pbf_writer profile_;
+  StringTable strings_;
+  std::vector<size_t> sums_;
+  std::vector<uint64_t> stack_;
+  std::vector<int64_t> values_;
+};
+
+}  // namespace
+
+Result<void> WritePprof(const ContextTree& tree, Output& out) {
+  return PprofWriter(tree, out).Write();
+}
+
+}  // namespace jprof::reports

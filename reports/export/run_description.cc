@@ -1,0 +1,53 @@
+#include "reports/export/run_description.h"
+
+#include <algorithm>
+
+#include "profile/losses.h"
+#include "profile/reader_text.h"
+
+namespace jprof::reports {
+namespace {
+
+using profile::CleanText;
+
+std::string MachineText(const profile::Machine& machine) {
+  if (machine.cpu.empty() && machine.kernel.empty()) return "";
+  return CleanText(
+      fmt::format("{}, {} CPUs, {} {}", machine.cpu, machine.cpus, machine.kernel, machine.arch));
+}
+
+uint64_t DurationNanos(const profile::ControlHeader& header) {
+  if (header.ticks_per_second == 0 || header.end_ticks <= header.start_ticks) return 0;
+  return static_cast<uint64_t>(static_cast<double>(header.end_ticks - header.start_ticks) * 1e9 /
+                               static_cast<double>(header.ticks_per_second));
+}
+
+std::vector<std::string> Notes(const profile::Reader& reader) {
+  std::vector<std::string> notes;
+  const std::string folded = profile::FoldedText(reader.header());
+  if (!folded.empty()) notes.push_back(folded);
+  for (const profile::Loss& loss : profile::Losses(reader)) {
+    if (loss.count > 0) notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));
+  }
+  for (const std::string& damage : reader.damages().Lines()) notes.push_back("damaged: " + damage);
+  return notes;
+}
+
+}  // namespace
+
+RunDescription DescribeRun(const Source& source) {
+  const profile::Meta& meta = source.reader.meta();
+  const profile::ControlHeader& header = source.reader.header();
+  return {.jprof = CleanText(meta.jprof),
+          .mode = CleanText(meta.mode),
+          .command = CommandText(meta.command),
+          .jvm = CleanText(meta.jvm.Title()),
+          .machine = MachineText(meta.machine),
+          .start = CleanText(meta.start),
+          .pid = meta.pid,
+          .start_unix_ns = std::min<uint64_t>(header.start_unix_ns, INT64_MAX),
+          .duration_ns = std::min<uint64_t>(DurationNanos(header), INT64_MAX),
+          .notes = Notes(source.reader)};
+}
+
+}  // namespace jprof::reports

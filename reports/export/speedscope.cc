@@ -1,0 +1,125 @@
+// speedscope: one profile for each thread and measure, as a walk of the tree. Widths are values,
+// not points in time: contexts are in the order in which they were first entered.
+#include <utility>
+#include <vector>
+
+#include "reports/export/context_tree.h"
+#include "reports/export/export_list.h"
+#include "reports/json_writer.h"
+
+namespace jprof::reports {
+namespace {
+
+class SpeedscopeWriter {
+ public:
+  SpeedscopeWriter(const ContextTree& tree, const std::string& name, Output& out)
+      : tree_(tree), name_(name), out_(out), json_(out) {}
+
+  void Write() {
+    json_.StartObject();
+    json_.Member("$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_.Member("exporter", "jprof " + tree_.run.jprof);
+    json_.Member("name", name_);
+    WriteFrames();
+    json_.Key("profiles");
+    json_.StartArray();
+    if (!tree_.measures.empty()) WriteMeasure(tree_.preferred);
+    for (const size_t m : tree_.Sums()) {
+      if (m != tree_.preferred) WriteMeasure(m);
+    }
+    if (written_ == 0) WriteEmpty();
+    json_.EndArray();
+    json_.Member("activeProfileIndex", 0);
+    json_.EndObject();
+    json_.Finish();
+  }
+
+ private:
+  void WriteFrames() {
+    json_.Key("shared");
+    json_.StartObject();
+    json_.Key("frames");
+    json_.StartArray();
+    for (const ExportFrame& frame : tree_.frames) {
+      json_.StartRow();
+      json_.Member("name", frame.full);
+      json_.EndObject();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  // The busiest thread is the first.
+  void WriteMeasure(size_t m) {
+    const std::vector<int64_t> inclusive = InclusiveAtLeast0(tree_, m);
+    for (const uint32_t root : tree_.roots) {
+      if (inclusive[root] > 0 && out_.ok()) WriteThread(root, m, inclusive);
+    }
+  }
+
+  void WriteThread(uint32_t root, size_t m, const std::vector<int64_t>& inclusive) {
+    const Measure& measure = tree_.measures[m];
+    Begin(tree_.frames[tree_.nodes[root].frame].full + ": " + measure.name,
+          measure.unit == "count" ? "none" : measure.unit);
+    int64_t at = 0;
+    const auto self = [&](uint32_t node) { return AtLeast0(tree_.Value(node, m)); };
+    VisitContexts(
+        tree_, root,
+        [&](uint32_t node) {
+          if (inclusive[node] == 0) return false;
+          if (node != root) Event('O', node, at);
+          at = AddSaturating(at, self(node));
+          return true;
+        },
+        [&](uint32_t node) {
+          if (inclusive[node] > 0 && node != root) Event('C', node, at);
+        });
+    End(at);
+  }
+
+  void WriteEmpty() {
+    Begin("empty", "none");
+    End(0);
+  }
+
+  void Begin(const std::string& name, const std::string& unit) {
+    ++written_;
+    json_.StartRow();
+    json_.Member("type", "evented");
+    json_.Member("name", name);
+    json_.Member("unit", IsKnown(unit) ? unit : "none");
+    json_.Member("startValue", 0);
+    json_.Key("events");
+    json_.StartArray();
+  }
+  void End(int64_t end) {
+    json_.EndArray();
+    json_.Member("endValue", end);
+    json_.EndObject();
+  }
+
+  void Event(char type, uint32_t node, int64_t at) {
+    json_.StartRow();
+    json_.Member("type", std::string_view(&type, 1));
+    json_.Member("frame", tree_.nodes[node].frame);
+    json_.Member("at", at);
+    json_.EndObject();
+  }
+
+  static bool IsKnown(const std::string& unit) { return unit == "nanoseconds" || unit == "bytes"; }
+
+  const ContextTree& tree_;
+  const std::string& name_;
+  Output& out_;
+  JsonWriter json_;
+  size_t written_ = 0;
+};
+
+}  // namespace
+
+Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out) {
+  SpeedscopeWriter(tree, name, out).Write();
+  return {};
+}
+
+}  // namespace jprof::reports

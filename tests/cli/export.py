@@ -1,0 +1,655 @@
+#!/usr/bin/env python3
+"""Tests `jprof export` and `jprof push`: the totals of every format are those of `jprof report`, by
+parsers written from the formats' published descriptions and, where they are installed, by the
+formats' own readers.
+
+  export.py JPROF
+"""
+import base64
+import contextlib
+import email.parser
+import gzip
+import http.server
+import json
+import os
+import pty
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.parse
+
+import made
+
+JPROF = os.path.abspath(sys.argv.pop(1))
+C2 = 3 << 28
+ODD = 'we"ird;na\nme\\ <\xe9>'
+
+
+# Protobuf, as far as these formats use it: (field, value) pairs; messages and texts are bytes.
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        shift, at = shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def fields(data):
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+            if len(value) != size:
+                raise ValueError("a message is cut off")
+        else:
+            raise ValueError(f"wire type {key & 7}")
+        yield key >> 3, value
+
+
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def message(data):
+    return dict(fields(data))
+
+
+class Pprof:
+    """profile.proto of google/pprof."""
+
+    def __init__(self, compressed):
+        by_field = {}
+        for number, value in fields(gzip.decompress(compressed)):
+            by_field.setdefault(number, []).append(value)
+        self.texts = [text.decode() for text in by_field[6]]
+        assert self.texts[0] == ""
+        text = self.texts.__getitem__
+        self.types = [(text(kind[1]), text(kind[2])) for kind in map(message, by_field[1])]
+        functions = {f[1]: (text(f[2]), text(f.get(3, 0))) for f in map(message, by_field[5])}
+        mappings = {m[1] for m in map(message, by_field[3])}
+        locations = {}
+        for location in map(message, by_field[4]):
+            assert location[2] in mappings
+            locations[location[1]] = functions[message(location[4])[1]]
+        self.samples = []  # (names leaf first, values, labels)
+        for sample in by_field.get(2, []):
+            stack, values, labels = [], [], {}
+            for number, value in fields(sample):
+                if number == 1:
+                    stack = [locations[place] for place in packed(value)]
+                elif number == 2:
+                    values = [signed(one) for one in packed(value)]
+                elif number == 3:
+                    label = message(value)
+                    labels[text(label[1])] = text(label[2]) if 2 in label else label[3]
+            assert len(values) == len(self.types) and stack
+            self.samples.append((stack, values, labels))
+        self.comments = [text(number) for number in by_field.get(13, [])]
+        self.period = by_field.get(12, [0])[0]
+        self.default = text(by_field[14][0])
+
+    def totals(self):
+        return {name: sum(values[i] for _, values, _ in self.samples)
+                for i, (name, _) in enumerate(self.types)}
+
+
+# Profiles.
+
+def tree_profile(directory, **meta):
+    """main calls fib, which calls itself and `odd`; a worker calls `odd`."""
+    methods = [("app/Main", "main", "([Ljava/lang/String;)V"), ("app/Main", "fib", "(I)J"),
+               ("app/Odd", ODD.encode("latin-1"), "(I[Ljava/util/List;)V")]
+    data = b"".join(made.method(i + 1, *parts) for i, parts in enumerate(methods))
+    #        node: word, parent, calls, exits, self
+    nodes = [(made.THREAD, 0, 0, 0, 5), (C2 + 1, 1, 1, 1, 1000), (C2 + 2, 2, 3, 3, 300),
+             (C2 + 2, 3, 40, 40, 400), (C2 + 3, 4, 7, 7, 70), (C2 + 3, 3, 2, 2, 20),
+             (C2 + 2, 6, 9, 9, 90)]
+    made.profile(directory, node_count=len(nodes) + 1, methods_bytes=len(data), **meta)
+    made.write(directory, "methods", data)
+    made.write(directory, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
+    return directory
+
+
+def uleb(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def trace_profile(directory, blocks, **meta):
+    """`blocks`: (first event, first value, [(method, exit, delta)]) of one thread."""
+    made.profile(directory, mode="trace", trace_blocks=len(blocks), node_count=1, **meta)
+    os.remove(os.path.join(directory, "nodes"))
+    data = b""
+    for sequence, (first, value, events) in enumerate(blocks):
+        body = b"".join(uleb(method << 5 | 3 << 1 | leaves) + uleb(delta << 1)
+                        for method, leaves, delta in events)
+        head = struct.pack("<IIQQqII", 0, len(body), sequence + 1, first, value, len(events), 0)
+        data += (head + body).ljust(32 * 1024, b"\0")
+    made.write(directory, "trace", data)
+    return directory
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="jprof-export-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def jprof(self, *words, status=0, text=True, env=None):
+        done = subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, text=text,
+                              timeout=60, env={**os.environ, "NO_PROXY": "*", **(env or {})})
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout if status == 0 else done.stderr
+
+    def export(self, profile, kind, *words):
+        return self.jprof("export", profile, "--format", kind, "-o", "-", *words, text=False)
+
+    def methods(self, profile, *words):
+        """name -> (calls, self, inclusive) by `jprof report methods`."""
+        report = json.loads(self.jprof("report", "methods", "--format", "json", "--cumulative",
+                                       *words, profile))
+        return {row["name"]: row for row in report["methods"]}, report
+
+
+class Trees(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.profile = tree_profile(os.path.join(cls.folder, "app.jprof"))
+
+    def test_pprof_has_every_context_once_with_all_metrics(self):
+        profile = Pprof(self.export(self.profile, "pprof"))
+        self.assertEqual(profile.types, [("calls", "count"), ("time_raw", "nanoseconds")])
+        self.assertEqual(profile.totals(), {"calls": 62, "time_raw": 1885})
+        self.assertEqual(profile.default, "time_raw")
+        stacks = {tuple(name for name, _ in stack): values for stack, values, _ in profile.samples}
+        fib = "app.Main.fib(int)"
+        main = "app.Main.main(java.lang.String[])"
+        self.assertEqual(stacks[fib, fib, main], [40, 400])
+        self.assertEqual(stacks["(outside any method)",], [0, 5])
+        self.assertEqual(len(stacks), len(profile.samples))
+        self.assertTrue(all(labels == {"thread": "main", "tid": 77}
+                            for _, _, labels in profile.samples))
+        names = {name: system for stack, _, _ in profile.samples for name, system in stack}
+        self.assertEqual(names[fib], "app/Main.fib(I)J")
+        self.assertIn("UNCALIBRATED", "\n".join(profile.comments))
+        rows, _ = self.methods(self.profile, "--uncalibrated")
+        self.assertEqual(sum(row["calls"] for row in rows.values()), profile.totals()["calls"])
+
+    def test_callgrind_has_the_inclusive_values_of_the_report(self):
+        text = self.export(self.profile, "callgrind").decode()
+        self.assertTrue(text.startswith("# callgrind format\n"))
+        self.assertIn("events: time_raw calls\n", text)
+        self.assertIn("summary: 1885 62\n", text)
+        inclusive = callgrind_inclusive(text)
+        rows, _ = self.methods(self.profile, "--uncalibrated")
+        for name, row in rows.items():
+            if not name.startswith("("):
+                self.assertEqual(inclusive[name][0], row["cumulative"][0], name)
+        self.assertEqual(inclusive["app/Main.fib(I)J"], [880, 61])
+
+    @unittest.skipUnless(shutil.which("callgrind_annotate"), "callgrind_annotate: apt: valgrind")
+    def test_callgrind_annotate_reads_it(self):
+        made.write(self.folder, "x.callgrind", self.export(self.profile, "callgrind"))
+        done = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100",
+                               "x.callgrind"], cwd=self.folder, capture_output=True, text=True,
+                              check=True)
+        self.assertNotIn("malformed", done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\n *1,885 \(.*\) +62 .*PROGRAM TOTALS")
+        shown = {line.split("???:")[1].split(" [")[0]: int(line.split()[0].replace(",", ""))
+                 for line in done.stdout.splitlines() if "???:" in line}
+        rows, _ = self.methods(self.profile, "--uncalibrated")
+        for name, row in rows.items():
+            if not name.startswith("("):
+                self.assertEqual(shown[name], row["cumulative"][0], done.stdout)
+
+    @unittest.skipUnless(shutil.which("go"), "go tool pprof: apt: golang-go")
+    def test_go_tool_pprof_reads_it(self):
+        made.write(self.folder, "go.pb.gz", self.export(self.profile, "pprof"))
+        raw = subprocess.run(["go", "tool", "pprof", "-raw", "go.pb.gz"], cwd=self.folder,
+                             capture_output=True, text=True, check=True).stdout
+        self.assertIn("calls/count time_raw/nanoseconds[dflt]", raw)
+        samples = raw[raw.index("Samples:"):raw.index("Locations")]
+        values = [list(map(int, line.split(":")[0].split()))
+                  for line in samples.splitlines() if re.match(r" +\d+ +\d+:", line)]
+        self.assertEqual([sum(column) for column in zip(*values)], [62, 1885], raw)
+        top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=calls", "go.pb.gz"],
+                             cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        self.assertRegex(top, r"app\.Main\.fib\(int\)")
+
+    def test_speedscope_follows_the_rules_of_its_format(self):
+        data = json.loads(self.export(self.profile, "speedscope"))
+        self.assertEqual(data["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        frames = data["shared"]["frames"]
+        totals = {}
+        for profile in data["profiles"]:
+            self.assertEqual(profile["type"], "evented")
+            self.assertIn(profile["unit"], ("none", "nanoseconds", "bytes"))
+            at, open_frames = profile["startValue"], []
+            for event in profile["events"]:
+                self.assertGreaterEqual(event["at"], at)
+                at = event["at"]
+                self.assertTrue(frames[event["frame"]]["name"])
+                if event["type"] == "O":
+                    open_frames.append(event["frame"])
+                else:
+                    self.assertEqual((event["type"], event["frame"]), ("C", open_frames.pop()))
+            self.assertEqual(open_frames, [])
+            self.assertGreaterEqual(profile["endValue"], at)
+            totals[profile["name"]] = profile["endValue"]
+        self.assertEqual(totals, {"main (tid 77): time_raw": 1885, "main (tid 77): calls": 62})
+        self.assertLess(data["activeProfileIndex"], len(data["profiles"]))
+
+    def test_otlp_refers_to_its_dictionary(self):
+        text = self.export(self.profile, "otlp").decode()
+        self.assertEqual(text.count("\n"), 1, "one line, as receivers of files read it")
+        data = json.loads(text)
+        tables = data["dictionary"]
+        for name in ("mapping", "location", "function", "link", "attribute", "stack"):
+            self.assertEqual(tables[name + "Table"][0], {}, name)
+        texts = tables["stringTable"]
+        self.assertEqual(texts[0], "")
+        totals = {}
+        for profile in data["resourceProfiles"][0]["scopeProfiles"][0]["profiles"]:
+            name = texts[profile["sampleType"]["typeStrindex"]]
+            for sample in profile["samples"]:
+                totals[name] = totals.get(name, 0) + int(sample["values"][0])
+                stack = tables["stackTable"][sample["stackIndex"]]["locationIndices"]
+                for place in stack:
+                    line = tables["locationTable"][place]["lines"][0]
+                    function = tables["functionTable"][line["functionIndex"]]
+                    self.assertTrue(texts[function["nameStrindex"]])
+                keys = [texts[tables["attributeTable"][i]["keyStrindex"]]
+                        for i in sample["attributeIndices"]]
+                self.assertEqual(keys, ["thread.name", "thread.id"])
+        self.assertEqual(totals, {"time_raw": 1885, "calls": 62})
+
+    def test_sqlite_answers_as_the_report(self):
+        self.jprof("export", self.profile, "--format", "sqlite", "-o", "app.sqlite")
+        with contextlib.closing(sqlite3.connect(self.path("app.sqlite"))) as db:
+            rows, _ = self.methods(self.profile, "--uncalibrated")
+            self.assertEqual(db.execute("SELECT sum(calls) FROM context").fetchone()[0],
+                             sum(row["calls"] for row in rows.values()))
+            found = dict(db.execute("SELECT name, time_raw FROM method_inclusive"))
+            alone = dict(db.execute("SELECT name, time_raw FROM method_self"))
+            for name, row in rows.items():
+                if not name.startswith("("):
+                    self.assertEqual(found[name], row["cumulative"][0])
+                    self.assertEqual(alone[name], row["base"][0])
+            top = db.execute("SELECT max(time_raw) FROM context_inclusive").fetchone()[0]
+            self.assertEqual(top, 1885)
+            self.assertEqual(db.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+            self.assertEqual([row[0] for row in db.execute("SELECT name FROM metric")],
+                             ["calls", "time_raw"])
+
+    def test_collapsed_is_that_of_the_report(self):
+        self.assertEqual(self.export(self.profile, "collapsed", "--uncalibrated").decode(),
+                         self.jprof("report", "log-rt", "--format", "collapsed", "--uncalibrated",
+                                    self.profile))
+        calls = tree_profile(self.path("calls.jprof"), mode="calltree", metrics=[])
+        lines = self.export(calls, "collapsed").decode().splitlines()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), 62)
+
+    def test_a_tree_has_no_points_in_time(self):
+        for kind in ("perfetto", "chrome"):
+            said = self.jprof("export", self.profile, "--format", kind, status=2)
+            self.assertIn("no points in time", said)
+            self.assertIn("--format speedscope", said)
+
+    def test_metric_and_threads(self):
+        self.assertIn("did you mean 'time'?",
+                      self.jprof("export", self.profile, "--metric", "tine", status=2))
+        profile = Pprof(self.export(self.profile, "pprof", "--threads", "merged"))
+        self.assertEqual(profile.totals(), {"calls": 62, "time_raw": 1885})
+        self.assertEqual({labels["thread"] for _, _, labels in profile.samples},
+                         {"(all threads)"})
+
+    def test_samples_have_their_period_and_times(self):
+        metrics = [{"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
+                    "period": 1000000, "period_unit": "ns", "period_clock": "cpu"}]
+        sampled = tree_profile(self.path("sampled.jprof"), mode="scs", metrics=metrics)
+        profile = Pprof(self.export(sampled, "pprof"))
+        self.assertEqual(profile.totals()["samples"], 1885)
+        self.assertEqual(profile.totals()["cpu"], 1885 * 1000000)
+        self.assertEqual((profile.period, profile.default), (1000000, "cpu"))
+
+    def test_a_combined_profile_has_exact_calls_and_sampled_times(self):
+        metrics = [{"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
+                    "period": 1000000, "period_unit": "ns", "period_clock": "cpu"}]
+        tree_profile(self.path("counted"), mode="calltree", metrics=[],
+                     options={"fold_recursion": True})
+        tree_profile(self.path("sampled"), mode="scs", metrics=metrics)
+        self.jprof("combine", "counted", "sampled", "-o", "both.jprof")
+        report = json.loads(self.jprof("report", "combined", "--format", "json", "both.jprof"))
+        totals = Pprof(self.export("both.jprof", "pprof")).totals()
+        self.assertEqual(totals["calls"], report["counted_run"]["calls"])
+        self.assertEqual(totals["samples"], sum(run["samples"] for run in report["sampled_runs"]))
+        self.assertEqual(totals["time"], 1885 * 1000000)
+        self.assertEqual(self.export("both.jprof", "collapsed").decode(),
+                         self.jprof("report", "combined", "--format", "collapsed", "both.jprof"))
+        self.assertIn("has no --metric",
+                      self.jprof("export", "both.jprof", "--metric", "time", status=2))
+        self.jprof("export", "both.jprof", "--format", "sqlite")
+        with contextlib.closing(sqlite3.connect(self.path("both.sqlite"))) as db:
+            found, = db.execute("SELECT sum(calls), sum(time), min(time_high - time_low) "
+                                "FROM context")
+        self.assertEqual(found[:2], (totals["calls"], totals["time"]))
+        self.assertGreater(found[2], 0)
+
+    def test_of_several_jvms_the_busiest(self):
+        for name in ("java-1", "java-2"):
+            tree_profile(self.path(f"several.jprof/{name}"))
+        done = subprocess.run([JPROF, "export", "several.jprof", "--format", "callgrind"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertIn("the busiest JVM", done.stderr)
+        self.assertTrue(os.path.exists(self.path("several.callgrind")))
+
+    # Files.
+
+    def test_the_file_is_named_after_the_profile_or_names_the_format(self):
+        self.jprof("export", "app.jprof/", "--format", "callgrind")
+        self.assertTrue(os.path.exists(self.path("app.callgrind")))
+        done = subprocess.run([JPROF, "export", self.profile, "-o", "y.speedscope.json"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertIn("jprof: next:    npx speedscope y.speedscope.json", done.stderr)
+        with open(self.path("y.speedscope.json"), encoding="utf-8") as file:
+            json.load(file)
+        self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
+
+    def test_a_file_that_cannot_be_written_stays_as_it_was(self):
+        made.write(self.folder, "keep.pb.gz", b"old")
+        broken = self.path("no.jprof")
+        self.jprof("export", broken, "-o", "keep.pb.gz", status=2)
+        with open(self.path("keep.pb.gz"), "rb") as file:
+            self.assertEqual(file.read(), b"old")
+        for kind in ("pprof", "sqlite"):
+            said = self.jprof("export", self.profile, "--format", kind, "-o", "none/x",
+                              status=2 if kind == "pprof" else 1)
+            self.assertIn("choose another file with -o", said)
+        self.assertIn("is a directory", self.jprof("export", self.profile, "-o", ".", status=2))
+        if os.path.exists("/dev/full"):
+            self.assertIn("free some space",
+                          self.jprof("export", self.profile, "-o", "/dev/full", status=1))
+
+    def test_wrong_use(self):
+        self.assertIn("did you mean 'pprof'?",
+                      self.jprof("export", self.profile, "--format", "pprofs", status=2))
+        self.assertIn("needs a file",
+                      self.jprof("export", self.profile, "--format", "sqlite", "-o", "-",
+                                 status=2))
+        self.assertIn("Examples:", self.jprof("export", "--help"))
+        made.recording(self.path("recording"), made.record(made.SAMPLE, pid=5, tid=5, address=64))
+        for words in (["export"], ["push", "http://127.0.0.1:1"]):
+            self.assertIn("jprof report tprof --format collapsed recording",
+                          self.jprof(*words, "recording", status=2))
+
+    def test_a_calibration_table_corrects(self):
+        cost = {"count": 9, "observed": 11, "truth": 10, "overhead": 1.5, "minimum": 1, "spread": 2,
+                "repeat": 0.5, "context": 0}
+        keys = {f"{previous}-{one}-{event}-{other}": cost for previous in ("En", "Ex")
+                for event in ("En", "Ex") for one in "RT" for other in "RT"}
+        table = {"version": 2, "made_at": "2026-01-01T00:00:00Z", "fingerprint": {"cpu": "c"},
+                 "metrics": [{"name": "time", "unit": "ns", "granularity": 1, "bias": 0,
+                              "keys": keys}]}
+        made.write(self.folder, "table.json", json.dumps(table).encode())
+        profile = Pprof(self.export(self.profile, "pprof", "--table", "table.json"))
+        metric, = json.loads(self.jprof("report", "log-rt", "--format", "json", "--table",
+                                        "table.json", self.profile))["metrics"]
+        totals = profile.totals()
+        self.assertEqual(totals["time_raw"], 1885)
+        self.assertAlmostEqual(totals["time"], metric["raw"] - metric["removed"], delta=1)
+        self.assertLess(totals["time"], 1885)
+        self.assertEqual(profile.default, "time")
+        self.assertIn("calibrated with table.json", "\n".join(profile.comments))
+        self.jprof("export", self.profile, "--format", "sqlite", "--table", "table.json", "-o",
+                   "table.sqlite")
+        with contextlib.closing(sqlite3.connect(self.path("table.sqlite"))) as db:
+            found, = db.execute("SELECT sum(time), sum(time_raw), min(time_error) FROM context")
+        self.assertEqual(found[:2], (totals["time"], 1885))
+        self.jprof("export", self.profile, "--table", "none.json", status=2)
+        self.jprof("export", self.profile, "--table", "table.json", "--uncalibrated", status=2)
+
+    def test_binary_is_not_written_to_a_terminal(self):
+        ours, theirs = pty.openpty()
+        try:
+            done = subprocess.run([JPROF, "export", self.profile, "-o", "-"], stdout=theirs,
+                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("standard output is a terminal", done.stderr)
+
+    def test_damaged_profiles_are_exported_with_a_note(self):
+        broken = tree_profile(self.path("broken.jprof"))
+        os.truncate(os.path.join(broken, "nodes"), 64 * 5 + 20)
+        self.assertIn("damaged:", "\n".join(Pprof(self.export(broken, "pprof")).comments))
+        for kind in ("callgrind", "speedscope", "collapsed", "otlp"):
+            self.export(broken, kind)
+        self.jprof("export", broken, "--format", "sqlite", "-o", "broken.sqlite")
+
+    def test_a_closed_pipe_is_no_error(self):
+        done = subprocess.run(f"'{JPROF}' export '{self.profile}' --format callgrind -o - | head -1",
+                              shell=True, capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual((done.stdout, done.stderr), ("# callgrind format\n", ""))
+
+
+def callgrind_inclusive(text):
+    """name -> inclusive values, as callgrind_annotate adds them up: those of a function that is
+    called are the costs of the calls to it."""
+    names, own, called = {}, {}, {}
+    current = callee = None
+    for line in text.splitlines():
+        key = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?$", line)
+        if key:
+            name = names.setdefault(key.group(2), key.group(3))
+            current, callee = (name, None) if key.group(1) == "fn" else (current, name)
+        elif re.match(r"0 ", line):
+            costs = list(map(int, line.split()[1:]))
+            sums = own if callee is None else called
+            name = callee or current
+            sums[name] = [a + b for a, b in zip(sums.get(name, [0] * len(costs)), costs)]
+    return {**own, **called}
+
+
+class Traces(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # 1 calls 1 twice; then 10 events are missing, and an exit without its entry follows.
+        cls.profile = trace_profile(os.path.join(cls.folder, "t.jprof"), [
+            (0, 0, [(1, 0, 100), (1, 0, 10), (1, 1, 20), (1, 0, 5), (1, 1, 7), (1, 1, 3)]),
+            (16, 1145, [(1, 1, 2), (1, 0, 4), (1, 0, 6)])])
+
+    def test_chrome(self):
+        data = json.loads(self.export(self.profile, "chrome"))
+        events = data["traceEvents"]
+        names = [event["args"]["name"] for event in events if event["ph"] == "M"]
+        self.assertEqual(names, ["java Demo", "main"])
+        slices = [(event["ph"], round(event["ts"] * 1000)) for event in events
+                  if event["ph"] != "M"]
+        self.assertEqual(slices, [("B", 100), ("B", 110), ("E", 130), ("B", 135), ("E", 142),
+                                  ("E", 145), ("i", 1145), ("B", 1151), ("B", 1157), ("E", 1157),
+                                  ("E", 1157)])
+        notes = data["otherData"]["notes"]
+        for part in ("10 events are missing", "1 exits without an entry", "2 calls had not returned",
+                     "UNCALIBRATED"):
+            self.assertIn(part, notes)
+
+    def test_perfetto(self):
+        tracks, slices, names = {}, [], {}
+        for number, packet in fields(self.export(self.profile, "perfetto")):
+            self.assertEqual(number, 1)
+            packet = message(packet)
+            if 12 in packet:
+                name = message(message(packet[12])[2])
+                names[name[1]] = name[2].decode()
+            if 60 in packet:
+                track = message(packet[60])
+                if 4 in track:
+                    tracks[track[1]] = message(track[4])[5].decode()
+            if 11 in packet:
+                event = message(packet[11])
+                if event[9] != 3:
+                    slices.append((event[9], packet[8], names.get(event.get(10)),
+                                   tracks[event[11]]))
+        run = "app/Main.run()V"
+        self.assertEqual(slices[:3], [(1, 100, run, "main"), (1, 110, run, "main"),
+                                      (2, 130, None, "main")])
+        self.assertEqual(len(slices), 10)
+
+    def test_times_add_up_to_those_of_the_report(self):
+        rows = json.loads(self.jprof("report", "log-gen", "--format", "json",
+                                     self.profile))["events"]
+        events = json.loads(self.export(self.profile, "chrome"))["traceEvents"]
+        last = max(round(event["ts"] * 1000) for event in events if "ts" in event)
+        self.assertEqual(last, sum(row["delta"] for row in rows) + 1000)  # that of the gap
+
+    def test_a_trace_has_no_tree(self):
+        for kind in ("pprof", "callgrind", "speedscope", "collapsed", "otlp", "sqlite"):
+            said = self.jprof("export", self.profile, "--format", kind, status=2)
+            self.assertIn("export it with --format perfetto or chrome", said)
+        self.jprof("export", self.profile)
+        self.assertTrue(os.path.exists(self.path("t.perfetto-trace")))
+
+    def test_a_trace_without_times(self):
+        counted = trace_profile(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
+                                metrics=[{"name": "INS", "unit": "events", "kind": "count"}])
+        self.assertIn("has no times", self.jprof("export", counted, status=2))
+
+
+class Server:
+    """A Pyroscope and a Parca: keeps each request as (path, headers, body)."""
+
+    def __init__(self, status=200, answer=b""):
+        requests = self.requests = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                requests.append((self.path, self.headers, body))
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def form_parts(headers, body):
+    """name -> bytes of a multipart form."""
+    head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
+    parsed = email.parser.BytesParser().parsebytes(head + body)
+    return {part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
+            for part in parsed.get_payload()}
+
+
+class Push(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.profile = tree_profile(os.path.join(cls.folder, "app.jprof"))
+        done = subprocess.run([JPROF, "push", "http://127.0.0.1:1", cls.profile],
+                              capture_output=True, text=True, timeout=60, check=False)
+        if "libcurl is not installed" in done.stderr:
+            raise unittest.SkipTest(done.stderr)
+
+    def test_pyroscope(self):
+        with Server() as server:
+            self.jprof("push", server.url + "/", self.profile, "--name", "shop", "--label",
+                       "env=staging", "--label", "zone=a b", "--tenant", "t1",
+                       env={"JPROF_PUSH_AUTHORIZATION": "Bearer secret"})
+        (path, headers, body), = server.requests
+        url = urllib.parse.urlparse(path)
+        query = {key: value[0] for key, value in urllib.parse.parse_qs(url.query).items()}
+        self.assertEqual((url.path, query["format"], query["name"]),
+                         ("/ingest", "pprof", "shop{env=staging,zone=a b}"))
+        self.assertLess(int(query["from"]), int(query["until"]))
+        self.assertEqual(headers["Authorization"], "Bearer secret")
+        self.assertEqual(headers["X-Scope-OrgID"], "t1")
+        parts = form_parts(headers, body)
+        self.assertEqual(Pprof(parts["profile"]).totals(), {"calls": 62, "time_raw": 1885})
+        types = json.loads(parts["sample_type_config"])
+        self.assertEqual(types["time_raw"]["units"], "nanoseconds")
+        self.assertEqual(set(types), {"calls", "time_raw"})
+
+    def test_parca(self):
+        with Server(answer=b"{}") as server:
+            self.jprof("push", server.url + "/api", self.profile, "--server", "parca", "--label",
+                       "env=x")
+        (path, headers, body), = server.requests
+        self.assertEqual((path, headers["Content-Type"]),
+                         ("/api/profiles/writeraw", "application/json"))
+        series, = json.loads(body)["series"]
+        labels = {label["name"]: label["value"] for label in series["labels"]["labels"]}
+        self.assertEqual(labels, {"__name__": "jprof", "job": "app", "env": "x"})
+        raw = base64.b64decode(series["samples"][0]["rawProfile"], validate=True)
+        self.assertEqual(Pprof(raw).totals()["calls"], 62)
+
+    def test_answers_that_are_errors_name_url_status_and_next_step(self):
+        for status, answer, step in ((401, b"", "JPROF_PUSH_AUTHORIZATION"), (404, b"", "--server"),
+                                     (500, b"boom\nmore", "log"), (413, b"", "too large"),
+                                     (302, b"", "redirects")):
+            with Server(status, answer) as server:
+                said = self.jprof("push", server.url, self.profile, status=1)
+            self.assertEqual(len(server.requests), 1)
+            for part in (server.url, str(status), step, answer.decode().split("\n")[0]):
+                self.assertIn(part, said)
+            self.assertEqual(said.count("\n"), 1, said)
+
+    def test_no_answer(self):
+        with Server() as server:
+            url = server.url
+        self.assertIn("is the server running", self.jprof("push", url, self.profile, status=1))
+
+    def test_wrong_use(self):
+        for words, part in ((["ftp://x"], "http://HOST:PORT"), (["localhost:4040"], "http://"),
+                            (["http://x", "--label", "9x=1"], "NAME=VALUE"),
+                            (["http://x", "--label", "novalue"], "NAME=VALUE"),
+                            (["http://x", "--server", "parka"], "did you mean 'parca'?"),
+                            ([], "URL")):
+            self.assertIn(part, self.jprof("push", *words, status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
