@@ -45,13 +45,15 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
     columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
                               `${name} of it alone, without what it calls`, self,
                               source.error(quantity), unit, whole));
+    if (oldQuantity >= 0) {
+      columns.push(...differences(source, quantity, oldQuantity, unit, whole));
+    }
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), unit, whole));
   }
   if (calls >= 0 && info.metric) {
     columns.push(perCallColumn(model, source, calls));
   }
-  if (oldQuantity >= 0) columns.push(...differences(source, quantity, oldQuantity, unit, whole));
   columns.push({
     ...numeric("share", "%", `Cumulative ${name} in percent of the whole`, cum,
                (id) => formatPercent(cum[id]!, total), "7em"),

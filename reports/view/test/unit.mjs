@@ -19,10 +19,11 @@ const MODULES = ["data", "tree", "names", "expression", "filter", "derive", "met
 await build({
   entryPoints: MODULES.map((name) => join(here, "..", "src", `${name}.ts`)),
   bundle: true, format: "esm", splitting: true, outdir: out, logLevel: "warning",
+  outExtension: { ".js": ".mjs" },
 });
 const view = {};
 for (const name of MODULES) {
-  Object.assign(view, await import(pathToFileURL(join(out, `${name}.js`)).href));
+  Object.assign(view, await import(pathToFileURL(join(out, `${name}.mjs`)).href));
 }
 const { NO_ROW, Tree } = view;
 
