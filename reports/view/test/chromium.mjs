@@ -33,8 +33,8 @@ export async function openPage(browser, file, hash = "", options = {}) {
     if (!request.url().startsWith("file://")) faults.push(`request: ${request.url()}`);
   });
   const url = pathToFileURL(resolve(file)).href;
-  await page.goto(url + hash);
-  await page.waitForSelector("#page:not([hidden])");
-  await page.waitForFunction(() => performance.getEntriesByName("jprof:first-frame").length > 0);
+  await page.goto(url + hash, { timeout: 120000 });
+  await page.waitForFunction(() => performance.getEntriesByName("jprof:first-frame").length > 0,
+                             undefined, { timeout: 120000 });  // the test's machine may be busy
   return { page, faults, url, context };
 }
