@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "common/errno_text.h"
-#include "profile/recording_meta.h"
 #include "profile/reader_text.h"
+#include "profile/recording_meta.h"
 #include "reports/view/view.h"
 
 namespace jprof::cli {
@@ -48,7 +48,7 @@ Result<void> WriteOne(const std::string& named, const TableChoice& table, const 
   if (IsRecording(named)) {
     auto recording = reports::OpenRecording(named);
     if (!recording) return std::unexpected(recording.error());
-    return WriteTo(out, [&](reports::Output& to) { return PrintView(*recording, to); });
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*recording, named, to); });
   }
   if (profile::IsCombined(named)) {
     auto combined = OpenCombined(named, table);

@@ -1,5 +1,10 @@
 // The view of a combined profile: exact calls and production times.
+#include <cmath>
+#include <span>
+#include <utility>
+
 #include "reports/combined.h"
+#include "reports/header.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
 
@@ -9,8 +14,20 @@ namespace {
 // Metrics of the tree.
 enum { kTime, kSamples, kMetricCount };
 
-void AddRows(const CombinedView& view, const std::vector<uint32_t>& names, ViewTree& tree) {
-  const CombinedTree& combined = view.tree;
+// Of samples of all runs: the mean time of a run, in ns, and its standard deviation by counting
+// statistics. Both are 0 without samples.
+std::pair<double, double> TimeOf(std::span<const double> samples,
+                                 std::span<const double> period_ns) {
+  double time = 0, variance = 0;
+  for (size_t run = 0; run < samples.size(); ++run) {
+    time += samples[run] * period_ns[run];
+    variance += samples[run] * period_ns[run] * period_ns[run];
+  }
+  const auto runs = static_cast<double>(samples.size());
+  return {time / runs, std::sqrt(variance) / runs};
+}
+
+void AddRows(const CombinedTree& combined, const std::vector<uint32_t>& names, ViewTree& tree) {
   for (uint32_t i = 0; i < combined.contexts.size(); ++i) {
     const CombinedContext& context = combined.contexts[i];
     if (i == 0) {
@@ -18,12 +35,21 @@ void AddRows(const CombinedView& view, const std::vector<uint32_t>& names, ViewT
     } else {
       tree.AddRow(context.parent, names[context.name], context.type);
     }
-    const Estimate own = TimesOf(view, i).own;
+    const auto [time, error] = TimeOf(combined.OwnSamples(i), combined.period_ns);
     tree.calls.push_back(static_cast<double>(context.calls));
-    tree.self[kTime].push_back(own.value);
-    tree.error[kTime].push_back(static_cast<float>((own.high - own.low) / 2 / kDeviations95));
-    tree.self[kSamples].push_back(Sum(combined.OwnSamples(i)));
+    tree.self[kTime].push_back(time);
+    tree.error[kTime].push_back(static_cast<float>(error));
+    const double samples = Sum(combined.OwnSamples(i));
+    tree.self[kSamples].push_back(samples);
+    tree.error[kSamples].push_back(static_cast<float>(std::sqrt(samples)));
   }
+}
+
+// A context without samples; 0 if all have some.
+uint32_t LeastContext(const CombinedTree& tree) {
+  for (uint32_t i = 1; i < tree.contexts.size(); ++i)
+    if (Sum(tree.AllSamples(i)) == 0) return i;
+  return 0;
 }
 
 void DescribeRuns(const CombinedView& view, ViewData& data) {
@@ -37,8 +63,10 @@ void DescribeRuns(const CombinedView& view, ViewData& data) {
   for (const RunDifference& difference : view.differences) data.Note(difference.text);
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",
                         100 * view.uncounted));
-  if (view.sampled.size() == 1)
-    data.Note("one sampled run: errors are without the differences between runs");
+  data.Note(fmt::format(
+      "a context without samples took less than {} a run (95 %); +- is the counting statistics of "
+      "samples, jprof report combined adds the differences between runs",
+      AmountIn("ns", TimesOf(view, LeastContext(view.tree)).own.high)));
 }
 
 }  // namespace
@@ -55,10 +83,19 @@ Result<void> PrintView(Combined& combined, Output& out) {
   std::vector<uint32_t> place;
   for (const std::string& name : view->tree.names) place.push_back(names.Of(name));
   ViewTree tree(kMetricCount);
-  AddRows(*view, place, tree);
-  data["metrics"] = {
-      {{"name", "production time"}, {"unit", "ns"}, {"kind", "time"}, {"has_error", true}},
-      {{"name", "samples"}, {"unit", "samples"}, {"kind", "samples"}}};
+  AddRows(view->tree, place, tree);
+  data["metrics"] = {{{"name", "production time"},
+                      {"unit", "ns"},
+                      {"kind", "time"},
+                      {"period", view->tree.period_ns.front()},
+                      {"period_unit", "ns"},
+                      {"has_error", true}},
+                     {{"name", "samples"},
+                      {"unit", "samples"},
+                      {"kind", "samples"},
+                      {"period", view->tree.period_ns.front()},
+                      {"period_unit", "ns"},
+                      {"has_error", true}}};
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());

@@ -1,5 +1,7 @@
 // The view of a recording of tprof: process, thread, module, symbol, line.
+#include <cctype>
 #include <map>
+#include <ranges>
 
 #include "profile/reader_text.h"
 #include "reports/annotate.h"
@@ -82,10 +84,13 @@ Result<std::string> AnnotationsOf(Recording& recording, const TickTable& table,
 }
 
 void DescribeRecording(const Recording& recording, const TickTable& table, ViewData& data) {
-  std::string_view title = recording.title;
-  for (const char* label : {"platform", "sampling", "command"}) {
-    data.Fact(label, title.substr(0, title.find('\n')));
-    title.remove_prefix(std::min(title.size(), title.find('\n') + 1));
+  for (const auto line : std::views::split(std::string_view(recording.title), '\n')) {
+    const std::string_view text(line.begin(), line.end());  // "Platform: Linux ..."
+    const size_t colon = text.find(": ");
+    if (colon == std::string_view::npos) continue;
+    std::string label(text.substr(0, colon));
+    label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+    data.Fact(label, text.substr(colon + 2));
   }
   data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
   for (const std::string& note : recording.notes) data.Note(note);
@@ -98,9 +103,9 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
 
 }  // namespace
 
-Result<void> PrintView(Recording& recording, Output& out) {
+Result<void> PrintView(Recording& recording, std::string_view title, Output& out) {
   const TickTable table = NameTicks(recording);
-  ViewData data("tprof", "tprof");
+  ViewData data("tprof", title);
   DescribeRecording(recording, table, data);
   TickTree ticks(recording, table);
   for (const Tick& tick : table.ticks) ticks.Add(tick);

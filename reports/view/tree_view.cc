@@ -98,7 +98,7 @@ Result<void> PrintView(Source& before, Source& after, Output& out) {
     if (i == 0) {
       first.AddRow(kNoRow, all, 'T');
     } else {
-      first.AddRow(contexts[i].parent, place[contexts[i].name], 'J');
+      first.AddRow(contexts[i].parent, place[contexts[i].name], ' ');
     }
   }
   data["metrics"].push_back({{"name", side.metric},

@@ -19,7 +19,7 @@ Result<void> PrintView(Combined& combined, Output& out);
 Result<void> PrintView(Source& before, Source& after, Output& out);
 
 // A recording of tprof: process, thread, module, symbol, line; the hottest symbols with their
-// instructions.
-Result<void> PrintView(Recording& recording, Output& out);
+// instructions. `title`: of the page.
+Result<void> PrintView(Recording& recording, std::string_view title, Output& out);
 
 }  // namespace jprof::reports

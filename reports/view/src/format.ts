@@ -37,18 +37,28 @@ export function formatValue(value: number, unit: string, whole = false): string 
 /** Twice the usual interval: 95 % lie within 1.96 standard deviations. */
 export const INTERVAL = 1.96;
 
+/** From the value to the upper end of its 95 % interval. `counted`: the value is a sum of samples,
+ * and the interval is the score interval of their number, which is right for few, too. */
+export function upperArm(value: number, error: number, counted: boolean): number {
+  if (!counted || !(value > 0)) return INTERVAL * error;
+  const perSample = error * error / value;
+  const shift = perSample * INTERVAL * INTERVAL / 2;
+  return shift + Math.sqrt(INTERVAL * INTERVAL * error * error + shift * shift);
+}
+
 /** A value with its error: `<X` where the interval is wider than the value (docs/REPORTS.md). */
-export function formatUncertain(value: number, error: number, unit: string,
-                                whole: boolean): string {
-  const half = INTERVAL * error;
+export function formatUncertain(value: number, error: number, unit: string, whole: boolean,
+                                counted: boolean): string {
+  const half = upperArm(value, error, counted);
   if (half > 0 && half > Math.abs(value)) {
     return `<${formatValue(Math.max(value, 0) + half, unit, whole)}`;
   }
   return formatValue(value, unit, whole);
 }
 
-export function formatError(value: number, error: number, unit: string): string {
-  const half = INTERVAL * error;
+export function formatError(value: number, error: number, unit: string,
+                            counted: boolean): string {
+  const half = upperArm(value, error, counted);
   return half > 0 && half <= Math.abs(value) ? formatValue(half, unit) : "";
 }
 

@@ -400,9 +400,13 @@ test("numbers: units, separators, intervals", () => {
                    ["3.00 ns", "45.7 ns", "1.23 us", "2.50 ms", "7.25 s", "3,600 s"]);
   assert.equal(view.formatValue(NaN, "ns"), "");
   assert.equal(view.formatValue(1536, "bytes"), "1.50 KiB");
-  assert.equal(view.formatUncertain(10, 10, "ns", false), "<29.6 ns");
-  assert.equal(view.formatUncertain(100, 10, "ns", false), "100 ns");
-  assert.equal(view.formatError(100, 10, "ns"), "19.6 ns");
+  assert.equal(view.formatUncertain(10, 10, "ns", false, false), "<29.6 ns");
+  assert.equal(view.formatUncertain(100, 10, "ns", false, false), "100 ns");
+  assert.equal(view.formatError(100, 10, "ns", false), "19.6 ns");
+  // The score interval of one sample ends at 5.67 samples (Wilson), of 100 samples at 121.6.
+  assert.equal(view.formatUncertain(10, 10, "ns", false, true), "<56.7 ns");
+  assert.equal(view.formatUncertain(100, 10, "", true, true), "100");
+  assert.equal(view.formatError(100, 10, "", true), "21.6");
   assert.equal(view.formatPercent(1, 3), "33.3");
 });
 

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Tests `jprof view` and `jprof report html`: the page's data against the text reports, and the
+page in Chromium (skipped where it is not installed).
+
+  view.py JPROF NPM-FOLDER TRAINERS.JAR NODE
+"""
+import base64
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+import made
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import child  # noqa: E402
+import jvms  # noqa: E402
+
+JPROF, NPM, JAR, NODE = map(os.path.abspath, (sys.argv.pop(1) for _ in range(4)))
+DATA = re.compile(r'<script type="application/octet-stream" id="jprof-data">([^<]*)</script>')
+
+
+class Page:
+    """The data of a page, decoded after docs/VIEW.md."""
+
+    def __init__(self, html):
+        found = DATA.findall(html)
+        assert len(found) == 1, "one data element"
+        data = zlib.decompress(base64.b64decode(found[0], validate=True))
+        magic, length = struct.unpack_from("<4sI", data)
+        assert magic == b"JPV1" and length % 8 == 0
+        self.header = json.loads(data[8:8 + length])
+        self.sections = data[8 + length:]
+
+    def column(self, section):
+        assert section["offset"] % 8 == 0
+        if section["type"] == "text":
+            return self.sections[section["offset"]:][:section["length"]].decode()
+        code = {"u8": "B", "u32": "I", "f32": "f", "f64": "d"}[section["type"]]
+        return struct.unpack_from(f"<{section['length']}{code}", self.sections, section["offset"])
+
+    def tree(self, number=0):
+        columns = self.header["trees"][number]["columns"]
+        values = {name: self.column(columns[name])
+                  for name in ("parent", "method", "type", "calls") if name in columns}
+        values["self"] = [self.column(section) for section in columns["self"]]
+        return values
+
+    @property
+    def names(self):
+        return self.column(self.header["methods"]).split("\n")
+
+
+class View(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof view "))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.env = {key: value for key, value in os.environ.items()
+                   if key not in ("DISPLAY", "WAYLAND_DISPLAY", "JAVA_TOOL_OPTIONS", "JPROFOPTS")}
+        cls.env["XDG_DATA_HOME"] = os.path.join(cls.folder, "data")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def jprof(self, *words, status=0, **env):
+        done = child.run([JPROF, *words], 240, cwd=self.folder, env={**self.env, **env})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def page(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return Page(file.read())
+
+    def check_tree(self, page):
+        """Parents come first, and every column has one value for each row."""
+        rows = page.header["trees"][0]["rows"]
+        tree = page.tree()
+        for name in ("parent", "method", "type"):
+            self.assertEqual(len(tree[name]), rows)
+        for row, parent in enumerate(tree["parent"]):
+            self.assertTrue(parent == 0xffffffff or parent < row)
+        self.assertLess(max(tree["method"]), len(page.names))
+
+    def browse(self, name, *more):
+        """The page in Chromium, used as a person does."""
+        done = child.run([NODE, os.path.join(NPM, "test", "browser.mjs"), self.path(name),
+                          "--screenshots", self.path("screenshots"), *more], 240)
+        if done.returncode == 77:
+            self.skipTest(done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreater(len(os.listdir(self.path("screenshots"))), 10)
+
+    def test_a_tree_has_what_the_report_has(self):
+        made.profile(self.path("tree.jprof"))
+        done = self.jprof("report", "html", "tree.jprof")
+        self.assertEqual((done.stdout, done.stderr), ("", "jprof: view: tree.html\n"))
+        page = self.page("tree.html")
+        self.check_tree(page)
+        self.assertEqual(page.header["kind"], "tree")
+        self.assertEqual(page.names, ["main (tid 77)", "app/Main.run()V"])
+        tree = page.tree()
+        self.assertEqual(tree["calls"], (0, 1))
+        self.assertEqual(tree["self"], [(5, 70000)])
+        self.assertEqual(bytes(tree["type"]), b"TI")
+        self.assertTrue(any("UNCALIBRATED" in note for note in page.header["notes"]))
+
+    def test_damage_and_losses_are_on_the_first_screen(self):
+        made.profile(self.path("cut.jprof"), node_count=9)
+        self.jprof("report", "html", "cut.jprof", "-o", "cut.html")
+        self.assertTrue(any("damaged" in loss for loss in self.page("cut.html").header["losses"]))
+
+    def test_names_cannot_end_the_data_or_a_line(self):
+        made.profile(self.path("evil.jprof"), thread=b"</script><b>\n\x1b[31m",
+                     class_name="</script><script>alert(1)</script>\n", name=b"\xff\xfe")
+        self.jprof("report", "html", "evil.jprof", "-o", "evil.html")
+        page = self.page("evil.html")
+        self.assertEqual(len(page.names), 2)
+        self.assertNotIn("\x1b", page.names[0])
+        with open(self.path("evil.html"), encoding="utf-8") as file:
+            self.assertNotIn("alert(1)", file.read())
+
+    def test_two_profiles(self):
+        made.profile(self.path("old.jprof"), self_time=70)
+        made.profile(self.path("new.jprof"), self_time=90)
+        self.jprof("view", "old.jprof", "new.jprof", "-o", "both.html")
+        page = self.page("both.html")
+        self.assertEqual(page.header["kind"], "compare")
+        self.assertEqual([tree["name"] for tree in page.header["trees"]], ["old", "new"])
+        self.assertEqual([sum(page.tree(side)["self"][0]) for side in (0, 1)], [75, 95])
+
+    def test_a_recording_of_tprof(self):
+        made.recording(self.path("tp.jprof"), made.record(made.COMM, b"app", pid=7, tid=7, time=1),
+                       *[made.record(made.SAMPLE, pid=7, tid=7, time=2 + i, address=0x1000)
+                         for i in range(5)])
+        self.jprof("report", "html", "tp.jprof", "-o", "tp.html")
+        page = self.page("tp.html")
+        self.assertEqual(page.header["kind"], "tprof")
+        self.check_tree(page)
+        self.assertEqual(sum(page.tree()["self"][0]), 5)
+        self.assertEqual(bytes(page.tree()["type"])[:4], b"PTMS")
+
+    def test_view_without_a_display_prints_the_place(self):
+        made.profile(self.path("shown.jprof"))
+        done = self.jprof("view", "shown.jprof")
+        place = re.match(r"jprof: view: (\S.*/shown\.html)\n", done.stderr)
+        self.assertTrue(place, done.stderr)
+        path = os.path.join(self.folder, place[1])
+        self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o77, 0)
+        shutil.rmtree(os.path.dirname(path))
+        self.assertIn("open this file in a browser", done.stderr)
+
+    def test_view_opens_the_browser_of_a_desktop(self):
+        made.profile(self.path("opened.jprof"))
+        tools = self.path("tools")
+        opener = made.write(tools, "xdg-open", b'#!/bin/sh\nprintf %s "$1" > "$OPENED"\n')
+        os.chmod(opener, 0o755)
+        self.jprof("view", "opened.jprof", DISPLAY=":9", OPENED=self.path("asked"),
+                   PATH=tools + ":" + self.env["PATH"])
+        with open(self.path("asked"), encoding="utf-8") as file:
+            path = file.read()
+        self.assertTrue(path.endswith("/opened.html"), path)
+        shutil.rmtree(os.path.dirname(path))
+
+    def test_wrong_use_is_named(self):
+        made.profile(self.path("a.jprof"))
+        for words, says in (
+                (("view", "nothing.jprof", "-o", "x.html"), "nothing.jprof"),
+                (("view", "a.jprof", "a.jprof", "a.jprof", "-o", "x.html"), "or two to compare"),
+                (("report", "html", "a.jprof", "-o", "missing/x.html"), "missing/x.html"),
+                (("report", "log-rt", "a.jprof", "-o", "x"), "-o is for report html")):
+            done = self.jprof(*words, status=2)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(says, done.stderr)
+        self.assertFalse(os.path.exists(self.path("x.html")))
+
+    def test_demo_in_chromium(self):
+        """A combined profile of the demo: totals against the report, then the page in Chromium."""
+        java = jvms.needed_jdks()[0].tool("java")
+        self.jprof("profile", "-o", "demo.jprof", "--", java, "-cp", JAR, "Demo")
+        self.jprof("view", "demo.jprof", "-o", "demo.html")
+        page = self.page("demo.html")
+        self.check_tree(page)
+        report = self.jprof("report", "combined", "demo.jprof", "--format", "json").stdout
+        rows = json.loads(report)["nodes"]
+        self.assertEqual(sum(page.tree()["calls"]), sum(row["calls"] or 0 for row in rows))
+        self.assertEqual(sum(page.tree()["self"][1]), sum(sum(row["samples"]) for row in rows))
+        self.browse("demo.html", "--expect-hottest", "compareTo")
+
+
+if __name__ == "__main__":
+    unittest.main()
