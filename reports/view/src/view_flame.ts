@@ -102,7 +102,9 @@ export class FlameView implements View {
     const { measure } = model;
     const width = measure.width(tree);
     const total = tree.sumOfRoots(width);
-    const value = formatValue(total, measure.unit, measure.whole);
+    // Widths are at least 0; the total that is named is that of the tables.
+    const named = measure.quantity >= 0 ? tree.sumOfRoots(tree.cum(measure.quantity)) : total;
+    const value = formatValue(named, measure.unit, measure.whole);
     const title = `all: ${value}${measure.unit ? "" : ` ${measure.label}`}` +
       (model.isFiltered ? ", filtered" : "");
     const scene: Scene = {

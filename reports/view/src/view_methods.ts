@@ -62,7 +62,7 @@ export class MethodsView implements View {
         key: "spread", title: "spread", width: "5.5em", value: spread,
         help: "How much self/call differs between contexts: standard deviation / mean",
         text: (id) => (Number.isFinite(spread[id]) ? spread[id]!.toFixed(2) : ""),
-        mark: (id) => (spread[id]! > 0.5 ? "strong" : ""),
+        mark: (id) => (spread[id]! > 1 ? "strong" : ""),
       });
     }
     this.columns.push({
