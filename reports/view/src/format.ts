@@ -50,7 +50,8 @@ export function upperArm(value: number, error: number, counted: boolean): number
 export function formatUncertain(value: number, error: number, unit: string, whole: boolean,
                                 counted: boolean): string {
   const half = upperArm(value, error, counted);
-  if (half > 0 && half > Math.abs(value)) {
+  const isNumberOfSamples = counted && whole;  // which is known, whatever it says of the whole
+  if (!isNumberOfSamples && half > 0 && half > Math.abs(value)) {
     return `<${formatValue(Math.max(value, 0) + half, unit, whole)}`;
   }
   return formatValue(value, unit, whole);
@@ -59,7 +60,8 @@ export function formatUncertain(value: number, error: number, unit: string, whol
 export function formatError(value: number, error: number, unit: string,
                             counted: boolean): string {
   const half = upperArm(value, error, counted);
-  return half > 0 && half <= Math.abs(value) ? formatValue(half, unit) : "";
+  const isNumberOfSamples = counted && (unit === "" || unit === "samples");
+  return half > 0 && (isNumberOfSamples || half <= Math.abs(value)) ? formatValue(half, unit) : "";
 }
 
 export function formatPercent(part: number, whole: number): string {

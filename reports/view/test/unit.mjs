@@ -406,6 +406,9 @@ test("numbers: units, separators, intervals", () => {
   // The score interval of one sample ends at 5.67 samples (Wilson), of 100 samples at 121.6.
   assert.equal(view.formatUncertain(10, 10, "ns", false, true), "<56.7 ns");
   assert.equal(view.formatUncertain(100, 10, "", true, true), "100");
+  // A number of samples is known, also where it says little.
+  assert.equal(view.formatUncertain(1, 1, "samples", true, true), "1");
+  assert.equal(view.formatError(1, 1, "samples", true), "4.67");
   assert.equal(view.formatError(100, 10, "", true), "21.6");
   assert.equal(view.formatPercent(1, 3), "33.3");
 });
