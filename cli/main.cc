@@ -54,8 +54,11 @@ constexpr Subcommand kSubcommands[] = {
      EventsCommand},
     {kMeasure, "metrics", "Lists what this machine can measure, and how to enable the rest",
      MetricsCommand},
-    {kRead, "report", "Prints a report of a profile: combined, log-rt, methods, scs or log-gen",
+    {kRead, "report",
+     "Prints a report of a profile: combined, log-rt, methods, scs, log-gen or html",
      ReportCommand},
+    {kRead, "view",
+     "Shows a profile as flame graph, trees and tables in the browser: one HTML file", ViewCommand},
     {kRead, "combine",
      "Makes one profile of a counted profile and sampled ones, as `jprof profile` does",
      CombineCommand},
@@ -63,8 +66,6 @@ constexpr Subcommand kSubcommands[] = {
      MergeCommand},
     {kRead, "compare", "Compares the flat and the contextual view of a profile, or two profiles",
      CompareCommand},
-    {kRead, "view",
-     "Shows a profile as flame graph, trees and tables in the browser: one HTML file", ViewCommand},
     {kRead, "export",
      "Writes a profile for other tools: pprof, callgrind, speedscope, Perfetto, SQLite, ...",
      ExportCommand},
@@ -108,7 +109,8 @@ int Main(int argc, char** argv) {
       "  jprof doctor                           what works on this machine, and what is missing\n"
       "  jprof calibrate                        once for each JVM\n"
       "  jprof profile -- java -jar app.jar     exact calls and production times of a program\n"
-      "  jprof report app.jprof                 its report again");
+      "  jprof report app.jprof                 its report again\n"
+      "  jprof view app.jprof                   as flame graph and tables, in the browser");
   int exit_code = 0;
   const Command command = TakeCommand(argc, argv);
   AddSubcommands(app, command, exit_code);

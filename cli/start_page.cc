@@ -29,7 +29,7 @@ std::string Situation(const StartFacts& facts) {
   if (facts.tables == 0)
     text += "No calibration table yet: run jprof calibrate, or jprof profile, which needs none\n";
   if (!facts.profile.empty())
-    text += fmt::format("Newest profile here: jprof report {}\n", facts.profile);
+    text += fmt::format("Newest profile here: jprof report {0}, jprof view {0}\n", facts.profile);
   return text;
 }
 

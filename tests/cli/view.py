@@ -90,12 +90,14 @@ class View(unittest.TestCase):
 
     def browse(self, name, *more):
         """The page in Chromium, used as a person does."""
+        shots = os.path.join(os.path.dirname(NPM), "screenshots")  # kept, to be looked at
+        shutil.rmtree(shots, ignore_errors=True)
         done = child.run([NODE, os.path.join(NPM, "test", "browser.mjs"), self.path(name),
-                          "--screenshots", self.path("screenshots"), *more], 240)
+                          "--screenshots", shots, *more], 240)
         if done.returncode == 77:
             self.skipTest(done.stdout + done.stderr)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreater(len(os.listdir(self.path("screenshots"))), 10)
+        self.assertGreater(len(os.listdir(shots)), 10)
 
     def test_a_tree_has_what_the_report_has(self):
         made.profile(self.path("tree.jprof"))
