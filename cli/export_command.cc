@@ -11,6 +11,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/export_source.h"
+#include "cli/output_file.h"
 #include "cli/usage_error.h"
 #include "common/errno_text.h"
 #include "profile/reader_text.h"
@@ -85,27 +86,6 @@ Result<void> WriteNewFile(const std::string& path, const reports::ExportFormat& 
   return WriteTo(file.get(), format, input);
 }
 
-// A file is complete or it is as it was. What is no file (a pipe, a device) is written directly.
-Result<void> WriteAt(const std::string& path, const reports::ExportFormat& format,
-                     reports::ExportInput& input) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status))
-    return WrongUse("{} is a directory; name a file in it with -o", path);
-  const bool replace = !fs::exists(status) || fs::is_regular_file(status);
-  if (!replace) return WriteNewFile(path, format, input);
-  const std::string part = fmt::format("{}.{}.part", path, getpid());
-  fs::remove(part, error);
-  auto written = WriteNewFile(part, format, input);
-  if (written) {
-    fs::rename(part, path, error);
-    if (error)
-      written = Fail("cannot write {}: {}; choose another file with -o", path, error.message());
-  }
-  if (!written) fs::remove(part, error);
-  return written;
-}
-
 // The command that opens the file.
 std::string OpenCommand(const reports::ExportFormat& format, const std::string& path) {
   std::string command = format.open;
@@ -127,7 +107,9 @@ Result<void> Run(const ExportArguments& arguments) {
   if (arguments.out == "-") return WriteTo(stdout, **format, input);
   const std::string path =
       arguments.out.empty() ? input.name + (*format)->extension : arguments.out;
-  if (auto written = WriteAt(path, **format, input); !written) return written;
+  auto written = WriteOutputFile(
+      path, [&](const std::string& place) { return WriteNewFile(place, **format, input); });
+  if (!written) return written;
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error) return {};  // a pipe or a device

@@ -98,6 +98,12 @@ void PrintOutcome(const MergeArguments& arguments, const profile::MergedMeta& me
   PrintError(fmt::format("its report: jprof report {}", record::DisplayPath(arguments.out)));
 }
 
+Result<profile::MergedMeta> MergeWithProgress(profile::MergeOptions options) {
+  MergeProgress progress(options.inputs.size());
+  options.progress = [&](size_t done) { progress.Show(done); };
+  return profile::Merge(options);
+}
+
 Result<void> MergeProfiles(const MergeArguments& arguments) {
   if (arguments.out.empty()) {
     return WrongUse("-o is required: jprof merge {}... -o OUT",
@@ -112,13 +118,11 @@ Result<void> MergeProfiles(const MergeArguments& arguments) {
                                    .threads = *threads,
                                    .progress = {},
                                    .make_room = {}};
-  MergeProgress progress(options.inputs.size());
-  options.progress = [&](size_t done) { progress.Show(done); };
   options.make_room = [&]() -> Result<void> {
     const auto room = record::PreparePlace(arguments.out, arguments.force);
     return room ? Result<void>() : std::unexpected(room.error());
   };
-  const auto merged = profile::Merge(options);
+  const auto merged = MergeWithProgress(options);
   if (!merged) return std::unexpected(merged.error());
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   PrintOutcome(arguments, *merged, taken.count());

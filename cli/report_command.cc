@@ -82,6 +82,8 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
 
 // The HTML view as a file.
 Result<void> PrintHtmlView(ReportArguments& arguments) {
+  if (!arguments.refit.empty())
+    return WrongUse("report html does not take --refit; use it with report log-rt or methods");
   if (arguments.directory.empty()) {
     const auto newest = NewestProfile(/*combined=*/true);
     if (!newest) return std::unexpected(newest.error());
@@ -158,9 +160,10 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
 
 Result<void> Run(ReportArguments arguments) {
   std::error_code error;
-  if (arguments.report == "tprof") return PrintRecording(arguments);
+  if (!arguments.out.empty() && arguments.report != "html")
+    return WrongUse("-o is for report html; others print to stdout");
   if (arguments.report == "html") return PrintHtmlView(arguments);
-  if (!arguments.out.empty()) return WrongUse("-o is for report html; others print to stdout");
+  if (arguments.report == "tprof") return PrintRecording(arguments);
   if (arguments.directory.empty() &&
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");

@@ -32,9 +32,11 @@ struct ViewArguments {
 // A file in a new temporary directory that only this user can read.
 Result<std::string> TemporaryPlace(const std::string& name) {
   std::error_code error;
-  std::string directory = (fs::temp_directory_path(error) / "jprof-view-XXXXXX").string();
-  if (error || mkdtemp(directory.data()) == nullptr)
-    return Fail("cannot make a temporary directory: {}; choose a file with -o", ErrnoText());
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return Fail("no temporary directory: {}; choose a file with -o", error.message());
+  std::string directory = (base / "jprof-view-XXXXXX").string();
+  if (mkdtemp(directory.data()) == nullptr)
+    return Fail("cannot make {}: {}; choose a file with -o", directory, ErrnoText());
   return (fs::path(directory) / name).string();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/output_file.h"
 #include "common/errno_text.h"
 #include "profile/reader_text.h"
 #include "profile/recording_meta.h"
@@ -29,19 +30,33 @@ Result<void> PrintTo(std::FILE* file, const Print& print) {
   return out.Finish();
 }
 
-// Prints what can be opened; opens `out` only after that.
-Result<void> WriteTo(const std::string& path, const Print& print) {
-  if (path == "-") {
-    if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
-    return PrintTo(stdout, print);
-  }
+Result<void> WriteNewFile(const std::string& path, const Print& print) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
   if (!file) return WrongUse("cannot write {}: {}; choose another file with -o", path, ErrnoText());
   Result<void> printed = PrintTo(file.get(), print);
   if (std::fclose(file.release()) != 0 && printed)
     printed = Fail("cannot write {}: {}", path, ErrnoText());
-  if (!printed) unlink(path.c_str());
   return printed;
+}
+
+// Prints what has been opened.
+Result<void> WriteTo(const std::string& path, const Print& print) {
+  if (path != "-")
+    return WriteOutputFile(path,
+                           [&](const std::string& place) { return WriteNewFile(place, print); });
+  if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
+  return PrintTo(stdout, print);
+}
+
+// An output in the directory of a profile could replace one of its files.
+Result<void> CheckOutside(const std::vector<std::string>& named, const std::string& out) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(fs::absolute(out), error).parent_path();
+  for (const std::string& profile : named) {
+    if (fs::equivalent(folder, profile, error))
+      return WrongUse("{} is inside the profile {}; choose another file with -o", out, profile);
+  }
+  return {};
 }
 
 Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
@@ -79,6 +94,7 @@ Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& 
 
 Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
                        const std::string& out) {
+  if (auto outside = CheckOutside(named, out); !outside) return outside;
   if (named.size() > 2) return WrongUse("one profile, or two to compare; not {}", named.size());
   return named.size() == 2 ? WriteTwo(named, table, out) : WriteOne(named.front(), table, out);
 }

@@ -11,6 +11,9 @@ std::string_view Unnumbered(std::string_view class_name) {
       class_name = class_name.substr(0, at);
     }
   }
+  const bool generated = class_name.find("reflect/Generated") != std::string_view::npos ||
+                         class_name.find("$Proxy") != std::string_view::npos;
+  if (!generated) return class_name;
   for (const std::string_view numbered : {"Accessor", "$Proxy"}) {
     const size_t at = class_name.rfind(numbered);
     if (at == std::string_view::npos) continue;

@@ -37,16 +37,25 @@ uint64_t CallsOf(const CallTree& tree) {
   return calls;
 }
 
-MergedInput Describe(const Reader& reader, const CallTree& tree) {
+MergedInput Describe(Reader& reader, const CallTree& tree) {
   const Meta& meta = reader.meta();
-  return {.path = reader.directory(),
-          .command = meta.command,
-          .pid = meta.pid,
-          .start = meta.start,
-          .finished = reader.header().finished != 0,
-          .cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9,
-          .calls = CallsOf(tree),
-          .damages = reader.damages().Lines()};
+  const auto merged = ReadMerged(reader);
+  MergedInput described = {.path = reader.directory(),
+                           .command = meta.command,
+                           .pid = meta.pid,
+                           .start = meta.start,
+                           .finished = reader.header().finished != 0,
+                           .cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9,
+                           .calls = CallsOf(tree),
+                           .damages = reader.damages().Lines()};
+  if (!merged) return described;
+  // Of a profile that was merged itself: what its inputs lacked.
+  for (const MergedInput& input : merged->inputs) {
+    described.finished &= input.finished;
+    for (const std::string& damage : input.damages)
+      described.damages.push_back(fmt::format("{}: {}", input.path, damage));
+  }
+  return described;
 }
 
 // The directory that the profile is written to before it is renamed. It is removed unless it was.
@@ -68,7 +77,8 @@ class NewProfile {
   Result<void> Make() {
     made_ = mkdir(directory_.c_str(), 0755) == 0;
     if (made_) return {};
-    return WrongUse("cannot write {}: {}", output_, ErrnoText());
+    return WrongUse("cannot make the directory {}, in which {} is written: {}", directory_, output_,
+                    ErrnoText());
   }
   Result<void> Rename() {
     if (std::rename(directory_.c_str(), output_.c_str()) != 0) {
@@ -90,8 +100,10 @@ Meta MetaOf(const std::vector<Reader>& readers) {
   for (const Reader& reader : readers) {
     const Meta& other = reader.meta();
     if (other.pid != meta.pid) meta.pid = 0;
+    if (other.command != meta.command) meta.command.clear();
     if (other.cwd != meta.cwd) meta.cwd.clear();
-    if (!other.start.empty()) meta.start = std::min(meta.start, other.start);
+    if (meta.start.empty() || (!other.start.empty() && other.start < meta.start))
+      meta.start = other.start;
     if (other.jvm != meta.jvm) meta.jvm = {};
     if (other.machine != meta.machine) meta.machine = {};
     meta.options.fold_recursion |= other.options.fold_recursion;
@@ -137,7 +149,9 @@ std::string CalibrationOf(const std::vector<Reader>& readers, MergedMeta& merged
     return "";
   }
   if (tables.size() > 1) {
-    merged.notices.push_back("the profiles have different calibration tables: none is used");
+    meta.fingerprint.clear();
+    merged.notices.push_back(
+        "the profiles have different calibration tables: none is used, so values are raw");
     return "";
   }
   return tables.empty() ? "" : *tables.begin();

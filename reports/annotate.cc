@@ -157,10 +157,8 @@ Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::s
   return {};
 }
 
-Result<void> AnnotateHottest(
-    Recording& recording, const TickTable& table, size_t most,
-    const std::function<void(const std::string& module, const std::string& symbol,
-                             const std::string& text)>& visit) {
+Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
+                             const std::function<void(const AnnotatedSymbol& symbol)>& visit) {
   const Disassembler disassembler;
   if (!disassembler.usable()) return Fail("Capstone cannot read this architecture's code");
   std::vector<Symbol> symbols = SymbolsWith(recording, table, "");
@@ -176,7 +174,7 @@ Result<void> AnnotateHottest(
     std::fclose(file);
     const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
     if (!written) return written;
-    visit(table.names[symbol.module], table.names[symbol.name], {text, size});
+    visit({symbol.pid, symbol.module, symbol.name, {text, size}});
   }
   return {};
 }

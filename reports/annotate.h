@@ -8,11 +8,16 @@
 
 namespace jprof::reports {
 
-// Calls `visit` for each of the `most` symbols with the most ticks. Code at one address: a method
-// that was compiled twice is visited twice. Error: Capstone cannot read this machine's code.
-Result<void> AnnotateHottest(
-    Recording& recording, const TickTable& table, size_t most,
-    const std::function<void(const std::string& module, const std::string& symbol,
-                             const std::string& text)>& visit);
+// Code at one address: a method that was compiled twice has two.
+struct AnnotatedSymbol {
+  uint32_t pid = 0;               // the process; a2n::kKernel: of the kernel
+  uint32_t module = 0, name = 0;  // in TickTable::names
+  std::string text;
+};
+
+// Calls `visit` for each of the `most` symbols with the most ticks. Error: Capstone cannot read
+// this machine's code.
+Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
+                             const std::function<void(const AnnotatedSymbol& symbol)>& visit);
 
 }  // namespace jprof::reports

@@ -64,6 +64,11 @@ void DescribeRun(const Source& source, ViewData& data) {
     data.Fact("merged", fmt::format("{} profiles; threads: {}", source.merged->inputs.size(),
                                     source.merged->threads));
     for (const std::string& notice : source.merged->notices) data.Note(notice);
+    for (const profile::MergedInput& input : source.merged->inputs) {
+      for (const std::string& damage : input.damages)
+        data.Loss(fmt::format("{}: damaged: {}", input.path, damage));
+      if (!input.finished) data.Note(input.path + ": not finished: it was running, or was killed");
+    }
   }
   for (const profile::Loss& loss : profile::Losses(reader))
     if (loss.count > 0) data.Loss(fmt::format("{} {}", loss.count, loss.says));

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <map>
 #include <ranges>
+#include <tuple>
 
 #include "profile/reader_text.h"
 #include "reports/annotate.h"
@@ -13,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kAnnotated = 40;  // of the hottest symbols
+constexpr size_t kAnnotated = 40;         // of the hottest symbols
+constexpr size_t kLongestText = 1 << 20;  // bytes of one
 
 class TickTree {
  public:
@@ -23,20 +25,17 @@ class TickTree {
     uint32_t row = Child(kNoRow, names.Of(table_.names[tick.process]), 'P');
     row = Child(row, names.Of(table_.names[tick.thread]), 'T');
     row = Child(row, names.Of(table_.names[tick.module]), 'M');
+    const size_t before = tree.parent.size();
     row = Child(row, names.Of(table_.names[tick.symbol]), 'S');
-    symbols_[{table_.names[tick.module], table_.names[tick.symbol]}].push_back(row);
+    if (tree.parent.size() > before) symbols_[{tick.pid, tick.module, tick.symbol}].push_back(row);
     if (const std::string line = LineOf(tick); !line.empty()) row = Child(row, names.Of(line), 'L');
     ++tree.self[0][row];
   }
 
-  // The rows of a symbol, each once, by module and symbol.
-  std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> SymbolRows() const {
-    auto rows = symbols_;
-    for (auto& [symbol, places] : rows) {
-      std::ranges::sort(places);
-      places.erase(std::ranges::unique(places).begin(), places.end());
-    }
-    return rows;
+  // The rows of a symbol; null: it has none.
+  const std::vector<uint32_t>* RowsOf(const AnnotatedSymbol& symbol) const {
+    const auto found = symbols_.find({symbol.pid, symbol.module, symbol.name});
+    return found == symbols_.end() ? nullptr : &found->second;
   }
 
   ViewNames names;
@@ -61,26 +60,34 @@ class TickTree {
   Recording& recording_;
   const TickTable& table_;
   std::map<std::tuple<uint32_t, uint32_t, char>, uint32_t> children_;
-  std::map<std::pair<std::string, std::string>, std::vector<uint32_t>> symbols_;
+  // By process, module and name.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>> symbols_;
 };
 
-// JSON: the instructions of a symbol by the rows of the symbol.
-Result<std::string> AnnotationsOf(Recording& recording, const TickTable& table,
-                                  const TickTree& ticks) {
-  const auto rows = ticks.SymbolRows();
-  json annotations = json::object();
-  const auto annotated = AnnotateHottest(
-      recording, table, kAnnotated,
-      [&](const std::string& module, const std::string& symbol, const std::string& text) {
-        const auto found = rows.find({module, symbol});
-        if (found == rows.end()) return;
-        for (const uint32_t row : found->second) {
-          json& entry = annotations[std::to_string(row)];
-          entry = (entry.is_string() ? entry.get<std::string>() : "") + text;
+// JSON: the instructions of the hottest symbols, each text once, and the number of the text by row.
+// A row whose symbol was compiled several times has the texts joined.
+std::string AnnotationsOf(Recording& recording, const TickTable& table, const TickTree& ticks,
+                          ViewData& data) {
+  json rows = json::object();
+  std::vector<std::string> texts;
+  const auto annotated =
+      AnnotateHottest(recording, table, kAnnotated, [&](const AnnotatedSymbol& symbol) {
+        const std::vector<uint32_t>* places = ticks.RowsOf(symbol);
+        if (places == nullptr) return;
+        const std::string text = symbol.text.size() <= kLongestText
+                                     ? symbol.text
+                                     : symbol.text.substr(0, kLongestText) + "\n(cut off)\n";
+        const json known = rows.value(std::to_string(places->front()), json());
+        if (known.is_number()) {
+          texts[known.get<size_t>()] += text;
+          return;
         }
+        for (const uint32_t row : *places) rows[std::to_string(row)] = texts.size();
+        texts.push_back(text);
       });
-  if (!annotated) return std::unexpected(annotated.error());
-  return annotations.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!annotated) data.Note("no instructions: " + annotated.error().message);
+  return json({{"rows", rows}, {"texts", texts}})
+      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 void DescribeRecording(const Recording& recording, const TickTable& table, ViewData& data) {
@@ -92,8 +99,15 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
     label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     data.Fact(label, text.substr(colon + 2));
   }
+  const double seconds =
+      static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
+  data.Fact("recorded",
+            fmt::format("{:.2f} s on {} processors", seconds, recording.log.header().cpus));
   data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
-  for (const std::string& note : recording.notes) data.Note(note);
+  if (recording.log.lost() > 0) data.Loss(fmt::format("{} samples lost", recording.log.lost()));
+  for (const std::string& damage : recording.log.damages()) data.Loss("damaged: " + damage);
+  for (const std::string& note : recording.notes)
+    note.starts_with("damaged") ? data.Loss(note) : data.Note(note);
   for (const std::string& complaint : table.complaints) data.Note(complaint);
   if (table.unresolved > 0) {
     data.Note(fmt::format("{} of {} samples are in no known symbol", table.unresolved,
@@ -105,16 +119,16 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
 
 Result<void> PrintView(Recording& recording, std::string_view title, Output& out) {
   const TickTable table = NameTicks(recording);
+  if (table.ticks.empty()) return WrongUse("{}: no samples were taken: nothing to show", title);
   ViewData data("tprof", title);
   DescribeRecording(recording, table, data);
   TickTree ticks(recording, table);
   for (const Tick& tick : table.ticks) ticks.Add(tick);
-  const auto annotations = AnnotationsOf(recording, table, ticks);
-  if (!annotations) return std::unexpected(annotations.error());
+  const std::string annotations = AnnotationsOf(recording, table, ticks, data);
   data["metrics"].push_back({{"name", "samples"}, {"unit", "samples"}, {"kind", "samples"}});
   data["trees"].push_back(Describe(ticks.tree, "", data));
   data["methods"] = data.AddNames(ticks.names.all());
-  data["annotations"] = data.AddText(*annotations);
+  data["annotations"] = data.AddText(annotations);
   return data.Print(out);
 }
 

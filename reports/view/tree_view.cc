@@ -1,5 +1,6 @@
 // The view of one profile's call tree, and of two.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "reports/compare.h"
@@ -60,11 +61,47 @@ void DescribeSide(const Side& side, const char* label, ViewData& data) {
   for (const std::string& note : side.notes) data.Loss(fmt::format("{}: {}", label, note));
 }
 
+// Errors of sampled values add up as squares, those of measured values linearly: the page tells
+// them apart by `period` and `calibrated` (docs/VIEW.md).
+json DescribeMetricOf(const Side& side) {
+  const bool is_time = side.unit == "ns";
+  json metric = {{"name", side.metric},
+                 {"unit", side.unit},
+                 {"kind", is_time ? "time" : "count"},
+                 {"has_error", true}};
+  if (!side.sampled) {
+    metric["calibrated"] = true;
+  } else if (is_time) {
+    metric["period"] = 1;
+    metric["period_unit"] = "ns";
+  } else {
+    metric["kind"] = side.unit == "samples" ? "samples" : "weighted";
+  }
+  return metric;
+}
+
+// Values are compared, not shares: both must be in one unit.
+Result<Comparison> CompareValues(Source& before, Source& after) {
+  const auto shares = CompareTwo(before, after, {});
+  if (!shares) return std::unexpected(shares.error());
+  const std::array<Side, 2>& sides = shares->sides;
+  if (sides[0].unit != sides[1].unit) {
+    return WrongUse(
+        "{} is in {} and {} in {}: a view of two profiles needs one unit; compare their shares "
+        "with: jprof compare {} {}",
+        sides[0].directory, sides[0].unit, sides[1].directory, sides[1].unit, sides[0].directory,
+        sides[1].directory);
+  }
+  return CompareTwo(before, after, {.absolute = true});
+}
+
 }  // namespace
 
 Result<void> PrintView(Source& source, Output& out) {
   Result<Forest> forest = LoadForest(source, {});
   if (!forest) return std::unexpected(forest.error());
+  if (forest->rows.rows.empty())
+    return WrongUse("{}: no thread was recorded: nothing to show", source.reader.directory());
   ViewData data("tree", source.reader.directory());
   DescribeRun(source, data);
   DescribeUncertainty(source, *forest, data);
@@ -81,9 +118,8 @@ Result<void> PrintView(Source& source, Output& out) {
 }
 
 Result<void> PrintView(Source& before, Source& after, Output& out) {
-  const auto comparison = CompareTwo(before, after, {.absolute = true});
+  const auto comparison = CompareValues(before, after);
   if (!comparison) return std::unexpected(comparison.error());
-  const Side& side = comparison->sides[0];
   ViewData data("compare",
                 fmt::format("{} and {}", before.reader.directory(), after.reader.directory()));
   DescribeSide(comparison->sides[0], "old", data);
@@ -101,13 +137,10 @@ Result<void> PrintView(Source& before, Source& after, Output& out) {
       first.AddRow(contexts[i].parent, place[contexts[i].name], ' ');
     }
   }
-  data["metrics"].push_back({{"name", side.metric},
-                             {"unit", side.unit},
-                             {"kind", side.unit == "ns" ? "time" : "count"},
-                             {"has_error", true}});
+  for (const Side& one : comparison->sides) data["metrics"].push_back(DescribeMetricOf(one));
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(first, "old", data));
-  data["trees"].push_back(Describe(SideOf(comparison->tree, 1), "new", data));
+  data["trees"].push_back(Describe(SideOf(comparison->tree, 1), "new", data, 1));
   data["methods"] = data.AddNames(names.all());
   return data.Print(out);
 }

@@ -183,7 +183,7 @@ uint32_t ViewTree::AddRow(uint32_t row_parent, uint32_t row_method, char row_typ
   return static_cast<uint32_t>(parent.size() - 1);
 }
 
-json Describe(const ViewTree& tree, std::string_view name, ViewData& data) {
+json Describe(const ViewTree& tree, std::string_view name, ViewData& data, size_t first_metric) {
   json columns;
   if (!tree.parent.empty()) columns["parent"] = data.Add(std::span(tree.parent));
   if (!tree.method.empty()) columns["method"] = data.Add(std::span(tree.method));
@@ -197,7 +197,7 @@ json Describe(const ViewTree& tree, std::string_view name, ViewData& data) {
     columns["error"].push_back(tree.error[m].empty() ? json() : data.Add(std::span(tree.error[m])));
   }
   std::vector<size_t> metrics(tree.self.size());
-  std::iota(metrics.begin(), metrics.end(), size_t{0});
+  std::iota(metrics.begin(), metrics.end(), first_metric);
   const size_t rows = tree.self.empty() ? tree.parent.size() : tree.self[0].size();
   return {{"name", name},
           {"rows", rows},

@@ -76,7 +76,9 @@ struct ViewTree {
   uint32_t AddRow(uint32_t row_parent, uint32_t row_method, char row_type);
 };
 
-// The tree's description, for the header's member "trees".
-nlohmann::json Describe(const ViewTree& tree, std::string_view name, ViewData& data);
+// The tree's description, for the header's member "trees". Its metrics are those of the header from
+// `first_metric` on.
+nlohmann::json Describe(const ViewTree& tree, std::string_view name, ViewData& data,
+                        size_t first_metric = 0);
 
 }  // namespace jprof::reports

@@ -34,34 +34,42 @@ export function formatValue(value: number, unit: string, whole = false): string 
   return significant(value);
 }
 
-/** Twice the usual interval: 95 % lie within 1.96 standard deviations. */
+/** In standard deviations: half of a 95 % interval of a normal distribution. */
 export const INTERVAL = 1.96;
 
-/** From the value to the upper end of its 95 % interval. `counted`: the value is a sum of samples,
- * and the interval is the score interval of their number, which is right for few, too. */
-export function upperArm(value: number, error: number, counted: boolean): number {
-  if (!counted || !(value > 0)) return INTERVAL * error;
-  const perSample = error * error / value;
-  const shift = perSample * INTERVAL * INTERVAL / 2;
-  return shift + Math.sqrt(INTERVAL * INTERVAL * error * error + shift * shift);
+interface Uncertainty {
+  half: number;     // of the 95 % interval
+  upper: number;    // its upper end
+  isVague: boolean; // too wide for a number: `<X` is printed
 }
 
-/** A value with its error: `<X` where the interval is wider than the value (docs/REPORTS.md). */
+/** As the text reports compute it (docs/REPORTS.md). `counted`: the value is a sum of samples, and
+ * the interval is the score interval of their number, which is right for few, too. */
+export function uncertaintyOf(value: number, error: number, counted: boolean): Uncertainty {
+  const perSample = counted && value > 0 ? error * error / value : 0;
+  const shift = perSample * INTERVAL * INTERVAL / 2;
+  const half = Math.hypot(INTERVAL * error, shift);
+  const isVague = half > 0 && (counted ? half > value : 2 * half > value);
+  return { half, upper: Math.max(value, 0) + shift + half, isVague };
+}
+
+/** Whether the value is a number of samples: it is known, whatever it says of the whole. */
+function isNumberOfSamples(unit: string, counted: boolean): boolean {
+  return counted && (unit === "" || unit === "samples");
+}
+
+/** A value with its error: `<X` where the interval is too wide for a number. */
 export function formatUncertain(value: number, error: number, unit: string, whole: boolean,
                                 counted: boolean): string {
-  const half = upperArm(value, error, counted);
-  const isNumberOfSamples = counted && whole;  // which is known, whatever it says of the whole
-  if (!isNumberOfSamples && half > 0 && half > Math.abs(value)) {
-    return `<${formatValue(Math.max(value, 0) + half, unit, whole)}`;
-  }
+  const { upper, isVague } = uncertaintyOf(value, error, counted);
+  if (isVague && !isNumberOfSamples(unit, counted)) return `<${formatValue(upper, unit, whole)}`;
   return formatValue(value, unit, whole);
 }
 
 export function formatError(value: number, error: number, unit: string,
                             counted: boolean): string {
-  const half = upperArm(value, error, counted);
-  const isNumberOfSamples = counted && (unit === "" || unit === "samples");
-  return half > 0 && (isNumberOfSamples || half <= Math.abs(value)) ? formatValue(half, unit) : "";
+  const { half, isVague } = uncertaintyOf(value, error, counted);
+  return half > 0 && (!isVague || isNumberOfSamples(unit, counted)) ? formatValue(half, unit) : "";
 }
 
 export function formatPercent(part: number, whole: number): string {

@@ -47,8 +47,8 @@ export function fromLink(hash: string, names: Names): State {
     else if (key.startsWith(FILTER)) state.filters.push([key.slice(FILTER.length), value]);
     else if (key === "method") state.method = indexOf(value);
     else if (key === "marked" && indexOf(value) >= 0) state.marked.push(indexOf(value));
-    else if (key in ENUMS) setEnum(state, key as keyof typeof ENUMS, value);
-    else if (key in INITIAL) setPlain(state, key as keyof State, value);
+    else if (Object.hasOwn(ENUMS, key)) setEnum(state, key as keyof typeof ENUMS, value);
+    else if (Object.hasOwn(INITIAL, key)) setPlain(state, key as keyof State, value);
   }
   return state;
 }
@@ -60,7 +60,7 @@ function setEnum(state: State, key: keyof typeof ENUMS, value: string): void {
 function setPlain(state: State, key: keyof State, value: string): void {
   const initial = INITIAL[key];
   if (typeof initial === "boolean") Object.assign(state, { [key]: value === "true" });
-  else if (typeof initial === "number" && Number.isFinite(Number(value)) && value !== "") {
+  else if (typeof initial === "number" && Number.isInteger(Number(value)) && value !== "") {
     Object.assign(state, { [key]: Number(value) });
   } else if (typeof initial === "string") Object.assign(state, { [key]: value });
 }

@@ -21,6 +21,12 @@ export interface Problems {
   metrics: string[];   // of computed metrics that links contain
 }
 
+/** Texts, and the number of its text for each row that has one. */
+interface Annotations {
+  rows: Record<string, number>;
+  texts: string[];
+}
+
 export class Model {
   readonly header: Header;
   readonly names: Names;
@@ -174,10 +180,17 @@ export class Model {
     });
   }
 
-  get annotations(): Record<string, string> {
+  /** The instructions of a row's symbol; undefined: there are none. Rows are those of the file. */
+  instructionsOf(row: number): string | undefined {
+    const { rows, texts } = this.annotations;
+    const number = this.state.merge ? undefined : rows[row];
+    return number === undefined ? undefined : texts[number];
+  }
+  private get annotations(): Annotations {
     return this.memo("annotations", [], () => {
       const { annotations } = this.header;
-      return annotations ? JSON.parse(this.file.text(annotations)) as Record<string, string> : {};
+      return annotations ? JSON.parse(this.file.text(annotations)) as Annotations
+                         : { rows: {}, texts: [] };
     });
   }
 

@@ -53,7 +53,7 @@ export class Tree implements Amounts {
   private cums: Float64Array[] = [];
   private cumErrors: Float64Array[] = [];
   private childrenMade: Children | null = null;
-  private depthMade: Uint16Array | null = null;
+  private depthMade: Uint32Array | null = null;
   private codeMade: Uint32Array | null = null;
   private outermostMade: Uint8Array | null = null;
 
@@ -125,9 +125,9 @@ export class Tree implements Amounts {
   }
 
   /** 0 for a root. */
-  get depth(): Uint16Array {
+  get depth(): Uint32Array {
     if (this.depthMade) return this.depthMade;
-    const depth = new Uint16Array(this.length);
+    const depth = new Uint32Array(this.length);
     for (let row = 0; row < this.length; ++row) {
       const above = this.parent[row]!;
       if (above !== NO_ROW) depth[row] = depth[above]! + 1;

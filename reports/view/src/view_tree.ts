@@ -220,11 +220,11 @@ export class TreeView implements View {
 
   /** The instructions of a symbol of tprof. */
   private annotate(row: number): void {
-    const { annotations } = this.context.model.header;
-    if (!annotations) return;
-    const all = this.context.model.annotations;
+    const { model } = this.context;
+    if (!model.header.annotations) return;
     const above = row >= 0 ? this.tree.parent[row]! : NO_ROW;
-    const text = all[row] ?? (above !== NO_ROW ? all[above] : undefined);
+    const text = model.instructionsOf(row) ??
+      (above !== NO_ROW ? model.instructionsOf(above) : undefined);
     this.listing.hidden = text === undefined;
     this.listing.textContent = text ?? "";
   }

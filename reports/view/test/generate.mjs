@@ -91,7 +91,7 @@ export function makeTree(rows, next, methods, threads) {
 export function makeTicks(next) {
   const names = [];
   const [parent, method, type, self] = [[], [], [], []];
-  const annotations = {};
+  const annotations = { rows: {}, texts: [] };
   const add = (above, name, letter, ticks) => {
     let id = names.indexOf(name);
     if (id < 0) id = names.push(name) - 1;
@@ -112,9 +112,10 @@ export function makeTicks(next) {
           for (let l = 0; l < 3; ++l) {
             add(symbol, `file_${s}.c:${10 + l}`, "L", Math.floor(300 * next() ** 3));
           }
-          annotations[symbol] = `; ${module}.symbol_${s}\n` + Array.from({ length: 12 }, (_, i) =>
+          annotations.rows[symbol] = annotations.texts.length;
+          annotations.texts.push(`; ${module}.symbol_${s}\n` + Array.from({ length: 12 }, (_, i) =>
             `${String(Math.floor(40 * next())).padStart(6)}  ${(0x1f40 + 4 * i).toString(16)}` +
-            `:  mov    0x${(8 * i).toString(16)}(%rdi),%rax`).join("\n");
+            `:  mov    0x${(8 * i).toString(16)}(%rdi),%rax`).join("\n"));
         }
       }
     }
