@@ -149,9 +149,9 @@ std::string CalibrationOf(const std::vector<Reader>& readers, MergedMeta& merged
     return "";
   }
   if (tables.size() > 1) {
-    meta.fingerprint.clear();
     merged.notices.push_back(
-        "the profiles have different calibration tables: none is used, so values are raw");
+        "the profiles have different calibration tables: instead of these, reports use this "
+        "user's table that fits, if there is one");
     return "";
   }
   return tables.empty() ? "" : *tables.begin();

@@ -57,10 +57,15 @@ function setEnum(state: State, key: keyof typeof ENUMS, value: string): void {
   if ((ENUMS[key] as readonly string[]).includes(value)) Object.assign(state, { [key]: value });
 }
 
+/** Rows are whole numbers: walks up the tree begin at them. */
+function isNumberFor(key: keyof State, value: number): boolean {
+  return key === "row" || key === "zoom" ? Number.isInteger(value) : Number.isFinite(value);
+}
+
 function setPlain(state: State, key: keyof State, value: string): void {
   const initial = INITIAL[key];
   if (typeof initial === "boolean") Object.assign(state, { [key]: value === "true" });
-  else if (typeof initial === "number" && Number.isInteger(Number(value)) && value !== "") {
+  else if (typeof initial === "number" && isNumberFor(key, Number(value)) && value !== "") {
     Object.assign(state, { [key]: Number(value) });
   } else if (typeof initial === "string") Object.assign(state, { [key]: value });
 }

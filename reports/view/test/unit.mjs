@@ -409,7 +409,7 @@ test("numbers: units, separators, intervals", () => {
   // from 82.2 to 121.6.
   assert.equal(view.formatUncertain(10, 10, "ns", false, true), "<56.7 ns");
   assert.equal(view.formatUncertain(50, Math.sqrt(5) * 10, "ns", false, true), "50.0 ns");
-  assert.equal(view.formatError(50, Math.sqrt(5) * 10, "ns", true), "47.8 ns");
+  assert.equal(view.formatError(50, Math.sqrt(5) * 10, "ns", true), "47.9 ns");
   assert.equal(view.formatUncertain(100, 10, "", true, true), "100");
   assert.equal(view.formatError(100, 10, "", true), "19.7");
   // A number of samples is known, also where it says little.
