@@ -10,6 +10,7 @@
 #include "cli/usage_error.h"
 #include "profile/merge.h"
 #include "profile/reader_text.h"
+#include "record/interruption.h"
 #include "record/profile_place.h"
 #include "record/recording_summary.h"
 
@@ -99,6 +100,8 @@ void PrintOutcome(const MergeArguments& arguments, const profile::MergedMeta& me
 }
 
 Result<profile::MergedMeta> MergeWithProgress(profile::MergeOptions options) {
+  const record::Interruption guard;  // a signal must not leave half a profile behind
+  options.interrupted = [] { return record::Interruption::Number() != 0; };
   MergeProgress progress(options.inputs.size());
   options.progress = [&](size_t done) { progress.Show(done); };
   return profile::Merge(options);
@@ -117,6 +120,7 @@ Result<void> MergeProfiles(const MergeArguments& arguments) {
                                    .output = arguments.out,
                                    .threads = *threads,
                                    .progress = {},
+                                   .interrupted = {},
                                    .make_room = {}};
   options.make_room = [&]() -> Result<void> {
     const auto room = record::PreparePlace(arguments.out, arguments.force);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -44,20 +45,36 @@ bool HasDisplay() {
   return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
 }
 
-// Whether xdg-open was started and reported success.
+// Waits until the opener ends, at most two seconds: it may be the browser itself. Returns whether
+// it has not failed by then.
+bool HasNotFailed(pid_t opener) {
+  for (int tries = 0; tries < 200; ++tries) {
+    int status = 0;
+    const pid_t ended = waitpid(opener, &status, WNOHANG);
+    if (ended == opener) return status == 0;
+    if (ended < 0 && errno != EINTR) return false;
+    usleep(10'000);
+  }
+  return true;
+}
+
+// Whether xdg-open was started, in a session of its own, and has not failed.
 bool OpenInBrowser(const std::string& file) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   std::string program = "xdg-open", path = file;
   char* words[] = {program.data(), path.data(), nullptr};
   pid_t child = 0;
   const bool started =
-      posix_spawnp(&child, program.c_str(), &actions, nullptr, words, environ) == 0;
+      posix_spawnp(&child, program.c_str(), &actions, &attributes, words, environ) == 0;
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return started && waitpid(child, &status, 0) == child && status == 0;
+  return started && HasNotFailed(child);
 }
 
 Result<void> View(ViewArguments arguments) {

@@ -171,6 +171,8 @@ std::vector<double> FactorsOf(const Meta& to, const Meta& from) {
 Result<void> AddInputs(std::vector<Reader>& readers, const MergeOptions& options, MergedTree& tree,
                        MergedControl& control, SpreadCollector& spread, MergedMeta& merged) {
   for (size_t i = 0; i < readers.size(); ++i) {
+    if (options.interrupted && options.interrupted())
+      return Fail("interrupted: nothing was written");
     Reader& reader = readers[i];
     const auto input = reader.ReadTree();  // first: it may add a thread
     if (!input) return std::unexpected(input.error());

@@ -31,6 +31,7 @@ struct MergeOptions {
   std::string output;               // the directory of the merged profile
   MergeThreads threads = MergeThreads::kByName;
   std::function<void(size_t done)> progress;  // called after each input; may be empty
+  std::function<bool()> interrupted;          // ends the merge before the next input; may be empty
   // Called when the merged profile is complete, before it is renamed to `output`, which then must
   // not exist (or be an empty directory). May be empty.
   std::function<Result<void>()> make_room;

@@ -9,6 +9,7 @@
 
 #include "profile/merge.h"
 #include "reports/report_list.h"
+#include "reports/view/view.h"
 #include "tests/fuzz/packed_profile.h"
 
 namespace {
@@ -69,7 +70,9 @@ void PrintMerged(std::string_view packed, const char* file, std::string_view byt
   source.merged = profile::ReadMerged(source.reader);
   std::FILE* null = std::fopen("/dev/null", "w");
   reports::Output out(null);
-  static_cast<void>(reports::PrintLogRt(source, {}, out));
+  for (const auto format : {reports::Format::kText, reports::Format::kCsv, reports::Format::kJson})
+    static_cast<void>(reports::PrintLogRt(source, {.format = format}, out));
+  static_cast<void>(reports::PrintView(source, out));
   std::fclose(null);
 }
 

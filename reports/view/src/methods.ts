@@ -73,6 +73,17 @@ export class MethodTable implements Amounts {
     }
     return this.sums(`error ${quantity}`, (row) => column[row]! ** 2, Math.sqrt);
   }
+  /** Of the outermost calls. */
+  cumError(quantity: number): Float64Array | null {
+    const column = this.tree.cumError(quantity);
+    if (!column) return null;
+    const { outermost } = this.tree;
+    if (!this.tree.independent[quantity]) {
+      return this.sums(`cum error ${quantity}`, (row) => (outermost[row] ? column[row]! : 0));
+    }
+    return this.sums(`cum error ${quantity}`, (row) => (outermost[row] ? column[row]! ** 2 : 0),
+                     Math.sqrt);
+  }
   contexts(): Float64Array {
     return this.sums("contexts", () => 1);
   }

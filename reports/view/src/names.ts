@@ -61,5 +61,5 @@ export function partsOf(name: string): [string, string, string] {
 export const TYPE_NAMES: Record<string, string> = {
   I: "interpreted", J: "compiled by C1", R: "compiled by C2", L: "inlined", N: "native method",
   n: "native code", F: "native code", K: "kernel", O: "other code of the VM", T: "thread",
-  P: "process", M: "module", S: "symbol",
+  "-": "class of objects", " ": "method", P: "process", M: "module", S: "symbol",
 };

@@ -52,7 +52,7 @@ export class MethodsView implements View {
     const marked = new Set(this.context.store.state.marked);
     this.columns = [
       ...valueColumns(model, { amounts: methods, error: (q) => methods.error(q),
-                               cumError: () => null, unfiltered: model.unfiltered }),
+                               cumError: (q) => methods.cumError(q), unfiltered: model.unfiltered }),
       { key: "contexts", title: "contexts", help: "In how many calling contexts it was",
         width: "6em", value: counted, text: (id) => formatValue(counted[id]!, "", true) },
     ];
