@@ -161,7 +161,8 @@ class View(unittest.TestCase):
         self.load("tp.html", "losses", "3 samples lost")
 
     def test_a_recording_without_samples_is_named(self):
-        made.recording(self.path("none.jprof"), made.record(made.COMM, b"app", pid=7, tid=7, time=1))
+        made.recording(self.path("none.jprof"),
+                       made.record(made.COMM, b"app", pid=7, tid=7, time=1))
         done = self.jprof("report", "html", "none.jprof", status=2)
         self.assertIn("no samples were taken", done.stderr)
 

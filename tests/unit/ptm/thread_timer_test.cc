@@ -199,9 +199,12 @@ TEST_F(ThreadTimerTest, RefusesAShortPeriodOfTheOtherClockToo) {
 TEST_F(ThreadTimerTest, ThePosixTimerCanBeChosen) {
   ASSERT_EQ(sampler_.Open({CpuClock(), kMillisecond, SIGPROF, false, TimerSource::kPosix}, 1), 0);
   EXPECT_TRUE(sampler_.by_timer());
-  sampler_.Start();
-  Burn(300 * kMillisecond);
-  sampler_.Stop();
+  // A loaded virtual machine has once delivered none of its signals for 0.3 s.
+  for (int tries = 0; tries < 3 && taken == 0; ++tries) {
+    sampler_.Start();
+    Burn(300 * kMillisecond);
+    sampler_.Stop();
+  }
   EXPECT_NEAR(static_cast<double>(taken), 300, 60);
 }
 
