@@ -389,13 +389,45 @@ class Trees(Case):
         with open(self.path("keep.pb.gz"), "rb") as file:
             self.assertEqual(file.read(), b"old")
         for kind in ("pprof", "sqlite"):
-            said = self.jprof("export", self.profile, "--format", kind, "-o", "none/x",
-                              status=2 if kind == "pprof" else 1)
+            said = self.jprof("export", self.profile, "--format", kind, "-o", "none/x", status=2)
+            self.assertIn("cannot write none/x: No such file", said)
             self.assertIn("choose another file with -o", said)
         self.assertIn("is a directory", self.jprof("export", self.profile, "-o", ".", status=2))
         if os.path.exists("/dev/full"):
             self.assertIn("free some space",
                           self.jprof("export", self.profile, "-o", "/dev/full", status=1))
+
+    def test_a_link_stays_and_permissions_too(self):
+        os.makedirs(self.path("real"), exist_ok=True)
+        made.write(self.folder, "real/old", b"old")
+        os.chmod(self.path("real/old"), 0o600)
+        for target in ("real/old", "real/new", "/dev/null"):
+            for kind in ("pprof", "sqlite") if target != "/dev/null" else ("pprof",):
+                os.symlink(target, self.path("link"))
+                self.jprof("export", self.profile, "--format", kind, "-o", "link")
+                self.assertEqual(os.readlink(self.path("link")), target)
+                os.remove(self.path("link"))
+        for name in ("old", "new"):
+            self.assertGreater(os.path.getsize(self.path("real/" + name)), 100)
+        self.assertEqual(os.stat(self.path("real/old")).st_mode & 0o777, 0o600)
+        self.assertEqual(sorted(os.listdir(self.path("real"))), ["new", "old"])
+        pipe = subprocess.run([JPROF, "export", self.profile, "--format", "callgrind", "-o",
+                               "/dev/stdout"], capture_output=True, text=True, timeout=60,
+                              check=True)
+        self.assertTrue(pipe.stdout.startswith("# callgrind format"))
+
+    def test_the_file_that_is_renamed_is_a_new_one(self):
+        made.write(self.folder, "precious", b"old")
+        for kind in ("pprof", "sqlite"):  # exec keeps the process id
+            script = 'ln -s precious "out.$$.part"; exec "$0" export "$1" --format "$2" -o out'
+            subprocess.run(["sh", "-c", script, JPROF, self.profile, kind], cwd=self.folder,
+                           capture_output=True, timeout=60, check=True)
+        with open(self.path("precious"), "rb") as file:
+            self.assertEqual(file.read(), b"old")
+
+    def test_a_name_that_is_a_uri_for_sqlite_is_a_file(self):
+        self.jprof("export", self.profile, "--format", "sqlite", "-o", "file:x.sqlite?mode=memory")
+        self.assertGreater(os.path.getsize(self.path("file:x.sqlite?mode=memory")), 4096)
 
     def test_wrong_use(self):
         self.assertIn("did you mean 'pprof'?",
@@ -432,6 +464,7 @@ class Trees(Case):
         with contextlib.closing(sqlite3.connect(self.path("table.sqlite"))) as db:
             found, = db.execute("SELECT sum(time), sum(time_raw), min(time_error) FROM context")
         self.assertEqual(found[:2], (totals["time"], 1885))
+        self.assertGreaterEqual(found[2], 0)
         self.jprof("export", self.profile, "--table", "none.json", status=2)
         self.jprof("export", self.profile, "--table", "table.json", "--uncalibrated", status=2)
 

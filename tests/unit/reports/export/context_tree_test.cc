@@ -307,6 +307,22 @@ TEST(Export, SqlitesViewsAreTheReport) {
   EXPECT_FALSE(WriteSqlite(tree, folder.path() / "none" / "x.sqlite"));
 }
 
+// Names of columns are the same in upper and lower case, and each is there once.
+TEST(Export, SqlitesColumnsHaveNamesOfTheirOwn) {
+  const ExportFolder folder;
+  Source source = Opened(folder.Write(RandomProfile(5, 2, 300)), DemoTable(5));
+  ContextTree tree = Contexts(source);
+  ASSERT_EQ(tree.measures.size(), 4u);
+  const char* const names[] = {"ID", "calls", "Calls"};
+  for (size_t m = 0; m < 3; ++m) tree.measures[m].name = names[m];
+  const auto path = folder.path() / "x.sqlite";
+  ASSERT_TRUE(WriteSqlite(tree, path));
+  EXPECT_EQ(Query(path, "SELECT sum(ID_2) FROM context"), Total(tree, "ID"));
+  EXPECT_EQ(Query(path, "SELECT sum(Calls_2) FROM method_self") +
+                Query(path, "SELECT sum(Calls_2) FROM context WHERE method IS NULL"),
+            Total(tree, "Calls"));
+}
+
 TEST(Export, TreesAndTracesAreToldApart) {
   const ExportFolder folder;
   Source source = Opened(folder.Write(DemoProfile()));
