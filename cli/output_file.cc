@@ -28,11 +28,11 @@ class RemovedAtEnd {
   std::string path_;
 };
 
-// New files have no permissions but these.
+// New files have no permissions but these, and can be written by their owner.
 class AtMost {
  public:
   explicit AtMost(fs::perms permissions)
-      : mask_(umask(~static_cast<mode_t>(permissions) & mode_t{0777})) {}
+      : mask_(umask(~static_cast<mode_t>(permissions) & mode_t{0177})) {}
   ~AtMost() { umask(mask_); }
   AtMost(const AtMost&) = delete;
   AtMost& operator=(const AtMost&) = delete;
@@ -47,7 +47,7 @@ bool IsWrittenDirectly(const std::string& path) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return false;
   return !fs::is_regular_file(status) || path.starts_with("/dev/std") ||
-         path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+         path.starts_with("/dev/fd/");
 }
 
 std::unexpected<Error> NotWritable(const std::string& path, const std::string& reason) {
