@@ -1,7 +1,6 @@
 // `jprof export`: writes a profile in a format of other tools.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,7 +12,6 @@
 #include "cli/export_source.h"
 #include "cli/output_file.h"
 #include "cli/usage_error.h"
-#include "common/errno_text.h"
 #include "profile/reader_text.h"
 #include "reports/output.h"
 
@@ -80,10 +78,7 @@ Result<void> WriteTo(std::FILE* file, const reports::ExportFormat& format,
 Result<void> WriteNewFile(const std::string& path, const reports::ExportFormat& format,
                           reports::ExportInput& input) {
   if (format.write_file != nullptr) return format.write_file(input, path);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"),
-                                                             std::fclose);
-  if (!file) return WrongUse("cannot write {}: {}; choose another file with -o", path, ErrnoText());
-  return WriteTo(file.get(), format, input);
+  return PrintToNewFile(path, [&](std::FILE* file) { return WriteTo(file, format, input); });
 }
 
 // The command that opens the file.

@@ -1,4 +1,5 @@
 // `jprof push`: sends a profile as pprof to a server of continuous profiling.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -42,7 +43,26 @@ bool IsLabelName(std::string_view name) {
   return true;
 }
 
-Result<PushLabels> ParseLabels(const std::vector<std::string>& texts) {
+bool HasControl(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return (static_cast<unsigned char>(c) < ' ') || c == '\x7f'; });
+}
+
+// A label that may stand beside `labels`. `job` is Parca's label for the name.
+Result<void> CheckLabel(const std::string& name, const std::string& value, const PushLabels& labels,
+                        bool parca) {
+  if (parca && name == "job")
+    return WrongUse("--label job: use --name, which is sent as this label");
+  if (name == "__name__")
+    return WrongUse("--label {}: this label is the name of the profile; use another one", name);
+  if (std::ranges::find(labels, name, &PushLabels::value_type::first) != labels.end())
+    return WrongUse("--label {} is given twice; leave one out", name);
+  if (value.find_first_of(",{}\"") == value.npos && !HasControl(value)) return {};
+  return WrongUse("--label {}: the value must not contain , {{ }}, quotes or control characters",
+                  profile::CleanText(name + "=" + value));
+}
+
+Result<PushLabels> ParseLabels(const std::vector<std::string>& texts, bool parca) {
   PushLabels labels;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
@@ -50,12 +70,11 @@ Result<PushLabels> ParseLabels(const std::vector<std::string>& texts) {
     if (equals == text.npos || !IsLabelName(name)) {
       return WrongUse(
           "--label {}: write NAME=VALUE, with a name of letters, digits and _: --label env=staging",
-          text);
+          profile::CleanText(text));
     }
-    const std::string value = text.substr(equals + 1);
-    if (value.find_first_of(",{}\"\n") != value.npos)
-      return WrongUse("--label {}: the value must not contain , {{ }} or quotes", text);
-    labels.emplace_back(name, value);
+    if (auto good = CheckLabel(name, text.substr(equals + 1), labels, parca); !good)
+      return std::unexpected(good.error());
+    labels.emplace_back(name, text.substr(equals + 1));
   }
   return labels;
 }
@@ -134,6 +153,12 @@ std::string WithoutSlash(std::string url) {
   return url;
 }
 
+// "/api" of "http://host/api".
+std::string_view PathOf(std::string_view url) {
+  const size_t host = url.find("//") + 2;
+  return url.substr(std::min(url.find('/', host), url.size()));
+}
+
 // POST URL/ingest?name=NAME{K=V,...}&from=S&until=S&format=pprof, a form with the profile.
 HttpPost ForPyroscope(const std::string& url, const std::string& name, const PushLabels& labels,
                       Payload payload) {
@@ -142,8 +167,8 @@ HttpPost ForPyroscope(const std::string& url, const std::string& name, const Pus
     application += fmt::format("{}{}={}", application.ends_with('{') ? "" : ",", key, value);
   HttpPost post;
   post.url = fmt::format("{}{}?name={}&from={}&until={}&format=pprof&spyName=jprof", url,
-                         url.ends_with("/ingest") ? "" : "/ingest", UrlEncoded(application + "}"),
-                         payload.from, payload.until);
+                         PathOf(url).ends_with("/ingest") ? "" : "/ingest",
+                         UrlEncoded(application + "}"), payload.from, payload.until);
   post.form = {{"profile", "profile.pprof", "application/octet-stream", std::move(payload.pprof)},
                {"sample_type_config", "sample_type_config.json", "application/json",
                 std::move(payload.types)}};
@@ -185,7 +210,7 @@ HttpPost ForParca(const std::string& url, const std::string& name, PushLabels la
   json.Finish();
   HttpPost post;
   if (out.Finish()) post.body = memory.Take();
-  post.url = url + (url.ends_with("/profiles/writeraw") ? "" : "/profiles/writeraw");
+  post.url = url + (PathOf(url).ends_with("/profiles/writeraw") ? "" : "/profiles/writeraw");
   post.headers = {"Content-Type: application/json"};
   return post;
 }
@@ -223,17 +248,61 @@ Result<void> Send(const HttpPost& post, const std::string& shown) {
               FirstLine(answer->text), NextStep(answer->status));
 }
 
+// "host:80" of "http://host:80/path", and of what has no scheme.
+std::string_view ServerOf(std::string_view url) {
+  const size_t scheme = url.find("//");
+  if (scheme != url.npos) url.remove_prefix(scheme + 2);
+  return url.substr(0, url.find_first_of("/?#\\"));
+}
+
+// The URL is printed, so it must not hold a password.
 Result<void> CheckUrl(const std::string& url) {
-  if (url.starts_with("http://") || url.starts_with("https://")) return {};
-  return WrongUse("{} is no URL of a server: write http://HOST:PORT or https://HOST",
-                  profile::CleanText(url));
+  if (url.find('@') != url.npos) {  // a password may hold any character
+    return WrongUse(
+        "the URL names a user (@): leave that out, and put 'Basic ' and the base64 text of "
+        "USER:PASSWORD into {}",
+        kAuthorization);
+  }
+  const std::string_view server = ServerOf(url);
+  const bool scheme = url.starts_with("http://") || url.starts_with("https://");
+  const bool odd = url.find_first_of("?# \\") != url.npos || HasControl(url);
+  if (scheme && !odd && !server.empty() && server.front() != ':') return {};
+  return WrongUse(
+      "{} is no URL of a server: write http://HOST:PORT or https://HOST, and a path "
+      "behind it if there is one",
+      profile::CleanText(url));
+}
+
+Result<void> CheckHeader(const char* name, std::string_view value) {
+  if (!HasControl(value)) return {};
+  return WrongUse("{} has a control character (a line break at its end?); remove it", name);
+}
+
+Result<void> CheckName(const std::string& name) {
+  if (name.find_first_of("{}\"") == name.npos && !HasControl(name)) return {};
+  return WrongUse(
+      "the name {} must not contain {{ }}, quotes or control characters; choose one with --name",
+      profile::CleanText(name));
+}
+
+std::string Authorization() {
+  const char* value = std::getenv(kAuthorization);
+  return value != nullptr ? value : "";
+}
+
+// Before anything is opened.
+Result<void> CheckArguments(const PushArguments& arguments) {
+  if (auto good = CheckUrl(arguments.url); !good) return good;
+  if (auto good = CheckHeader(kAuthorization, Authorization()); !good) return good;
+  if (auto good = CheckHeader("--tenant", arguments.tenant); !good) return good;
+  return CheckName(arguments.name);
 }
 
 Result<void> PushProfile(const PushArguments& arguments) {
-  if (auto good = CheckUrl(arguments.url); !good) return good;
+  if (auto good = CheckArguments(arguments); !good) return good;
   const Result<size_t> server = Choose("--server", arguments.server, {"pyroscope", "parca"});
   if (!server) return std::unexpected(server.error());
-  const Result<PushLabels> labels = ParseLabels(arguments.labels);
+  const Result<PushLabels> labels = ParseLabels(arguments.labels, *server == 1);
   if (!labels) return std::unexpected(labels.error());
   auto opened = OpenForExport(arguments.choice);
   if (!opened) return std::unexpected(opened.error());
@@ -244,12 +313,13 @@ Result<void> PushProfile(const PushArguments& arguments) {
   if (!payload) return std::unexpected(payload.error());
   const size_t bytes = payload->pprof.size();
   const std::string name = arguments.name.empty() ? input.name : arguments.name;
+  if (auto good = CheckName(name); !good) return good;
   const std::string url = WithoutSlash(arguments.url);
   HttpPost post = *server == 0 ? ForPyroscope(url, name, *labels, *std::move(payload))
                                : ForParca(url, name, *labels, *payload);
   post.timeout_seconds = arguments.timeout_seconds;
-  if (const char* value = std::getenv(kAuthorization); value != nullptr && *value != '\0')
-    post.headers.push_back(fmt::format("Authorization: {}", value));
+  if (const std::string value = Authorization(); !value.empty())
+    post.headers.push_back("Authorization: " + value);
   if (!arguments.tenant.empty()) post.headers.push_back("X-Scope-OrgID: " + arguments.tenant);
   const std::string shown = profile::CleanText(url);
   if (auto sent = Send(post, shown); !sent) return sent;

@@ -4,10 +4,8 @@
 
 #include <cstdio>
 #include <functional>
-#include <memory>
 
 #include "cli/output_file.h"
-#include "common/errno_text.h"
 #include "profile/reader_text.h"
 #include "profile/recording_meta.h"
 #include "reports/view/view.h"
@@ -30,20 +28,13 @@ Result<void> PrintTo(std::FILE* file, const Print& print) {
   return out.Finish();
 }
 
-Result<void> WriteNewFile(const std::string& path, const Print& print) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
-  if (!file) return WrongUse("cannot write {}: {}; choose another file with -o", path, ErrnoText());
-  Result<void> printed = PrintTo(file.get(), print);
-  if (std::fclose(file.release()) != 0 && printed)
-    printed = Fail("cannot write {}: {}", path, ErrnoText());
-  return printed;
-}
-
 // Prints what has been opened.
 Result<void> WriteTo(const std::string& path, const Print& print) {
-  if (path != "-")
-    return WriteOutputFile(path,
-                           [&](const std::string& place) { return WriteNewFile(place, print); });
+  if (path != "-") {
+    return WriteOutputFile(path, [&](const std::string& place) {
+      return PrintToNewFile(place, [&](std::FILE* file) { return PrintTo(file, print); });
+    });
+  }
   if (isatty(STDOUT_FILENO)) return WrongUse("the view is not for a terminal: -o FILE");
   return PrintTo(stdout, print);
 }

@@ -75,9 +75,14 @@ class CombinedContexts {
     tree_.run = DescribeRun(combined_.counted);
     tree_.run.mode = "combined";
     std::vector<std::string>& notes = tree_.run.notes;
-    notes.insert(notes.begin(), "time: of the sampled runs; calls: of the counted run");
+    std::vector<std::string> how = {"time: of the sampled runs; calls: of the counted run"};
+    if (view_.tree.has_times)
+      how.push_back(CorrectionNote("counted_time", view_.calibrated, combined_.counted));
+    AddNotesBelow0(tree_, how);
+    notes.insert(notes.begin(), how.begin(), how.end());
     for (const std::string& note : combined_.meta.notes) notes.push_back(profile::CleanText(note));
-    for (const RunDifference& difference : view_.differences) notes.push_back(difference.text);
+    for (const RunDifference& difference : view_.differences)
+      notes.push_back(profile::CleanText(difference.text));
     for (const RunFacts& facts : view_.sampled) {
       for (const std::string& note : facts.notes)
         notes.push_back(profile::CleanText(facts.run.profile + ": " + note));

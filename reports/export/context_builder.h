@@ -28,6 +28,13 @@ class ContextBuilder {
   std::unordered_map<std::string, uint32_t> modules_;
 };
 
+// "time: calibrated with ..." or why it is not.
+std::string CorrectionNote(const std::string& metric, bool calibrated, const Source& source);
+
+// A note for each measure that has contexts below 0: over-calibrated ones, and those from which
+// more timer overhead was taken than they had.
+void AddNotesBelow0(const ContextTree& tree, std::vector<std::string>& notes);
+
 // Counts beyond the type's limit are shown as the limit.
 inline int64_t CountOf(uint64_t count) {
   return count > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(count);

@@ -77,7 +77,9 @@ class ForestContexts {
     const profile::Metric& info = forest_.metrics[m].info;
     const profile::Period& period = info.period;
     const auto every = CountOf(period.value);
-    Add({info.name, UnitName(info.unit), Measure::Kind::kSum, every, UnitName(period.unit)},
+    const bool elapsed = period.clock == profile::Period::Clock::kElapsed;
+    Add({info.name, UnitName(info.unit), Measure::Kind::kSum, every, UnitName(period.unit),
+         elapsed},
         {Column::From::kRaw, m});
     if (info.is_cpu_samples()) {
       Add({"cpu", "nanoseconds", Measure::Kind::kSum, every, "nanoseconds"},
@@ -179,32 +181,13 @@ class ForestContexts {
     tree_.run = DescribeRun(source_);
     std::vector<std::string> how;
     for (const MetricTotals& metric : forest_.metrics) {
-      if (metric.info.is_samples()) continue;
-      how.push_back(profile::CleanText(
-          metric.info.name + (metric.calibrated ? ": calibrated with " + source_.table_from
-                              : source_.table   ? ": UNCALIBRATED: no costs for it in the table"
-                                                : ": UNCALIBRATED: " + source_.uncalibrated)));
+      if (!metric.info.is_samples())
+        how.push_back(CorrectionNote(metric.info.name, metric.calibrated, source_));
     }
-    AddBelow0(how);
+    AddNotesBelow0(tree_, how);
     if (forest_.rows.open_frames > 0)
       how.push_back(fmt::format("open: {} calls had not returned", forest_.rows.open_frames));
     tree_.run.notes.insert(tree_.run.notes.begin(), how.begin(), how.end());
-  }
-
-  // Over-calibrated contexts, and those from which more timer overhead was taken than they had.
-  void AddBelow0(std::vector<std::string>& notes) const {
-    for (const size_t m : tree_.Sums()) {
-      uint64_t count = 0;
-      int64_t sum = 0;
-      for (size_t node = 0; node < tree_.nodes.size(); ++node) {
-        const int64_t value = std::min<int64_t>(tree_.Value(node, m), 0);
-        count += value < 0;
-        sum = AddSaturating(sum, value);
-      }
-      if (count == 0) continue;
-      notes.push_back(fmt::format("{}: {} contexts are below 0, together {} {}",
-                                  tree_.measures[m].name, count, sum, tree_.measures[m].unit));
-    }
   }
 
   Source& source_;
@@ -220,12 +203,57 @@ class ForestContexts {
 
 }  // namespace
 
+std::string CorrectionNote(const std::string& metric, bool calibrated, const Source& source) {
+  return profile::CleanText(metric + (calibrated ? ": calibrated with " + source.table_from
+                                      : source.table
+                                          ? ": UNCALIBRATED: no costs for it in the table"
+                                          : ": UNCALIBRATED: " + source.uncalibrated));
+}
+
+void AddNotesBelow0(const ContextTree& tree, std::vector<std::string>& notes) {
+  for (const size_t m : tree.Sums()) {
+    uint64_t count = 0;
+    int64_t sum = 0;
+    for (size_t node = 0; node < tree.nodes.size(); ++node) {
+      const int64_t value = std::min<int64_t>(tree.Value(node, m), 0);
+      count += value < 0;
+      sum = AddSaturating(sum, value);
+    }
+    if (count == 0) continue;
+    notes.push_back(fmt::format("{}: {} contexts are below 0, together {} {}",
+                                tree.measures[m].name, count, sum, tree.measures[m].unit));
+  }
+}
+
 std::vector<size_t> ContextTree::Sums() const {
   std::vector<size_t> sums;
   for (size_t m = 0; m < measures.size(); ++m) {
     if (measures[m].kind != Measure::Kind::kBound) sums.push_back(m);
   }
   return sums;
+}
+
+std::string PeriodType(const Measure& measure) {
+  if (measure.period_unit != "nanoseconds") return measure.name;
+  return measure.elapsed ? "wall" : "cpu";
+}
+
+Result<void> CheckStacks(const ContextTree& tree, std::string_view format) {
+  constexpr uint64_t kMostFrames = 1'000'000'000;
+  const std::vector<size_t> sums = tree.Sums();
+  std::vector<uint32_t> level(tree.nodes.size());
+  uint64_t frames = 0;
+  for (size_t i = 0; i < level.size(); ++i) {
+    const uint32_t parent = tree.nodes[i].parent;
+    if (parent != kNoRow) level[i] = level[parent] + 1;
+    if (std::ranges::any_of(sums, [&](size_t m) { return tree.Value(i, m) != 0; }))
+      frames += level[i];
+  }
+  if (frames <= kMostFrames) return {};
+  return WrongUse(
+      "the stacks of {} contexts have {} frames, too many for {}, which holds each stack as a "
+      "whole; export the profile with --format callgrind or sqlite",
+      level.size(), frames, format);
 }
 
 int64_t AddSaturating(int64_t a, int64_t b) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/combined.h"
@@ -25,6 +26,7 @@ struct Measure {
   Kind kind = Kind::kSum;
   int64_t period = 0;  // of sampled ones: there is one sample every `period` of `period_unit`
   std::string period_unit;
+  bool elapsed = false;  // the period is one of elapsed time, not of CPU time
 };
 
 struct ExportFrame {
@@ -94,6 +96,13 @@ struct ExportInput {
 
 // Error: those of LoadForest and LoadCombined.
 Result<ContextTree> LoadContexts(ExportInput& input);
+
+// What the period of a sampled measure counts: cpu, wall, or the measure's own events.
+std::string PeriodType(const Measure& measure);
+
+// Of formats that write the whole stack of every context. Error (kWrongUse): these are too many
+// frames for a file that anybody could read.
+Result<void> CheckStacks(const ContextTree& tree, std::string_view format);
 
 // A sum that stays at the limits of the type.
 int64_t AddSaturating(int64_t a, int64_t b);

@@ -86,6 +86,12 @@ std::span<const ExportFormat> ExportFormats() { return kExportFormats; }
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input) {
   const profile::Reader& reader = input.reader();
   const bool is_trace = input.combined == nullptr && reader.meta().mode == "trace";
+  if (is_trace && format.of_trace && (input.options.merged || !input.options.metric.empty())) {
+    return WrongUse(
+        "{} is a trace, which is exported by its first metric, each thread alone; leave out "
+        "--metric and --threads",
+        reader.directory());
+  }
   if (format.of_trace == is_trace) return {};
   if (is_trace) {
     return WrongUse(

@@ -26,10 +26,12 @@ struct ExportFormat {
 
 std::span<const ExportFormat> ExportFormats();
 
-// Error: the profile is a trace and the format needs a tree, or the other way round.
+// Error: the profile is a trace and the format needs a tree, or the other way round, or
+// a trace is to be exported with another metric or with its threads merged (all kWrongUse).
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input);
 
 // Writers: of values that a format cannot hold, docs/EXPORTS.md says what becomes of them.
+// Error of pprof and OTLP: CheckStacks.
 Result<void> WritePprof(const ContextTree& tree, Output& out);
 Result<void> WriteCallgrind(const ContextTree& tree, Output& out);
 Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out);

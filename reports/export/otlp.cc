@@ -146,7 +146,7 @@ class OtlpWriter {
     Long("timeUnixNano", tree_.run.start_unix_ns);
     Long("durationNano", tree_.run.duration_ns);
     if (measure.period > 0) {
-      ValueType("periodType", measure.name, measure.period_unit);
+      ValueType("periodType", PeriodType(measure), measure.period_unit);
       Long("period", measure.period);
     }
     json_.Key("samples");
@@ -288,6 +288,7 @@ class OtlpWriter {
 }  // namespace
 
 Result<void> WriteOtlp(const ContextTree& tree, const std::string& name, Output& out) {
+  if (auto can = CheckStacks(tree, "otlp"); !can) return can;
   OtlpWriter(tree, name, out).Write();
   return {};
 }

@@ -160,8 +160,7 @@ class PprofWriter {
     const auto sampled = std::ranges::find_if(
         tree_.measures, [](const Measure& measure) { return measure.period > 0; });
     if (sampled == tree_.measures.end()) return;
-    const bool time = sampled->period_unit == "nanoseconds";
-    WriteValueType(kPeriodType, time ? "cpu" : sampled->name, sampled->period_unit);
+    WriteValueType(kPeriodType, PeriodType(*sampled), sampled->period_unit);
     profile_.add_int64(kPeriod, sampled->period);
   }
 
@@ -179,6 +178,7 @@ class PprofWriter {
 }  // namespace
 
 Result<void> WritePprof(const ContextTree& tree, Output& out) {
+  if (auto can = CheckStacks(tree, "pprof"); !can) return can;
   return PprofWriter(tree, out).Write();
 }
 

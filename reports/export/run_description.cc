@@ -22,8 +22,19 @@ uint64_t DurationNanos(const profile::ControlHeader& header) {
                                static_cast<double>(header.ticks_per_second));
 }
 
-std::vector<std::string> Notes(const profile::Reader& reader) {
+// What the profile was merged from, and what the table was refitted to.
+void AddOrigin(const Source& source, std::vector<std::string>& notes) {
+  if (!source.refitted.empty()) notes.push_back(CleanText(source.refitted));
+  if (!source.merged) return;
+  notes.push_back(CleanText(fmt::format("merged: {} profiles; threads: {}",
+                                        source.merged->inputs.size(), source.merged->threads)));
+  for (const std::string& notice : source.merged->notices) notes.push_back(CleanText(notice));
+}
+
+std::vector<std::string> Notes(const Source& source) {
+  const profile::Reader& reader = source.reader;
   std::vector<std::string> notes;
+  AddOrigin(source, notes);
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) notes.push_back(folded);
   for (const profile::Loss& loss : profile::Losses(reader)) {
@@ -47,7 +58,7 @@ RunDescription DescribeRun(const Source& source) {
           .pid = meta.pid,
           .start_unix_ns = std::min<uint64_t>(header.start_unix_ns, INT64_MAX),
           .duration_ns = std::min<uint64_t>(DurationNanos(header), INT64_MAX),
-          .notes = Notes(source.reader)};
+          .notes = Notes(source)};
 }
 
 }  // namespace jprof::reports

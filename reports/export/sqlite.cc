@@ -1,11 +1,16 @@
 // SQLite: tables run, metric, thread, method and context, and views with inclusive values.
+#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 
-#include <memory>
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
+#include "common/errno_text.h"
+#include "common/fd.h"
+#include "profile/reader_text.h"
 #include "reports/export/context_tree.h"
 #include "reports/export/export_list.h"
 
@@ -47,8 +52,14 @@ std::string Quoted(const std::string& name) {
 class Database {
  public:
   explicit Database(const std::string& path) {
-    Check(sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                          nullptr));
+    // A link in the place of the new file is not followed.
+    const Fd made(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+    if (!made) {
+      error_ = ErrnoText();
+      return;
+    }
+    const std::string file = path.starts_with('/') ? path : "./" + path;  // no URI: "file:x"
+    Check(sqlite3_open_v2(file.c_str(), &database_, SQLITE_OPEN_READWRITE, nullptr));
     // The file is complete or it is removed: no journal is needed.
     Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   }
@@ -113,9 +124,29 @@ class Insert {
   int bound_ = 0;
 };
 
+// The columns of values: a measure's name, and "_2" as long as it is that of another column.
+// Names of columns are the same in upper and lower case.
+std::vector<std::string> ColumnNames(const std::vector<Measure>& measures) {
+  std::vector<std::string> taken = {"id",     "last",   "parent", "level", "outermost",
+                                    "thread", "method", "type",   "name",  "contexts"};
+  const auto lower = [](std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
+  };
+  std::vector<std::string> names;
+  for (const Measure& measure : measures) {
+    std::string name = measure.name;
+    while (std::ranges::find(taken, lower(name)) != taken.end()) name += "_2";
+    taken.push_back(lower(name));
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 class SqliteWriter {
  public:
-  SqliteWriter(const ContextTree& tree, Database& database) : tree_(tree), database_(database) {}
+  SqliteWriter(const ContextTree& tree, Database& database)
+      : tree_(tree), database_(database), columns_(ColumnNames(tree.measures)) {}
 
   void Write() {
     database_.Run("BEGIN");
@@ -133,10 +164,11 @@ class SqliteWriter {
  private:
   std::string ContextSql() const {
     std::string columns, sums;
-    for (const Measure& measure : tree_.measures) {
-      const std::string name = Quoted(measure.name);
+    for (size_t m = 0; m < columns_.size(); ++m) {
+      const std::string name = Quoted(columns_[m]);
       columns += ", " + name + " INTEGER NOT NULL";
-      if (measure.kind != Measure::Kind::kBound) sums += fmt::format(", sum(d.{0}) AS {0}", name);
+      if (tree_.measures[m].kind != Measure::Kind::kBound)
+        sums += fmt::format(", sum(d.{0}) AS {0}", name);
     }
     return fmt::format(kContexts, columns, sums, sums, sums);
   }
@@ -160,8 +192,9 @@ class SqliteWriter {
 
   void WriteMetrics() {
     Insert insert(database_, "metric", 5);
-    for (const Measure& measure : tree_.measures) {
-      insert.Text(measure.name).Text(measure.unit);
+    for (size_t m = 0; m < columns_.size(); ++m) {
+      const Measure& measure = tree_.measures[m];
+      insert.Text(columns_[m]).Text(measure.unit);
       insert.Integer(measure.kind != Measure::Kind::kBound);
       measure.period > 0 ? insert.Integer(measure.period) : insert.Null();
       insert.Text(measure.period > 0 ? measure.period_unit : "", true).Row();
@@ -239,6 +272,7 @@ class SqliteWriter {
 
   const ContextTree& tree_;
   Database& database_;
+  std::vector<std::string> columns_;
   std::vector<int64_t> id_, last_;  // by node
 };
 
@@ -248,7 +282,8 @@ Result<void> WriteSqlite(const ContextTree& tree, const std::string& path) {
   Database database(path);
   if (database.ok()) SqliteWriter(tree, database).Write();
   if (database.ok()) return {};
-  return Fail("cannot write {}: {}; choose another file with -o", path, database.error());
+  return Fail("cannot write {}: {}; choose another file with -o", profile::CleanText(path),
+              database.error());
 }
 
 }  // namespace jprof::reports

@@ -1,6 +1,7 @@
 #include "reports/export/trace_slices.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "profile/reader_trace.h"
 #include "reports/export/run_description.h"
@@ -38,6 +39,7 @@ class SliceMaker {
  private:
   struct Strand {
     std::vector<profile::MethodId> open;
+    std::unordered_map<profile::MethodId, uint32_t> count;  // of open slices
     double ns = 0;
   };
 
@@ -67,6 +69,7 @@ class SliceMaker {
       return going_;
     }
     strand.open.push_back(method);
+    ++strand.count[method];
     Visit({.kind = Slice::Kind::kBegin,
            .method = IndexOf(method),
            .name = names_.Of(method),
@@ -82,19 +85,23 @@ class SliceMaker {
     Visit({.kind = Slice::Kind::kGap, .missing = event.missing}, event.thread);
   }
 
-  // An exit also ends the slices above its own, whose exits are missing.
+  // An exit also ends the slices above its own, whose exits are missing. Each slice is looked at
+  // once: the time does not depend on how many are open.
   void Exit(uint32_t thread, profile::MethodId method) {
-    std::vector<profile::MethodId>& open = strands_[thread].open;
-    const auto entry = std::find(open.rbegin(), open.rend(), method);
-    if (entry == open.rend()) {
+    const Strand& strand = strands_[thread];
+    const auto count = strand.count.find(method);
+    if (count == strand.count.end() || count->second == 0) {
       ++totals_.unmatched;
       return;
     }
-    for (auto left = entry - open.rbegin() + 1; left > 0; --left) Close(thread);
+    while (strand.open.back() != method) Close(thread);
+    Close(thread);
   }
 
   void Close(uint32_t thread) {
-    strands_[thread].open.pop_back();
+    Strand& strand = strands_[thread];
+    --strand.count[strand.open.back()];
+    strand.open.pop_back();
     Visit({.kind = Slice::Kind::kEnd}, thread);
   }
   void CloseAll(uint32_t thread) {

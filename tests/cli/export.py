@@ -125,9 +125,19 @@ def tree_profile(directory, **meta):
     nodes = [(made.THREAD, 0, 0, 0, 5), (C2 + 1, 1, 1, 1, 1000), (C2 + 2, 2, 3, 3, 300),
              (C2 + 2, 3, 40, 40, 400), (C2 + 3, 4, 7, 7, 70), (C2 + 3, 3, 2, 2, 20),
              (C2 + 2, 6, 9, 9, 90)]
-    made.profile(directory, node_count=len(nodes) + 1, methods_bytes=len(data), **meta)
+    made.profile(directory, **{"node_count": len(nodes) + 1, "methods_bytes": len(data), **meta})
     made.write(directory, "methods", data)
     made.write(directory, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
+    return directory
+
+
+def two_threads(directory):
+    """That of tree_profile, and a second thread that calls main, too."""
+    tree_profile(directory, node_count=10, thread_count=2)
+    made.write(directory, "nodes", made.node(made.THREAD, 0, 0, 0, 7)
+               + made.node(C2 + 1, 8, 2, 2, 1000), "ab")
+    record = struct.pack("<4I", 2, 0, 78, 8).ljust(136, b"\0") + b"worker".ljust(88, b"\0")
+    made.write(directory, "control", record.ljust(256, b"\0"), "ab")
     return directory
 
 
@@ -325,10 +335,14 @@ class Trees(Case):
     def test_metric_and_threads(self):
         self.assertIn("did you mean 'time'?",
                       self.jprof("export", self.profile, "--metric", "tine", status=2))
-        profile = Pprof(self.export(self.profile, "pprof", "--threads", "merged"))
-        self.assertEqual(profile.totals(), {"calls": 62, "time_raw": 1885})
-        self.assertEqual({labels["thread"] for _, _, labels in profile.samples},
-                         {"(all threads)"})
+        both = two_threads(self.path("two.jprof"))
+        apart = Pprof(self.export(both, "pprof"))
+        merged = Pprof(self.export(both, "pprof", "--threads", "merged"))
+        for profile, threads in ((apart, {"main", "worker"}), (merged, {"(all threads)"})):
+            self.assertEqual(profile.totals(), {"calls": 64, "time_raw": 2892})
+            self.assertEqual({labels["thread"] for _, _, labels in profile.samples}, threads)
+        # main() of both threads is one context.
+        self.assertEqual(len(merged.samples), len(apart.samples) - 2)
 
     def test_samples_have_their_period_and_times(self):
         metrics = [{"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
@@ -362,6 +376,23 @@ class Trees(Case):
         self.assertEqual(found[:2], (totals["calls"], totals["time"]))
         self.assertGreater(found[2], 0)
 
+    def test_a_combined_profile_says_how_its_counted_times_were_corrected(self):
+        metrics = [{"name": "samples", "unit": "samples", "scale": 1, "kind": "samples",
+                    "period": 1000000, "period_unit": "ns", "period_clock": "cpu"}]
+        tree_profile(self.path("timed"), options={"fold_recursion": True})
+        tree_profile(self.path("sampled-2"), mode="scs", metrics=metrics)
+        self.jprof("combine", "timed", "sampled-2", "-o", "timed.jprof")
+        comments = Pprof(self.export("timed.jprof", "pprof")).comments
+        self.assertIn("counted_time: UNCALIBRATED: ", "\n".join(comments))
+
+    def test_a_merged_profile_says_so(self):
+        for name in ("m1.jprof", "m2.jprof"):
+            tree_profile(self.path(name))
+        self.jprof("merge", "m1.jprof", "m2.jprof", "-o", "merged.jprof")
+        profile = Pprof(self.export("merged.jprof", "pprof"))
+        self.assertEqual(profile.totals()["calls"], 2 * 62)
+        self.assertIn("merged: 2 profiles; threads: by-name", profile.comments)
+
     def test_of_several_jvms_the_busiest(self):
         for name in ("java-1", "java-2"):
             tree_profile(self.path(f"several.jprof/{name}"))
@@ -389,13 +420,50 @@ class Trees(Case):
         with open(self.path("keep.pb.gz"), "rb") as file:
             self.assertEqual(file.read(), b"old")
         for kind in ("pprof", "sqlite"):
-            said = self.jprof("export", self.profile, "--format", kind, "-o", "none/x",
-                              status=2 if kind == "pprof" else 1)
+            said = self.jprof("export", self.profile, "--format", kind, "-o", "none/x", status=2)
+            self.assertIn("cannot write none/x: No such file", said)
             self.assertIn("choose another file with -o", said)
         self.assertIn("is a directory", self.jprof("export", self.profile, "-o", ".", status=2))
         if os.path.exists("/dev/full"):
             self.assertIn("free some space",
                           self.jprof("export", self.profile, "-o", "/dev/full", status=1))
+
+    def test_a_link_stays_and_permissions_too(self):
+        os.makedirs(self.path("real"), exist_ok=True)
+        made.write(self.folder, "real/old", b"old")
+        os.chmod(self.path("real/old"), 0o600)
+        for target in ("real/old", "real/new", "/dev/null"):
+            for kind in ("pprof", "sqlite") if target != "/dev/null" else ("pprof",):
+                os.symlink(target, self.path("link"))
+                self.jprof("export", self.profile, "--format", kind, "-o", "link")
+                self.assertEqual(os.readlink(self.path("link")), target)
+                os.remove(self.path("link"))
+        for name in ("old", "new"):
+            self.assertGreater(os.path.getsize(self.path("real/" + name)), 100)
+        self.assertEqual(os.stat(self.path("real/old")).st_mode & 0o777, 0o600)
+        self.assertEqual(sorted(os.listdir(self.path("real"))), ["new", "old"])
+        pipe = subprocess.run([JPROF, "export", self.profile, "--format", "callgrind", "-o",
+                               "/dev/stdout"], capture_output=True, text=True, timeout=60,
+                              check=True)
+        self.assertTrue(pipe.stdout.startswith("# callgrind format"))
+        with open(self.path("redirected"), "w+b") as file:
+            subprocess.run([JPROF, "export", self.profile, "--format", "callgrind", "-o",
+                            "/dev/stdout"], stdout=file, timeout=60, check=True)
+            file.seek(0)
+            self.assertTrue(file.read().startswith(b"# callgrind format"))
+
+    def test_the_file_that_is_renamed_is_a_new_one(self):
+        made.write(self.folder, "precious", b"old")
+        for kind in ("pprof", "sqlite"):  # exec keeps the process id
+            script = 'ln -s precious "out.$$.part"; exec "$0" export "$1" --format "$2" -o out'
+            subprocess.run(["sh", "-c", script, JPROF, self.profile, kind], cwd=self.folder,
+                           capture_output=True, timeout=60, check=True)
+        with open(self.path("precious"), "rb") as file:
+            self.assertEqual(file.read(), b"old")
+
+    def test_a_name_that_is_a_uri_for_sqlite_is_a_file(self):
+        self.jprof("export", self.profile, "--format", "sqlite", "-o", "file:x.sqlite?mode=memory")
+        self.assertGreater(os.path.getsize(self.path("file:x.sqlite?mode=memory")), 4096)
 
     def test_wrong_use(self):
         self.assertIn("did you mean 'pprof'?",
@@ -430,8 +498,11 @@ class Trees(Case):
         self.jprof("export", self.profile, "--format", "sqlite", "--table", "table.json", "-o",
                    "table.sqlite")
         with contextlib.closing(sqlite3.connect(self.path("table.sqlite"))) as db:
-            found, = db.execute("SELECT sum(time), sum(time_raw), min(time_error) FROM context")
+            found, = db.execute("SELECT sum(time), sum(time_raw), min(time_error), "
+                                "max(time_error) FROM context")
         self.assertEqual(found[:2], (totals["time"], 1885))
+        self.assertGreaterEqual(found[2], 0)
+        self.assertGreater(found[3], 0)
         self.jprof("export", self.profile, "--table", "none.json", status=2)
         self.jprof("export", self.profile, "--table", "table.json", "--uncalibrated", status=2)
 
@@ -537,6 +608,21 @@ class Traces(Case):
             self.assertIn("export it with --format perfetto or chrome", said)
         self.jprof("export", self.profile)
         self.assertTrue(os.path.exists(self.path("t.perfetto-trace")))
+
+    def test_time_does_not_grow_with_the_square_of_the_trace(self):
+        # Entries of one method, then as many exits of another: a search for each takes minutes.
+        many, in_block = 300_000, 10_000
+        blocks = [(first, first, [(1 if first < many else 2, first >= many, 1)] * in_block)
+                  for first in range(0, 2 * many, in_block)]
+        deep = trace_profile(self.path("deep.jprof"), blocks)
+        self.jprof("export", deep, "-o", "deep.perfetto-trace")
+        with open(self.path("deep.perfetto-trace"), "rb") as file:
+            self.assertIn(f"{many} exits without an entry".encode(), file.read())
+
+    def test_a_trace_has_all_threads_and_its_first_metric(self):
+        for words in (["--threads", "merged"], ["--metric", "time"]):
+            self.assertIn("leave out --metric and --threads",
+                          self.jprof("export", self.profile, *words, status=2))
 
     def test_a_trace_without_times(self):
         counted = trace_profile(self.path("c.jprof"), [(0, 0, [(1, 0, 1), (1, 1, 1)])],
@@ -646,9 +732,40 @@ class Push(Case):
         for words, part in ((["ftp://x"], "http://HOST:PORT"), (["localhost:4040"], "http://"),
                             (["http://x", "--label", "9x=1"], "NAME=VALUE"),
                             (["http://x", "--label", "novalue"], "NAME=VALUE"),
+                            (["http://x", "--label", "a=1", "--label", "a=2"], "twice"),
+                            (["http://x", "--server", "parca", "--label", "job=a"], "use --name"),
+                            (["http://x", "--label", "__name__=a"], "name of the profile"),
+                            (["http://x", "--label", "a=b\tc"], "control characters"),
+                            (["http://x", "--name", "a{b=c}"], "--name"),
+                            (["http://x", "--name", "a\nb"], "control characters"),
+                            (["http://x", "--tenant", "a\nX-Other: b"],
+                             "--tenant has a control character"),
+                            (["http://"], "http://HOST:PORT"), (["http:///x"], "http://HOST:PORT"),
+                            (["http://:80"], "http://HOST:PORT"),
+                            (["http://x/?a=b"], "http://HOST:PORT"),
+                            (["http://x/#a"], "http://HOST:PORT"),
+                            (["http://x y"], "http://HOST:PORT"),
+                            (["http://x\r\n"], "http://HOST:PORT"),
                             (["http://x", "--server", "parka"], "did you mean 'parca'?"),
                             ([], "URL")):
             self.assertIn(part, self.jprof("push", *words, status=2))
+        self.assertIn("JPROF_PUSH_AUTHORIZATION has a control character (a line break at its end?)",
+                      self.jprof("push", "http://x", status=2,
+                                 env={"JPROF_PUSH_AUTHORIZATION": "Bearer a\n"}))
+
+    def test_a_password_in_the_url_is_refused_and_not_printed(self):
+        for user in ("http://user:", "ftp://user:", "user:", "http://user:a/?#"):
+            said = self.jprof("push", user + "hidden@127.0.0.1:1", self.profile, status=2)
+            self.assertIn("JPROF_PUSH_AUTHORIZATION", said)
+            self.assertNotIn("hidden", said)
+
+    def test_a_host_named_as_the_path_is_no_path(self):
+        with Server() as server:
+            self.jprof("push", server.url + "/ingest", self.profile)
+            self.jprof("push", "http://ingest", self.profile,
+                       env={"http_proxy": server.url, "NO_PROXY": "", "no_proxy": ""})
+        self.assertEqual([urllib.parse.urlparse(path).path for path, _, _ in server.requests],
+                         ["/ingest", "/ingest"])
 
 
 if __name__ == "__main__":

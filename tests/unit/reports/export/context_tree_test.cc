@@ -307,6 +307,92 @@ TEST(Export, SqlitesViewsAreTheReport) {
   EXPECT_FALSE(WriteSqlite(tree, folder.path() / "none" / "x.sqlite"));
 }
 
+// Names of columns are the same in upper and lower case, and each is there once.
+TEST(Export, SqlitesColumnsHaveNamesOfTheirOwn) {
+  const ExportFolder folder;
+  Source source = Opened(folder.Write(RandomProfile(5, 2, 300)), DemoTable(5));
+  ContextTree tree = Contexts(source);
+  ASSERT_EQ(tree.measures.size(), 4u);
+  const char* const names[] = {"ID", "calls", "Calls"};
+  for (size_t m = 0; m < 3; ++m) tree.measures[m].name = names[m];
+  const auto path = folder.path() / "x.sqlite";
+  ASSERT_TRUE(WriteSqlite(tree, path));
+  EXPECT_EQ(Query(path, "SELECT sum(ID_2) FROM context"), Total(tree, "ID"));
+  EXPECT_EQ(Query(path, "SELECT sum(Calls_2) FROM method_self") +
+                Query(path, "SELECT sum(Calls_2) FROM context WHERE method IS NULL"),
+            Total(tree, "Calls"));
+}
+
+// A recursion so deep that whole stacks grow with its square.
+TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
+  ContextTree tree;
+  tree.measures = {{"calls", "count", Measure::Kind::kCalls, 0, ""}};
+  tree.frames = {{"t", "t", 0, ExportFrame::Kind::kThread}, {"A.m()V", "A.m()"}};
+  tree.modules = {{"[java]", ""}};
+  tree.threads = {{"t", 1}};
+  tree.roots = {0};
+  for (uint32_t i = 0; i < 50'000; ++i)
+    tree.nodes.push_back({.parent = i == 0 ? kNoRow : i - 1, .frame = i == 0 ? 0u : 1u});
+  tree.values.assign(tree.nodes.size(), 1);
+  for (const char* format : {"pprof", "otlp"}) {
+    const Result<void> can = CheckStacks(tree, format);
+    ASSERT_FALSE(can);
+    EXPECT_EQ(can.error().kind, Error::Kind::kWrongUse);
+    EXPECT_NE(can.error().message.find("callgrind or sqlite"), std::string::npos);
+  }
+  EXPECT_EQ(Written([&](Output& out) { return WritePprof(tree, out); }), "");
+  EXPECT_EQ(Written([&](Output& out) { return WriteOtlp(tree, "app", out); }), "");
+  std::fill(tree.values.begin() + 40'000, tree.values.end(), 0);  // contexts without values
+  EXPECT_TRUE(CheckStacks(tree, "pprof"));
+}
+
+TEST(Export, PeriodsOfElapsedTimeAreNotCalledCpu) {
+  const ExportFolder folder;
+  for (const std::string clock : {"cpu", "elapsed"}) {
+    std::string metrics = kTimeMetrics;
+    metrics.replace(metrics.find("\"cpu\"") + 1, 3, clock);
+    SampledProfile made(metrics, 1);
+    const profile::MethodId method = made.made.AddMethod("A", "m", "()V");
+    made.Sample(made.made.AddThread("main", 1), {{method}}, {3});
+    made.Write(folder.path() / "p.jprof");
+    Source source = Opened(folder.path() / "p.jprof");
+    const char* type = clock == "cpu" ? "cpu" : "wall";
+    EXPECT_EQ(PeriodType(Contexts(source).measures[0]), type);
+    const auto otlp = nlohmann::json::parse(ExportAs("otlp", source));
+    const auto& profile = otlp["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0];
+    const size_t index = profile["periodType"]["typeStrindex"];
+    EXPECT_EQ(otlp["dictionary"]["stringTable"][index], type);
+    EXPECT_NE(Unzipped(ExportAs("pprof", source)).find(type), std::string::npos);
+  }
+}
+
+TEST(Export, AMergedProfileSaysWhatItWasMergedFrom) {
+  const ExportFolder folder;
+  Source source = Opened(folder.Write(DemoProfile()));
+  source.merged = profile::MergedMeta{
+      .threads = "keep", .inputs = {{}, {}, {}}, .notices = {"of different machines"}};
+  source.refitted = "refitted to 5 s";
+  const std::string notes = fmt::format("{}", fmt::join(Contexts(source).run.notes, "\n"));
+  for (const char* part :
+       {"merged: 3 profiles; threads: keep", "of different machines", "refitted"})
+    EXPECT_NE(notes.find(part), std::string::npos) << notes;
+}
+
+TEST(Export, ATraceIsExportedWithAllItsThreadsAndItsFirstMetric) {
+  const ExportFolder folder;
+  profile::SyntheticProfile made = DemoProfile();
+  made.meta.replace(made.meta.find("callflow"), 8, "trace");
+  Source source = Opened(folder.Write(made));
+  const ExportFormat& perfetto =
+      *std::ranges::find(ExportFormats(), std::string_view("perfetto"), &ExportFormat::name);
+  EXPECT_TRUE(CheckExportable(perfetto, {.source = &source}));
+  for (const Options& options : {Options{.merged = true}, Options{.metric = "time"}}) {
+    const auto can = CheckExportable(perfetto, {.source = &source, .options = options});
+    ASSERT_FALSE(can);
+    EXPECT_EQ(can.error().kind, Error::Kind::kWrongUse);
+  }
+}
+
 TEST(Export, TreesAndTracesAreToldApart) {
   const ExportFolder folder;
   Source source = Opened(folder.Write(DemoProfile()));
