@@ -80,10 +80,22 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
+// Whether options are given that only the other reports have.
+bool HasTextOptions(const ReportArguments& arguments) {
+  const reports::Options& options = arguments.options;
+  return !arguments.refit.empty() || arguments.format != "text" ||
+         arguments.threads != "separate" || !arguments.sort.empty() || !options.metric.empty() ||
+         options.min_percent > 0 || options.depth != UINT32_MAX || options.cumulative ||
+         options.raw || options.static_letters;
+}
+
 // The HTML view as a file.
 Result<void> PrintHtmlView(ReportArguments& arguments) {
-  if (!arguments.refit.empty())
-    return WrongUse("report html does not take --refit; use it with report log-rt or methods");
+  if (HasTextOptions(arguments)) {
+    return WrongUse(
+        "report html takes only -o and the options of the calibration table (--table, "
+        "--uncalibrated, --force): the page itself sorts, filters and merges");
+  }
   if (arguments.directory.empty()) {
     const auto newest = NewestProfile(/*combined=*/true);
     if (!newest) return std::unexpected(newest.error());
