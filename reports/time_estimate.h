@@ -39,6 +39,10 @@ class TimeModel {
   // 0 if they are not known.
   double relative_total() const { return relative_total_; }
   double relative_share() const { return relative_share_; }
+  // Half of the interval of a run's whole time, and of a context's share for each part of the whole
+  // that is outside it, relative.
+  double total_arm() const { return total_arm_; }
+  double share_arm() const { return share_arm_; }
 
  private:
   double ShareArm(double share) const;  // relative

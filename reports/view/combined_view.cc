@@ -63,10 +63,13 @@ void DescribeRuns(const CombinedView& view, ViewData& data) {
   for (const RunDifference& difference : view.differences) data.Note(difference.text);
   data.Note(fmt::format("{:.1f} % of samples are in contexts that the counted run did not see",
                         100 * view.uncounted));
-  data.Note(fmt::format(
-      "a context without samples took less than {} a run (95 %); +- is the counting statistics of "
-      "samples, jprof report combined adds the differences between runs",
-      AmountIn("ns", TimesOf(view, LeastContext(view.tree)).own.high)));
+  data.Note(fmt::format("a context without samples took less than {} a run (95 %)",
+                        AmountIn("ns", TimesOf(view, LeastContext(view.tree)).own.high)));
+  data.Note(
+      "a method that was or may have been inlined can have had a part of its caller's own time: "
+      "jprof report combined contains it in +-");
+  if (!view.times || !view.times->knows_runs())
+    data.Note("one sampled run: +- is without the differences between runs");
 }
 
 }  // namespace
@@ -96,6 +99,9 @@ Result<void> PrintView(Combined& combined, Output& out) {
                       {"period", view->tree.period_ns.front()},
                       {"period_unit", "ns"},
                       {"has_error", true}}};
+  if (view->times && view->times->knows_runs()) {
+    data["metrics"][kTime]["run_arms"] = {view->times->total_arm(), view->times->share_arm()};
+  }
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(tree, "", data));
   data["methods"] = data.AddNames(names.all());

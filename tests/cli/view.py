@@ -6,6 +6,7 @@ page in Chromium (skipped where it is not installed).
 """
 import base64
 import json
+import math
 import os
 import re
 import shutil
@@ -230,7 +231,29 @@ class View(unittest.TestCase):
         rows = json.loads(report)["nodes"]
         self.assertEqual(sum(page.tree()["calls"]), sum(row["calls"] or 0 for row in rows))
         self.assertEqual(sum(page.tree()["self"][1]), sum(sum(row["samples"]) for row in rows))
+        self.check_intervals(page.header["metrics"][0], rows)
         self.browse("demo.html", "--expect-hottest", "compareTo")
+
+    def check_intervals(self, metric, rows):
+        """What the page computes (uncertaintyOf in format.ts) against the report's intervals. Where
+        a method may have been inlined, the report's extend to its caller's own time."""
+        whole = rows[0]["cum_ns"]["value"]
+        of_total, of_share = metric["run_arms"]
+        checked = 0
+        for row in rows:
+            value, count = row["cum_ns"]["value"], sum(row["all_samples"])
+            if count < 10 or row["estimated"]:
+                continue
+            per_sample = value / count
+            shift = per_sample * 1.96 ** 2 / 2
+            counting = math.hypot(1.96 * per_sample * math.sqrt(count), shift)
+            arm = value * math.hypot(of_total, of_share * (1 - value / whole))
+            high = value + math.hypot(counting + shift, arm)
+            low = value - math.hypot(counting - shift, arm)
+            self.assertLess(high, row["cum_ns"]["high"] + 0.01 * value, row["name"])
+            self.assertGreater(low, row["cum_ns"]["low"] - 0.01 * value, row["name"])
+            checked += high > row["cum_ns"]["high"] - 0.01 * value
+        self.assertGreater(checked, 1)  # the whole, and what cannot be inlined
 
 
 if __name__ == "__main__":

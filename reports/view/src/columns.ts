@@ -3,6 +3,7 @@
 import {
   formatError, formatPercent, formatUncertain, formatValue, signed, INTERVAL,
 } from "./format.js";
+import type { ProfileQuantity } from "./metrics.js";
 import type { Model } from "./model.js";
 import type { Amounts, Tree } from "./tree.js";
 import type { Column } from "./table.js";
@@ -30,7 +31,7 @@ function numeric(key: string, title: string, help: string, value: ArrayLike<numb
 export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] {
   const { quantity, calls, oldQuantity } = model;
   const info = model.quantities[quantity]!;
-  const { unit, whole, name, independent: counted } = info;
+  const { unit, whole, name } = info;
   const { amounts } = source;
   const columns: ValueColumn[] = [];
   const self = amounts.self(quantity);
@@ -44,12 +45,12 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
   if (info.metric) {
     columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
                               `${name} of it alone, without what it calls`, self,
-                              source.error(quantity), unit, whole, counted));
+                              source.error(quantity), info));
     if (oldQuantity >= 0) {
       columns.push(...differences(source, quantity, oldQuantity, unit, whole));
     }
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
-                              source.cumError(quantity), unit, whole, counted));
+                              source.cumError(quantity), info));
   }
   if (calls >= 0 && info.metric) {
     columns.push(perCallColumn(model, source, calls));
@@ -70,7 +71,8 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
 /** Of a combined profile with all that a call calls, as in its report; else of the method alone. */
 function perCallColumn(model: Model, source: ColumnSource, calls: number): ValueColumn {
   const { quantity } = model;
-  const { unit, name, independent: counted } = model.quantities[quantity]!;
+  const info = model.quantities[quantity]!;
+  const { name } = info;
   const isWhole = model.header.kind === "combined";
   const { amounts } = source;
   const value = isWhole ? amounts.cum(quantity) : amounts.self(quantity);
@@ -80,18 +82,17 @@ function perCallColumn(model: Model, source: ColumnSource, calls: number): Value
   const [title, help] = isWhole ? ["cum/call", `${name} with all that it calls, per call`]
                                 : ["self/call", `${name} of it alone, per call`];
   return numeric("percall", title!, help!, perCall, (id) => (perCall[id] === 0 && !error?.[id]
-    ? "" : formatUncertain(perCall[id]!, (error?.[id] ?? 0) / n[id]!, unit, false, counted)), "7em");
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info, n[id]!)), "7em");
 }
 
 function uncertain(key: string, title: string, help: string, value: Float64Array,
-                   error: ArrayLike<number> | null, unit: string, whole: boolean,
-                   counted: boolean): ValueColumn[] {
+                   error: ArrayLike<number> | null, info: ProfileQuantity): ValueColumn[] {
   const main = numeric(key, title, help, value, (id) => (value[id] === 0 && !error?.[id]
-    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, unit, whole, counted)),
+    ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info)),
     title.length > 10 ? "10em" : "9em");
   if (!error) return [main];
   return [main, numeric(`${key}-error`, "+-", `Half of the 95 % interval of ${title}`, error,
-                        (id) => formatError(value[id]!, error[id]!, unit, counted), "6em")];
+                        (id) => formatError(value[id]!, error[id]!, info), "6em")];
 }
 
 function changeText(value: number, unit: string, whole: boolean): string {

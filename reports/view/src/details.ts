@@ -13,7 +13,7 @@ export function describeRow(model: Model, tree: Tree, row: number): (Node | stri
   const info = model.quantities[quantity]!;
   const parts: [string, string][] = [];
   const amount = (value: number, error: number) =>
-    formatUncertain(value, error, info.unit, info.whole, info.independent);
+    formatUncertain(value, error, info);
   parts.push([`self ${info.label}`,
               amount(tree.self(quantity)[row]!, tree.error(quantity)?.[row] ?? 0)]);
   parts.push(["cumulative",

@@ -37,39 +37,52 @@ export function formatValue(value: number, unit: string, whole = false): string 
 /** In standard deviations: half of a 95 % interval of a normal distribution. */
 export const INTERVAL = 1.96;
 
+/** How a quantity's values are printed, and what their errors mean. */
+export interface Kind {
+  unit: string;
+  whole: boolean;
+  independent: boolean;  // values are sums of samples: errors of rows add up as squares
+  /** Half of the 95 % interval of the difference between runs, relative to the value. */
+  runArm?: (value: number) => number;
+}
+
 interface Uncertainty {
   half: number;     // of the 95 % interval
   upper: number;    // its upper end
   isVague: boolean; // too wide for a number: `<X` is printed
 }
 
-/** As the text reports compute it (docs/REPORTS.md). `counted`: the value is a sum of samples, and
- * the interval is the score interval of their number, which is right for few, too. */
-export function uncertaintyOf(value: number, error: number, counted: boolean): Uncertainty {
-  const perSample = counted && value > 0 ? error * error / value : 0;
+/** As the text reports compute it (docs/REPORTS.md). Of samples it is the score interval of their
+ * number, which is right for few, too, and the difference between runs. */
+export function uncertaintyOf(value: number, error: number, kind: Kind): Uncertainty {
+  const perSample = kind.independent && value > 0 ? error * error / value : 0;
   const shift = perSample * INTERVAL * INTERVAL / 2;
-  const half = Math.hypot(INTERVAL * error, shift);
-  const isVague = half > 0 && (counted ? half > value : 2 * half > value);
-  return { half, upper: Math.max(value, 0) + shift + half, isVague };
+  const arm = kind.runArm && value > 0 ? kind.runArm(value) * value : 0;
+  const counting = Math.hypot(INTERVAL * error, shift);
+  const above = Math.hypot(counting + shift, arm);
+  const below = Math.hypot(counting - shift, arm);
+  const half = (above + (kind.independent ? Math.min(below, value) : below)) / 2;
+  const isVague = half > 0 && (kind.independent ? half > value : 2 * half > value);
+  return { half, upper: Math.max(value, 0) + above, isVague };
 }
 
 /** Whether the value is a number of samples: it is known, whatever it says of the whole. */
-function isNumberOfSamples(unit: string, counted: boolean): boolean {
-  return counted && (unit === "" || unit === "samples");
+function isNumberOfSamples(kind: Kind): boolean {
+  return kind.independent && (kind.unit === "" || kind.unit === "samples");
 }
 
-/** A value with its error: `<X` where the interval is too wide for a number. */
-export function formatUncertain(value: number, error: number, unit: string, whole: boolean,
-                                counted: boolean): string {
-  const { upper, isVague } = uncertaintyOf(value, error, counted);
-  if (isVague && !isNumberOfSamples(unit, counted)) return `<${formatValue(upper, unit, whole)}`;
-  return formatValue(value, unit, whole);
+/** A value with its error: `<X` where the interval is too wide for a number. `per`: both are printed
+ * divided by it. */
+export function formatUncertain(value: number, error: number, kind: Kind, per = 1): string {
+  const { upper, isVague } = uncertaintyOf(value, error, kind);
+  const whole = kind.whole && per === 1;
+  if (isVague && !isNumberOfSamples(kind)) return `<${formatValue(upper / per, kind.unit, whole)}`;
+  return formatValue(value / per, kind.unit, whole);
 }
 
-export function formatError(value: number, error: number, unit: string,
-                            counted: boolean): string {
-  const { half, isVague } = uncertaintyOf(value, error, counted);
-  return half > 0 && (!isVague || isNumberOfSamples(unit, counted)) ? formatValue(half, unit) : "";
+export function formatError(value: number, error: number, kind: Kind): string {
+  const { half, isVague } = uncertaintyOf(value, error, kind);
+  return half > 0 && (!isVague || isNumberOfSamples(kind)) ? formatValue(half, kind.unit) : "";
 }
 
 export function formatPercent(part: number, whole: number): string {

@@ -5,11 +5,19 @@ import type { DataFile, Header, MetricInfo } from "./data.js";
 import {
   evaluate, parseExpression, unitOf, type Node, type Quantity, type Side,
 } from "./expression.js";
+import type { Kind } from "./format.js";
 import { accumulate, Tree, type Amounts } from "./tree.js";
 
-export interface ProfileQuantity extends Quantity {
+export interface ProfileQuantity extends Quantity, Kind {
   metric: MetricInfo | null;  // null: calls
-  independent: boolean;       // errors of rows add up as squares
+}
+
+/** Differences between runs, as in reports/time_estimate.h: of the whole time, and of the share of
+ * what is outside the value. */
+function runArmOf(metric: MetricInfo, total: () => number): Pick<Kind, "runArm"> {
+  if (!metric.run_arms) return {};
+  const [ofTotal, ofShare] = metric.run_arms;
+  return { runArm: (value) => Math.hypot(ofTotal, ofShare * (1 - value / total())) };
 }
 
 /** Errors of calibrated times add up linearly (docs/REPORTS.md); those of samples as squares. */
@@ -36,17 +44,19 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
     info.metrics.forEach((index, i) => {
       const metric = header.metrics[index]!;
       const error = info.columns.error?.[i];
+      const number = quantities.length;
       quantities.push({
         name: metric.name, label: label(metric.name), side, metric,
         unit: /^(samples|calls|count|events)?$/.test(metric.unit) ? "" : metric.unit,
         whole: metric.kind === "samples" || metric.kind === "count",
         independent: isIndependent(metric),
+        ...runArmOf(metric, () => tree.total(number)),
       });
       selfs.push(file.f64(info.columns.self[i]!));
       errors.push(error ? file.f32(error) : null);
     });
   }
-  const tree = new Tree({
+  const tree: Tree = new Tree({
     parent: file.u32(first.parent!), method: file.u32(first.method!), type: file.u8(first.type!),
     thread: first.thread ? file.u32(first.thread) : null, selfs, errors,
   }, quantities.map((one) => one.independent));

@@ -45,8 +45,7 @@ export class Summary {
     const info = model.quantities[quantity]!;
     const total = tree.total(quantity);
     const parts: [string, string][] = [[`total ${info.label}`,
-      formatUncertain(total, tree.totalError(quantity), info.unit, info.whole,
-                      info.independent)]];
+      formatUncertain(total, tree.totalError(quantity), info)]];
     if (model.oldQuantity >= 0) {
       parts.push(["before", formatValue(tree.total(model.oldQuantity), info.unit, info.whole)]);
     }
@@ -78,8 +77,7 @@ export class Summary {
       const link = el("button", { type: "button", title: names.of(method), class: "hot",
                                   "data-name": names.of(method) },
         el("span", { class: "number" },
-           formatUncertain(self[id]!, error?.[id] ?? 0, info.unit, info.whole,
-                           info.independent)),
+           formatUncertain(self[id]!, error?.[id] ?? 0, info)),
         el("span", { class: "number bar", style: `--part:${(100 * self[id]!) / largest}%` },
            `${formatPercent(self[id]!, total)} %`),
         el("span", { class: "number soft" },

@@ -75,7 +75,8 @@ export class ContextsView implements View {
   private makeColumns(self: number): void {
     const { model } = this.context;
     const { calls, quantity, names, tree, oldQuantity } = model;
-    const { unit, whole, independent: counted } = model.quantities[quantity]!;
+    const info = model.quantities[quantity]!;
+    const { unit, whole } = info;
     const { rows } = this;
     const column = (key: string, title: string, help: string, value: (one: ContextRow) => number,
                     text: (one: ContextRow) => string, width = "6.5em",
@@ -94,9 +95,9 @@ export class ContextsView implements View {
     }
     this.columns.push(
       column("self", "self", "Of this context alone", (one) => one.value,
-             (one) => formatUncertain(one.value, one.error, unit, whole, counted)),
+             (one) => formatUncertain(one.value, one.error, info)),
       column("error", "+-", "Half of the 95 % interval of self", (one) => one.error,
-             (one) => formatError(one.value, one.error, unit, counted)),
+             (one) => formatError(one.value, one.error, info)),
       column("share", "% of it", "In percent of the method's self", (one) => one.value,
              (one) => formatPercent(one.value, self)));
     if (calls >= 0) {

@@ -400,21 +400,27 @@ test("numbers: units, separators, intervals", () => {
                    ["3.00 ns", "45.7 ns", "1.23 us", "2.50 ms", "7.25 s", "3,600 s"]);
   assert.equal(view.formatValue(NaN, "ns"), "");
   assert.equal(view.formatValue(1536, "bytes"), "1.50 KiB");
+  const measured = { unit: "ns", whole: false, independent: false };
+  const sampled = { unit: "ns", whole: false, independent: true };
+  const samples = { unit: "samples", whole: true, independent: true };
   // Of measured values the whole interval must be narrower than the value (reports/rows.h).
-  assert.equal(view.formatUncertain(10, 10, "ns", false, false), "<29.6 ns");
-  assert.equal(view.formatUncertain(100, 40, "ns", false, false), "<178 ns");
-  assert.equal(view.formatUncertain(100, 10, "ns", false, false), "100 ns");
-  assert.equal(view.formatError(100, 10, "ns", false), "19.6 ns");
+  assert.equal(view.formatUncertain(10, 10, measured), "<29.6 ns");
+  assert.equal(view.formatUncertain(100, 40, measured), "<178 ns");
+  assert.equal(view.formatUncertain(100, 10, measured), "100 ns");
+  assert.equal(view.formatUncertain(100, 10, measured, 4), "25.0 ns");
+  assert.equal(view.formatError(100, 10, measured), "19.6 ns");
   // The score interval of 1 sample is from 0.18 to 5.67 samples, of 5 from 2.14 to 11.7, of 100
   // from 82.2 to 121.6.
-  assert.equal(view.formatUncertain(10, 10, "ns", false, true), "<56.7 ns");
-  assert.equal(view.formatUncertain(50, Math.sqrt(5) * 10, "ns", false, true), "50.0 ns");
-  assert.equal(view.formatError(50, Math.sqrt(5) * 10, "ns", true), "47.9 ns");
-  assert.equal(view.formatUncertain(100, 10, "", true, true), "100");
-  assert.equal(view.formatError(100, 10, "", true), "19.7");
+  assert.equal(view.formatUncertain(10, 10, sampled), "<56.7 ns");
+  assert.equal(view.formatUncertain(50, Math.sqrt(5) * 10, sampled), "50.0 ns");
+  assert.equal(view.formatError(50, Math.sqrt(5) * 10, sampled), "47.9 ns");
+  assert.equal(view.formatError(1000, 100, sampled), "197 ns");
+  // With runs that differ by a tenth: from hypot(178, 100) below to hypot(216, 100) above.
+  assert.equal(view.formatError(1000, 100, { ...sampled, runArm: () => 0.1 }), "221 ns");
   // A number of samples is known, also where it says little.
-  assert.equal(view.formatUncertain(1, 1, "samples", true, true), "1");
-  assert.equal(view.formatError(1, 1, "samples", true), "2.74");
+  assert.equal(view.formatUncertain(100, 10, samples), "100");
+  assert.equal(view.formatUncertain(1, 1, samples), "1");
+  assert.equal(view.formatError(1, 1, samples), "2.74");
 });
 
 test("model: filters, measures and problems of a state", () => {
