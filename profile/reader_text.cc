@@ -50,6 +50,11 @@ uint32_t Next(std::string_view bytes, size_t& at) {
   return code;
 }
 
+// Whether the character changes the direction of the text that follows, and so how a name looks.
+bool Reorders(uint32_t code) {
+  return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 std::string CleanText(std::string_view bytes) {
@@ -68,7 +73,7 @@ std::string CleanText(std::string_view bytes) {
       }
     }
     if (code >= 0xd800 && code < 0xe000) code = kReplacement;
-    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || Reorders(code);
     Append(text, control ? '?' : code);
   }
   return text;

@@ -10,7 +10,9 @@ namespace jprof::profile {
 //
 // - Surrogate pairs are joined.
 // - Invalid bytes become U+FFFD.
-// - Control characters become '?': a name may contain newlines or terminal escapes.
+// - Control characters become '?': a name may contain newlines or terminal escapes. So do those
+// that
+//   change the direction of text (U+202A to U+202E, U+2066 to U+2069).
 std::string CleanText(std::string_view bytes);
 
 }  // namespace jprof::profile

@@ -344,6 +344,9 @@ TEST_F(TraceTest, WithoutATraceTheErrorStatesHowToRecordOne) {
 TEST(CleanText, MakesNamesFitToPrint) {
   EXPECT_EQ(CleanText("plain/Name"), "plain/Name");
   EXPECT_EQ(CleanText("a\nb\x1b[31m"), "a?b?[31m");
+  EXPECT_EQ(CleanText("a\xe2\x80\xae"
+                      "b\xe2\x81\xa6"),
+            "a?b?");  // the direction of text
   EXPECT_EQ(CleanText("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
   EXPECT_EQ(CleanText("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");  // the JVM's surrogate pair
   EXPECT_EQ(CleanText("\xed\xa0\xbd"), "\xef\xbf\xbd");                  // half of one
