@@ -59,7 +59,7 @@ def shares(lab):
     """Two methods at 2:1, compiled and unloaded ten times at each other's former address."""
     for jdk in jvms.needed_jdks():
         report, done, out = lab.record("--rate", "1000", "--", *lab.java(
-            jdk, "TickShares", 10, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m")))
+            jdk, "TickShares", 10, 30_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m")))
         check(re.search(r"^sum -?\d+$", done.stdout, re.M),
               "the program's own output is missing: " + done.stdout[:200])
         twice, once = ticks(report, symbol=r"TickShares\$Twice\."), ticks(
@@ -69,7 +69,7 @@ def shares(lab):
         print(f"{jdk.name}: Twice {twice}, Once {once}: {share:.2f} % (66.67); JITCODE {jitted}, "
               f"all {report['ticks']}, "
               f"unresolved {report['unresolved']}")
-        check(twice + once > 1000, "too few ticks in the two methods")
+        check(twice + once > 500, "too few ticks in the two methods")  # work is fixed, not its time
         check(abs(share - 66.67) < 3, "the share is off by more than 3 points")
         java = ticks(report, process="^java_")
         # Interpreted methods have the interpreter's name; stubs have no signature.
