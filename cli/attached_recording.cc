@@ -56,7 +56,7 @@ Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seco
   const uint32_t pid = target.pid;
   const record::Interruption guard;
   signal(SIGPIPE, SIG_IGN);
-  auto attached = AttachedAgent::Load(std::move(target), plan.library, plan.options);
+  auto attached = AttachedAgent::Load(std::move(target), plan.agent_library, plan.options);
   if (!attached) return std::unexpected(attached.error());
   for (const std::string& note : attached->notes()) PrintNote(note);
   PrintNote(fmt::format("recording process {}{}", pid, DurationText(seconds)));

@@ -36,6 +36,4 @@ Result<HttpAnswer> Post(const HttpPost& post);
 // `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
 std::string UrlEncoded(std::string_view text);
 
-std::string Base64(std::string_view bytes);
-
 }  // namespace jprof::cli

@@ -12,6 +12,7 @@
 #include "cli/export_source.h"
 #include "cli/http_post.h"
 #include "cli/usage_error.h"
+#include "common/base64.h"
 #include "profile/reader_text.h"
 #include "reports/json_writer.h"
 

@@ -163,7 +163,8 @@ std::string UncalibratedNote(agent::Mode mode) {
   return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";
 }
 
-UnprofiledJvms::UnprofiledJvms(const RecordingPlan& plan) : plan_(plan), watch_(plan.library) {}
+UnprofiledJvms::UnprofiledJvms(const RecordingPlan& plan)
+    : plan_(plan), watch_(plan.agent_library) {}
 
 record::Look UnprofiledJvms::Look() {
   if (!plan_.ByEnvironment()) return {};

@@ -21,7 +21,7 @@ struct RecordingPlan {
   record::Launch launch;
   agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
   std::vector<std::string> notes;
-  std::string library;  // the agent's file name
+  std::string agent_library;  // its file name
 
   // The JVMs of the command get the agent by the environment.
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
@@ -51,9 +51,9 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
 
 // A recording of a JVM that runs.
 struct AttachPlan {
-  std::filesystem::path library;  // the agent
-  agent::AgentOptions options;    // with those of JPROFOPTS; out: absolute
-  std::filesystem::path place;    // of the profile at the end: it may replace one there (--force)
+  std::filesystem::path agent_library;
+  agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
+  std::filesystem::path place;  // of the profile at the end: it may replace one there (--force)
   std::vector<std::string> notes;
 };
 

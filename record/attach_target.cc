@@ -32,7 +32,7 @@ Result<void> CheckOwner(uint32_t pid, const procfs::Status& status) {
 }
 
 Result<void> CheckJvm(uint32_t pid, const JvmMappings& found) {
-  if (found.library.empty()) {
+  if (found.libjvm.empty()) {
     return WrongUse("process {} ({}) is not a Java process; `jprof ps` lists the JVMs", pid,
                     ProgramName(pid));
   }

@@ -40,7 +40,7 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps) {
   JvmMappings found;
   for (const procfs::Mapping& mapping : maps) {
     const std::string_view path = PathOf(mapping);
-    if (IsNamed(path, "libjvm.so")) found.library = path;
+    if (IsNamed(path, "libjvm.so")) found.libjvm = path;
     if (path.contains("/libj9vm")) found.openj9 = true;
     if (IsNamed(path, "libjprof.so")) found.agent = path;
   }
@@ -55,10 +55,10 @@ std::vector<Jvm> RunningJvms() {
     const auto maps = procfs::ReadMaps(pid);
     if (!maps) continue;
     const JvmMappings found = FindMappings(*maps);
-    if (found.library.empty()) continue;
+    if (found.libjvm.empty()) continue;
     jvms.push_back({.pid = pid,
                     .user = *status.user,
-                    .version = ReadVersion(pid, found.library),
+                    .version = ReadVersion(pid, found.libjvm),
                     .times = procfs::ReadTimes(pid).value_or(procfs::Times{}),
                     .command = procfs::CommandLine(pid),
                     .has_agent = !found.agent.empty()});

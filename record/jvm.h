@@ -15,7 +15,7 @@ namespace jprof::record {
 // What the memory map of a process has of a JVM. Paths are those that the process itself uses;
 // empty: not mapped.
 struct JvmMappings {
-  std::string library;  // libjvm.so
+  std::string libjvm;
   bool openj9 = false;  // the JVM is not HotSpot
   std::string agent;    // libjprof.so
 };

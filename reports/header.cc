@@ -24,11 +24,6 @@ double Seconds(const profile::ControlHeader& header, uint64_t from, uint64_t to)
   return static_cast<double>(to - from) / static_cast<double>(header.ticks_per_second);
 }
 
-std::string Elapsed(const profile::ControlHeader& header) {
-  if (header.finished == 0) return "not finished: still running, or killed";
-  return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
-}
-
 // The share of intervals by how exact the key was that corrected them.
 std::string Fallbacks(const MetricTotals& column) {
   using enum calibrate::Level;
@@ -166,6 +161,11 @@ void PrintMerged(const Source& source, Output& out) {
 
 }  // namespace
 
+std::string ElapsedText(const profile::ControlHeader& header) {
+  if (header.finished == 0) return "not finished: still running, or killed";
+  return fmt::format("{:.3f} s elapsed", Seconds(header, header.start_ticks, header.end_ticks));
+}
+
 std::string AmountIn(const std::string& unit, double value) {
   if (unit == "ns" && std::abs(value) >= 1e9) return fmt::format("{:.3f} s", value / 1e9);
   if (unit == "ns" && std::abs(value) >= 1e6) return fmt::format("{:.3f} ms", value / 1e6);
@@ -227,7 +227,7 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
   PrintMerged(source, out);
   out.Print(" run       {}{}, started {}, {}\n", meta.mode.empty() ? "unknown mode" : meta.mode,
             meta.options.fold_recursion ? " with folded recursion" : "",
-            meta.start.empty() ? "?" : meta.start, Elapsed(reader.header()));
+            meta.start.empty() ? "?" : meta.start, ElapsedText(reader.header()));
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
   const char* unknown = source.merged ? "several JVMs" : "unknown JVM";

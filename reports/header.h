@@ -26,6 +26,9 @@ void PrintStacks(const Source& source, Output& out);
 // The same as the member "stacks" of a JSON report.
 void JsonStacks(const Source& source, JsonWriter& json);
 
+// "1.234 s elapsed", or that the run is not finished.
+std::string ElapsedText(const profile::ControlHeader& header);
+
 // A sum of raw values in the metric's unit, times in the unit that suits their size.
 std::string AmountText(const MetricTotals& column, double raw);
 // The same of a value that is in `unit` already.

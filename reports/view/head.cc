@@ -13,15 +13,10 @@ using nlohmann::json;
 
 std::string RunText(const profile::Reader& reader) {
   const profile::Meta& meta = reader.meta();
-  const profile::ControlHeader& header = reader.header();
   std::string text = meta.mode;
   if (meta.options.fold_recursion) text += " with folded recursion";
   if (!meta.start.empty()) text += ", " + meta.start;
-  if (header.finished == 0) return text + ", not finished: still running, or killed";
-  if (header.ticks_per_second == 0 || header.end_ticks <= header.start_ticks) return text;
-  return text + fmt::format(", {:.3f} s elapsed",
-                            static_cast<double>(header.end_ticks - header.start_ticks) /
-                                static_cast<double>(header.ticks_per_second));
+  return text + ", " + ElapsedText(reader.header());
 }
 
 const char* KindText(const profile::Metric& info) {

@@ -2,10 +2,11 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 
+#include "common/base64.h"
 #include "profile/reader_text.h"
 #include "reports/view/page.h"
 
@@ -16,54 +17,12 @@ using nlohmann::json;
 
 constexpr size_t kAlignment = 8;
 
-// Writes bytes as base64 (RFC 4648), in pieces of any length.
-class Base64Output {
- public:
-  explicit Base64Output(Output& out) : out_(out) {}
-
-  void Write(std::span<const uint8_t> bytes) {
-    for (const uint8_t byte : bytes) {
-      group_ = group_ << 8 | byte;
-      if (++count_ == 3) Group();
-    }
-    Flush();
-  }
-
-  void Finish() {
-    const int missing = count_ == 0 ? 0 : 3 - count_;
-    if (count_ > 0) {
-      group_ <<= 8 * missing;
-      Group();
-      text_.replace(text_.size() - static_cast<size_t>(missing), std::string::npos,
-                    static_cast<size_t>(missing), '=');
-    }
-    Flush();
-  }
-
- private:
-  void Group() {
-    static constexpr char kDigits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (int shift = 18; shift >= 0; shift -= 6) text_ += kDigits[group_ >> shift & 63];
-    group_ = 0;
-    count_ = 0;
-  }
-  void Flush() {
-    out_.Text(text_);
-    text_.clear();
-  }
-
-  Output& out_;
-  uint32_t group_ = 0;
-  int count_ = 0;  // bytes in group_
-  std::string text_;
-};
-
 // Compresses text to a zlib stream (RFC 1950) and writes it as base64.
 class CompressedOutput {
  public:
-  explicit CompressedOutput(Output& out) : base64_(out) {
+  explicit CompressedOutput(Output& out) : out_(out) {
     usable_ = deflateInit(&stream_, kLevel) == Z_OK;
+    EmptyBuffer();
   }
   ~CompressedOutput() {
     if (usable_) deflateEnd(&stream_);
@@ -72,38 +31,39 @@ class CompressedOutput {
   CompressedOutput& operator=(const CompressedOutput&) = delete;
 
   // False: not enough memory.
-  bool Write(std::string_view bytes) { return Deflate(bytes, Z_NO_FLUSH); }
+  bool Write(std::string_view bytes) {
+    constexpr size_t kMost = 1 << 30;  // zlib counts 32 bits
+    for (; !bytes.empty() && usable_; bytes.remove_prefix(std::min(bytes.size(), kMost)))
+      Deflate(bytes.substr(0, kMost), Z_NO_FLUSH);
+    return usable_;
+  }
   bool Finish() {
-    if (!Deflate({}, Z_FINISH)) return false;
-    base64_.Finish();
+    if (!usable_) return false;
+    Deflate({}, Z_FINISH);
+    out_.Text(Base64({buffer_.data(), buffer_.size() - stream_.avail_out}));
     return true;
   }
 
  private:
   static constexpr int kLevel = 6;
 
-  bool Deflate(std::string_view bytes, int flush) {
-    if (!usable_) return false;
-    constexpr size_t kMost = 1 << 30;  // zlib counts 32 bits
-    do {
-      const std::string_view part = bytes.substr(0, kMost);
-      bytes.remove_prefix(part.size());
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // only read
-      stream_.avail_in = static_cast<uInt>(part.size());
-      do {
-        stream_.next_out = buffer_.data();
-        stream_.avail_out = static_cast<uInt>(buffer_.size());
-        deflate(&stream_, bytes.empty() ? flush : Z_NO_FLUSH);
-        base64_.Write({buffer_.data(), buffer_.size() - stream_.avail_out});
-      } while (stream_.avail_out == 0);
-    } while (!bytes.empty());
-    return true;
+  void Deflate(std::string_view part, int flush) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // only read
+    stream_.avail_in = static_cast<uInt>(part.size());
+    for (deflate(&stream_, flush); stream_.avail_out == 0; deflate(&stream_, flush)) {
+      out_.Text(Base64({buffer_.data(), buffer_.size()}));
+      EmptyBuffer();
+    }
+  }
+  void EmptyBuffer() {
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
+    stream_.avail_out = static_cast<uInt>(buffer_.size());
   }
 
-  Base64Output base64_;
+  Output& out_;
   z_stream stream_ = {};
   bool usable_ = false;
-  std::array<uint8_t, 1 << 16> buffer_;
+  std::array<char, 3 << 14> buffer_;  // a multiple of 3
 };
 
 std::string LittleEndian(uint32_t value) {

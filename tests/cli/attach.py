@@ -44,10 +44,10 @@ class Attach(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="jprof, 100% + "))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.library = os.path.join(self.folder, "libjprof.so")
-        with open(self.library, "wb") as file:
+        self.agent = os.path.join(self.folder, "libjprof.so")
+        with open(self.agent, "wb") as file:
             file.write(bytes(4096))
-        self.env = {**os.environ, "JPROF_AGENT": self.library}
+        self.env = {**os.environ, "JPROF_AGENT": self.agent}
         self.env.pop("JPROFOPTS", None)
         self.before = left_behind()
 
@@ -91,7 +91,7 @@ class Attach(unittest.TestCase):
         self.assertIn(f"recording process {jvm.pid} for 1 s", done.stderr)
         self.assertIn("jprof: next:    jprof report scs", done.stderr)
         load, detach = self.request(jvm), self.request(jvm)
-        self.assertEqual(load[:4], ["1", "load", self.library, "true"])
+        self.assertEqual(load[:4], ["1", "load", self.agent, "true"])
         self.assertEqual(detach[:4], load[:4])
         self.assertRegex(load[4], r"^SCS[^ ]*,OUT=[^,]*\.jprof,.*,REPLY=/tmp/jprof-attach-\w+/reply$")
         self.assertRegex(detach[4], r"^DETACH,REPLY=/tmp/jprof-attach-\w+/reply$")

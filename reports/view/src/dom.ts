@@ -16,6 +16,19 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A function that has `draw` called in the next frame: once, however often it is called before. */
+export function oncePerFrame(draw: () => void): () => void {
+  let requested = false;
+  return () => {
+    if (requested) return;
+    requested = true;
+    requestAnimationFrame(() => {
+      requested = false;
+      draw();
+    });
+  };
+}
+
 /** A method's name, with its package and signature paler. */
 export function methodName(name: string): Node[] {
   const [before, main, after] = partsOf(name);

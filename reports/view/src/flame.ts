@@ -1,6 +1,7 @@
 // The flame graph: a tree as rectangles on a canvas. Only rows are visited that are at least half
 // a pixel wide and not above or below what is visible.
 
+import { oncePerFrame } from "./dom.js";
 import type { Paint, Theme } from "./colours.js";
 import { Hits } from "./hits.js";
 import type { Names } from "./names.js";
@@ -46,7 +47,7 @@ export class Flame {
   private readonly hits = new Hits();
   private glyphs: Glyphs | null = null;
   private ratio = 1;
-  private requested = false;
+  readonly request = oncePerFrame(() => this.draw());
   private stackRow = new Uint32Array(1024);
   private stackLeft = new Float64Array(1024);
   private stackLevel = new Int32Array(1024);
@@ -59,15 +60,6 @@ export class Flame {
   get firstLevel(): number {
     if (this.scene?.hidesRoots) return -1;
     return this.scene?.title ? 1 : 0;
-  }
-
-  request(): void {
-    if (this.requested) return;
-    this.requested = true;
-    requestAnimationFrame(() => {
-      this.requested = false;
-      this.draw();
-    });
   }
 
   draw(): void {

@@ -1,7 +1,7 @@
 // A table of which only the visible rows are elements. It scrolls over millions of rows: beyond the
 // height that browsers allow, positions are scaled.
 
-import { el, methodName } from "./dom.js";
+import { el, methodName, oncePerFrame } from "./dom.js";
 
 export interface Column {
   key: string;
@@ -39,7 +39,7 @@ export class Table {
   private ids: ArrayLike<number> = [];
   private sorted = { key: "", down: true };
   private pool: HTMLElement[] = [];
-  private requested = false;
+  private readonly request = oncePerFrame(() => this.draw());
   private first = 0;           // index of the first row of the pool
   private stale = true;        // texts or the order of rows have changed
   private selected = -1;
@@ -129,15 +129,6 @@ export class Table {
     this.stale = true;
     this.request();
   }
-  private request(): void {
-    if (this.requested) return;
-    this.requested = true;
-    requestAnimationFrame(() => {
-      this.requested = false;
-      this.draw();
-    });
-  }
-
   draw(): void {
     const { scroller, scale } = this;
     const height = scroller.clientHeight;

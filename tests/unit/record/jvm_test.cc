@@ -12,13 +12,13 @@ TEST(FindMappings, FindsTheLibrariesOfAJvm) {
       "7f00-7f10 r-xp 0 fe:01 1 /opt/jdk-17/lib/server/libjvm.so\n"
       "7f10-7f20 r-xp 0 fe:01 2 /opt/my agents/libjprof.so\n"
       "7f40-7f50 rw-p 0 00:00 0 [heap]\n");
-  EXPECT_EQ(found.library, "/opt/jdk-17/lib/server/libjvm.so");
+  EXPECT_EQ(found.libjvm, "/opt/jdk-17/lib/server/libjvm.so");
   EXPECT_FALSE(found.openj9);
   EXPECT_EQ(found.agent, "/opt/my agents/libjprof.so");
 }
 
 TEST(FindMappings, ALibraryThatAnUpdateReplacedIsFoundToo) {
-  EXPECT_EQ(Find("7f00-7f10 r-xp 0 fe:01 1 /jdk/lib/server/libjvm.so (deleted)\n").library,
+  EXPECT_EQ(Find("7f00-7f10 r-xp 0 fe:01 1 /jdk/lib/server/libjvm.so (deleted)\n").libjvm,
             "/jdk/lib/server/libjvm.so");
 }
 
@@ -26,7 +26,7 @@ TEST(FindMappings, OtherProcessesHaveNone) {
   const JvmMappings found = Find(
       "7f00-7f10 r-xp 0 fe:01 1 /lib/notlibjvm.so\n7f10-7f20 r-xp 0 fe:01 2 libjvm.so\n"
       "7f20-7f30 r-xp 0 fe:01 1 /lib/libjvm.so.bak\n");
-  EXPECT_EQ(found.library, "");
+  EXPECT_EQ(found.libjvm, "");
   EXPECT_EQ(found.agent, "");
   EXPECT_TRUE(Find("7f00-7f10 r-xp 0 fe:01 1 /j9/lib/default/libj9vm29.so\n").openj9);
 }
