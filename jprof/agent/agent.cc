@@ -7,8 +7,9 @@
 
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/sampling_commands.h"
+#include "jprof/hookit/hook_recording.h"
+#include "jprof/recording/print_message.h"
 #include "profile/whole_file.h"
 
 namespace jprof::agent {
@@ -142,6 +143,8 @@ Result<void> Agent::StartSession() {
   if (source == nullptr) source = &hotspot->vm;
   auto begun = session.Start(std::move(session_options), source);
   started_ = begun.has_value();
+  if (started_ && plan.source == Source::kProbe && !attached())
+    hookit::Join(session, plan.kind, options.train);
   return begun;
 }
 
@@ -168,7 +171,12 @@ Result<void> Agent::StartJitLog() {
 // A failure is an error only with a call tree: the log of jitted code is usable without metadata.
 Result<void> Agent::WriteMeta() {
   const engine::Session* recorded = plan.has_session() ? &session : nullptr;
-  const auto text = ToJson(GatherMeta(jvmti, options, recorded, probe_facts_));
+  profile::Jvm jvm = {.name = SystemProperty(jvmti, "java.vm.name"),
+                      .version = SystemProperty(jvmti, "java.vm.version"),
+                      .vendor = SystemProperty(jvmti, "java.vm.vendor"),
+                      .home = SystemProperty(jvmti, "java.home"),
+                      .build_id = probe_facts_.build_id};
+  const auto text = ToJson(GatherMeta(std::move(jvm), options, recorded, probe_facts_));
   auto written = profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
   if (written || plan.has_session()) return written;
   PrintMessage(written.error().message + "; the log of jitted code is written");

@@ -9,8 +9,9 @@
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
-#include "jprof/agent/print_message.h"
-#include "jprof/agent/profile_directory.h"
+#include "jprof/hookit/hook_recording.h"
+#include "jprof/recording/print_message.h"
+#include "jprof/recording/profile_directory.h"
 
 namespace jprof::agent {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 // A child made by fork() does not have the agent's threads.
 void InChild() {
   if (const AgentUse agent; agent) agent->control.LeaveToParent();
+  hookit::Leave();
   EndFork();
 }
 void HandleForks() {

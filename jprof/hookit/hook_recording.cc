@@ -1,0 +1,170 @@
+#include "jprof/hookit/hook_recording.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "jprof/hookit/function_source.h"
+#include "jprof/hookit/hooks.h"
+#include "jprof/recording/meta.h"
+#include "jprof/recording/plan.h"
+#include "jprof/recording/print_message.h"
+#include "jprof/recording/profile_directory.h"
+#include "options/agent_options.h"
+#include "profile/whole_file.h"
+
+namespace jprof::hookit {
+namespace {
+
+void FirstEnter(void* function, void* call_site);
+void FirstLeave(void* function, void* call_site);
+constexpr Handlers kFirst = {FirstEnter, FirstLeave};
+
+enum class State { kNotStarted, kStarting, kStarted };
+
+// The hooks' only globals, beside the handlers: whatever calls a hook passes a function only.
+std::atomic<State> state = State::kNotStarted;
+engine::Session* own = nullptr;  // the session that the hooks began; it exists until the end
+pid_t owner = 0;                 // the process of `own`
+bool finished = false;
+FunctionSource functions;
+// The thread that starts the recording calls hooks itself if what it uses has them.
+__thread bool starting __attribute__((tls_model("initial-exec"))) = false;
+
+void Use(const Handlers& handlers) {
+  __atomic_store_n(&current_handlers.leave, handlers.leave, __ATOMIC_RELEASE);
+  __atomic_store_n(&current_handlers.enter, handlers.enter, __ATOMIC_RELEASE);
+}
+
+const char* Environment(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// Error (wrong use): an option that needs a JVM.
+Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan& plan) {
+  if (plan.source != agent::Source::kProbe) return WrongUse("SCS and TPROF need a JVM");
+  if (plan.sampling) return WrongUse("SAMPLE needs a JVM");
+  if (options.detach || !options.reply.empty()) return WrongUse("DETACH and REPLY need a JVM");
+  return {};
+}
+
+Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
+  const auto text =
+      ToJson(agent::GatherMeta({}, options, own, {.kind = "hooks", .note = "", .build_id = ""}));
+  return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
+}
+
+// Sets `own`. Nothing happens where the options say that this process is not recorded.
+Result<Handlers> Start() {
+  const char* typed = getenv(kOptionsVariable);
+  if (typed == nullptr) return InertHandlers();
+  auto options = agent::ParseAgentOptions(typed, Environment("JPROFOPTS"));
+  if (!options) return std::unexpected(options.error());
+  auto plan = agent::MakePlan(*options);
+  if (!plan) return std::unexpected(plan.error());
+  if (auto good = CheckOptions(*options, *plan); !good) return std::unexpected(good.error());
+  const auto directory = agent::MakeProfileDirectory(*options);
+  if (!directory) return std::unexpected(directory.error());
+  if (directory->empty()) return InertHandlers();
+
+  engine::SessionOptions session = std::move(plan->session);
+  session.files.directory = *directory;
+  session.files.directory_is_made = true;
+  session.kernel_names = true;
+  own = new engine::Session;
+  own->SetFunctions(&functions);
+  if (auto begun = own->Start(std::move(session), &functions); !begun)
+    return std::unexpected(begun.error());
+  owner = getpid();
+  finished = false;
+  if (auto written = WriteMeta(*options, *directory); !written)
+    return std::unexpected(written.error());
+  if (options->verbose) agent::PrintMessage("recording C and C++ functions into " + *directory);
+  return HandlersFor(plan->kind, options->train);
+}
+
+// In a child made by fork(): its recording begins at its first hook, unless an agent records this
+// process.
+void InChild() {
+  if (state != State::kStarted) return;
+  if (own == nullptr) return Use(InertHandlers());
+  own->AbandonInChild();
+  own = nullptr;
+  state = State::kNotStarted;
+  Use(kFirst);
+}
+
+void HandleForks() {
+  static const int handled = pthread_atfork(nullptr, nullptr, InChild);
+  (void)handled;
+}
+
+// Other threads wait: their events count too.
+void StartOnce() {
+  State seen = State::kNotStarted;
+  if (!state.compare_exchange_strong(seen, State::kStarting)) {
+    while (state == State::kStarting) sched_yield();
+    return;
+  }
+  starting = true;
+  auto handlers = Start();
+  if (!handlers) {
+    agent::PrintMessage(handlers.error().message +
+                        "; the program runs without its C and C++ functions being recorded");
+    handlers = InertHandlers();
+  }
+  HandleForks();
+  Use(*handlers);
+  starting = false;
+  state = State::kStarted;
+}
+
+// These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.
+void FirstEnter(void* function, void* call_site) {
+  if (starting) return;
+  StartOnce();
+  current_handlers.enter(function, call_site);
+}
+void FirstLeave(void* function, void* call_site) {
+  if (starting) return;
+  StartOnce();
+  current_handlers.leave(function, call_site);
+}
+
+}  // namespace
+
+Handlers current_handlers = kFirst;
+
+void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
+  session.SetFunctions(&functions);
+  HandleForks();
+  Use(HandlersFor(kind, train));
+  state = State::kStarted;
+}
+
+void Leave() {
+  if (own == nullptr) Use(InertHandlers());
+}
+
+void Finish() {
+  if (own == nullptr || owner != getpid() || std::exchange(finished, true)) return;
+  own->Finish();
+}
+
+void ForgetFunctions() {
+  if (own != nullptr) own->ForgetMethods();
+}
+
+namespace {
+
+[[gnu::destructor]] void AtExit() { Finish(); }
+
+}  // namespace
+
+}  // namespace jprof::hookit
