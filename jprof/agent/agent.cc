@@ -143,7 +143,7 @@ Result<void> Agent::StartSession() {
   if (source == nullptr) source = &hotspot->vm;
   auto begun = session.Start(std::move(session_options), source);
   started_ = begun.has_value();
-  if (started_ && plan.source == Source::kProbe && !attached())
+  if (started_ && plan.source == Source::kProbe && !attached() && options.hooks != Hooks::kNo)
     hookit::Join(session, plan.kind, options.train);
   return begun;
 }

@@ -68,7 +68,8 @@ class KnownPaths {
     char full[2 * PATH_MAX];
     const std::string_view made = Make(text, full);
     const size_t bytes = text.size() + made.size();
-    if (count_ == std::size(known_) || bytes > static_cast<size_t>(std::end(space_) - next_)) return {};
+    if (count_ == std::size(known_) || bytes > static_cast<size_t>(std::end(space_) - next_))
+      return {};
     Known& known = known_[count_++];
     known = {Keep(text), Keep(made)};
     return known.path;

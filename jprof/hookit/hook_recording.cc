@@ -16,6 +16,7 @@
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
 #include "options/agent_options.h"
+#include "options/hook_variable.h"
 #include "profile/whole_file.h"
 
 namespace jprof::hookit {
@@ -32,6 +33,7 @@ std::atomic<State> state = State::kNotStarted;
 engine::Session* own = nullptr;  // the session that the hooks began; it exists until the end
 pid_t owner = 0;                 // the process of `own`
 bool finished = false;
+bool records_children = false;
 FunctionSource functions;
 // The thread that starts the recording calls hooks itself if what it uses has them.
 __thread bool starting __attribute__((tls_model("initial-exec"))) = false;
@@ -62,13 +64,16 @@ Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& di
 
 // Sets `own`. Nothing happens where the options say that this process is not recorded.
 Result<Handlers> Start() {
-  const char* typed = getenv(kOptionsVariable);
+  const char* typed = getenv(agent::kHookOptionsVariable);
   if (typed == nullptr) return InertHandlers();
   auto options = agent::ParseAgentOptions(typed, Environment("JPROFOPTS"));
   if (!options) return std::unexpected(options.error());
   auto plan = agent::MakePlan(*options);
   if (!plan) return std::unexpected(plan.error());
   if (auto good = CheckOptions(*options, *plan); !good) return std::unexpected(good.error());
+  records_children = options->children == agent::Children::kAll;
+  if (!records_children) unsetenv(agent::kHookOptionsVariable);  // programs that it starts
+  if (options->hooks == agent::Hooks::kNo) return InertHandlers();
   const auto directory = agent::MakeProfileDirectory(*options);
   if (!directory) return std::unexpected(directory.error());
   if (directory->empty()) return InertHandlers();
@@ -96,6 +101,7 @@ void InChild() {
   if (own == nullptr) return Use(InertHandlers());
   own->AbandonInChild();
   own = nullptr;
+  if (!records_children) return Use(InertHandlers());
   state = State::kNotStarted;
   Use(kFirst);
 }
@@ -142,6 +148,7 @@ void FirstLeave(void* function, void* call_site) {
 Handlers current_handlers = kFirst;
 
 void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
+  unsetenv(agent::kHookOptionsVariable);
   session.SetFunctions(&functions);
   HandleForks();
   Use(HandlersFor(kind, train));

@@ -11,8 +11,6 @@
 
 namespace jprof::hookit {
 
-inline constexpr char kOptionsVariable[] = "JPROF_HOOKS";
-
 // The agent's session has begun: hooks record into it from here on.
 void Join(engine::Session& session, engine::RecordingKind kind, bool train);
 // The agent's session ends, or this is a child made by fork(): hooks do nothing from here on.
