@@ -45,7 +45,8 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) 
     for (const std::string& line : options.lowered)
       PrintMessage(line + "; FORCE_RATE keeps the rate");
   }
-  auto directory = MakeProfileDirectory(options);
+  auto directory = JoinsHooks(*plan) ? Result<std::string>(hookit::Own().directory)
+                                     : MakeProfileDirectory(options);
   if (!directory || directory->empty()) {
     jvmti->DisposeEnvironment();
     return directory;

@@ -114,6 +114,11 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   return {};
 }
 
+void Session::SetVm(MethodSource* source, MethodTable::Filter filter) {
+  source_ = source;
+  methods_.SetFilter(std::move(filter));
+}
+
 bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
   timeline.record = writer_.AllocateThread();
   if (timeline.record == nullptr) return false;

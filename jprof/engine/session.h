@@ -55,6 +55,8 @@ class Session {
   // Sets what describes functions of C and C++ (kFunctionBit), before their first event. It must
   // outlive the session. Without one they are described by the session's own source.
   void SetFunctions(MethodSource* functions) { functions_ = functions; }
+  // A VM begins in the process of a running session. Call before its first event.
+  void SetVm(MethodSource* source, MethodTable::Filter filter);
 
   // The calling thread's state, created at its first event; null: it cannot be recorded.
   Thread* Attach();

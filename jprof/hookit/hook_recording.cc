@@ -30,8 +30,8 @@ enum class State { kNotStarted, kStarting, kStarted };
 
 // The hooks' only globals, beside the handlers: whatever calls a hook passes a function only.
 std::atomic<State> state = State::kNotStarted;
-engine::Session* own = nullptr;  // the session that the hooks began; it exists until the end
-pid_t owner = 0;                 // the process of `own`
+OwnRecording own;  // it exists until the end
+pid_t owner = 0;   // the process of `own`
 bool finished = false;
 bool records_children = false;
 FunctionSource functions;
@@ -57,8 +57,8 @@ Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan&
 }
 
 Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
-  const auto text =
-      ToJson(agent::GatherMeta({}, options, own, {.kind = "hooks", .note = "", .build_id = ""}));
+  const auto text = ToJson(
+      agent::GatherMeta({}, options, own.session, {.kind = "hooks", .note = "", .build_id = ""}));
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
 }
 
@@ -82,10 +82,11 @@ Result<Handlers> Start() {
   session.files.directory = *directory;
   session.files.directory_is_made = true;
   session.kernel_names = true;
-  own = new engine::Session;
-  own->SetFunctions(&functions);
-  if (auto begun = own->Start(std::move(session), &functions); !begun)
+  auto* const begins = new engine::Session;
+  begins->SetFunctions(&functions);
+  if (auto begun = begins->Start(std::move(session), &functions); !begun)
     return std::unexpected(begun.error());
+  own = {begins, plan->kind, *directory};
   owner = getpid();
   finished = false;
   if (auto written = WriteMeta(*options, *directory); !written)
@@ -98,9 +99,9 @@ Result<Handlers> Start() {
 // process.
 void InChild() {
   if (state != State::kStarted) return;
-  if (own == nullptr) return Use(InertHandlers());
-  own->AbandonInChild();
-  own = nullptr;
+  if (own.session == nullptr) return Use(InertHandlers());
+  own.session->AbandonInChild();
+  own = {};
   if (!records_children) return Use(InertHandlers());
   state = State::kNotStarted;
   Use(kFirst);
@@ -155,17 +156,19 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   state = State::kStarted;
 }
 
+const OwnRecording& Own() { return own; }
+
 void Leave() {
-  if (own == nullptr) Use(InertHandlers());
+  if (own.session == nullptr) Use(InertHandlers());
 }
 
 void Finish() {
-  if (own == nullptr || owner != getpid() || std::exchange(finished, true)) return;
-  own->Finish();
+  if (own.session == nullptr || owner != getpid() || std::exchange(finished, true)) return;
+  own.session->Finish();
 }
 
 void ForgetFunctions() {
-  if (own != nullptr) own->ForgetMethods();
+  if (own.session != nullptr) own.session->ForgetMethods();
 }
 
 namespace {

@@ -6,6 +6,8 @@
 // agent; JPROFOPTS is appended). The recording begins at the first call of a hook.
 #pragma once
 
+#include <string>
+
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
 
@@ -15,6 +17,14 @@ namespace jprof::hookit {
 void Join(engine::Session& session, engine::RecordingKind kind, bool train);
 // The agent's session ends, or this is a child made by fork(): hooks do nothing from here on.
 void Leave();
+
+// The recording that the hooks began in this process.
+struct OwnRecording {
+  engine::Session* session = nullptr;  // null: they have not begun one
+  engine::RecordingKind kind = {};
+  std::string directory;
+};
+const OwnRecording& Own();
 
 // Ends the hooks' own recording, at the end of the program. Does nothing in another process that
 // shares the memory (vfork).
