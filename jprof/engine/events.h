@@ -38,11 +38,17 @@ inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 // - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is
 //   in. Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
 //   same thread: in a signal handler.
+// - Sleds in C and C++ functions (XRay): as hooks, and at a place where all registers may have the
+//   program's values. The fast path is compiled without vector registers; what is outside of it is
+//   called through jprof_with_vectors_kept.
 struct JavaFrames {
-  static constexpr bool kFunctions = false;
+  static constexpr bool kFunctions = false, kKeepsVectors = false;
 };
 struct FunctionFrames {
-  static constexpr bool kFunctions = true;
+  static constexpr bool kFunctions = true, kKeepsVectors = false;
+};
+struct SledFrames {
+  static constexpr bool kFunctions = true, kKeepsVectors = true;
 };
 
 // The general version of an event, for all cases. `now` is the early clock read (0 without a
@@ -69,6 +75,16 @@ void DispatchedInside(Thread* thread, int64_t now);
 void BeforeTimedEvent(Thread* thread);
 void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
+}  // namespace jprof::engine
+
+// Calls `way` with the six words and returns what it returns. The vector registers that can hold
+// arguments or results of functions are as before afterwards. Defined where sleds are (hookit/).
+extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t return_address,
+                                       uint64_t continuation, uint64_t vm_thread, int64_t now,
+                                       int (*way)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                                  int64_t));
+
+namespace jprof::engine {
 namespace internal {
 
 // The exits from the fast path. They take the event as separate words: the handlers leave by a tail
@@ -92,8 +108,12 @@ template <class Recording, class Frames>
 }
 using WayOut = int (*)(uint64_t method, uint64_t sp, uint64_t return_address, uint64_t continuation,
                        uint64_t vm_thread, int64_t now);
-template <WayOut kWay>
+template <class Frames, WayOut kWay>
 [[gnu::always_inline]] inline int By(const Event& e, int64_t now) {
+  if constexpr (Frames::kKeepsVectors) {
+    return jprof_with_vectors_kept(e.method, e.sp, e.return_address, e.continuation, e.vm_thread,
+                                   now, kWay);
+  }
   return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
 }
 
@@ -264,7 +284,7 @@ template <class Frames>
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return By<EnterCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
+    return By<Frames, EnterCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
   const CachedMethod* cached = FindCached(*thread, event.method);
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
@@ -306,7 +326,7 @@ template <class Recording, class Frames>
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int LeaveFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return By<LeaveCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
+    return By<Frames, LeaveCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(*thread, event.method);
@@ -382,11 +402,11 @@ template <class Recording, class Frames = JavaFrames>
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
   if (!internal::Begin<Recording, Frames>(thread, event)) [[unlikely]]
-    return internal::By<internal::EnterCold<Recording, Frames>>(
+    return internal::By<Frames, internal::EnterCold<Recording, Frames>>(
         internal::Placed<Frames>(event, thread), now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->until_timed == 0) [[unlikely]]
-      return internal::By<internal::EnterTimed<Recording, Frames>>(event, now);
+      return internal::By<Frames, internal::EnterTimed<Recording, Frames>>(event, now);
   }
   return internal::EnterFast<Recording, Frames>(thread, event, now);
 }
@@ -397,11 +417,11 @@ template <class Recording, class Frames = JavaFrames>
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
   if (!internal::Begin<Recording, Frames>(thread, event)) [[unlikely]]
-    return internal::By<internal::LeaveCold<Recording, Frames>>(
+    return internal::By<Frames, internal::LeaveCold<Recording, Frames>>(
         internal::Placed<Frames>(event, thread), now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->until_timed == 0) [[unlikely]]
-      return internal::By<internal::LeaveTimed<Recording, Frames>>(event, now);
+      return internal::By<Frames, internal::LeaveTimed<Recording, Frames>>(event, now);
   }
   return internal::LeaveFast<Recording, Frames>(thread, event, now);
 }

@@ -13,6 +13,7 @@
 
 #include "common/spin_lock.h"
 #include "jprof/engine/events.h"
+#include "jprof/hookit/sleds.h"
 
 namespace jprof::hookit {
 namespace {
@@ -109,7 +110,8 @@ KnownPaths known_paths;
 }  // namespace
 
 bool FunctionSource::Describe(uint64_t method, engine::MethodText* text) {
-  const uint64_t address = method & ~engine::kFunctionBit;
+  uint64_t address = method & ~engine::kFunctionBit;
+  if (address <= kMostSleds) address = SledFunction(address);
   const Module module = ModuleOf(address);
   text->flags = profile::kMethodCode;
   if (module.path != nullptr) text->class_name = known_paths.Of(module.path);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,8 @@
 
 #include "jprof/hookit/function_source.h"
 #include "jprof/hookit/hooks.h"
+#include "jprof/hookit/sled_handlers.h"
+#include "jprof/hookit/sleds.h"
 #include "jprof/recording/meta.h"
 #include "jprof/recording/plan.h"
 #include "jprof/recording/print_message.h"
@@ -22,6 +25,7 @@
 namespace jprof::hookit {
 namespace {
 
+void StartOnce();
 void FirstEnter(void* function, void* call_site);
 void FirstLeave(void* function, void* call_site);
 constexpr Handlers kFirst = {FirstEnter, FirstLeave};
@@ -30,13 +34,20 @@ enum class State { kNotStarted, kStarting, kStarted };
 
 // The hooks' only globals, beside the handlers: whatever calls a hook passes a function only.
 std::atomic<State> state = State::kNotStarted;
-OwnRecording own;  // it exists until the end
-pid_t owner = 0;   // the process of `own`
+// Hooks are called before this library's constructors and after its destructors: all of these are
+// constant-initialised, and objects with a destructor are never destroyed.
+constinit OwnRecording own = {};  // its session exists until the end
+pid_t owner = 0;                  // the process of `own`
 bool finished = false;
 bool records_children = false;
-FunctionSource functions;
+bool has_sleds = false;
 // The thread that starts the recording calls hooks itself if what it uses has them.
 __thread bool starting __attribute__((tls_model("initial-exec"))) = false;
+
+FunctionSource& Functions() {
+  static auto* const functions = new FunctionSource;
+  return *functions;
+}
 
 void Use(const Handlers& handlers) {
   __atomic_store_n(&current_handlers.leave, handlers.leave, __ATOMIC_RELEASE);
@@ -83,15 +94,16 @@ Result<Handlers> Start() {
   session.files.directory_is_made = true;
   session.kernel_names = true;
   auto* const begins = new engine::Session;
-  begins->SetFunctions(&functions);
-  if (auto begun = begins->Start(std::move(session), &functions); !begun)
+  begins->SetFunctions(&Functions());
+  if (auto begun = begins->Start(std::move(session), &Functions()); !begun)
     return std::unexpected(begun.error());
-  own = {begins, plan->kind, *directory};
+  own = {begins, plan->kind, strdup(directory->c_str())};
   owner = getpid();
   finished = false;
   if (auto written = WriteMeta(*options, *directory); !written)
     return std::unexpected(written.error());
   if (options->verbose) agent::PrintMessage("recording C and C++ functions into " + *directory);
+  SetSledHandlers(plan->kind, options->train);
   return HandlersFor(plan->kind, options->train);
 }
 
@@ -102,9 +114,11 @@ void InChild() {
   if (own.session == nullptr) return Use(InertHandlers());
   own.session->AbandonInChild();
   own = {};
+  ClearSledHandlers();
   if (!records_children) return Use(InertHandlers());
   state = State::kNotStarted;
   Use(kFirst);
+  if (has_sleds) StartOnce();
 }
 
 void HandleForks() {
@@ -150,16 +164,20 @@ Handlers current_handlers = kFirst;
 
 void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   unsetenv(agent::kHookOptionsVariable);
-  session.SetFunctions(&functions);
+  session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
+  SetSledHandlers(kind, train);
+  PatchSleds();
   state = State::kStarted;
 }
 
 const OwnRecording& Own() { return own; }
 
 void Leave() {
-  if (own.session == nullptr) Use(InertHandlers());
+  if (own.session != nullptr) return;
+  Use(InertHandlers());
+  ClearSledHandlers();
 }
 
 void Finish() {
@@ -172,6 +190,15 @@ void ForgetFunctions() {
 }
 
 namespace {
+
+// Sleds call nothing before they are patched, so that their recording cannot begin with the first
+// call.
+[[gnu::constructor]] void AtLoad() {
+  if (getenv(agent::kHookOptionsVariable) == nullptr) return;
+  ClearSledHandlers();
+  has_sleds = PatchSleds() != 0;
+  if (has_sleds) StartOnce();
+}
 
 [[gnu::destructor]] void AtExit() { Finish(); }
 

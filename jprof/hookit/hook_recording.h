@@ -6,8 +6,6 @@
 // agent; JPROFOPTS is appended). The recording begins at the first call of a hook.
 #pragma once
 
-#include <string>
-
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
 
@@ -22,7 +20,7 @@ void Leave();
 struct OwnRecording {
   engine::Session* session = nullptr;  // null: they have not begun one
   engine::RecordingKind kind = {};
-  std::string directory;
+  const char* directory = nullptr;
 };
 const OwnRecording& Own();
 
