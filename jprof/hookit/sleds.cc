@@ -12,6 +12,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/fd.h"
@@ -54,7 +56,7 @@ struct Module {
 
 // The functions by number; number 0 is none. Addresses of modules that are unloaded stay.
 std::vector<uint64_t>* functions = nullptr;
-std::vector<uint64_t>* patched = nullptr;  // the tables of modules
+std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
 
 template <class T>
 std::optional<std::vector<T>> ReadAt(int file, uint64_t offset, size_t count) {
@@ -203,6 +205,30 @@ void Patch(const Module& module) {
   mprotect(code.data(), code.size(), PROT_READ | PROT_EXEC);
 }
 
+// Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
+// list of modules begins or ends to change: before the constructors of a new module.
+void OnModules() {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT) PatchSleds();
+}
+
+// Whether nothing but padding is behind the return instruction of an aligned function.
+bool IsEmptyFunction(const uint8_t* code) {
+  if (reinterpret_cast<uint64_t>(code) % kStubBytes != 0 || *code != 0xc3) return false;
+  constexpr std::string_view kPadding = "\x66\x2e\x0f\x1f\x84\x40\x44\x80\x90\xcc";
+  return std::all_of(code + 1, code + kStubBytes, [&](uint8_t byte) {
+    return byte == 0 || kPadding.contains(static_cast<char>(byte));
+  });
+}
+
+void WatchModules() {
+  auto* const notify = reinterpret_cast<uint8_t*>(_r_debug.r_brk);
+  if (notify == nullptr || !IsEmptyFunction(notify)) return;
+  auto* const page = reinterpret_cast<uint8_t*>(_r_debug.r_brk & ~(kPage - 1));
+  if (mprotect(page, kPage, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
+  WriteStub(notify, OnModules);
+  mprotect(page, kPage, PROT_READ | PROT_EXEC);
+}
+
 }  // namespace
 
 #if defined(__x86_64__)
@@ -211,18 +237,21 @@ uint32_t PatchSleds() {
   if (functions == nullptr) {
     functions = new std::vector<uint64_t>(1, 0);
     patched = new std::vector<uint64_t>;
+    WatchModules();
   }
   std::vector<Module> modules;
   dl_iterate_phdr(AddModule, &modules);
+  std::vector<uint64_t> tables;
   for (Module& module : modules) {
     const auto section = FindSection(module.path.c_str(), "xray_instr_map");
     if (!section || module.bias + section->sh_addr + section->sh_size > module.end) continue;
     const uint64_t table = module.bias + section->sh_addr;
+    tables.push_back(table);
     if (std::ranges::count(*patched, table) != 0) continue;
-    patched->push_back(table);
     module.sleds = {reinterpret_cast<const MapEntry*>(table), section->sh_size / sizeof(MapEntry)};
     Patch(module);
   }
+  *patched = std::move(tables);
   return static_cast<uint32_t>(functions->size() - 1);
 }
 
