@@ -175,7 +175,7 @@ static ALONE void match(void) {
 
 /* The ends: a chain of multiplications, and loads that do not depend on one another. */
 static ALONE uint64_t chain(uint64_t value) {
-  for (int i = 0; i < 6; ++i) value = value * 6364136223846793005ull + 1442695040888963407ull;
+  for (int i = 0; i < 6; ++i) value = (value ^ value >> 29) * 6364136223846793005ull;
   return value;
 }
 static ALONE void dependent(void) {

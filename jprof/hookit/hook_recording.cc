@@ -69,7 +69,8 @@ Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan&
 
 Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
   const auto text = ToJson(
-      agent::GatherMeta({}, options, own.session, {.kind = "hooks", .note = "", .build_id = ""}));
+      agent::GatherMeta({}, options, own.session,
+                        {.kind = has_sleds ? "sleds" : "hooks", .note = "", .build_id = ""}));
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
 }
 
