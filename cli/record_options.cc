@@ -82,8 +82,9 @@ Result<void> AddEvents(const RecordOptions& typed, ResolvedOptions& resolved) {
 
 Result<void> AddMetrics(const RecordOptions& typed, ResolvedOptions& resolved) {
   if (typed.metrics.empty()) return {};
-  auto metrics = ptm::CheckMetrics(SplitMetrics(typed.metrics));
+  auto metrics = ptm::CheckMetrics(SplitMetrics(typed.metrics), ptm::Uncounted::kTrace);
   if (!metrics) return std::unexpected(metrics.error());
+  resolved.traced = metrics->NeedTracing();
   resolved.options.metrics.clear();
   for (const ptm::CheckedMetric& metric : metrics->metrics)
     resolved.options.metrics.push_back(metric.AgentName());

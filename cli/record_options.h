@@ -37,6 +37,7 @@ std::vector<std::string> SplitMetrics(std::string_view text);
 // Looks up the names of metrics and events on this machine, then checks and finalizes the options.
 // `notes`: messages for the user about the metrics. Errors are kWrongUse and name the flag.
 struct ResolvedOptions {
+  bool traced = false;  // instructions are counted by tracing the program
   agent::AgentOptions options;
   std::vector<std::string> notes;
 };

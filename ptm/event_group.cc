@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "ptm/thread_instructions.h"
+
 namespace jprof::ptm {
 namespace {
 
@@ -88,6 +90,11 @@ OpenFailure EventGroup::Open(std::span<const EventSpec> events, const Target& ta
   int hardware_leader = -1;
   for (const EventSpec& event : events) {
     EventSlot& slot = slots_[size_];
+    if (event.type == kCountedInMemory && target_.IsCaller()) {
+      slot = {.memory = &thread_instructions};
+      ++size_;
+      continue;
+    }
     const int error = OpenOne(event, slot, IsSoftware(event) ? software_leader : hardware_leader);
     if (error != 0) {
       const OpenFailure failure = {size_, error};
@@ -141,7 +148,7 @@ void EventGroup::Close() {
   for (int i = size_ - 1; i >= 0; --i) {
     EventSlot& slot = slots_[i];
     if (slot.page != nullptr) munmap(const_cast<perf_event_mmap_page*>(slot.page), PageBytes());
-    close(slot.fd);
+    if (slot.fd >= 0) close(slot.fd);
     slot = {};
   }
   size_ = 0;
@@ -150,7 +157,8 @@ void EventGroup::Close() {
 
 void EventGroup::ReadAllByCall(int64_t* out) {
   for (int lead = 0; lead < size_; ++lead) {
-    if (slots_[lead].fd != slots_[lead].leader) continue;
+    if (slots_[lead].memory != nullptr) out[lead] = *slots_[lead].memory;
+    if (slots_[lead].memory != nullptr || slots_[lead].fd != slots_[lead].leader) continue;
     GroupReading group;
     bool tried = false;
     bool good = false;
@@ -176,8 +184,9 @@ std::optional<CounterReading> EventGroup::Reading(int i) const {
 
 EventGroup::EventStatus EventGroup::Status(int i) {
   EventSlot& slot = slots_[i];
-  ReadByCall(slot);
   EventStatus status;
+  if (slot.memory != nullptr) return status;
+  ReadByCall(slot);
   if (slot.last.enabled != 0 && IsMultiplexed(slot.last)) {
     status.running =
         static_cast<double>(slot.last.running) / static_cast<double>(slot.last.enabled);

@@ -67,6 +67,7 @@ inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& 
 // One event. `page` null: read by system call only.
 struct EventSlot {
   const volatile perf_event_mmap_page* page = nullptr;
+  const volatile int64_t* memory = nullptr;  // kCountedInMemory: the count itself
   int fd = -1;
   int leader = -1;           // the descriptor that reads its whole group
   int position = 0;          // in that group
@@ -98,7 +99,7 @@ template <typename Register = arch::CounterRegister>
 inline int64_t Read(EventSlot& slot) {
   CounterReading reading;
   if (slot.page == nullptr || !ReadPage<Register>(*slot.page, reading)) [[unlikely]]
-    return ReadByCall(slot);
+    return slot.memory != nullptr ? *slot.memory : ReadByCall(slot);
   if (slot.multiplexed || IsMultiplexed(reading)) [[unlikely]]
     return Settle(slot, reading);
   return static_cast<int64_t>(reading.count);

@@ -35,6 +35,10 @@ struct EventSpec {
   bool operator==(const EventSpec&) const = default;
 };
 
+// EventSpec::type of the instructions of a thread that are counted in its own memory
+// (thread_instructions.h), where there is no hardware counter. No type of the kernel.
+inline constexpr uint32_t kCountedInMemory = 0xfffffff0;
+
 // Counted by the kernel, not by a counter: exact, always available, read by system call.
 bool IsSoftware(const EventSpec& event);
 

@@ -58,6 +58,7 @@ Result<void> Agent::Start() {
     }
   }
   ReportStarted();
+  hookit::jprof_instructions_begin();
   return {};
 }
 

@@ -145,6 +145,7 @@ void StartOnce() {
   Use(*handlers);
   starting = false;
   state = State::kStarted;
+  if (own.session != nullptr) jprof_instructions_begin();
 }
 
 // These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.

@@ -24,6 +24,9 @@ struct OwnRecording {
 };
 const OwnRecording& Own();
 
+// Called when a recording has begun. A tracer of the process may wait for it.
+extern "C" void jprof_instructions_begin();
+
 // Ends the hooks' own recording, at the end of the program. Does nothing in another process that
 // shares the memory (vfork).
 void Finish();

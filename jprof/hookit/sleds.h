@@ -12,8 +12,8 @@
 namespace jprof::hookit {
 
 // Patches the sleds of all modules that are loaded and were not patched yet, and from then on those
-// of modules as they are loaded. Call before threads run code with sleds. Returns the number of functions that
-// have sleds. Where a module cannot be patched a message names it.
+// of modules as they are loaded. Call before threads run code with sleds. Returns the number of
+// functions that have sleds. Where a module cannot be patched a message names it.
 uint32_t PatchSleds();
 
 // The greatest number of a function. Below the address at which linkers place programs.

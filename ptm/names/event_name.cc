@@ -125,7 +125,33 @@ std::string Alternatives() {
   return Join(work, " and ") + " work here";
 }
 
+bool IsUserInstructions(const EventSpec& event) {
+  const auto known = ResolveEvent("perf::INSTRUCTIONS");
+  return known && IsSameEvent(known->spec, event) && (event.exclude & kExcludeUser) == 0 &&
+         (event.exclude & kExcludeKernel) != 0;
+}
+
+// The event, counted by tracing, if it is one that can be and the machine has no counter for it.
+Result<NamedEvent> CheckOrTrace(const std::string& name) {
+  auto event = CheckEvent(name);
+  if (event) return event;
+  const auto resolved = ResolveEvent(name);
+  if (!resolved || !IsUserInstructions(resolved->spec)) return event;
+  return NamedEvent{
+      .spec = {.name = name, .type = kCountedInMemory},
+      .native = resolved->native,
+      .note = fmt::format("{}: this machine has no counter for them; they are counted exactly by "
+                          "tracing the program, which makes it much slower (docs/ITRACE.md)",
+                          name)};
+}
+
 }  // namespace
+
+bool CheckedMetrics::NeedTracing() const {
+  return std::ranges::any_of(metrics, [](const CheckedMetric& metric) {
+    return metric.event && metric.event->type == kCountedInMemory;
+  });
+}
 
 bool IsBuiltInMetric(std::string_view name) {
   return std::ranges::find(kBuiltIn, name) != std::end(kBuiltIn);
@@ -163,14 +189,14 @@ Result<NamedEvent> CheckEvent(std::string_view name) {
   return event;
 }
 
-Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names) {
+Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names, Uncounted instructions) {
   if (names.size() > kMaxEvents)
     return WrongUse("{} metrics; {} at most", names.size(), kMaxEvents);
   CheckedMetrics checked;
   for (const std::string& name : names) {
     CheckedMetric metric = {.name = name};
     if (!IsBuiltInMetric(name)) {
-      auto event = CheckEvent(name);
+      auto event = instructions == Uncounted::kTrace ? CheckOrTrace(name) : CheckEvent(name);
       if (!event) return std::unexpected(event.error());
       metric.event = std::move(event->spec);
       if (!event->note.empty()) checked.notes.push_back(event->note);

@@ -51,8 +51,15 @@ struct CheckedMetric {
 struct CheckedMetrics {
   std::vector<CheckedMetric> metrics;
   std::vector<std::string> notes;
+
+  // Whether a metric is counted by tracing the program (kCountedInMemory).
+  bool NeedTracing() const;
 };
-Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names);
+// What to do with instructions in user mode that no counter of this machine can count: fail, or
+// count them by tracing the program.
+enum class Uncounted { kFail, kTrace };
+Result<CheckedMetrics> CheckMetrics(std::span<const std::string> names,
+                                    Uncounted instructions = Uncounted::kFail);
 
 // All known names, sorted: PAPI presets and libpfm4's events for this CPU. Most may not open.
 std::vector<std::string> KnownEvents();

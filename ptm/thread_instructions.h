@@ -1,0 +1,16 @@
+// The instructions that the calling thread has executed, where something other than a hardware
+// counter counts them: a tracer that executes the thread step by step (itrace/).
+#pragma once
+
+#include <cstdint>
+
+namespace jprof::ptm {
+
+// Written by the tracer, which finds it by ThreadInstructionsOffset(). It is at least as new as the
+// last branch of the thread.
+extern __thread int64_t thread_instructions __attribute__((tls_model("initial-exec")));
+
+// Where it is: its address less the thread pointer, the same for all threads of the process.
+int64_t ThreadInstructionsOffset();
+
+}  // namespace jprof::ptm
