@@ -12,8 +12,8 @@
 namespace jprof::itrace {
 namespace {
 
-constexpr uint64_t kAreaBytes = uint64_t{32} << 20;
-constexpr size_t kMostAreas = 8;
+constexpr uint64_t kAreaBytes = uint64_t{4} << 20;
+constexpr size_t kMostAreas = 64;
 constexpr uint64_t kReserved = 64;  // at the start of an area: a name, the trap for misses
 constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 constexpr uint64_t kLowest = 0x10000, kBelow2GiB = 0x7fff0000;
@@ -61,6 +61,7 @@ Result<void> CodeCache::Map(uint64_t near) {
 // A file in memory that this process maps, too.
 Result<void> CodeCache::MapData(uint64_t name) {
   constexpr uint64_t kSize = sizeof(DataArea);
+  tracee_.MapsChanged();
   place_ = FindGap(tracee_.maps(), kSize + kGuardBytes, kLowest, kBelow2GiB, kBelow2GiB);
   if (place_ == 0) return Fail("the traced process has no free memory below 2 GiB");
   tracee_.MapsChanged();
@@ -75,7 +76,8 @@ Result<void> CodeCache::MapData(uint64_t name) {
   const auto sized = tracee_.Call(tid_, SYS_ftruncate, {fd, kSize});
   const auto mapped = tracee_.Call(
       tid_, SYS_mmap, {place_, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0});
-  const std::string path = fmt::format("/proc/{}/fd/{}", tid_, fd);
+  const std::string path =
+      fmt::format("{}/fd/{}", procfs::Directory(static_cast<uint32_t>(tid_)), fd);
   const Fd ours(open(path.c_str(), O_RDWR | O_CLOEXEC));
   tracee_.Call(tid_, SYS_close, {fd});
   if (IsError(sized) || IsError(mapped)) return CannotMap(mapped);
@@ -103,6 +105,7 @@ void CodeCache::Unmap() {
 
 CodeCache::Area* CodeCache::NewArea(uint64_t near) {
   if (areas_.size() == kMostAreas) return nullptr;
+  tracee_.MapsChanged();  // perhaps by a thread that is not traced
   const uint64_t lowest = near > kReach ? near - kReach : kLowest;
   const uint64_t place =
       FindGap(tracee_.maps(), kAreaBytes, std::max(lowest, kLowest), near + kReach, near);
@@ -263,7 +266,7 @@ bool CodeCache::Contains(uint64_t address) const {
 bool CodeCache::worn() const {
   uint64_t used = 0;
   for (const Area& area : areas_) used += area.used;
-  return used > kAreaBytes / 2;
+  return used > kAreaBytes / 8;
 }
 
 bool CodeCache::InGuard(uint64_t address) const {

@@ -26,9 +26,10 @@ struct DataArea {
 // Behind it one page that cannot be accessed: a full ring makes the thread fault there.
 inline constexpr uint32_t kGuardBytes = 4096;
 
-// An entry of the ring is the number of an exit (uint32_t); for exits that have one, a value
-// (uint64_t) follows: the target of an indirect branch, the iterations of a rep instruction.
-inline constexpr uint32_t kShortEntry = 4, kLongEntry = 12;
+// An entry of the ring is the number of an exit (uint64_t); for exits that have one, a value
+// (uint64_t) follows: the target of an indirect branch, the iterations of a rep instruction. All is
+// aligned: programs may have alignment checks on.
+inline constexpr uint32_t kShortEntry = 8, kLongEntry = 16;
 
 static_assert(sizeof(DataArea) % 4096 == 0 && offsetof(DataArea, xmm0) % 16 == 0);
 

@@ -59,8 +59,8 @@ bool Registers::RestartsSystemCall() const { return false; }
 void Registers::RestartSystemCall() {}
 #endif
 
-Result<void> SeizeThread(pid_t tid) {
-  if (Request(PTRACE_SEIZE, tid, 0, Number(kAlways)) == 0) return {};
+Result<void> SeizeThread(pid_t tid, bool follow) {
+  if (Request(PTRACE_SEIZE, tid, 0, Number(follow ? kAlways | kFollow : kAlways)) == 0) return {};
   return Fail("cannot trace thread {}: {}", tid, WhyNot(errno));
 }
 

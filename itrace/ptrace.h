@@ -41,9 +41,10 @@ struct Registers {
   void RestartSystemCall();
 };
 
-// Starts to trace a thread without stopping it. Error: states what is missing.
-Result<void> SeizeThread(pid_t tid);
-bool SetTraceOptions(pid_t tid, bool follow);  // follow: new threads and processes too
+// Starts to trace a thread without stopping it, with `follow` also the threads and processes that
+// it makes. Error: states what is missing.
+Result<void> SeizeThread(pid_t tid, bool follow);
+bool SetTraceOptions(pid_t tid, bool follow);
 bool Interrupt(pid_t tid);
 bool Detach(pid_t tid, int signal = 0);
 

@@ -8,13 +8,15 @@ namespace {
 
 constexpr long kTickNanos = 50'000'000;
 
-void Ignore(int) {}
+volatile sig_atomic_t passed = 0;
+
+void Note(int) { passed = 1; }
 
 }  // namespace
 
 Ticks::Ticks() {
   struct sigaction action = {};
-  action.sa_handler = Ignore;
+  action.sa_handler = Note;
   sigaction(SIGALRM, &action, &before_);
   sigset_t alarm;
   sigemptyset(&alarm);
@@ -27,6 +29,12 @@ Ticks::Ticks() {
   made_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
   const itimerspec every = {{0, kTickNanos}, {0, kTickNanos}};
   if (made_) timer_settime(timer_, 0, &every, nullptr);
+}
+
+bool Ticks::Passed() {
+  const bool was = passed != 0;
+  passed = 0;
+  return was;
 }
 
 Ticks::~Ticks() {

@@ -13,6 +13,9 @@ class Ticks {
   ~Ticks();
   Ticks(const Ticks&) = delete;
 
+  // Whether there was one since the last call.
+  static bool Passed();
+
  private:
   timer_t timer_ = {};
   bool made_ = false;

@@ -36,7 +36,7 @@ void TracedThread::Drain() {
       static_cast<double>(now - drained_ns_) / static_cast<double>((end - entry) / kShortEntry + 1);
   double time = static_cast<double>(drained_ns_ - began_ns_);
   while (entry + kShortEntry <= end) {
-    const auto number = ReadAt<uint32_t>(entry);
+    const auto number = static_cast<uint32_t>(ReadAt<uint64_t>(entry));
     entry += kShortEntry;
     if (number >= cache_->exits()) break;  // the program overwrote it
     const CodeExit& exit = cache_->exit(number);

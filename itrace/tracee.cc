@@ -12,6 +12,7 @@ namespace jprof::itrace {
 namespace {
 
 constexpr uint64_t kPageSize = 4096;
+constexpr uint64_t kStackRoom = uint64_t{64} << 20;
 constexpr int kMostStops = 100;  // while one system call is made
 // Not blocked meanwhile, as the kernel would reset their handlers.
 constexpr uint64_t kTraps = uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSEGV - 1);
@@ -23,14 +24,17 @@ uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 uint64_t FindGap(std::span<const procfs::Mapping> maps, uint64_t size, uint64_t lowest,
                  uint64_t highest, uint64_t near) {
   uint64_t best = 0, start = lowest;
-  const auto consider = [&](uint64_t from, uint64_t to) {
+  const auto consider = [&](uint64_t from, uint64_t to, bool below_stack = false) {
     from = (std::max(from, lowest) + kPageSize - 1) & ~(kPageSize - 1);
     to = std::min(to, highest) & ~(kPageSize - 1);
     if (to <= from || to - from < size) return;
-    if (best == 0 || Distance(to - size, near) < Distance(best, near)) best = to - size;
+    const uint64_t place = below_stack ? from : to - size;
+    if (best == 0 || Distance(place, near) < Distance(best, near)) best = place;
   };
   for (const procfs::Mapping& mapping : maps) {
-    if (mapping.start > start && mapping.path != "[stack]") consider(start, mapping.start);
+    const bool stack = mapping.path == "[stack]";
+    const uint64_t end = stack ? mapping.start - kStackRoom : mapping.start;
+    if (end > start) consider(start, end, stack);
     start = std::max(start, mapping.end);
   }
   if (start < highest) consider(start, highest);

@@ -15,8 +15,8 @@
 namespace jprof::itrace {
 
 // The address of `size` unused bytes in [lowest, highest), as near to `near` as possible; 0: there
-// are none. At the upper end of a gap, but not below the stack: the heap grows upwards, the stack
-// downwards, and neither must be in the way of the other. `maps` ascending. Pure.
+// are none. At the upper end of a gap, as the heap grows upwards, but far from the stack, which
+// grows downwards. `maps` ascending. Pure.
 uint64_t FindGap(std::span<const procfs::Mapping> maps, uint64_t size, uint64_t lowest,
                  uint64_t highest, uint64_t near);
 

@@ -63,8 +63,7 @@ bool Tracer::waiting() const {
 
 Result<void> Tracer::Add(pid_t tid) {
   if (threads_.contains(tid)) return {};
-  if (auto seized = SeizeThread(tid); !seized) return seized;
-  if (follows()) SetTraceOptions(tid, true);
+  if (auto seized = SeizeThread(tid, follows()); !seized) return seized;
   threads_[tid].traced = std::make_unique<TracedThread>(context_, tid);
   return {};
 }
@@ -100,11 +99,10 @@ Result<void> Tracer::Run() {
     const pid_t tid = waitpid(-1, &stop.status, __WALL);
     if (tid > 0) {
       Dispatch(tid, stop);
-    } else if (errno == EINTR) {
-      Tick();
-    } else {
+    } else if (errno != EINTR) {
       break;
     }
+    if (Ticks::Passed()) Tick();
   }
   return {};
 }

@@ -17,7 +17,7 @@ constexpr size_t kRax = offsetof(DataArea, rax), kRcx = offsetof(DataArea, rcx),
                  kRepeatBefore = offsetof(DataArea, repeat_before),
                  kTarget = offsetof(DataArea, target), kTable = offsetof(DataArea, table),
                  kXmm0 = offsetof(DataArea, xmm0), kXmm1 = offsetof(DataArea, xmm1);
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kWindow = 16;
 
 struct Line {
   uint64_t address = 0;
@@ -124,35 +124,29 @@ class Translating {
   }
   bool counts() const { return !options_.records || options_.thread_counter; }
 
-  // The windows of 16 bytes that are compared: the last may overlap the one before it.
+  // The aligned 16 bytes that are compared at once.
   struct Window {
     uint64_t start = 0;
     uint64_t constant = 0;  // address of what is expected
     uint64_t mask = 0;      // 0: all bytes count
   };
 
-  void Constant(uint64_t start, uint64_t compared_from, uint64_t compared_to, bool mask) {
-    for (uint64_t i = start; i < start + 16; ++i) {
-      const bool compared = i >= compared_from && i < compared_to;
-      asm_.Bytes({static_cast<uint8_t>(!compared ? 0
-                                       : mask    ? 0xff
-                                                 : source_.code[i - source_.start])});
+  void Constant(uint64_t start, bool mask) {
+    for (uint64_t i = start; i < start + kWindow; ++i) {
+      const bool compared = i >= source_.start && i < end_;
+      const uint8_t code = compared ? source_.code[i - source_.start] : uint8_t{0};
+      asm_.Bytes({!compared ? uint8_t{0} : mask ? uint8_t{0xff} : code});
     }
   }
   void Constants() {
-    const uint64_t length = end_ - source_.start;
-    if (length < 16) {
-      const bool forward = (source_.start & (kPage - 1)) + 16 <= kPage;
-      const uint64_t start = forward ? source_.start : end_ - 16;
-      windows_.push_back({start, asm_.here(), asm_.here() + 16});
-      Constant(start, source_.start, end_, false);
-      Constant(start, source_.start, end_, true);
-      return;
-    }
-    for (uint64_t at = source_.start; at < end_; at += 16) {
-      const uint64_t start = std::min(at, end_ - 16);
-      windows_.push_back({start, asm_.here()});
-      Constant(start, start, start + 16, false);
+    for (uint64_t start = source_.start & ~(kWindow - 1); start < end_; start += kWindow) {
+      Window window = {.start = start, .constant = asm_.here()};
+      Constant(start, false);
+      if (start < source_.start || start + kWindow > end_) {
+        window.mask = asm_.here();
+        Constant(start, true);
+      }
+      windows_.push_back(window);
     }
   }
 
@@ -162,14 +156,14 @@ class Translating {
     asm_.WithSlot({0x0f, 0x11}, 0, kXmm0);
     asm_.WithSlot({0x0f, 0x11}, 1, kXmm1);
     asm_.StoreRcx(kRcx);
-    asm_.WithRip({0xf3, 0x0f, 0x6f}, 1, windows_[0].start);  // movdqu xmm1, [original]
-    Between();
-    asm_.WithRip({0x66, 0x0f, 0xef}, 1, windows_[0].constant);  // pxor xmm1, [expected]
-    if (windows_[0].mask != 0) asm_.WithRip({0x66, 0x0f, 0xdb}, 1, windows_[0].mask);  // pand
-    for (size_t i = 1; i < windows_.size(); ++i) {
-      asm_.WithRip({0xf3, 0x0f, 0x6f}, 0, windows_[i].start);
-      asm_.WithRip({0x66, 0x0f, 0xef}, 0, windows_[i].constant);
-      asm_.Bytes({0x66, 0x0f, 0xeb, 0xc8});  // por xmm1, xmm0
+    for (size_t i = 0; i < windows_.size(); ++i) {
+      const uint8_t xmm = i == 0 ? 1 : 0;
+      // movdqa, pxor, pand; and por xmm1, xmm0
+      asm_.WithRip({0x66, 0x0f, 0x6f}, xmm, windows_[i].start);
+      if (i == 0) Between();
+      if (windows_[i].mask != 0) asm_.WithRip({0x66, 0x0f, 0xdb}, xmm, windows_[i].mask);
+      asm_.WithRip({0x66, 0x0f, 0xef}, xmm, windows_[i].constant);
+      if (i != 0) asm_.Bytes({0x66, 0x0f, 0xeb, 0xc8});
     }
     asm_.Bytes({0x66, 0x0f, 0xef, 0xc0,  // pxor xmm0, xmm0
                 0x66, 0x0f, 0x74, 0xc8,  // pcmpeqb xmm1, xmm0
@@ -217,9 +211,9 @@ class Translating {
   // With rax saved: appends an entry to the ring. The value is in rcx.
   void Append(uint32_t exit, bool value) {
     asm_.LoadRax(kRing);
-    if (value)
-      asm_.Bytes({0x48, 0x89, 0x48, 0x04});  // first, so that it faults if the ring is full
-    asm_.Bytes({0xc7, 0x00});
+    // The value first, so that it is what faults if the ring is full.
+    if (value) asm_.Bytes({0x48, 0x89, 0x48, 0x08});
+    asm_.Bytes({0x48, 0xc7, 0x00});
     asm_.Imm32(result_.first_exit + exit);
     asm_.Bytes({0x48, 0x8d, 0x40, static_cast<uint8_t>(value ? kLongEntry : kShortEntry)});
     asm_.StoreRax(kRing);
