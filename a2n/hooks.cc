@@ -16,39 +16,63 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-void LookAtSymbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, Hooks& hooks) {
+// Calls visit(name, symbol) for the symbols of .dynsym until it returns true.
+template <class Visit>
+void ForEachSymbol(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const Visit& visit) {
   Elf_Data* data = elf_getdata(section, nullptr);
   if (data == nullptr || header.sh_entsize == 0) return;
   const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;
     if (gelf_getsym(data, i, &symbol) == nullptr) return;
-    const char* text = elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (text == nullptr) continue;
-    const std::string_view name = text;
-    if (name == "__cyg_profile_func_enter") hooks.functions = true;
-    if (name == "__sanitizer_cov_trace_pc_guard") hooks.blocks = true;
+    const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (name != nullptr && visit(std::string_view(name), symbol)) return;
   }
 }
 
-}  // namespace
-
-Hooks HooksOf(const std::string& path) {
-  Hooks hooks;
+// Calls visit(elf, section, header, name of the section) for the sections of a file.
+template <class Visit>
+void ForEachSection(const std::string& path, const Visit& visit) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || elf_version(EV_CURRENT) == EV_NONE) return hooks;
+  if (!file || elf_version(EV_CURRENT) == EV_NONE) return;
   const std::unique_ptr<Elf, EndElf> elf(elf_begin(file.get(), ELF_C_READ, nullptr));
   size_t names = 0;
-  if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0)
-    return hooks;
+  if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0) return;
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf.get(), section)) != nullptr) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) continue;
     const char* name = elf_strptr(elf.get(), names, header.sh_name);
-    if (name != nullptr && std::string_view(name) == "xray_instr_map") hooks.sleds = true;
-    if (header.sh_type == SHT_DYNSYM) LookAtSymbols(elf.get(), section, header, hooks);
+    visit(elf.get(), section, header, std::string_view(name != nullptr ? name : ""));
   }
+}
+
+}  // namespace
+
+std::optional<uint64_t> ExportedSymbol(const std::string& path, std::string_view name) {
+  std::optional<uint64_t> found;
+  ForEachSection(path, [&](Elf* elf, Elf_Scn* section, const GElf_Shdr& header, std::string_view) {
+    if (header.sh_type != SHT_DYNSYM || found) return;
+    ForEachSymbol(elf, section, header, [&](std::string_view symbol_name, const GElf_Sym& symbol) {
+      if (symbol_name == name && symbol.st_shndx != SHN_UNDEF) found = symbol.st_value;
+      return found.has_value();
+    });
+  });
+  return found;
+}
+
+Hooks HooksOf(const std::string& path) {
+  Hooks hooks;
+  ForEachSection(path, [&](Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
+                           std::string_view section_name) {
+    if (section_name == "xray_instr_map") hooks.sleds = true;
+    if (header.sh_type != SHT_DYNSYM) return;
+    ForEachSymbol(elf, section, header, [&](std::string_view name, const GElf_Sym&) {
+      if (name == "__cyg_profile_func_enter") hooks.functions = true;
+      if (name == "__sanitizer_cov_trace_pc_guard") hooks.blocks = true;
+      return hooks.functions && hooks.blocks;
+    });
+  });
   return hooks;
 }
 

@@ -1,7 +1,11 @@
-// Which hooks a program or library was compiled with.
+// What the symbol table of a program or library tells: which hooks it was compiled with, and where
+// exported symbols are.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace jprof::a2n {
 
@@ -12,6 +16,9 @@ struct Hooks {
 
   bool Any() const { return functions || sleds || blocks; }
 };
+
+// The link address of a symbol that a program or library exports.
+std::optional<uint64_t> ExportedSymbol(const std::string& path, std::string_view name);
 
 // None if the file cannot be read or is not an ELF file.
 Hooks HooksOf(const std::string& path);

@@ -13,6 +13,7 @@
 #include "options/agent_options.h"
 #include "record/launcher.h"
 #include "record/recording_summary.h"
+#include "record/traced_run.h"
 
 namespace jprof::cli {
 namespace {
@@ -50,7 +51,11 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
   for (const std::string& note : plan->notes) PrintError(note);
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
   UnprofiledJvms others(*plan);
-  const auto outcome = Run(plan->launch, {}, others.Look());
+  const auto outcome =
+      plan->traced
+          ? record::RunTraced(plan->launch,
+                              {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
+          : Run(plan->launch, {}, others.Look());
   if (!outcome) return std::unexpected(outcome.error());
   return Report(*plan, *outcome, others);
 }

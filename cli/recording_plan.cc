@@ -148,7 +148,7 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   auto launch = with_agent(agent::ToString(resolved->options));
   if (!launch) return std::unexpected(launch.error());
   return RecordingPlan{*std::move(launch), *std::move(options), std::move(resolved->notes),
-                       library->filename().string()};
+                       library->filename().string(), resolved->traced};
 }
 
 Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& name) {

@@ -22,6 +22,7 @@ struct RecordingPlan {
   agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
   std::vector<std::string> notes;
   std::string agent_library;  // its file name
+  bool traced = false;        // instructions are counted by tracing the program
 
   // The JVMs of the command get the agent by the environment.
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }

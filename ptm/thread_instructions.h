@@ -13,4 +13,12 @@ extern __thread int64_t thread_instructions __attribute__((tls_model("initial-ex
 // Where it is: its address less the thread pointer, the same for all threads of the process.
 int64_t ThreadInstructionsOffset();
 
+// Set in the environment of a program that is started under such a tracer.
+inline constexpr char kTracedVariable[] = "JPROF_TRACED";
+
+// Calls `begin`, at which the tracer begins to trace the calling thread, until it does: the tracer
+// needs a moment to notice that the function was loaded. `count`: the thread's count. Does nothing
+// if this process is not traced. False: it is, and after 10 s nothing has been counted.
+bool BeginTracing(void (*begin)(), const int64_t& count);
+
 }  // namespace jprof::ptm

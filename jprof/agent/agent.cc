@@ -58,7 +58,7 @@ Result<void> Agent::Start() {
     }
   }
   ReportStarted();
-  hookit::jprof_instructions_begin();
+  hookit::AwaitTracer();
   return {};
 }
 

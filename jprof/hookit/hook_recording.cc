@@ -21,6 +21,7 @@
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
 #include "profile/whole_file.h"
+#include "ptm/thread_instructions.h"
 
 namespace jprof::hookit {
 namespace {
@@ -145,7 +146,7 @@ void StartOnce() {
   Use(*handlers);
   starting = false;
   state = State::kStarted;
-  if (own.session != nullptr) jprof_instructions_begin();
+  if (own.session != nullptr) AwaitTracer();
 }
 
 // These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.
@@ -175,6 +176,12 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
 }
 
 const OwnRecording& Own() { return own; }
+
+void AwaitTracer() {
+  jprof_thread_instructions_offset = ptm::ThreadInstructionsOffset();
+  if (!ptm::BeginTracing(jprof_instructions_begin, ptm::thread_instructions))
+    agent::PrintMessage("the program is not being traced: instructions are not counted");
+}
 
 void Leave() {
   if (own.session != nullptr) return;

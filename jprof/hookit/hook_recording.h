@@ -24,8 +24,11 @@ struct OwnRecording {
 };
 const OwnRecording& Own();
 
-// Called when a recording has begun. A tracer of the process may wait for it.
+// Call when a recording has begun: if a tracer counts the instructions of this process, it begins
+// here.
+void AwaitTracer();
 extern "C" void jprof_instructions_begin();
+extern "C" int64_t jprof_thread_instructions_offset;
 
 // Ends the hooks' own recording, at the end of the program. Does nothing in another process that
 // shares the memory (vfork).

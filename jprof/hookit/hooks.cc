@@ -13,7 +13,6 @@
 #include "jprof/engine/events.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/hookit/jump_target.h"
-#include "ptm/thread_instructions.h"
 
 #define JPROF_EXPORTED extern "C" [[gnu::visibility("default")]]
 
@@ -41,7 +40,7 @@ using Jump = void(__jmp_buf_tag*, int);
 // A tracer that counts the instructions of threads begins when the second is called, and writes its
 // counts where the first tells.
 JPROF_EXPORTED int64_t jprof_thread_instructions_offset;
-int64_t jprof_thread_instructions_offset = ptm::ThreadInstructionsOffset();
+int64_t jprof_thread_instructions_offset = 0;
 JPROF_EXPORTED [[gnu::noipa]] void jprof_instructions_begin() {}
 
 JPROF_EXPORTED void __cyg_profile_func_enter(void* function, void* call_site) {

@@ -1,0 +1,105 @@
+#include "record/traced_run.h"
+
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "a2n/hooks.h"
+#include "common/monotonic.h"
+#include "common/procfs.h"
+#include "itrace/tracer.h"
+#include "ptm/thread_instructions.h"
+#include "record/interruption.h"
+
+namespace jprof::record {
+namespace {
+
+constexpr char kCounterSymbol[] = "jprof_thread_instructions_offset";
+constexpr int kPoll = 100;  // ms
+
+// The exported symbols of the modules of a process, which are looked up again while they load.
+class Symbols {
+ public:
+  explicit Symbols(uint32_t pid) : pid_(pid) {}
+
+  // The addresses of the symbol in the order of the modules' addresses.
+  std::vector<uint64_t> Find(const std::string& name) {
+    std::vector<uint64_t> found;
+    const auto maps = procfs::ReadMaps(pid_);
+    if (!maps) return found;
+    for (const procfs::Mapping& mapping : *maps) {
+      if (mapping.offset != 0 || !mapping.path.starts_with('/')) continue;
+      const auto [known, is_new] = known_.try_emplace({mapping.path, name});
+      if (is_new) known->second = a2n::ExportedSymbol(mapping.path, name);
+      if (known->second) found.push_back(mapping.start + *known->second);
+    }
+    return found;
+  }
+
+  std::optional<int64_t> Read(const std::string& name) {
+    for (const uint64_t address : Find(name)) {
+      int64_t value = 0;
+      const iovec to = {&value, sizeof value};
+      const iovec from = {reinterpret_cast<void*>(address), sizeof value};
+      if (process_vm_readv(static_cast<pid_t>(pid_), &to, 1, &from, 1, 0) == sizeof value &&
+          value != 0)
+        return value;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  uint32_t pid_;
+  std::map<std::pair<std::string, std::string>, std::optional<uint64_t>> known_;
+};
+
+class StopOnInterruption : public itrace::TraceEvents {
+ public:
+  bool OnTick(uint64_t, bool) override { return Interruption::Number() != 0; }
+};
+
+Outcome OutcomeOf(int status) {
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.status = WEXITSTATUS(status)};
+}
+
+}  // namespace
+
+Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
+  const Interruption guard;
+  const int64_t start = MonotonicNanos();
+  Launch traced = launch;
+  traced.environment.emplace_back(ptm::kTracedVariable, "1");
+  auto program = HeldProgram::Start(traced);
+  if (!program) return std::unexpected(program.error());
+  Symbols symbols(static_cast<uint32_t>(program->pid()));
+  itrace::TraceRange range = {.begin = itrace::TraceRange::Begin::kPlace,
+                              .begin_places = [&] { return symbols.Find(part.begin); },
+                              .calls = part.end.empty() ? 1u : 0u};
+  if (!part.end.empty()) {
+    range.end = itrace::TraceRange::End::kPlace;
+    range.end_places = [&] { return symbols.Find(part.end); };
+  }
+  StopOnInterruption events;
+  auto tracer = itrace::Tracer::Seize(
+      program->pid(), {.records = false, .all_threads = part.all_threads}, range, events);
+  if (!tracer) return std::unexpected(tracer.error());
+  (*tracer)->find_thread_counter = [&] { return symbols.Read(kCounterSymbol); };
+  if (auto released = program->Release(); !released) return std::unexpected(released.error());
+  if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
+  std::optional<Outcome> outcome;
+  if (const auto status = (*tracer)->process_status()) outcome = OutcomeOf(*status);
+  while (!outcome) {
+    program->AwaitEnd(kPoll);
+    outcome = program->Ended();
+  }
+  outcome->interruption = Interruption::Number();
+  outcome->wall_seconds = static_cast<double>(MonotonicNanos() - start) / 1e9;
+  return *outcome;
+}
+
+}  // namespace jprof::record
