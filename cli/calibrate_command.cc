@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "record/interrupt_cost.h"
 #include "record/interruption.h"
 #include "record/java_command.h"
+#include "record/traced_run.h"
 #include "reports/refit.h"
 
 namespace jprof::cli {
@@ -61,15 +64,41 @@ Result<fs::path> CheckBuilt(const fs::path& path) {
       path.string());
 }
 
-// The metrics in the agent's encoding, which does not use event names.
-Result<std::string> MetricsOf(const std::string& typed) {
-  const auto metrics = ptm::CheckMetrics(SplitMetrics(typed));
+// Runs a trainer; its instructions are counted by tracing the part between two functions of its
+// library. The output goes to the file `log`.
+Result<calibrate::ChildResult> RunTracedTrainer(const std::vector<std::string>& argv,
+                                                const fs::path& log) {
+  const auto shell = record::FindProgram("sh");
+  if (!shell) return std::unexpected(shell.error());
+  record::Launch launch = {*shell, {"sh", "-c", R"(exec "$@" >"$0" 2>&1)", log.string()}, {}, {}};
+  launch.arguments.insert(launch.arguments.end(),
+                          {"env", "-u", "JAVA_TOOL_OPTIONS", "-u", "JDK_JAVA_OPTIONS", "-u",
+                           "JPROFOPTS", "-u", "JPROF_HOOKS"});
+  launch.arguments.insert(launch.arguments.end(), argv.begin(), argv.end());
+  const auto outcome = record::RunTraced(
+      launch, {.begin = "jprof_trainer_begin", .end = "jprof_trainer_end", .all_threads = false});
+  if (!outcome) return std::unexpected(outcome.error());
+  std::ifstream file(log, std::ios::binary);
+  return calibrate::ChildResult{
+      outcome->ExitCode(),
+      {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}};
+}
+
+// Sets the metrics, in the agent's encoding, which does not use event names.
+Result<void> AddMetrics(const std::string& typed, calibrate::Plan& plan) {
+  const auto metrics = ptm::CheckMetrics(SplitMetrics(typed), ptm::Uncounted::kTrace);
   if (!metrics) return std::unexpected(metrics.error());
   for (const std::string& note : metrics->notes) PrintError(note);
   std::string text;
   for (const ptm::CheckedMetric& metric : metrics->metrics)
     text += (text.empty() ? "" : "+") + metric.AgentName();
-  return text;
+  plan.metrics = text;
+  if (!metrics->NeedTracing()) return {};
+  if (metrics->metrics.size() > 1)
+    return WrongUse("--metrics {}: where instructions are counted by tracing, calibrate them alone",
+                    typed);
+  plan.run_traced = RunTracedTrainer;
+  return {};
 }
 
 // A directory for the trainers' profiles; removed at the end unless the user chose it.
@@ -149,13 +178,11 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
 
 // What is the same for all trainers.
 Result<calibrate::Plan> PlanOf(const Options& options) {
-  const auto metrics = MetricsOf(options.metrics);
-  if (!metrics) return std::unexpected(metrics.error());
   const auto agent = record::FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
   calibrate::Plan plan;
   plan.agent = *agent;
-  plan.metrics = *metrics;
+  if (auto added = AddMetrics(options.metrics, plan); !added) return std::unexpected(added.error());
   plan.quick = options.quick;
   plan.progress = ShowProgress;
   plan.interrupted = Interrupted;

@@ -12,8 +12,9 @@ int64_t ThreadInstructionsOffset() {
          static_cast<const char*>(__builtin_thread_pointer());
 }
 
-bool BeginTracing(void (*begin)(), const int64_t& count) {
-  if (getenv(kTracedVariable) == nullptr) return true;
+bool BeginTracing(std::string_view name, void (*begin)(), const int64_t& count) {
+  const char* const awaited = getenv(kTracedVariable);
+  if (awaited == nullptr || name != awaited) return true;
   const auto now = [&] { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
   const int64_t before = now();
   constexpr int kTries = 5'000;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace jprof::ptm {
 
@@ -13,12 +14,14 @@ extern __thread int64_t thread_instructions __attribute__((tls_model("initial-ex
 // Where it is: its address less the thread pointer, the same for all threads of the process.
 int64_t ThreadInstructionsOffset();
 
-// Set in the environment of a program that is started under such a tracer.
+// Set in the environment of a program that is started under such a tracer, to the name of the
+// function at which it begins.
 inline constexpr char kTracedVariable[] = "JPROF_TRACED";
 
 // Calls `begin`, at which the tracer begins to trace the calling thread, until it does: the tracer
 // needs a moment to notice that the function was loaded. `count`: the thread's count. Does nothing
-// if this process is not traced. False: it is, and after 10 s nothing has been counted.
-bool BeginTracing(void (*begin)(), const int64_t& count);
+// unless a tracer waits for the function of this name. False: it does, and after 10 s nothing has
+// been counted.
+bool BeginTracing(std::string_view name, void (*begin)(), const int64_t& count);
 
 }  // namespace jprof::ptm

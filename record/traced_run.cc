@@ -18,7 +18,9 @@
 namespace jprof::record {
 namespace {
 
-constexpr char kCounterSymbol[] = "jprof_thread_instructions_offset";
+// Of the agent, and of a trainer that runs without it.
+constexpr const char* kCounterSymbols[] = {"jprof_thread_instructions_offset",
+                                           "jprof_trainer_instructions_offset"};
 constexpr int kPoll = 100;  // ms
 
 // The exported symbols of the modules of a process, which are looked up again while they load.
@@ -73,7 +75,7 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
   const Interruption guard;
   const int64_t start = MonotonicNanos();
   Launch traced = launch;
-  traced.environment.emplace_back(ptm::kTracedVariable, "1");
+  traced.environment.emplace_back(ptm::kTracedVariable, part.begin);
   auto program = HeldProgram::Start(traced);
   if (!program) return std::unexpected(program.error());
   Symbols symbols(static_cast<uint32_t>(program->pid()));
@@ -88,7 +90,13 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
   auto tracer = itrace::Tracer::Seize(
       program->pid(), {.records = false, .all_threads = part.all_threads}, range, events);
   if (!tracer) return std::unexpected(tracer.error());
-  (*tracer)->find_thread_counter = [&] { return symbols.Read(kCounterSymbol); };
+  (*tracer)->find_thread_counter = [&] {
+    std::optional<int64_t> offset;
+    for (const char* name : kCounterSymbols) {
+      if (!offset) offset = symbols.Read(name);
+    }
+    return offset;
+  };
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
   std::optional<Outcome> outcome;

@@ -11,4 +11,9 @@ final class Counters {
   static native int open(String metrics);
 
   static native void read(long[] values);
+
+  /** Between these the program is traced if its instructions are counted so. */
+  static native void begin();
+
+  static native void end();
 }

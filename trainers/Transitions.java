@@ -63,6 +63,7 @@ public final class Transitions {
         shapes.addAll(prepare(caller, callee, rounds));
       }
     }
+    Counters.begin();
     for (int round = 0; round < rounds; ++round) {
       for (final Shape shape : shapes) {
         final long start = System.nanoTime();
@@ -73,6 +74,7 @@ public final class Transitions {
         }
       }
     }
+    Counters.end();
     final StringBuilder text = new StringBuilder();
     for (final Shape shape : shapes) {
       Arrays.sort(shape.nanos);

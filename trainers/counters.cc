@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptm/event_group.h"
+#include "traced_part.h"
 
 namespace {
 
@@ -44,4 +45,12 @@ extern "C" JNIEXPORT void JNICALL Java_jprof_trainers_Counters_read(JNIEnv* env,
   jlong out[ptm::kMaxEvents];
   for (int i = 0; i < group.size(); ++i) out[i] = counts[i];
   env->SetLongArrayRegion(values, 0, group.size(), out);
+}
+
+extern "C" JNIEXPORT void JNICALL Java_jprof_trainers_Counters_begin(JNIEnv*, jclass) {
+  trainers::BeginTracedPart();
+}
+
+extern "C" JNIEXPORT void JNICALL Java_jprof_trainers_Counters_end(JNIEnv*, jclass) {
+  trainers::EndTracedPart();
 }

@@ -50,7 +50,8 @@ THREE(s_ms, ms())
 THREE(s_ma, sink = ma(sink, 3))
 
 /* --- Ordinary programs. Their data is random and too large for branch predictors to learn. */
-static uint64_t state = 88172645463325252ull;
+#define SEED 88172645463325252ull
+static uint64_t state = SEED;
 static uint64_t next_random(void) { /* xorshift64 */
   state ^= state << 13;
   state ^= state >> 7;
@@ -199,9 +200,17 @@ static ALONE void independent(void) {
 static ALONE void drive_shape(void (*walk)(void), long calls) {
   for (; calls > 0; --calls) walk();
 }
+static long period;
 static ALONE void drive_kernel(void (*walk)(void), long calls) {
-  for (; calls > 0; --calls) walk();
+  for (long i = 0; i < calls; ++i) {
+    if (period != 0 && i % period == 0) {
+      state = SEED;
+      at = 0;
+    }
+    walk();
+  }
 }
+static void repeat_data(void) { period = HOOK_PERIOD; }
 static ALONE void measure_kernel(void (*walk)(void), long calls) {
   drive_kernel(walk, calls);
   KEEP();
@@ -247,4 +256,4 @@ static const struct HookProgram programs[] = {SHAPE(s_empty0, "sEmpty0"),
                                               PART(LIBRARY, measure_kernel, "measure"),
                                               {NULL, NULL, NULL, NULL}};
 
-const struct HookCopy COPY = {programs, drive_shape, measure_kernel, drive_kernel};
+const struct HookCopy COPY = {programs, drive_shape, measure_kernel, drive_kernel, repeat_data};

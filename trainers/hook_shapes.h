@@ -8,11 +8,16 @@ struct HookProgram {
   const void* function;  // its address, which a profile has instead of its name
 };
 
+/* Walks after which the data of the ordinary programs repeats; 0: never. Where instructions are
+ * counted, a walk then executes the same ones in every run. */
+enum { HOOK_PERIOD = 10 };
+
 struct HookCopy {
   const struct HookProgram* programs;  // ends with an entry without a name
   void (*drive_shape)(void (*walk)(void), long calls);
   void (*measure_kernel)(void (*walk)(void), long calls);
   void (*drive_kernel)(void (*walk)(void), long calls);
+  void (*repeat_data)(void); /* from here on every HOOK_PERIOD walks */
 };
 
 #ifdef __cplusplus

@@ -5,6 +5,8 @@
 // function of the copy: its link address, which a profile has instead of its name.
 //
 //   jprof-hook-trainer plain|hooked shapes|kernels CALLS ROUNDS [COUNTER+COUNTER]
+//
+// "-" in place of the counters: this run is compared with one that counts.
 #include <dlfcn.h>
 #include <link.h>
 #include <time.h>
@@ -19,6 +21,7 @@
 
 #include "hook_shapes.h"
 #include "ptm/event_group.h"
+#include "traced_part.h"
 
 namespace {
 
@@ -92,7 +95,8 @@ int main(int argc, char** argv) {
   const long calls = std::max(1l, atol(argv[3]));
   const auto rounds = static_cast<size_t>(std::max(1l, atol(argv[4])));
   ptm::EventGroup group;
-  if (argc > 5) Open(group, argv[5]);
+  if (argc > 5 && std::string_view(argv[5]) != "-") Open(group, argv[5]);
+  if (argc > 5) copy.repeat_data();
 
   std::vector<Shape> shapes;
   for (const HookProgram* program = copy.programs; program->name != nullptr; ++program) {
@@ -102,6 +106,7 @@ int main(int argc, char** argv) {
   }
   const Drive drive = kernels ? copy.measure_kernel : copy.drive_shape;
   for (const Shape& shape : shapes) copy.drive_kernel(shape.program->walk, kWarmUp);
+  trainers::BeginTracedPart();
   for (size_t round = 0; round < rounds; ++round) {
     for (Shape& shape : shapes) {
       const double start = Nanos();
@@ -110,6 +115,7 @@ int main(int argc, char** argv) {
       if (group.size() > 0) Count(group, drive, shape, calls);
     }
   }
+  trainers::EndTracedPart();
   PrintFunctions(copy.programs);
   for (Shape& shape : shapes) {
     std::ranges::sort(shape.nanos);

@@ -208,6 +208,8 @@ Samples SamplesOf(const profile::Reader& profile, const Methods& methods) {
       if (record.handler != 0) samples.handlers[record.event & 1].push_back(record.handler);
       const size_t metric = record.event >> 1;
       if (!clean || metric >= samples.deltas.size()) continue;
+      // An interval has instructions: none is one before the tracer began.
+      if (record.delta == 0 && profile.meta().metrics[metric].unit == "instructions") continue;
       samples.deltas[metric][KeyOf(previous, record.from, event, record.to, methods)].push_back(
           record.delta);
     }

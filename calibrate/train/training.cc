@@ -52,6 +52,7 @@ Sizes SizesOf(const Plan& plan) {
     if (plan.quick) return {2, {5'000, 11}, {5'000, 11}, {1'000, 2}, 3, 1, false};
     return {2, {20'000, 21}, {20'000, 21}, {5'000, 2}, 5, 3, false};
   }
+  if (plan.run_traced) return {1, {10, 1}, {10, 1}, {10, 1}, 1, 0, true};
   if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
   if (counters_only) return {2, {500, 3}, {500, 3}, {100, 1}, 2, 1, true};
   if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
@@ -124,8 +125,10 @@ class Runner {
                     const std::string& agent_options) {
     if (plan_.progress) plan_.progress(done_, total_, step);
     ++done_;
-    const auto child = RunChild(Command(program, agent_options), plan_.work / "trainer.log",
-                                kRunLimit, plan_.interrupted);
+    const auto argv = Command(program, agent_options);
+    const fs::path log = plan_.work / "trainer.log";
+    const auto child = plan_.run_traced ? plan_.run_traced(argv, log)
+                                        : RunChild(argv, log, kRunLimit, plan_.interrupted);
     if (!child) return std::unexpected(child.error());
     auto shapes = ParseShapes(child->output);
     functions_ = ParseFunctions(child->output);
@@ -180,6 +183,7 @@ class Runner {
     argv.push_back(agent_options.empty() ? "plain" : "hooked");
     argv.push_back(program.main);
     argv.insert(argv.end(), program.arguments.begin(), program.arguments.end());
+    if (!agent_options.empty() && !CountersOf(plan_).empty()) argv.push_back("-");
     return argv;
   }
 

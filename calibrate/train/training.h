@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "calibrate/model/table.h"
+#include "calibrate/train/child.h"
 #include "calibrate/train/observation.h"
 #include "calibrate/train/probe_fit.h"
 #include "common/result.h"
@@ -30,6 +31,10 @@ struct Plan {
   bool quick = false;            // fewer walks and repetitions: a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
   std::function<bool()> interrupted;  // true: kill the trainer and fail; may be empty
+  // Runs a trainer in place of RunChild (child.h), under a tracer that counts its instructions.
+  std::function<Result<ChildResult>(const std::vector<std::string>& argv,
+                                    const std::filesystem::path& log)>
+      run_traced;
 };
 
 struct Trained {

@@ -15,6 +15,8 @@
 namespace jprof::agent {
 namespace {
 
+constexpr char kTracedUnit[] = "instructions";  // counted by a tracer
+
 uint64_t UnixNanos() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -80,7 +82,10 @@ std::vector<profile::Metric> MetricsOf(const AgentOptions& options,
   }
   if (session != nullptr) {
     for (const ptm::EventSpec& event : session->options().counters) {
-      metrics.push_back({.name = event.name, .unit = "events", .kind = Metric::Kind::kCount});
+      const bool traced = event.type == ptm::kCountedInMemory;
+      metrics.push_back({.name = event.name,
+                         .unit = traced ? kTracedUnit : "events",
+                         .kind = Metric::Kind::kCount});
     }
   }
   std::ranges::move(MetricsOf(options.triggers), std::back_inserter(metrics));
@@ -126,7 +131,9 @@ profile::Machine ThisMachine() {
 std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
   std::string corrected;
   for (const profile::Metric& metric : meta.metrics) {
-    if (!metric.is_samples()) corrected += (corrected.empty() ? "" : "+") + metric.name;
+    if (metric.is_samples()) continue;
+    corrected += (corrected.empty() ? "" : "+") + metric.name;
+    if (metric.unit == kTracedUnit) corrected += " traced";  // probes cost another number then
   }
   const std::string& build_id = meta.jvm.build_id;
   return {{"cpu", meta.machine.cpu},
