@@ -9,7 +9,9 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/train/table_store.h"
@@ -37,7 +39,7 @@ using profile::CleanText;
 
 struct Options {
   std::string java, agent, metrics = "time", output, work;
-  bool quick = false, show = false, hooks = false;
+  bool quick = false, show = false, hooks = false, itrace = false;
   std::vector<std::string> check;
 };
 
@@ -146,13 +148,17 @@ void EndProgress() {
 void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view unit) {
   fmt::print("{} (in {}; read in steps of {:.1f})\n", CleanText(metric.name), CleanText(unit),
              metric.granularity * scale);
-  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "TRANSITION", "COUNT",
-             "OBSERVED", "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT", "LESS", "MORE");
+  const bool traced = std::ranges::any_of(
+      metric.keys, [](const auto& entry) { return entry.second.instructions > 0; });
+  fmt::print("{:<12}{:>9}{:>10}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}{}\n", "TRANSITION", "COUNT",
+             "OBSERVED", "TRUTH", "OVERHEAD", "SPREAD", "REPEAT", "CONTEXT", "LESS", "MORE",
+             traced ? "   INSTR" : "");
   for (const auto& [key, value] : metric.keys) {
-    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n",
+    fmt::print("{:<12}{:>9}{:>10.2f}{:>8.2f}{:>10.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{}\n",
                ToString(key), value.count, value.observed * scale, value.truth * scale,
                value.overhead * scale, value.spread * scale, value.repeat * scale,
-               value.context * scale, value.less * scale, value.more * scale);
+               value.context * scale, value.less * scale, value.more * scale,
+               traced ? fmt::format("{:>8.0f}", value.instructions) : "");
   }
   if (!metric.probes.empty()) {
     fmt::print("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "PROBES OF", "ENTRY IN", "ENTRY OUT",
@@ -223,6 +229,13 @@ Result<std::vector<calibrate::Plan>> PlanHooks(const Options& options) {
   return plans;
 }
 
+// The same trainers; their instructions are counted by tracing, whatever counters there are.
+calibrate::Plan TracedOf(calibrate::Plan plan) {
+  plan.metrics = ptm::EncodeMetric({.name = "instructions", .type = ptm::kCountedInMemory});
+  plan.run_traced = RunTracedTrainer;
+  return plan;
+}
+
 Result<int> TrainAndStore(calibrate::Plan plan, const Options& options) {
   const Interruption guard;  // a signal must not leave the working directory behind
   const WorkDirectory work(options.work);
@@ -232,10 +245,23 @@ Result<int> TrainAndStore(calibrate::Plan plan, const Options& options) {
 
   const auto start = std::chrono::steady_clock::now();
   const auto interrupt = record::MeasureAndKeepInterruptNanos();
-  const auto trained = calibrate::Train(plan);
+  auto trained = calibrate::Train(plan);
+  std::optional<calibrate::Metric> instructions;
+  if (trained && options.itrace) {
+    auto traced = calibrate::Train(TracedOf(plan));
+    if (traced)
+      instructions = std::move(traced->table.metrics.front());
+    else
+      trained = std::unexpected(traced.error());
+  }
   EndProgress();
   if (Interruption::Number() != 0) return Fail("interrupted: no table was stored");
   if (!trained) return std::unexpected(trained.error());
+  int lowered = 0;
+  for (calibrate::Metric& metric : trained->table.metrics) {
+    if (instructions && metric.unit == "ns")
+      lowered = calibrate::AddInstructions(*instructions, metric);
+  }
   const auto path = calibrate::SaveTable(trained->table, options.output);
   if (!path) return std::unexpected(path.error());
 
@@ -250,6 +276,13 @@ Result<int> TrainAndStore(calibrate::Plan plan, const Options& options) {
         "of {:+.2f} {} per event{};\n       it differs by {:.2f} between programs.\n",
         check.left, check.unit, trained->checks.size() > 1 ? " of " + check.metric : "",
         check.spread);
+  }
+  if (instructions) {
+    fmt::print(
+        "INSTR: the least number of instructions of the transition itself, traced without "
+        "probes; {} overheads\n       were lowered because their transition takes at least "
+        "the time of these.\n",
+        lowered);
   }
   if (interrupt)
     fmt::print("A timer interrupt costs {}\n", record::InterruptText(*interrupt));
@@ -348,6 +381,8 @@ Action CalibrateCommand(CLI::App& sub, const Command&) {
   sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
   sub.add_flag("--hooks", options->hooks,
                "Calibrate the hooks of C and C++ functions (docs/HOOKS.md) instead of a JVM");
+  sub.add_flag("--itrace", options->itrace,
+               "Also trace the trainers: the number of instructions that each transition takes");
   sub.add_flag("--show", options->show,
                "Print the existing tables (or --output's) instead of training");
   sub.add_option(

@@ -41,10 +41,11 @@ const Overhead* FindSmallest(const Metric& metric, EventKind event) {
 }
 
 json OverheadToJson(const Overhead& value) {
-  return {{"count", value.count},       {"observed", value.observed}, {"truth", value.truth},
-          {"overhead", value.overhead}, {"minimum", value.minimum},   {"spread", value.spread},
-          {"repeat", value.repeat},     {"context", value.context},   {"less", value.less},
-          {"more", value.more}};
+  return {
+      {"count", value.count},       {"observed", value.observed},        {"truth", value.truth},
+      {"overhead", value.overhead}, {"minimum", value.minimum},          {"spread", value.spread},
+      {"repeat", value.repeat},     {"context", value.context},          {"less", value.less},
+      {"more", value.more},         {"instructions", value.instructions}};
 }
 
 Overhead OverheadFromJson(const json& from) {
@@ -57,7 +58,8 @@ Overhead OverheadFromJson(const json& from) {
           .repeat = from.at("repeat").get<double>(),
           .context = from.at("context").get<double>(),
           .less = from.value("less", 0.0),  // since version 3
-          .more = from.value("more", 0.0)};
+          .more = from.value("more", 0.0),
+          .instructions = from.value("instructions", 0.0)};  // since version 4
 }
 
 json ProbeToJson(const Probe& probe) {
@@ -141,6 +143,21 @@ Metric Rebased(Metric metric, double bias) {
   }
   metric.bias = bias;
   return metric;
+}
+
+int AddInstructions(const Metric& counted, Metric& time) {
+  int lowered = 0;
+  for (auto& [key, value] : time.keys) {
+    const Overhead* const found = FindKey(counted, key);
+    if (found == nullptr) continue;
+    value.instructions = std::max(0.0, found->truth);
+    const double least = value.instructions / kMostInstructionsPerTick;
+    if (value.truth >= least) continue;
+    value.truth = least;
+    value.overhead = value.observed - least;
+    ++lowered;
+  }
+  return lowered;
 }
 
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile) {

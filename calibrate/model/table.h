@@ -15,8 +15,9 @@
 
 namespace jprof::calibrate {
 
-// Tables since version 2 are read; version 3 added the ends of what a probe can cost.
-inline constexpr int kTableVersion = 3;
+// Tables since version 2 are read; version 3 added the ends of what a probe can cost, version 4 the
+// numbers of instructions.
+inline constexpr int kTableVersion = 4;
 inline constexpr int kOldestTableVersion = 2;
 inline constexpr int kVersionWithEnds = 3;
 
@@ -35,6 +36,9 @@ struct Overhead {
   // the probe in the gaps of the program, above it where there are no gaps, and by lost inlining.
   double less = 0;
   double more = 0;
+  // The least number of instructions that the transition itself takes, without probes, as traced;
+  // 0: not known.
+  double instructions = 0;
 
   // One standard deviation of what no number of events averages away; the ends count as those of an
   // interval of 95 %.
@@ -68,6 +72,15 @@ using Fingerprint = std::map<std::string, std::string>;
 
 // The same overheads for a recording whose timer overhead per interval is `bias`.
 Metric Rebased(Metric metric, double bias);
+
+// No processor retires more instructions than these in a tick of its time stamp counter: at most 6
+// per cycle are retired, at no more than twice the counter's rate.
+inline constexpr double kMostInstructionsPerTick = 12;
+
+// Adds the numbers of instructions of the transitions (their `truth` in `counted`, a metric of
+// instructions) to a metric of time, whose own work is at least the time that they take. Returns
+// the number of overheads that were lowered for that.
+int AddInstructions(const Metric& counted, Metric& time);
 
 // The names of the parts that differ, each as "part: table has A, profile has B"; empty if none.
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile);
