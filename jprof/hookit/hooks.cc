@@ -26,8 +26,6 @@ Function* Next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-uint64_t StackPointer() { return reinterpret_cast<uint64_t>(__builtin_frame_address(0)); }
-
 using Jump = void(__jmp_buf_tag*, int);
 
 // Calls the C library's function after the frames that it leaves have ended.
@@ -70,7 +68,7 @@ extern "C"
     [[gnu::visibility("default")]] __attribute__((symver("__cxa_begin_catch@CXXABI_1.3"))) void*
     jprof_begin_catch(void* exception) noexcept {
   static auto* const next = Next<void*(void*)>("__cxa_begin_catch");
-  engine::HealFunctions(StackPointer());
+  engine::HealFunctions(reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()));  // the caller's
   return next(exception);
 }
 
