@@ -136,7 +136,11 @@ int main() {
   calls("(anonymous namespace)::Keeps()", 1, 1);
   ExpectPath("(anonymous namespace)::Rethrows()", kSmall, kRounds);
   ExpectPath("(anonymous namespace)::Guard::Guard()", kSmall, 2 * kRounds);
-  ExpectPath("(anonymous namespace)::Guard::~Guard()", kBig, 2 * kRounds);
+  // Destructors of what is left by an exception: of a part of an object, and of a variable.
+  const char* const kDestructor = "(anonymous namespace)::Guard::~Guard()";
+  ExpectPath("(anonymous namespace)::Broken::Broken()", kDestructor, kRounds);
+  ExpectPath("(anonymous namespace)::Constructs()", kDestructor, kRounds);
+  ExpectPath(kDestructor, kBig, 2 * kRounds);
   ExpectPath(kSmall, "(anonymous namespace)::Leaf()", 10 * kRounds);
   ExpectPath(kBig, "(anonymous namespace)::Leaf()", 9 * kRounds);
   ExpectPath("main", "(anonymous namespace)::Catches(int)", kRounds);
