@@ -8,6 +8,7 @@ Programs that count are built by each compiler that is installed, without and wi
 """
 import dataclasses
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,7 @@ case = Cases()
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Losses that are no errors in these programs: frames that end without an exit.
 JUMPS = ("healed",)
+DROPS = ("dropped",)  # events of a signal handler that interrupts a rare event
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,6 +133,52 @@ def jumps(work):
 @case
 def throws(work):
     return work.count("throws.cc", allow=JUMPS)
+
+
+@case
+def signals(work):
+    failures = []
+    for compiler in compilers():
+        program = work.build("signals.c", compiler)
+        profile, done = work.record([program])
+        failures += work.check(profile, done.stdout, str(compiler), DROPS)
+        ticks = int(done.stdout.split("TICKS ")[1])
+        calls, losses = work.calls(profile), work.report(profile)["losses"]
+        handled = calls.by_method["signals.OnTick"]
+        if ticks < 10 or not ticks - losses["dropped"] <= handled <= ticks:
+            failures.append(f"{compiler}: {ticks} signals, {handled} are counted, {losses}")
+    return failures
+
+
+def all_but_dropped(work, profile, stdout, what):
+    """Every expected call is recorded, or both its events are counted as dropped."""
+    report = work.report(profile)
+    failures = reports.check(report, what) + reports.check_losses(report, what, DROPS)
+    recorded, missing = reports.calls_of(report), 0
+    for expected in expectations.parse(stdout):
+        missing += expected.count - recorded.of(expected)
+        if recorded.of(expected) > expected.count:
+            failures.append(f"{what}: {expected}: {recorded.of(expected)} of {expected.count}")
+    if 2 * missing > report["losses"]["dropped"]:
+        failures.append(f"{what}: {missing} calls are missing, {report['losses']}")
+    return failures
+
+
+@case
+def a_signal_at_every_instruction(work):
+    if platform.machine() != "x86_64":
+        raise Skip("it needs the trap flag of x86-64")
+    failures = []
+    program = work.build("stepped.c", compilers()[1])
+    for mode, *arguments in (["calltree"], ["callflow"], ["calltree", "threads"]):
+        profile, done = work.record([program, *arguments], mode=mode)
+        failures += all_but_dropped(work, profile, done.stdout, f"{mode} {arguments}")
+    return failures
+
+
+@case
+def threads(work):
+    return work.count("threads.cc", allow=JUMPS)
 
 
 def main():

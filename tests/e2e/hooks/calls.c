@@ -62,7 +62,8 @@ static OUT_OF_LINE int Sum(int count, ...) {
 struct Wide {
   long part[9];
 };
-static OUT_OF_LINE struct Wide Many(int a, int b, int c, int d, int e, int f, int g, struct Wide h) {
+static OUT_OF_LINE struct Wide Many(int a, int b, int c, int d, int e, int f, int g,
+                                    struct Wide h) {
   h.part[0] += a + b + c + d + e + f + g;
   Leaf((volatile char*)&h);
   return h;
