@@ -16,6 +16,7 @@ import tempfile
 import child
 import expectations
 import jvms
+import raw_profile
 import reports
 from cases import ERRORS, Cases
 from lab import Skip
@@ -179,6 +180,127 @@ def a_signal_at_every_instruction(work):
 @case
 def threads(work):
     return work.count("threads.cc", allow=JUMPS)
+
+
+def profiles_at(place):
+    """The profiles at the place of a recording: itself, or those in it."""
+    if os.path.exists(os.path.join(place, "control")):
+        return [place]
+    return sorted(os.path.join(place, name) for name in os.listdir(place))
+
+
+def work_calls(work, place):
+    """Of each profile: calls of Work, by the number of its callers."""
+    return sorted(work.calls(path).by_method["processes.Work"] for path in profiles_at(place))
+
+
+@case
+def ends(work):
+    """However a program ends, its calls are in the profile."""
+    program, failures = work.build("processes.c"), []
+    for what, status, finished in (("exit", 3, True), ("_exit", 3, True), ("_Exit", 3, True),
+                                   ("quick_exit", 3, None), ("abort", 134, False),
+                                   ("kill", 137, False)):
+        profile, done = work.record([program, what], status=status)
+        report = work.report(profile)
+        calls = reports.calls_of(report)
+        if calls.by_method["processes.Work"] != 10 or finished not in (
+                None, report["profile"]["finished"]):
+            failures.append(f"{what}: {calls.by_method}, {report['profile']}")
+    return failures
+
+
+@case
+def children(work):
+    """A child made by fork() or by an exec has its own profile, unless --children says otherwise."""
+    program, failures = work.build("processes.c"), []
+    for what, options, expected in (
+            ("fork", (), [2, 3, 10]), ("fork", ("--children=no",), [10]),
+            ("exec", (), [10, 10]), ("exec", ("--children=no",), [10]),
+            ("spawn", (), [10, 10]), ("spawn", ("--children=no",), [10]),
+            ("vfork", (), [10, 15]), ("vfork", ("--children=no",), [15])):
+        place, _ = work.record([program, what], *options,
+                               status=3 if what == "exec" else 0)
+        if work_calls(work, place) != expected:
+            failures.append(f"{what} {options}: {work_calls(work, place)}, not {expected}")
+    return failures
+
+
+@case
+def places(work):
+    """A relative path, another working directory, a preloaded library, a script, a stripped file."""
+    program, failures = work.build("processes.c"), []
+
+    def check(what, command, *options, names="processes.Work", calls=10, **more):
+        place, done = work.record(command, *options, **more)
+        found = work.calls(profiles_at(place)[0]).by_method
+        if found[names] != calls:
+            failures.append(f"{what}: {found}")
+        return done
+
+    check("relative", ["./processes", "chdir"], cwd=work.folder)
+    preloaded = child.run(["sh", "-c", "ls /lib/*/libm.so.6"]).stdout.split()
+    if preloaded:
+        check("preloaded", [program, "none"], env={**os.environ, "LD_PRELOAD": preloaded[0]})
+    check("script", ["sh", "-c", f"true; {program} none; true"], "--hooks=yes")
+    place, done = work.record(["sh", "-c", f"{program} none; true"], "--hooks=no", status=2)
+    if "no profile" not in done.stderr:
+        failures.append(f"--hooks=no: {done.stderr}")
+    child.run(["strip", program], check=True)
+    place, _ = work.record([program, "none"])
+    if max(work.calls(place).by_method.values()) != 10:
+        failures.append(f"stripped: {work.calls(place).by_method}")
+    return failures
+
+
+@case
+def options(work):
+    """Options of the recording commands on a program of C."""
+    program, failures = work.build("calls.c"), []
+    plain, done = work.record([program])
+    total = sum(work.calls(plain).by_method.values())
+    for more in (("--fold-recursion",), ("--tree-memory=1M",), ("--threads=main",)):
+        profile, _ = work.record([program], *more)
+        calls = sum(work.calls(profile).by_method.values())
+        if calls != total:
+            failures.append(f"{more}: {calls} calls, not {total}")
+    profile, _ = work.record([program], "--threads=nobody", status=2)
+    trace, _ = work.record([program], mode="trace")
+    events, _ = reports.stream_log_gen(work.jprof, trace)
+    if events != 2 * total:
+        failures.append(f"trace: {events} events of {total} calls")
+    flow, _ = work.record([program], mode="callflow")
+    raw = raw_profile.RawProfile(flow)
+    cpu = sum(t["cpu_ns_end"] - t["cpu_ns_start"] for t in raw.threads)
+    own = sum(t["own_ticks"] for t in raw.threads) * raw.meta["metrics"][0]["scale"]
+    if not 0.5 < (raw.time() + own) / cpu < 1.5:
+        failures.append(f"callflow: {raw.time()} ns and own {own} ns of {cpu} ns CPU time")
+    return failures
+
+
+@case
+def linked(work):
+    """Linked with -ljprof_hook: records only if it is asked to, and wrong options do not stop it."""
+    where = work.library_folder()
+    program = work.build("processes.c", None, f"-L{where}", f"-Wl,-rpath,{where}", "-ljprof_hook")
+    failures = []
+
+    def run(**more):
+        return child.run([program, "none"], cwd=work.folder,
+                         env={**os.environ, **more})
+
+    before = set(os.listdir(work.folder))
+    done = run()
+    if done.returncode or done.stderr or set(os.listdir(work.folder)) != before:
+        failures.append(f"without options: {done}")
+    for wrong in ("NONSENSE=1", "SCS", "OUT=/nowhere/at/all"):
+        done = run(JPROF_HOOKS=wrong)
+        if done.returncode or done.stderr.count("\n") != 1 or "runs without" not in done.stderr:
+            failures.append(f"{wrong}: {done}")
+    done = run(JPROF_HOOKS=f"CALLTREE,OUT={work.path('own')}")
+    if done.returncode or work_calls(work, work.path("own")) != [10]:
+        failures.append(f"with options: {done}")
+    return failures
 
 
 def main():
