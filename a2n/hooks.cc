@@ -16,6 +16,18 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
+// A program without an interpreter: nothing is loaded into it. (Libraries have none either.)
+bool IsStatic(Elf* elf) {
+  size_t segments = 0;
+  if (elf_getphdrnum(elf, &segments) != 0) return false;
+  for (size_t i = 0; i < segments; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr || segment.p_type == PT_INTERP)
+      return false;
+  }
+  return segments != 0;
+}
+
 void LookAtSymbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, Hooks& hooks) {
   Elf_Data* data = elf_getdata(section, nullptr);
   if (data == nullptr || header.sh_entsize == 0) return;
@@ -41,6 +53,7 @@ Hooks HooksOf(const std::string& path) {
   size_t names = 0;
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0)
     return hooks;
+  hooks.is_static = IsStatic(elf.get());
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf.get(), section)) != nullptr) {
     GElf_Shdr header;

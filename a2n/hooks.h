@@ -10,6 +10,7 @@ struct Hooks {
   bool sleds = false;      // -fxray-instrument
   bool blocks = false;     // -fsanitize-coverage=trace-pc-guard
 
+  bool is_static = false;  // the file is a program that is linked statically
   bool Any() const { return functions || sleds || blocks; }
 };
 
