@@ -171,7 +171,7 @@ def a_signal_at_every_instruction(work):
         raise Skip("it needs the trap flag of x86-64")
     failures = []
     program = work.build("stepped.c", compilers()[1])
-    for mode, *arguments in (["calltree"], ["callflow"], ["calltree", "threads"]):
+    for mode, *arguments in (["calltree"], ["callflow", "3"], ["calltree", "4", "threads"]):
         profile, done = work.record([program, *arguments], mode=mode)
         failures += all_but_dropped(work, profile, done.stdout, f"{mode} {arguments}")
     return failures
@@ -192,6 +192,82 @@ def profiles_at(place):
 def work_calls(work, place):
     """Of each profile: calls of Work, by the number of its callers."""
     return sorted(work.calls(path).by_method["processes.Work"] for path in profiles_at(place))
+
+
+def build_java(work, jdk):
+    """The class folder and the JNI library of HooksHost."""
+    child.run([jdk.tool("javac"), "-d", work.path(jdk.name),
+               os.path.join(HERE, "hooks", "HooksHost.java")], check=True)
+    include = os.path.join(jdk.home, "include")
+    headers = ("-I", include, "-I", os.path.join(include, "linux"))
+    library = work.build("jni.c", None, "-shared", "-fPIC", *headers, name=f"libjni-{jdk.name}.so")
+    return work.path(jdk.name), library, headers
+
+
+def java_failures(calls, module, rounds, times, what):
+    """The native functions are below their Java caller, and the callbacks below these."""
+    native, back = f"{module}.Java_HooksHost_work", "HooksHost.back(I)I"
+    wanted = [("path", ["HooksHost.calls(I)I", "HooksHost.work(I)I", native], rounds),
+              ("path", [native, f"{module}.CallsBack", back], times * rounds)]
+    return expectations.compare(
+        [expectations.Expectation(kind, " > ".join(path), n) for kind, path, n in wanted], calls,
+        ("path",), what)
+
+
+@case
+def java_above(work):
+    failures = []
+    for jdk in jvms.needed_jdks():
+        classes, library, _ = build_java(work, jdk)
+        profile, _ = work.record([*jdk.java(), "-cp", classes, "HooksHost", library], "--hooks=yes")
+        failures += java_failures(work.calls(profile), os.path.basename(library), 50, 3, jdk.name)
+    return failures
+
+
+@case
+def java_below(work):
+    """A C++ program that creates a JVM: one tree."""
+    failures = []
+    for jdk in jvms.needed_jdks():
+        classes, library, headers = build_java(work, jdk)
+        server = os.path.join(jdk.home, "lib", "server")
+        program = work.build("embedded.cc", None, *headers, f"-L{server}", f"-Wl,-rpath,{server}",
+                             "-ljvm")
+        place, _ = work.record([program, classes, library])
+        calls = work.calls(profiles_at(place)[0])
+        failures += java_failures(calls, os.path.basename(library), 10, 2, jdk.name)
+        failures += expectations.compare(
+            [expectations.Expectation(
+                "path", "embedded.main > embedded.CallsJava(JNIEnv_*, _jclass*, _jmethodID*) > "
+                "embedded.JNIEnv_::CallStaticIntMethod(_jclass*, _jmethodID*, ...) > "
+                "HooksHost.calls(I)I", 10)], calls, ("path",), jdk.name)
+    return failures
+
+
+@case
+def libraries_at_one_address(work):
+    """Two libraries that are loaded one after the other at the same address."""
+    program, libraries = work.build("loads.c", None, "-ldl"), []
+    for name, other in (("one", "Left"), ("two", "Right")):
+        text = f"""static __attribute__((noinline)) int {other}(int n) {{ return n + 1; }}
+                   volatile int result;
+                   void Function(int n) {{ while (n-- > 0) result += {other}(n); }}"""
+        libraries.append(work.build(f"{name}.c", None, "-shared", "-fPIC", text=text))
+    profile, done = work.record([program, *libraries])
+    calls, failures = work.calls(profile), []
+    if len(set(done.stdout.splitlines())) != 1:
+        raise Skip("the libraries were not at the same address: " + done.stdout)
+    for name, count in (("one.Function", 3), ("two.Function", 3), ("one.Left", 15),
+                        ("two.Right", 15)):
+        if calls.by_method[name] != count:
+            failures.append(f"{name}: {calls.by_method[name]} calls, not {count}")
+    return failures
+
+
+@case
+def coroutines(work):
+    """Entries are exact. Their callers are not (docs/HOOKS.md)."""
+    return work.count("contexts.c", allow=("healed", "unmatched"))
 
 
 @case
@@ -224,6 +300,21 @@ def children(work):
         if work_calls(work, place) != expected:
             failures.append(f"{what} {options}: {work_calls(work, place)}, not {expected}")
     return failures
+
+
+@case
+def a_fork_while_the_recording_starts(work):
+    place, _ = work.record([work.build("early_fork.c")])
+    found = [work.calls(path).by_method["early_fork.Work"] for path in profiles_at(place)]
+    return [] if found == [1] * 11 else [f"calls of each process: {found}"]
+
+
+@case
+def a_static_program(work):
+    """It cannot be recorded: one line states why."""
+    program = work.build("processes.c", None, "-static")
+    _, done = work.record([program, "none"], status=2)
+    return [] if "linked statically" in done.stderr else [done.stderr]
 
 
 @case

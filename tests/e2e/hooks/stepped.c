@@ -1,13 +1,13 @@
 // A signal at every single instruction of a hooked function and its hooks: the processor's trap
 // flag is set (x86-64), and the handler of the Nth trap calls hooked functions, of which some are
 // new, some are those that the interrupted hook handles, and some recurse.
-//   stepped          on one thread
-//   stepped threads  each interruption on a new thread, with many new functions and a deep
-//   recursion:
-//                    what the thread remembers grows
+//   stepped [N]        on one thread; at every Nth instruction
+//   stepped N threads  each interruption on a new thread; the handler calls many new functions and
+//                      recurses deeply, so that what the thread remembers grows
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -33,10 +33,10 @@ static OUT_OF_LINE void Other(int depth) {
 #define FUNCTION(n) \
   static OUT_OF_LINE void Function##n(void) { KEEP; }
 #define EIGHT(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7)
-#define SIXTY_FOUR(F, n)                                                                    \
-  EIGHT(F, n##0)                                                                            \
-  EIGHT(F, n##1) EIGHT(F, n##2) EIGHT(F, n##3) EIGHT(F, n##4) EIGHT(F, n##5) EIGHT(F, n##6) \
-      EIGHT(F, n##7)
+#define SIXTY_FOUR(F, n) \
+  EIGHT(F, n##0)         \
+  EIGHT(F, n##1)         \
+  EIGHT(F, n##2) EIGHT(F, n##3) EIGHT(F, n##4) EIGHT(F, n##5) EIGHT(F, n##6) EIGHT(F, n##7)
 SIXTY_FOUR(FUNCTION, a)
 SIXTY_FOUR(FUNCTION, b)
 SIXTY_FOUR(FUNCTION, c)
@@ -94,8 +94,8 @@ static PLAIN void* OnThread(void* at) {
 }
 
 int main(int count, char** arguments) {
-  (void)arguments;
-  grows = count > 1;
+  const long stride = count > 1 ? atol(arguments[1]) : 1;
+  grows = count > 2;
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_sigaction = OnTrap;
@@ -103,7 +103,7 @@ int main(int count, char** arguments) {
   sigaction(SIGTRAP, &action, NULL);
   WarmUp();
   const long last = Once(-1);
-  for (long at = 1; at <= last; ++at) {
+  for (long at = 1; at <= last; at += stride) {
     if (!grows) {
       Once(at);
       continue;
