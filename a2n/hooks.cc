@@ -16,6 +16,18 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
+// A program without an interpreter: nothing is loaded into it. (Libraries have none either.)
+bool IsStatic(Elf* elf) {
+  size_t segments = 0;
+  if (elf_getphdrnum(elf, &segments) != 0) return false;
+  for (size_t i = 0; i < segments; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr || segment.p_type == PT_INTERP)
+      return false;
+  }
+  return segments != 0;
+}
+
 // Calls visit(name, symbol) for the symbols of .dynsym until it returns true.
 template <class Visit>
 void ForEachSymbol(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const Visit& visit) {
@@ -65,12 +77,12 @@ Hooks HooksOf(const std::string& path) {
   Hooks hooks;
   ForEachSection(path, [&](Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
                            std::string_view section_name) {
+    hooks.is_static = IsStatic(elf);
     if (section_name == "xray_instr_map") hooks.sleds = true;
     if (header.sh_type != SHT_DYNSYM) return;
     ForEachSymbol(elf, section, header, [&](std::string_view name, const GElf_Sym&) {
       if (name == "__cyg_profile_func_enter") hooks.functions = true;
-      if (name == "__sanitizer_cov_trace_pc_guard") hooks.blocks = true;
-      return hooks.functions && hooks.blocks;
+      return hooks.functions;
     });
   });
   return hooks;

@@ -12,9 +12,9 @@ namespace jprof::a2n {
 struct Hooks {
   bool functions = false;  // -finstrument-functions
   bool sleds = false;      // -fxray-instrument
-  bool blocks = false;     // -fsanitize-coverage=trace-pc-guard
 
-  bool Any() const { return functions || sleds || blocks; }
+  bool is_static = false;  // the file is a program that is linked statically
+  bool Any() const { return functions || sleds; }
 };
 
 // The link address of a symbol that a program or library exports.

@@ -200,6 +200,13 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
     PrintError("no profile: the JVM did not start with the agent (the reason is above)");
     return 2;
   }
+  if (!direct && a2n::HooksOf(plan.launch.program.string()).is_static) {
+    PrintError(
+        fmt::format("no profile: {} is linked statically, so that its functions cannot be "
+                    "recorded; link it with shared libraries",
+                    plan.launch.arguments.front()));
+    return outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
+  }
   PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
                     : "no profile: the command started neither a JVM that runs a program with the "
                       "agent nor a program that calls hooks (--hooks=yes: also where only its "

@@ -28,6 +28,7 @@ JvmProfile Describe(const fs::path& path) {
   profile.cpu_nanos = reader->CpuNanos();
   profile.size = header.node_count + header.trace_blocks;
   profile.methods = reader->RecordedMethods();
+  profile.jvm = !reader->meta().jvm.version.empty();
   profile.runs = header.finished == 0 && profile.pid != 0 && procfs::Runs(profile.pid);
   if (profile.runs) profile.cpu_nanos = std::max(profile.cpu_nanos, procfs::CpuNanos(profile.pid));
   return profile;
@@ -37,7 +38,7 @@ std::string NameOf(const JvmProfile& profile) {
   return fmt::format("{} (PID {})", agent::ProfileName(profile.command), profile.pid);
 }
 
-// What has no method and belongs to a JVM that has ended tells nothing beside other profiles.
+// What has no method and belongs to a process that has ended tells nothing beside other profiles.
 void LeaveOutEmpty(SettledProfiles& settled) {
   if (std::ranges::all_of(settled.profiles, [](const auto& p) { return p.methods == 0; })) return;
   std::erase_if(settled.profiles, [&](const JvmProfile& profile) {

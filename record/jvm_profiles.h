@@ -1,4 +1,4 @@
-// The profiles that the JVMs of one command made.
+// The profiles that the processes of one command made: JVMs, and programs with hooks.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct JvmProfile {
   uint64_t cpu_nanos = 0;  // of the recorded threads; of the process while it runs
   uint64_t size = 0;       // contexts or trace blocks
   uint32_t methods = 0;
+  bool jvm = false;
   bool runs = false;  // the process is not finished
 };
 

@@ -175,8 +175,9 @@ bool PrintSummary(const fs::path& profile, const agent::AgentOptions& options) {
 
 bool PrintSummaries(const fs::path& place, const std::vector<JvmProfile>& profiles,
                     const agent::AgentOptions& options) {
-  fmt::print(stderr, "jprof: profiles: {} of JVMs in {}, the busiest first\n", profiles.size(),
-             DisplayPath(place));
+  const bool jvms = std::ranges::all_of(profiles, &JvmProfile::jvm);
+  fmt::print(stderr, "jprof: profiles: {} of {} in {}, the busiest first\n", profiles.size(),
+             jvms ? "JVMs" : "processes", DisplayPath(place));
   bool recorded = false;
   for (const JvmProfile& profile : profiles) {
     fmt::print(stderr, "jprof:   {}: {:.2f} s of CPU time, {}\n", profile.path.filename().string(),

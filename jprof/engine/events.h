@@ -9,6 +9,7 @@
 // - Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "jprof/engine/recording.h"
@@ -280,6 +281,31 @@ template <class Frames>
   return Frames::kFunctions ? sp <= frame.sp : sp < frame.sp;
 }
 
+// What a signal handler may change between two steps of a function's event has to be read again.
+template <class Frames>
+[[gnu::always_inline]] inline void MayBeInterrupted() {
+  if constexpr (Frames::kFunctions) std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Adds one to a counter of a node. Functions: in one instruction where there is one, as the handler
+// of a signal may count there.
+template <class Frames>
+[[gnu::always_inline]] inline void Count(uint32_t* count) {
+  MayBeInterrupted<Frames>();
+  ++*count;
+}
+
+// A handler that interrupts this uses the same place: a function's frame is written again when no
+// handler can.
+template <class Frames>
+[[gnu::always_inline]] inline void Push(Thread* thread, Frame* top, const Frame& frame) {
+  *top = frame;
+  MayBeInterrupted<Frames>();
+  thread->cursor.top = top + 1;
+  MayBeInterrupted<Frames>();
+  if constexpr (Frames::kFunctions) *top = frame;
+}
+
 // An entry after Begin.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
@@ -292,6 +318,11 @@ template <class Recording, class Frames>
     return slow();
   if constexpr (Recording::kTrace) return TraceFast(thread, *cached, EventKind::kEntry, now);
   const uint32_t word = cached->word;
+  if constexpr (Frames::kFunctions) {  // a handler may have put another function there
+    MayBeInterrupted<Frames>();
+    if (cached->method != event.method) [[unlikely]]
+      return slow();
+  }
 
   Frame* top = thread->cursor.top;
   if (top == thread->cursor.limit || !IsBelow<Frames>(event.sp, top[-1])) [[unlikely]]
@@ -314,9 +345,8 @@ template <class Recording, class Frames>
   }
   AttributeCounters<Recording>(thread, parent);
   TrainCounters<Recording>(thread, parent->word, word, EventKind::kEntry);
-  ++*count;
-  *top = {event.method, event.sp, node};
-  thread->cursor.top = top + 1;
+  Count<Frames>(count);
+  Push<Frames>(thread, top, {event.method, event.sp, node});
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
   ReadLate<Recording>(thread, now);
   return 0;
@@ -352,7 +382,7 @@ template <class Recording, class Frames>
   }
   AttributeCounters<Recording>(thread, node);
   TrainCounters<Recording>(thread, node->word, frame[-1].node->word, EventKind::kExit);
-  ++*count;
+  Count<Frames>(count);
   thread->cursor.top = frame;
   thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   ReadLate<Recording>(thread, now);

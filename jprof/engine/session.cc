@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -26,6 +28,9 @@ namespace {
 constexpr uint32_t kFirstBuckets = 16;
 constexpr uint32_t kMostBuckets = 1 << 18;
 constexpr size_t kFirstFrames = 1024;
+// With functions: for a stack of 8 MiB, whose frames have 32 bytes or more. Only what is used takes
+// memory.
+constexpr size_t kFunctionFrames = 1 << 18;
 constexpr char kMainThread[] = "main";
 constexpr uint64_t kNoHealing = ~uint64_t{0};
 
@@ -33,8 +38,11 @@ constexpr uint64_t kNoHealing = ~uint64_t{0};
 struct ThreadMemory {
   Thread thread;
   MethodBucket buckets[kFirstBuckets];
-  Frame frames[kFirstFrames];
+  Frame frames[kFirstFrames];  // or more: Thread::first_frames
 };
+size_t BytesOfThread(size_t frames) {
+  return offsetof(ThreadMemory, frames) + frames * sizeof(Frame);
+}
 struct TimelineMemory {
   Timeline timeline;
   Frame frames[kFirstFrames];
@@ -55,12 +63,17 @@ void FreeThread(Thread& thread) {
   if (thread.buckets != memory->buckets) {
     munmap(thread.buckets, BucketCount(thread) * sizeof(MethodBucket));
   }
+  for (size_t i = 0; i < std::size(thread.former_buckets); ++i) {
+    if (thread.former_buckets[i] != nullptr)
+      munmap(thread.former_buckets[i], (kFirstBuckets << i) * sizeof(MethodBucket));
+  }
   Timeline& timeline = thread.timeline;
   if (timeline.frames != memory->frames) {
     munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
   }
+  const size_t bytes = BytesOfThread(thread.first_frames);
   thread.~Thread();
-  munmap(memory, sizeof *memory);
+  munmap(memory, bytes);
 }
 
 // One for all sessions: a thread that exits may have been recorded by an earlier one.
@@ -137,7 +150,8 @@ bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
 
 // Makes the state of a thread, without a timeline of its own.
 Thread* Session::NewThread() {
-  auto* memory = static_cast<ThreadMemory*>(Map(sizeof(ThreadMemory)));
+  const size_t frames = functions_ != nullptr ? kFunctionFrames : kFirstFrames;
+  auto* memory = static_cast<ThreadMemory*>(Map(BytesOfThread(frames)));
   if (memory == nullptr) {
     ++writer_.header()->lost_threads;
     return nullptr;
@@ -154,7 +168,8 @@ Thread* Session::NewThread() {
   thread->joined_late = options_.joins_late;
   Timeline& timeline = thread->timeline;
   timeline.frames = timeline.cursor.top = memory->frames;
-  timeline.cursor.limit = memory->frames + kFirstFrames;
+  timeline.cursor.limit = memory->frames + frames;
+  thread->first_frames = frames;
   return thread;
 }
 
@@ -467,7 +482,10 @@ bool Session::GrowBuckets(Thread& thread) {
       }
     }
   }
-  if (old != reinterpret_cast<ThreadMemory*>(&thread)->buckets) {
+  if (old == reinterpret_cast<ThreadMemory*>(&thread)->buckets) return true;
+  if (functions_ != nullptr) {  // the handler of a signal may have interrupted a search there
+    thread.former_buckets[std::countr_zero(old_count / kFirstBuckets)] = old;
+  } else {
     munmap(old, old_count * sizeof(MethodBucket));
   }
   return true;
@@ -485,7 +503,8 @@ bool Session::GrowFrames(Thread& thread) {
   timeline.frames = frames;
   thread.cursor.limit = frames + count * 2;
   // The first stack of a timeline is part of its own mapping, so it is not unmapped.
-  if (count > kFirstFrames) munmap(old, count * sizeof(Frame));
+  const bool first = old == reinterpret_cast<ThreadMemory*>(&thread)->frames;
+  if (!first && count > kFirstFrames) munmap(old, count * sizeof(Frame));
   return true;
 }
 

@@ -137,6 +137,9 @@ struct alignas(64) Thread {
   boost::intrusive::list_member_hook<> link;
   bool gone = false;  // detached while there was a Session::Hold; guarded by the session's lock
   Thread* next_gone = nullptr;
+  // Its memory: the frames in its own mapping, and method caches that were too small, by size.
+  size_t first_frames = 0;
+  MethodBucket* former_buckets[14] = {};
   // Counters and calibration.
   Counting counting;
   profile::TrainRecord train_sink[16];  // records for which the profile has no space

@@ -112,6 +112,10 @@ Result<Handlers> Start() {
 // In a child made by fork(): its recording begins at its first hook, unless an agent records this
 // process.
 void InChild() {
+  if (state == State::kStarting) {  // by a thread that this process does not have
+    own = {};
+    state = State::kNotStarted;
+  }
   if (state != State::kStarted) return;
   if (own.session == nullptr) return Use(InertHandlers());
   own.session->AbandonInChild();
@@ -136,13 +140,13 @@ void StartOnce() {
     return;
   }
   starting = true;
+  HandleForks();
   auto handlers = Start();
   if (!handlers) {
     agent::PrintMessage(handlers.error().message +
                         "; the program runs without its C and C++ functions being recorded");
     handlers = InertHandlers();
   }
-  HandleForks();
   Use(*handlers);
   starting = false;
   state = State::kStarted;

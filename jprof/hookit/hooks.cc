@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <cstdint>
 
@@ -67,15 +68,22 @@ JPROF_EXPORTED void __longjmp_chk(__jmp_buf_tag* target, int value) noexcept {
   JumpBy(next, target, value);
 }
 
-// A handler of C++ begins: its function continues, the frames below it are gone. The symbol has the
-// version that programs ask for, because without one it would also replace the function in this
-// library's own copy of the C++ runtime.
-extern "C"
-    [[gnu::visibility("default")]] __attribute__((symver("__cxa_begin_catch@CXXABI_1.3"))) void*
-    jprof_begin_catch(void* exception) noexcept {
-  static auto* const next = Next<void*(void*)>("__cxa_begin_catch");
-  engine::HealFunctions(reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()));
-  return next(exception);
+// An exception of C++ continues in a function, in a handler or in destructors: the frames below it
+// are gone. The symbol has the version that programs ask for, because without one it would also
+// replace the function in this library's own copy of the C++ runtime. The context is of the
+// unwinder that the program uses, not of that copy.
+extern "C" [[gnu::visibility("default")]] __attribute__((symver("__gxx_personality_v0@CXXABI_1.3")))
+_Unwind_Reason_Code
+jprof_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
+                  _Unwind_Exception* exception, _Unwind_Context* context) {
+  static auto* const next =
+      Next<_Unwind_Reason_Code(int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception*,
+                               _Unwind_Context*)>("__gxx_personality_v0");
+  static auto* const stack_pointer = Next<_Unwind_Word(_Unwind_Context*)>("_Unwind_GetCFA");
+  const auto result = next(version, actions, exception_class, exception, context);
+  if (result == _URC_INSTALL_CONTEXT && stack_pointer != nullptr)
+    engine::HealFunctions(stack_pointer(context));
+  return result;
 }
 
 JPROF_EXPORTED int dlclose(void* library) noexcept {

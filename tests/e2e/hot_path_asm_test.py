@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the machine code of the handlers that the probes jump to.
+"""Checks the machine code of the handlers that the probes and the hooks of functions jump to.
 
 Usage: hot_path_asm_test.py LIBJPROF.SO [OBJDUMP]
 
@@ -11,12 +11,16 @@ clock once (counts: never), and it returns. The two most important recordings al
 through the stack, except saved registers: the slow path's operands stay in registers. With operands
 on the stack, an event cost 1.4 times as much.
 """
+import itertools
 import re
 import subprocess
 import sys
 
 HANDLER = re.compile(
     r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
+HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
+# What the compiler's calls go to: a jump to the handler.
+DOOR = re.compile(r"^__cyg_profile_func_(enter|exit)$")
 SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterTimed|LeaveTimed)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree")}
@@ -102,13 +106,21 @@ def fast_path(body, arch):
 
 def check(disassembly, arch):
     """The violations, one line each; empty if there are none."""
-    wrong, seen = [], set()
+    wrong, seen, hooks, doors = [], set(), set(), set()
     for name, body in functions(disassembly).items():
-        handler = HANDLER.search(name)
+        handler = HANDLER.search(name) or HOOK.search(name)
+        if DOOR.match(name):
+            doors.add(name)
+            if any(arch.forbidden["call"].search(text) for _, text in body):
+                wrong.append(f"{name}: a call: {[text for _, text in body]}")
         if not handler:
             continue
-        event, recording = handler[1], handler[2]
-        seen.add((event, recording))
+        event, recording = handler[1], handler[2].strip()
+        hook = handler.re is HOOK
+        focus = not hook and handler[4] == "true"
+        title = f"On{event}<{recording}>, functions" if hook else (
+            f"On{event}<{recording}, {handler[3]}, {handler[4]}>")
+        (hooks if hook else seen).add((event, recording))
         path, faults = fast_path(body, arch)
         for what, pattern in arch.forbidden.items():
             if what == "call" and MAY_CALL.match(recording):
@@ -118,34 +130,40 @@ def check(disassembly, arch):
         wanted = CLOCK_READS.get(recording, reads)
         # In focus the compiler may have a copy of what follows the early way out for each of its
         # tests; what one copy does is seen in the handler without focus.
-        if reads != wanted and not (handler[4] == "true" and wanted != 0 and reads > wanted):
+        if reads != wanted and not (focus and wanted != 0 and reads > wanted):
             faults.append(f"reads the clock {reads} times, not {CLOCK_READS[recording]}")
         # With several counters in focus GCC ends the path in the .cold part: two jumps more.
-        elsewhere = handler[4] == "true" and MAY_CALL.match(recording)
+        elsewhere = focus and MAY_CALL.match(recording)
         if not elsewhere and not any(arch.end.match(text) for text in path):
             faults.append("never returns")
         if recording in WITHOUT_STACK:
             faults += [
                 f"store on the stack: {text}" for text in path if arch.stack_store.match(text)]
-        wrong += [
-            f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {fault}" for fault in faults]
-        print(
-            f"On{event}<{recording}, {handler[3]}, {handler[4]}>: {len(path)} instructions on the "
-            f"fast path")
+        wrong += [f"{title}: {fault}" for fault in faults]
+        print(f"{title}: {len(path)} instructions on the fast path")
     wrong += [
         f"On{event}<{recording}> is not in the library"
         for event, recording in sorted(REQUIRED - seen)]
+    wrong += [
+        f"On{event}<{recording}> of functions is not in the library"
+        for event, recording in sorted(seen - hooks)]
+    if len(doors) != 2:
+        wrong.append(f"of the hooks only {sorted(doors)} are in the library")
     return wrong
 
 
 def prove_the_checks():
     """Checks each rule on a correct handler and on that handler with one violation."""
-    name = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>"
-            "(char*, void*)")
+    probe = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>"
+             "(char*, void*)")
+    hook = "void jprof::hookit::(anonymous namespace)::On%s<jprof::engine::%s>(void*, void*)"
 
-    def library(changed="", change="nop"):
+    def library(changed="", change="nop", at=probe, door="jmp *0x10(%rip)"):
         text, address = "", 0x1000
-        for event, recording in sorted(REQUIRED):
+        for name in ("enter", "exit"):
+            text += f"{address:016x} <__cyg_profile_func_{name}>:\n  {address:x}:\t{door}\n\n"
+            address += 0x100
+        for name, (event, recording) in itertools.product((probe, hook), sorted(REQUIRED)):
             this = name % (event, recording)
             body = ["test %rax,%rax", f"je {0x9000:x} <{this} [clone .cold]>", "@jmp",
                     "call 10 <never reached>",
@@ -153,7 +171,7 @@ def prove_the_checks():
                     "call 10 <padding>"]
             text += f"{address:016x} <{this}>:\n"
             for i, instruction in enumerate(body):
-                if (event, recording, i) == ("Exit", "TimeTree", 5):
+                if (name, event, recording, i) == (at, "Exit", "TimeTree", 5):
                     instruction = changed or instruction
                 if instruction == "@jmp":
                     instruction = f"jmp {address + 4:x} <{this}+0x4>"
@@ -183,6 +201,10 @@ def prove_the_checks():
             ("mov %rax,0x8(%rsp)", "store on the stack"),
             ("movaps %xmm0,0x30(%rsp)", "store on the stack")):
         expect(library(instruction), fault)
+        expect(library(instruction, at=hook), fault)
+    expect(library(door="call 2000 <f>"), "__cyg_profile_func_enter: a call")
+    expect(library().replace("__cyg_profile_func_exit", "f"), "of the hooks only")
+    expect(library().replace("hookit", "other"), "of functions is not in the library")
     expect(library(change="clone .constprop"), "something else")
     expect("", "is not in the library")
 

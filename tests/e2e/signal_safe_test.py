@@ -24,9 +24,12 @@ __errno_location"""
 CALLS = """mmap munmap madvise posix_fallocate posix_fallocate64 fallocate fallocate64 ioctl read
 write pread pread64 close syscall sched_yield clock_gettime nanosleep process_vm_readv sigfillset
 pthread_sigmask"""
-# Of a thread that attaches in a probe: PR_GET_NAME, a constant, and a slot of the thread's own.
-ATTACH = "prctl sysconf pthread_setspecific"
-SAFE = set(f"{PURE} {CALLS} {ATTACH}".split())
+# Of a thread that attaches in a probe: PR_GET_NAME, constants, and a slot of the thread's own.
+ATTACH = "prctl sysconf getpid pthread_setspecific"
+# Of a function of C or C++: its module, without a lock. dl_iterate_phdr, which takes one, is called
+# only before glibc 2.35.
+MODULE = "_dl_find_object dl_iterate_phdr readlink getcwd"
+SAFE = set(f"{PURE} {CALLS} {ATTACH} {MODULE}".split())
 FORBIDDEN = re.compile(r"^(operator (new|delete)|__cxa_throw|std::__throw_|__tls_get_addr|"
                        r"(malloc|calloc|realloc|free)$)")
 
@@ -38,6 +41,7 @@ NOT_FOLLOWED = {"_Unwind_Resume"}
 FILTER = r"^std::_Function_handler<bool .*"
 INDIRECT = [
     # engine::MethodSource: the VM's methods, native functions, texts that are known already.
+    (r"^jprof::engine::MethodTable::Find\(", r"^jprof::hookit::FunctionSource::Describe\("),
     (r"^jprof::engine::MethodTable::Find\(",
      r"^jprof::(hotspot::Vm|agent::\(anonymous namespace\)::(NativeFunctions|Known))::Describe\("),
     (r"^jprof::engine::Session::Resolve\(", r"^jprof::hotspot::Vm::Classify\("),
@@ -57,7 +61,8 @@ INDIRECT = [
 
 START = {
     "the signal handler": r"^jprof::agent::SampleSignals::OnSignal\(",
-    "the probes": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
+    "the end of frames": r"^jprof::engine::HealFunctions\(",
+    "the probes and hooks": r"::On(Entry|Exit)<jprof::engine::|::(Enter|Leave)(Cold|Sampled)<",
 }
 
 INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(?:bnd |notrack )?"

@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""C and C++ functions that call jprof's hooks (docs/HOOKS.md): counts, contexts, threads, processes
+and Java callers, against what the programs in tests/e2e/hooks know of themselves.
+
+    hooks_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--list]
+
+Programs that count are built by each compiler that is installed, without and with optimisation.
+"""
+import dataclasses
+import os
+import platform
+import shutil
+import sys
+import tempfile
+
+import child
+import expectations
+import jvms
+import raw_profile
+import reports
+from cases import ERRORS, Cases
+from lab import Skip
+
+case = Cases()
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Losses that are no errors in these programs: frames that end without an exit.
+JUMPS = ("healed",)
+DROPS = ("dropped",)  # events of a signal handler that interrupts a rare event
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiler:
+    c: str
+    cxx: str
+    flags: tuple
+
+    def __str__(self):
+        return " ".join((self.c, *self.flags))
+
+
+def compilers():
+    found = []
+    for c, cxx in (("gcc", "g++"), ("clang", "clang++"), ("clang-19", "clang++-19")):
+        if shutil.which(c) and shutil.which(cxx):
+            found += [Compiler(c, cxx, (level,)) for level in ("-O0", "-O2")]
+    if not found:
+        jvms.skip("it needs gcc or clang")
+    return found
+
+
+class Workplace:
+    """A folder in which a case builds programs and records them."""
+
+    def __init__(self, args, folder):
+        self.jprof, self.agent, self.programs = args.jprof, args.agent, args.programs
+        self.folder = folder
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def library_folder(self):
+        return os.path.dirname(self.agent)
+
+    def build(self, source, compiler=None, *flags, hooks=True, name=None, text=None):
+        """Builds a program or, by its flags, something else of a file in tests/e2e/hooks or of
+        `text`. Returns its path."""
+        compiler = compiler or compilers()[0]
+        program, kind = os.path.splitext(source)
+        program = name or program
+        path = self.path(program)
+        if text is not None:
+            source = self.path(source)
+            with open(source, "w", encoding="utf-8") as out:
+                out.write(text)
+        else:
+            source = os.path.join(HERE, "hooks", source)
+        command = [compiler.c if kind == ".c" else compiler.cxx, *compiler.flags, "-g", "-pthread",
+                   f'-DMODULE="{program}"', "-I", os.path.join(HERE, "hooks"),
+                   *(["-finstrument-functions"] if hooks else []), source, "-o", path, *flags]
+        built = child.run(command)
+        if built.returncode != 0:
+            raise reports.ReportFailed(f"{' '.join(command)}: {built.stderr}")
+        return path
+
+    def record(self, command, *options, mode="calltree", status=0, **more):
+        """Records a command into a new profile. Returns the profile's path and the command's
+        result."""
+        out = tempfile.mkdtemp(prefix="profile-", dir=self.folder)
+        os.rmdir(out)
+        done = child.run([self.jprof, mode, "--agent", self.agent, "-o", out, *options, "--",
+                          *command], **{"timeout": 60, **more})
+        if done.returncode != status:
+            raise reports.ReportFailed(f"{' '.join(command)}: status {done.returncode}, not "
+                                       f"{status}: {done.stderr[-600:]}")
+        return out, done
+
+    def report(self, profile, *options):
+        return reports.log_rt(self.jprof, profile, *options)
+
+    def calls(self, profile):
+        return reports.calls_of(self.report(profile))
+
+    def check(self, profile, stdout, what, allow=()):
+        """The program's expectations, and the rules for every report."""
+        report = self.report(profile, "--threads", "separate")
+        failures = reports.check(report, what) + reports.check_losses(report, what, allow)
+        failures += expectations.compare(expectations.parse(stdout), reports.calls_of(report),
+                                         ("calls", "path", "thread"), what)
+        if "EXPECT" not in stdout:
+            failures.append(f"{what}: the program printed no expectation")
+        return failures
+
+    def count(self, source, *options, allow=(), mode="calltree"):
+        """Builds a program by every compiler, records it and checks what it expects."""
+        failures = []
+        for compiler in compilers():
+            program = self.build(source, compiler)
+            profile, done = self.record([program], *options, mode=mode)
+            failures += self.check(profile, done.stdout, str(compiler), allow)
+        return failures
+
+
+@case
+def calls(work):
+    return work.count("calls.c")
+
+
+@case
+def jumps(work):
+    return work.count("jumps.c", allow=JUMPS)
+
+
+@case
+def throws(work):
+    return work.count("throws.cc", allow=JUMPS)
+
+
+@case
+def signals(work):
+    failures = []
+    for compiler in compilers():
+        program = work.build("signals.c", compiler)
+        profile, done = work.record([program])
+        failures += work.check(profile, done.stdout, str(compiler), DROPS)
+        ticks = int(done.stdout.split("TICKS ")[1])
+        calls, losses = work.calls(profile), work.report(profile)["losses"]
+        handled = calls.by_method["signals.OnTick"]
+        if ticks < 10 or not ticks - losses["dropped"] <= handled <= ticks:
+            failures.append(f"{compiler}: {ticks} signals, {handled} are counted, {losses}")
+    return failures
+
+
+def all_but_dropped(work, profile, stdout, what):
+    """Every expected call is recorded, or both its events are counted as dropped."""
+    report = work.report(profile)
+    failures = reports.check(report, what) + reports.check_losses(report, what, DROPS)
+    recorded, missing = reports.calls_of(report), 0
+    for expected in expectations.parse(stdout):
+        missing += expected.count - recorded.of(expected)
+        if recorded.of(expected) > expected.count:
+            failures.append(f"{what}: {expected}: {recorded.of(expected)} of {expected.count}")
+    if 2 * missing > report["losses"]["dropped"]:
+        failures.append(f"{what}: {missing} calls are missing, {report['losses']}")
+    return failures
+
+
+@case
+def a_signal_at_every_instruction(work):
+    if platform.machine() != "x86_64":
+        raise Skip("it needs the trap flag of x86-64")
+    failures = []
+    program = work.build("stepped.c", compilers()[1])
+    for mode, *arguments in (["calltree"], ["callflow", "3"], ["calltree", "4", "threads"]):
+        profile, done = work.record([program, *arguments], mode=mode)
+        failures += all_but_dropped(work, profile, done.stdout, f"{mode} {arguments}")
+    return failures
+
+
+@case
+def threads(work):
+    return work.count("threads.cc", allow=JUMPS)
+
+
+def profiles_at(place):
+    """The profiles at the place of a recording: itself, or those in it."""
+    if os.path.exists(os.path.join(place, "control")):
+        return [place]
+    return sorted(os.path.join(place, name) for name in os.listdir(place))
+
+
+def work_calls(work, place):
+    """Of each profile: calls of Work, by the number of its callers."""
+    return sorted(work.calls(path).by_method["processes.Work"] for path in profiles_at(place))
+
+
+def build_java(work, jdk):
+    """The class folder and the JNI library of HooksHost."""
+    child.run([jdk.tool("javac"), "-d", work.path(jdk.name),
+               os.path.join(HERE, "hooks", "HooksHost.java")], check=True)
+    include = os.path.join(jdk.home, "include")
+    headers = ("-I", include, "-I", os.path.join(include, "linux"))
+    library = work.build("jni.c", None, "-shared", "-fPIC", *headers, name=f"libjni-{jdk.name}.so")
+    return work.path(jdk.name), library, headers
+
+
+def java_failures(calls, module, rounds, times, what):
+    """The native functions are below their Java caller, and the callbacks below these."""
+    native, back = f"{module}.Java_HooksHost_work", "HooksHost.back(I)I"
+    wanted = [("path", ["HooksHost.calls(I)I", "HooksHost.work(I)I", native], rounds),
+              ("path", [native, f"{module}.CallsBack", back], times * rounds)]
+    return expectations.compare(
+        [expectations.Expectation(kind, " > ".join(path), n) for kind, path, n in wanted], calls,
+        ("path",), what)
+
+
+@case
+def java_above(work):
+    failures = []
+    for jdk in jvms.needed_jdks():
+        classes, library, _ = build_java(work, jdk)
+        profile, _ = work.record([*jdk.java(), "-cp", classes, "HooksHost", library], "--hooks=yes")
+        failures += java_failures(work.calls(profile), os.path.basename(library), 50, 3, jdk.name)
+    return failures
+
+
+@case
+def java_below(work):
+    """A C++ program that creates a JVM: one tree."""
+    failures = []
+    for jdk in jvms.needed_jdks():
+        classes, library, headers = build_java(work, jdk)
+        server = os.path.join(jdk.home, "lib", "server")
+        program = work.build("embedded.cc", None, *headers, f"-L{server}", f"-Wl,-rpath,{server}",
+                             "-ljvm")
+        place, _ = work.record([program, classes, library])
+        calls = work.calls(profiles_at(place)[0])
+        failures += java_failures(calls, os.path.basename(library), 10, 2, jdk.name)
+        failures += expectations.compare(
+            [expectations.Expectation(
+                "path", "embedded.main > embedded.CallsJava(JNIEnv_*, _jclass*, _jmethodID*) > "
+                "embedded.JNIEnv_::CallStaticIntMethod(_jclass*, _jmethodID*, ...) > "
+                "HooksHost.calls(I)I", 10)], calls, ("path",), jdk.name)
+    return failures
+
+
+@case
+def libraries_at_one_address(work):
+    """Two libraries that are loaded one after the other at the same address."""
+    program, libraries = work.build("loads.c", None, "-ldl"), []
+    for name, other in (("one", "Left"), ("two", "Right")):
+        text = f"""static __attribute__((noinline)) int {other}(int n) {{ return n + 1; }}
+                   volatile int result;
+                   void Function(int n) {{ while (n-- > 0) result += {other}(n); }}"""
+        libraries.append(work.build(f"{name}.c", None, "-shared", "-fPIC", text=text))
+    profile, done = work.record([program, *libraries])
+    calls, failures = work.calls(profile), []
+    if len(set(done.stdout.splitlines())) != 1:
+        raise Skip("the libraries were not at the same address: " + done.stdout)
+    for name, count in (("one.Function", 3), ("two.Function", 3), ("one.Left", 15),
+                        ("two.Right", 15)):
+        if calls.by_method[name] != count:
+            failures.append(f"{name}: {calls.by_method[name]} calls, not {count}")
+    return failures
+
+
+@case
+def coroutines(work):
+    """Entries are exact. Their callers are not (docs/HOOKS.md)."""
+    return work.count("contexts.c", allow=("healed", "unmatched"))
+
+
+@case
+def ends(work):
+    """However a program ends, its calls are in the profile."""
+    program, failures = work.build("processes.c"), []
+    for what, status, finished in (("exit", 3, True), ("_exit", 3, True), ("_Exit", 3, True),
+                                   ("quick_exit", 3, None), ("abort", 134, False),
+                                   ("kill", 137, False)):
+        profile, done = work.record([program, what], status=status)
+        report = work.report(profile)
+        calls = reports.calls_of(report)
+        if calls.by_method["processes.Work"] != 10 or finished not in (
+                None, report["profile"]["finished"]):
+            failures.append(f"{what}: {calls.by_method}, {report['profile']}")
+    return failures
+
+
+@case
+def children(work):
+    """A child made by fork() or by an exec has its own profile, unless --children says otherwise."""
+    program, failures = work.build("processes.c"), []
+    for what, options, expected in (
+            ("fork", (), [2, 3, 10]), ("fork", ("--children=no",), [10]),
+            ("exec", (), [10, 10]), ("exec", ("--children=no",), [10]),
+            ("spawn", (), [10, 10]), ("spawn", ("--children=no",), [10]),
+            ("vfork", (), [10, 15]), ("vfork", ("--children=no",), [15])):
+        place, _ = work.record([program, what], *options,
+                               status=3 if what == "exec" else 0)
+        if work_calls(work, place) != expected:
+            failures.append(f"{what} {options}: {work_calls(work, place)}, not {expected}")
+    return failures
+
+
+@case
+def a_fork_while_the_recording_starts(work):
+    place, _ = work.record([work.build("early_fork.c")])
+    found = [work.calls(path).by_method["early_fork.Work"] for path in profiles_at(place)]
+    return [] if found == [1] * 11 else [f"calls of each process: {found}"]
+
+
+@case
+def a_static_program(work):
+    """It cannot be recorded: one line states why."""
+    program = work.build("processes.c", None, "-static")
+    _, done = work.record([program, "none"], status=2)
+    return [] if "linked statically" in done.stderr else [done.stderr]
+
+
+@case
+def places(work):
+    """A relative path, another working directory, a preloaded library, a script, a stripped file."""
+    program, failures = work.build("processes.c"), []
+
+    def check(what, command, *options, names="processes.Work", calls=10, **more):
+        place, done = work.record(command, *options, **more)
+        found = work.calls(profiles_at(place)[0]).by_method
+        if found[names] != calls:
+            failures.append(f"{what}: {found}")
+        return done
+
+    check("relative", ["./processes", "chdir"], cwd=work.folder)
+    preloaded = child.run(["sh", "-c", "ls /lib/*/libm.so.6"]).stdout.split()
+    if preloaded:
+        check("preloaded", [program, "none"], env={**os.environ, "LD_PRELOAD": preloaded[0]})
+    check("script", ["sh", "-c", f"true; {program} none; true"], "--hooks=yes")
+    place, done = work.record(["sh", "-c", f"{program} none; true"], "--hooks=no", status=2)
+    if "no profile" not in done.stderr:
+        failures.append(f"--hooks=no: {done.stderr}")
+    child.run(["strip", program], check=True)
+    place, _ = work.record([program, "none"])
+    if max(work.calls(place).by_method.values()) != 10:
+        failures.append(f"stripped: {work.calls(place).by_method}")
+    return failures
+
+
+@case
+def options(work):
+    """Options of the recording commands on a program of C."""
+    program, failures = work.build("calls.c"), []
+    plain, done = work.record([program])
+    total = sum(work.calls(plain).by_method.values())
+    for more in (("--fold-recursion",), ("--tree-memory=1M",), ("--threads=main",)):
+        profile, _ = work.record([program], *more)
+        calls = sum(work.calls(profile).by_method.values())
+        if calls != total:
+            failures.append(f"{more}: {calls} calls, not {total}")
+    profile, _ = work.record([program], "--threads=nobody", status=2)
+    trace, _ = work.record([program], mode="trace")
+    events, _ = reports.stream_log_gen(work.jprof, trace)
+    if events != 2 * total:
+        failures.append(f"trace: {events} events of {total} calls")
+    flow, _ = work.record([program], mode="callflow")
+    raw = raw_profile.RawProfile(flow)
+    cpu = sum(t["cpu_ns_end"] - t["cpu_ns_start"] for t in raw.threads)
+    own = sum(t["own_ticks"] for t in raw.threads) * raw.meta["metrics"][0]["scale"]
+    if not 0.5 < (raw.time() + own) / cpu < 1.5:
+        failures.append(f"callflow: {raw.time()} ns and own {own} ns of {cpu} ns CPU time")
+    return failures
+
+
+@case
+def linked(work):
+    """Linked with -ljprof_hook: records only if it is asked to, and wrong options do not stop it."""
+    where = work.library_folder()
+    program = work.build("processes.c", None, f"-L{where}", f"-Wl,-rpath,{where}", "-ljprof_hook")
+    failures = []
+
+    def run(**more):
+        return child.run([program, "none"], cwd=work.folder,
+                         env={**os.environ, **more})
+
+    before = set(os.listdir(work.folder))
+    done = run()
+    if done.returncode or done.stderr or set(os.listdir(work.folder)) != before:
+        failures.append(f"without options: {done}")
+    for wrong in ("NONSENSE=1", "SCS", "OUT=/nowhere/at/all"):
+        done = run(JPROF_HOOKS=wrong)
+        if done.returncode or done.stderr.count("\n") != 1 or "runs without" not in done.stderr:
+            failures.append(f"{wrong}: {done}")
+    done = run(JPROF_HOOKS=f"CALLTREE,OUT={work.path('own')}")
+    if done.returncode or work_calls(work, work.path("own")) != [10]:
+        failures.append(f"with options: {done}")
+    return failures
+
+
+def main():
+    parser = case.parser(__doc__)
+    for name in ("jprof", "agent", "programs"):
+        parser.add_argument("--" + name, required=True, type=os.path.abspath)
+    args = parser.parse_args()
+    status = 0
+    for name, function in case.chosen(args):
+        with tempfile.TemporaryDirectory(prefix="jprof-hooks-") as folder:
+            try:
+                failures = function(Workplace(args, folder))
+            except Skip as why:
+                print(f"skip {name}: {why}")
+                status = status or jvms.SKIPPED
+                continue
+            except ERRORS as error:
+                failures = [f"{type(error).__name__}: {str(error)[:900]}"]
+        print("FAIL" if failures else "ok  ", name, flush=True)
+        for failure in failures[:20]:
+            print("       " + failure)
+        status = 1 if failures else status
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
