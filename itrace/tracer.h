@@ -106,6 +106,7 @@ class Tracer {
   uint64_t end_ns_ = ~uint64_t{0};
   bool began_ = false, ending_ = false;
   bool exec_awaited_ = false;
+  uint64_t entry_ = 0;  // of a program that was executed: its libraries are loaded there
 };
 
 }  // namespace jprof::itrace

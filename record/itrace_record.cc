@@ -139,7 +139,11 @@ void AddNotes(const itrace::Tracer& tracer, const ItracePlan& plan,
               std::vector<std::string>& notes) {
   notes.insert(notes.end(), tracer.notes().begin(), tracer.notes().end());
   if (!tracer.began() && !plan.begin.empty())
-    notes.push_back(fmt::format("{} was not reached: nothing was traced", plan.begin));
+    notes.push_back(fmt::format(
+        "{} was not reached: nothing was traced{}", plan.begin,
+        plan.jvm.empty() ? ""
+                         : " (a method has to be compiled, and is not called where it is "
+                           "inlined: -XX:CompileCommand=dontinline,CLASS::METHOD)"));
   if (Interruption::Number() != 0) notes.push_back("the trace was ended by a signal");
 }
 

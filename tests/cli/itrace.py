@@ -278,7 +278,8 @@ class Jvms(InFolder):
             with self.subTest(jdk.name):
                 said = itrace(
                     "--function", "Work.sum", "--calls", "300", "--",
-                    jdk.tool("java"), "-Xmx48m", "-cp", ".", "Work",
+                    jdk.tool("java"), "-Xmx48m", "-XX:CompileCommand=quiet",
+                    "-XX:CompileCommand=dontinline,Work.sum", "-cp", ".", "Work",
                 )
                 self.assertEqual(said.returncode, 0, said.stderr)
                 self.assertEqual(said.stdout, "same true caught 3000\n")
