@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "common/procfs.h"
 #include "options/java_program.h"
 #include "record/installation.h"
+#include "record/jvm.h"
 #include "record/profile_place.h"
 
 namespace jprof::record {
@@ -81,6 +83,20 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
                    tool_options != nullptr ? tool_options : "");
 }
 
+// The agent is attached to a JVM that runs already, so that its code has names.
+void PlanItraceAttach(const ItraceRequest& request, ItracePlan& plan) {
+  const bool jvm = std::ranges::any_of(
+      RunningJvms(), [&request](const Jvm& one) { return one.pid == request.pid; });
+  if (!jvm || plan.out.empty()) return;
+  auto agent = FindAgent(request.agent);
+  if (!agent) {
+    plan.notes.push_back("jitted code will have no names: " + agent.error().message);
+    return;
+  }
+  plan.agent = *std::move(agent);
+  plan.jvm = plan.out / fmt::format("jvm-{}.jprof", request.pid);
+}
+
 std::string ItraceTarget(const ItraceRequest& request, const std::vector<std::string>& command) {
   if (!command.empty()) return fmt::format("{}", fmt::join(command, " "));
   const auto words = procfs::CommandLine(request.pid);
@@ -112,6 +128,7 @@ Result<ItracePlan> PlanItrace(const ItraceRequest& request,
     if (!place) return std::unexpected(place.error());
     plan.out = *place;
   }
+  if (command.empty()) PlanItraceAttach(request, plan);
   if (!command.empty()) {
     auto launch = ItraceLaunch(request, command, plan);
     if (!launch) return std::unexpected(launch.error());

@@ -35,8 +35,9 @@ struct ItracePlan {
   itrace::TraceRange range;  // without places
   std::string begin, end;    // names of code; empty: none
   std::optional<Launch> launch;
-  uint32_t pid = 0;           // without a command
-  std::filesystem::path jvm;  // where a launched JVM logs its code; empty: none
+  uint32_t pid = 0;             // without a command
+  std::filesystem::path agent;  // to attach to the process, if it is a JVM; empty: none
+  std::filesystem::path jvm;    // where a JVM logs its code; empty: none
   std::string command;
   std::vector<std::string> notes;
 };

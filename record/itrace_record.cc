@@ -18,7 +18,7 @@
 #include "record/interruption.h"
 #include "record/itrace_places.h"
 #include "record/launcher.h"
-#include "record/sample_recorder.h"
+#include "record/tprof_jvms.h"
 
 namespace jprof::record {
 namespace {
@@ -218,18 +218,31 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   range.end_places = Finder(pid, plan.end, plan.jvm);
   TraceWriter writer(plan, progress);
   writer.set_pid(pid);
-  auto tracer = itrace::Tracer::Seize(static_cast<pid_t>(pid), options, range, writer);
-  if (!tracer) return std::unexpected(tracer.error());
   if (auto opened = writer.Open(); !opened) return std::unexpected(opened.error());
+  TprofJvms jvms;
+  if (!plan.agent.empty())
+    jvms.Attach({.agent = plan.agent, .out = plan.out, .pids = {pid}}, summary.notes);
+  auto tracer = itrace::Tracer::Seize(static_cast<pid_t>(pid), options, range, writer);
+  if (!tracer) {
+    jvms.Detach(summary.notes);
+    std::error_code failed;
+    if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+    return std::unexpected(tracer.error());
+  }
   (*tracer)->find_thread_counter = [pid] { return ThreadCounter(pid); };
   if (!program) writer.WriteMaps();
   if (program) {
-    if (auto released = program->Release(); !released) return std::unexpected(released.error());
+    if (auto released = program->Release(); !released) {
+      std::error_code failed;
+      if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+      return std::unexpected(released.error());
+    }
   }
   const uint64_t start = ItraceNow();
   if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
   summary.seconds = static_cast<double>(ItraceNow() - start) / 1e9;
   writer.WriteMaps();
+  jvms.Detach(summary.notes);
   summary.engine = NameOf((*tracer)->engine());
   summary.threads = (*tracer)->totals();
   summary.began = (*tracer)->began();

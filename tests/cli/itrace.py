@@ -116,6 +116,32 @@ public class Work {
 }
 """
 
+# Reads its own number of instructions around a loop of 4 * 1000 and a few.
+COUNTER = r"""
+#include <stdint.h>
+#include <stdio.h>
+static _Thread_local volatile int64_t counter;
+int64_t jprof_thread_instructions_offset;
+__attribute__((noinline)) void region(long n) {
+  for (volatile long i = 0; i < n; i = i + 1) {}
+}
+__attribute__((noinline, noclone)) int64_t measured(long n) {
+  int64_t before = counter;
+  region(n);
+  return counter - before;
+}
+__attribute__((noinline)) void work(void) {
+  int64_t a = measured(1000), b = measured(2000), c = measured(3000);
+  printf("%ld %ld\\n", (long)(b - a), (long)(c - b));
+}
+int main(void) {
+  char* pointer;
+  __asm__("mov %%fs:0, %0" : "=r"(pointer));
+  jprof_thread_instructions_offset = (char*)&counter - pointer;
+  work();
+}
+"""
+
 
 def itrace(*arguments, **options):
     return child.run([JPROF, "itrace", *arguments], **options)
@@ -186,6 +212,18 @@ class Counts(InFolder):
             said = itrace("--instructions", number, "--", program, "100000")
             self.assertEqual(counted(said), int(number))
             self.assertEqual(said.returncode, 3)
+
+    def test_a_program_reads_its_own_count(self):
+        program = self.build("counter.c", COUNTER)
+        outputs = set()
+        for options in ([], ["--no-records"], ["--engine", "step"]):
+            said = itrace("--function", "work", *options, "--", program)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            first, second = map(int, said.stdout.split())
+            self.assertEqual(first, second)
+            self.assertEqual(first % 1000, 0)
+            outputs.add(said.stdout)
+        self.assertEqual(len(outputs), 1, outputs)
 
     def test_calls(self):
         program = self.build("c.c", C)
