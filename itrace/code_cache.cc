@@ -18,6 +18,7 @@ constexpr uint64_t kReserved = 64;  // at the start of an area: a name, the trap
 constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{64} << 20);
 constexpr uint64_t kLowest = 0x10000, kBelow2GiB = 0x7fff0000;
 constexpr uint64_t kCodePage = 4096;
+constexpr size_t kAhead = 12;  // translations at a stop
 constexpr uint64_t kLargestTranslation = 32768;
 
 bool IsError(const Result<int64_t>& result) { return !result || (*result < 0 && *result > -4096); }
@@ -147,8 +148,12 @@ void CodeCache::Flush() {
 }
 
 uint64_t CodeCache::Enter(uint64_t original) {
+  if (const auto known = by_start_.find(original); known != by_start_.end())
+    return known->second->at + known->second->entry;
   const Translation* translation = Make(original);
-  return translation == nullptr ? 0 : translation->at + translation->entry;
+  if (translation == nullptr) return 0;
+  MakeAhead(*translation);
+  return translation->at + translation->entry;
 }
 
 const Translation* CodeCache::Make(uint64_t original) {
@@ -232,16 +237,43 @@ void CodeCache::Link(const Translation& from, uint32_t exit, uint64_t entry) {
 uint64_t CodeCache::EnterIndirect(uint64_t original) {
   const Translation* translation = Make(original);
   if (translation == nullptr) return 0;
-  const uint64_t entry = translation->at + translation->entry;
-  if (!indirect_.emplace(original, true).second) return entry;
+  AddToTable(*translation);
+  MakeAhead(*translation);
+  return translation->at + translation->entry;
+}
+
+void CodeCache::AddToTable(const Translation& translation) {
+  if (indirect_.contains(translation.start)) return;
   constexpr uint64_t kEntryBytes = 64;
+  const uint64_t entry = translation.at + translation.entry;
   Area* area = AreaFor(entry, kEntryBytes);
-  if (area == nullptr) return entry;
+  if (area == nullptr) return;
+  indirect_.insert(translation.start);
   const uint64_t place = Take(*area, kEntryBytes);
-  uint64_t& first = data_->table[original % kTableEntries];
-  const auto code = IndirectEntry(original, entry, place, static_cast<uint32_t>(place_), first);
+  uint64_t& first = data_->table[translation.start % kTableEntries];
+  const auto code =
+      IndirectEntry(translation.start, entry, place, static_cast<uint32_t>(place_), first);
   if (tracee_.Write(place, code)) first = place;
-  return entry;
+}
+
+// Some of what will probably be executed next: a stop of the thread costs more than a translation.
+void CodeCache::MakeAhead(const Translation& first) {
+  std::vector<const Translation*> made = {&first};
+  for (size_t i = 0; i < made.size() && made.size() < kAhead; ++i) {
+    for (const CodeExit& exit : made[i]->exits) {
+      if (exit.jump != 0 && !by_start_.contains(exit.to)) {
+        const Translation* target = Make(exit.to);
+        if (target == nullptr) return;
+        made.push_back(target);
+      }
+      if (exit.next != 0 && !indirect_.contains(exit.next)) {
+        const Translation* target = Make(exit.next);
+        if (target == nullptr) return;
+        AddToTable(*target);
+        made.push_back(target);
+      }
+    }
+  }
 }
 
 uint64_t CodeCache::Renew(const Translation& old) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "itrace/data_area.h"
@@ -80,6 +81,8 @@ class CodeCache {
   Area* AreaFor(uint64_t original, uint64_t bytes);
   uint64_t Take(Area& area, uint64_t bytes);
   const Translation* Make(uint64_t original);
+  void MakeAhead(const Translation& first);
+  void AddToTable(const Translation& translation);
   Translation TranslateAt(uint64_t original, Area& area);
   void LinkNew(Translation& made);
   uint64_t JumpTarget(uint64_t jump, uint64_t target);
@@ -94,7 +97,7 @@ class CodeCache {
   uint64_t miss_ = 0;
   std::map<uint64_t, std::unique_ptr<Translation>> by_place_;
   std::unordered_map<uint64_t, const Translation*> by_start_;
-  std::unordered_map<uint64_t, bool> indirect_;
+  std::unordered_set<uint64_t> indirect_;
   std::unordered_map<uint64_t, std::vector<Waiting>> waiting_;  // by target
   std::vector<CodeExit> exits_;                                 // by number
   std::set<uint64_t> pages_;                                    // with code that is not checked

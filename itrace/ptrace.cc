@@ -22,7 +22,6 @@ long Request(int request, pid_t tid, uintptr_t address, Data data) {
 }
 void* Number(uint64_t value) { return reinterpret_cast<void*>(value); }
 
-constexpr int kSingleBlock = 33;
 constexpr int kGetSigMask = 0x420a, kSetSigMask = 0x420b;
 constexpr uintptr_t kMaskBytes = 8;
 constexpr uint64_t kAlways = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD;
@@ -86,9 +85,6 @@ bool Continue(pid_t tid, int signal) {
 }
 bool SingleStep(pid_t tid, int signal) {
   return Request(PTRACE_SINGLESTEP, tid, 0, Number(static_cast<uint64_t>(signal))) == 0;
-}
-bool SingleBlock(pid_t tid, int signal) {
-  return Request(kSingleBlock, tid, 0, Number(static_cast<uint64_t>(signal))) == 0;
 }
 bool ContinueToSystemCall(pid_t tid, int signal) {
   return Request(PTRACE_SYSCALL, tid, 0, Number(static_cast<uint64_t>(signal))) == 0;

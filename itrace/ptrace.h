@@ -53,7 +53,6 @@ bool SetRegisters(pid_t tid, const Registers& registers);
 
 bool Continue(pid_t tid, int signal = 0);
 bool SingleStep(pid_t tid, int signal = 0);
-bool SingleBlock(pid_t tid, int signal = 0);
 bool ContinueToSystemCall(pid_t tid, int signal = 0);
 bool Listen(pid_t tid);  // leaves a thread that its process has stopped as it is
 

@@ -1,5 +1,6 @@
 #include "itrace/tracee.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -87,6 +88,17 @@ bool Tracee::Constant(uint64_t address) {
   }
   if (mapping == nullptr || mapping->writable || mapping->shared) return false;
   return mapping->inode != 0 || mapping->path == "[vdso]";
+}
+
+uint64_t Tracee::EntryPoint() const {
+  const std::string path = procfs::Directory(static_cast<uint32_t>(pid_)) + "/auxv";
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  uint64_t entries[128] = {};
+  const ssize_t got = read(file.get(), entries, sizeof(entries));
+  for (ssize_t i = 0; (i + 2) * 8 <= got; i += 2) {
+    if (entries[i] == AT_ENTRY) return entries[i + 1];
+  }
+  return 0;
 }
 
 uint64_t Tracee::SystemCallInstruction() {

@@ -36,6 +36,9 @@ class Tracee {
   // writable.
   bool Constant(uint64_t address);
 
+  // The first instruction of the program itself, after the dynamic linker; 0: not known.
+  uint64_t EntryPoint() const;
+
   // Has a stopped thread make a system call, at a place that is known to have the instruction.
   // Registers and blocked signals are as before afterwards. Returns what the call returned.
   Result<int64_t> Call(pid_t tid, long number, std::array<uint64_t, 6> arguments);

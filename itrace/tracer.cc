@@ -121,7 +121,9 @@ void Tracer::SetBreakpoints() {
   const bool tracing = std::ranges::any_of(
       threads_, [](const auto& entry) { return entry.second.traced->active(); });
   if (tracing || !range_.begin_places) return;
-  breakpoints_.Set(context_.tracee, range_.begin_places());
+  std::vector<uint64_t> places = range_.begin_places();
+  if (entry_ != 0) places.push_back(entry_);
+  breakpoints_.Set(context_.tracee, places);
 }
 
 void Tracer::Dispatch(pid_t tid, const Stop& stop) {
@@ -174,7 +176,9 @@ void Tracer::OnBreakpoint(pid_t tid, Known& known, Registers& registers) {
     Continue(tid);
     return;
   }
-  if (known.foreign || (range_.tid != 0 && static_cast<uint32_t>(tid) != range_.tid))
+  const bool only_entry = registers.pc() == entry_;
+  if (only_entry) entry_ = 0;
+  if (only_entry || known.foreign || (range_.tid != 0 && static_cast<uint32_t>(tid) != range_.tid))
     return StepOver(tid, registers);
   breakpoints_.Remove(context_.tracee);
   std::optional<Frame> frame;

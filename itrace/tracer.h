@@ -49,6 +49,8 @@ class Tracer {
   ~Tracer();
   Tracer(const Tracer&) = delete;
 
+  // Sets the traps at the places where the trace begins, as far as they exist now.
+  void SetBreakpoints();
   // Returns when the trace has ended. What still runs of the process then runs untraced.
   Result<void> Run();
   // Where in the process a counter of each thread's instructions is kept (docs/ITRACE.md): its
@@ -88,7 +90,6 @@ class Tracer {
   void BeginThread(pid_t tid, Known& known, std::optional<Frame> frame);
   void PassOn(pid_t tid, Known& known, const Stop& stop);
   void AfterStop(pid_t tid);
-  void SetBreakpoints();
   void EndAll();
   void Release(pid_t tid, int signal = 0);
   bool waiting() const;
@@ -105,6 +106,7 @@ class Tracer {
   uint64_t end_ns_ = ~uint64_t{0};
   bool began_ = false, ending_ = false;
   bool exec_awaited_ = false;
+  uint64_t entry_ = 0;  // of a program that was executed: its libraries are loaded there
 };
 
 }  // namespace jprof::itrace

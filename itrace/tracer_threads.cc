@@ -98,6 +98,7 @@ void Tracer::OnExec(pid_t tid) {
   }
   if (active && range_.begin != TraceRange::Begin::kPlace)
     return BeginThread(tid, known, std::nullopt);
+  if (range_.begin == TraceRange::Begin::kPlace) entry_ = context_.tracee.EntryPoint();
   SetBreakpoints();
   Continue(tid);
 }

@@ -302,7 +302,8 @@ class Translating {
       case X86Kind::kCall:
         PushReturn(next);
         AddCounts();
-        return Leave(Exit({.kind = BranchKind::kCall, .from = line.address, .to = target}));
+        return Leave(
+            Exit({.kind = BranchKind::kCall, .from = line.address, .to = target, .next = next}));
       default:
         return Indirect(line, next);
     }
@@ -378,8 +379,10 @@ class Translating {
     Between();
     AddCounts();
     asm_.StoreRax(kRax);
-    const uint32_t exit =
-        Exit({.type = CodeExit::Type::kIndirect, .kind = kind, .from = line.address});
+    const uint32_t exit = Exit({.type = CodeExit::Type::kIndirect,
+                                .kind = kind,
+                                .from = line.address,
+                                .next = kind == BranchKind::kCall ? next : 0});
     if (options_.records) Append(exit, true);
     asm_.StoreRcx(kTarget);
     asm_.Bytes({0x0f, 0xb7, 0xc1});  // movzx eax, cx

@@ -53,6 +53,7 @@ struct CodeExit {
   Type type = Type::kDirect;
   profile::BranchKind kind = profile::BranchKind::kJump;
   uint64_t from = 0, to = 0;
+  uint64_t next = 0;      // of a call: where it returns to
   uint32_t executed = 0;  // instructions that the number in the ring stands for
   uint32_t jump = 0;      // kDirect, kContinued: offset of the displacement of the jump to the next
 };
