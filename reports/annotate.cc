@@ -2,10 +2,7 @@
 #include "reports/annotate.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <memory>
 
 #include "profile/reader_text.h"
 #include "reports/disassembler.h"
@@ -108,17 +105,12 @@ Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_
   std::vector<Symbol> symbols = SymbolsWith(recording, table, "");
   symbols.resize(std::min(symbols.size(), most));
   for (const Symbol& symbol : symbols) {
-    char* text = nullptr;
-    size_t size = 0;
-    std::FILE* file = open_memstream(&text, &size);
-    if (file == nullptr) return Fail("not enough memory for the instructions");
-    Output out(file);
-    PrintOne(recording, symbol, disassembler, table.ticks.size(), out);
-    const auto written = out.Finish();
-    std::fclose(file);
-    const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
-    if (!written) return written;
-    visit({symbol.pid, symbol.module, symbol.name, {text, size}});
+    auto text = PrintedText([&](Output& out) -> Result<void> {
+      PrintOne(recording, symbol, disassembler, table.ticks.size(), out);
+      return {};
+    });
+    if (!text) return std::unexpected(text.error());
+    visit({symbol.pid, symbol.module, symbol.name, *std::move(text)});
   }
   return {};
 }

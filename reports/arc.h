@@ -2,12 +2,14 @@
 // calls.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "reports/arc_recording.h"
 #include "reports/formats.h"
 #include "reports/output.h"
+#include "reports/run_counts.h"
 
 namespace jprof::reports {
 
@@ -28,7 +30,13 @@ Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out
 // The stacks of the trace with the instructions of each, for flame-graph tools.
 void PrintArcStacks(const ArcRecording& arcs, const ArcTrace& trace, bool merged, Output& out);
 
-// The listing of the hottest functions.
+// Instructions of the hottest functions.
 Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out);
+
+// Calls `visit` with the listing of each function that `options` choose, the hottest first. Returns
+// their number.
+Result<size_t> ListArcFunctions(
+    ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts, const ArcOptions& options,
+    const std::function<void(uint32_t function, const std::string& text)>& visit);
 
 }  // namespace jprof::reports

@@ -1,5 +1,7 @@
 // Instructions of the hottest functions of a trace, each with how often it was executed.
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "profile/reader_text.h"
 #include "reports/arc.h"
@@ -19,71 +21,26 @@ bool IsConditional(std::string_view mnemonic) {
          mnemonic.starts_with("tb");
 }
 
-class ArcListing {
+// One function's code.
+class ListedFunction {
  public:
-  ArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out)
-      : arcs_(arcs), options_(options), out_(out), counts_(*arcs.code) {}
+  ListedFunction(ArcRecording& arcs, const RunCounts& counts, const Disassembler& disassembler,
+                 Output& out)
+      : arcs_(arcs), counts_(counts), disassembler_(disassembler), out_(out) {}
 
-  Result<void> Print() {
-    if (auto usable = disassembler_.Check(); !usable) return usable;
-    const ArcTrace trace =
-        WalkArcs(arcs_, options_.tid, [this](const StraightRun& run) { counts_.Add(run); });
-    instructions_ = trace.instructions;
-    sums_ = SumUp(trace, arcs_.code->functions().size());
-    const ArcNotes notes = NotesOf(arcs_, trace);
-    for (const std::string& loss : notes.losses) out_.Warning(fmt::format("lost: {}\n", loss));
-    const std::vector<uint32_t> chosen = Chosen();
-    if (chosen.empty()) {
-      return WrongUse(
-          "no function whose name contains '{}' was executed; jprof report arc {} "
-          "lists them",
-          options_.function, arcs_.directory);
-    }
-    for (const uint32_t function : chosen) PrintFunction(function);
-    return {};
-  }
-
- private:
-  const ArcFunction& function(uint32_t number) const { return arcs_.code->functions()[number]; }
-
-  bool HasRuns(uint32_t number) const {
-    if (sums_.functions[number].self > 0) return true;
-    for (uint32_t piece = 0; piece < counts_.pieces(); ++piece) {  // a stub: its caller has them
-      if (arcs_.code->pieces()[piece].function == number && !counts_.Executed(piece).empty())
-        return true;
-    }
-    return false;
-  }
-
-  // The hottest first.
-  std::vector<uint32_t> Chosen() const {
-    const bool named = !options_.function.empty();
-    std::vector<uint32_t> chosen;
-    for (uint32_t number = kFirstCode; number < sums_.functions.size(); ++number) {
-      if (named ? function(number).name.contains(options_.function) && HasRuns(number)
-                : sums_.functions[number].self > 0)
-        chosen.push_back(number);
-    }
-    std::ranges::stable_sort(chosen, std::greater(),
-                             [this](uint32_t number) { return sums_.functions[number].self; });
-    const uint32_t most = options_.top > 0 ? options_.top : named ? ~0u : kListed;
-    if (chosen.size() > most) chosen.resize(most);
-    return chosen;
-  }
-
-  void PrintFunction(uint32_t number) {
-    const FunctionSums& sums = sums_.functions[number];
+  void Print(uint32_t number, const FunctionSums& sums, uint64_t all) {
     out_.Bold(fmt::format("{}: {} instructions, {:.2f} % of all; {} calls\n",
-                          function(number).Marked(), sums.self, PercentOf(sums.self, instructions_),
-                          sums.calls));
+                          arcs_.code->functions()[number].Marked(), sums.self,
+                          PercentOf(sums.self, all), sums.calls));
     if (arcs_.code->IsUnnamed(number))
-      out_.Text("  no symbols: what one of its functions is, is not known\n");
+      out_.Text("  no symbols: which instructions are one function is not known\n");
     for (uint32_t piece = 0; piece < counts_.pieces(); ++piece) {
       if (arcs_.code->pieces()[piece].function == number) PrintPiece(piece);
     }
     out_.Text("\n");
   }
 
+ private:
   std::vector<uint8_t> BytesOf(const CodePiece& piece) const {
     if (piece.jitted != nullptr) return piece.jitted->code;
     return arcs_.recording.resolver->Code(piece.pid, piece.start, piece.end - piece.start,
@@ -124,20 +81,75 @@ class ArcListing {
   }
 
   ArcRecording& arcs_;
-  const ArcOptions& options_;
+  const RunCounts& counts_;
+  const Disassembler& disassembler_;
   Output& out_;
-  const Disassembler disassembler_;
-  RunCounts counts_;
-  ArcSums sums_;
-  uint64_t instructions_ = 0;
 };
+
+// Those with executed instructions: of a stub its caller has them, so its sums are 0.
+std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts) {
+  std::set<uint32_t> functions;
+  for (uint32_t piece = 0; piece < counts.pieces(); ++piece) {
+    if (!counts.Executed(piece).empty()) functions.insert(arcs.code->pieces()[piece].function);
+  }
+  return {functions.begin(), functions.end()};
+}
+
+// The hottest first.
+std::vector<uint32_t> Chosen(const ArcRecording& arcs, const ArcOptions& options,
+                             const RunCounts& counts, const ArcSums& sums) {
+  std::vector<uint32_t> chosen = Executed(arcs, counts);
+  std::erase_if(chosen, [&](uint32_t number) {
+    return !arcs.code->functions()[number].name.contains(options.function);
+  });
+  std::ranges::stable_sort(chosen, std::greater(),
+                           [&](uint32_t number) { return sums.functions[number].self; });
+  const size_t most = options.top > 0            ? options.top
+                      : options.function.empty() ? kListed
+                                                 : chosen.size();
+  chosen.resize(std::min(chosen.size(), most));
+  return chosen;
+}
 
 }  // namespace
 
 Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out) {
   if (options.format != Format::kText)
     return WrongUse("--listing is text; leave out --format {}", EntryOf(options.format).name);
-  return ArcListing(arcs, options, out).Print();
+  RunCounts counts(*arcs.code);
+  const ArcTrace trace =
+      WalkArcs(arcs, options.tid, [&counts](const StraightRun& run) { counts.Add(run); });
+  for (const std::string& loss : NotesOf(arcs, trace).losses)
+    out.Warning(fmt::format("lost: {}\n", loss));
+  const auto visit = [&out](uint32_t, const std::string& text) { out.Text(text); };
+  const Result<size_t> listed = ListArcFunctions(arcs, trace, counts, options, visit);
+  if (!listed) return std::unexpected(listed.error());
+  if (*listed > 0) return {};
+  if (options.tid && trace.threads.empty())
+    return WrongUse("{} has no thread {}", arcs.directory, *options.tid);
+  return WrongUse(
+      "no function whose name contains '{}' was executed; jprof report arc {} lists "
+      "them",
+      options.function, arcs.directory);
+}
+
+Result<size_t> ListArcFunctions(
+    ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts, const ArcOptions& options,
+    const std::function<void(uint32_t function, const std::string& text)>& visit) {
+  const Disassembler disassembler;
+  if (auto usable = disassembler.Check(); !usable) return std::unexpected(usable.error());
+  const ArcSums sums = SumUp(trace, arcs.code->functions().size());
+  const std::vector<uint32_t> chosen = Chosen(arcs, options, counts, sums);
+  for (const uint32_t number : chosen) {
+    const auto text = PrintedText([&](Output& out) -> Result<void> {
+      ListedFunction(arcs, counts, disassembler, out)
+          .Print(number, sums.functions[number], trace.instructions);
+      return {};
+    });
+    if (!text) return std::unexpected(text.error());
+    visit(number, *text);
+  }
+  return chosen.size();
 }
 
 }  // namespace jprof::reports
