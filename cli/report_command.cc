@@ -11,10 +11,10 @@
 #include "cli/commands.h"
 #include "cli/profile_source.h"
 #include "cli/report_options.h"
+#include "cli/trace_report.h"
 #include "cli/usage_error.h"
 #include "cli/view_output.h"
 #include "profile/losses.h"
-#include "reports/arc.h"
 #include "reports/refit.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
@@ -83,11 +83,6 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-bool HasArcOptions(const ReportArguments& arguments) {
-  const reports::ArcOptions& arc = arguments.arc;
-  return arc.top > 0 || arc.tid.has_value() || arc.listing || !arc.function.empty();
-}
-
 // Error: an option that arc does not have.
 Result<void> CheckArcUse(const ReportArguments& arguments) {
   const reports::Options& options = arguments.options;
@@ -97,7 +92,9 @@ Result<void> CheckArcUse(const ReportArguments& arguments) {
                                                  {options.cumulative, "--cumulative"},
                                                  {options.raw, "--raw"},
                                                  {options.static_letters, "--static-letters"},
-                                                 {!arguments.refit.empty(), "--refit"}};
+                                                 {!arguments.refit.empty(), "--refit"},
+                                                 {!arguments.table.file.empty(), "--table"},
+                                                 {arguments.table.uncalibrated, "--uncalibrated"}};
   for (const auto& [given, name] : others) {
     if (given) {
       return WrongUse(
@@ -111,23 +108,18 @@ Result<void> CheckArcUse(const ReportArguments& arguments) {
 
 // A trace of `jprof itrace`.
 Result<void> PrintTrace(const ReportArguments& arguments) {
-  if (arguments.directory.empty()) return WrongUse("name the recording: jprof report arc DIR");
   if (auto used = CheckArcUse(arguments); !used) return used;
-  auto arcs = reports::OpenArcRecording(arguments.directory);
-  if (!arcs) return std::unexpected(arcs.error());
   reports::ArcOptions options = arguments.arc;
   options.format = arguments.options.format;
   options.min_percent = arguments.options.min_percent;
   options.merged = arguments.options.merged;
-  reports::Output out(stdout, reports::ShowsColour(stdout));
-  if (auto printed = reports::PrintArc(*arcs, options, out); !printed) return printed;
-  return out.Finish();
+  return PrintTraceReport(arguments.directory, options);
 }
 
 // Whether options are given that only the other reports have.
 bool HasTextOptions(const ReportArguments& arguments) {
   const reports::Options& options = arguments.options;
-  return !arguments.refit.empty() || arguments.format != "text" || HasArcOptions(arguments) ||
+  return !arguments.refit.empty() || arguments.format != "text" || HasArcOptions(arguments.arc) ||
          arguments.threads != "separate" || !arguments.sort.empty() || !options.metric.empty() ||
          options.min_percent > 0 || options.depth != UINT32_MAX || options.cumulative ||
          options.raw || options.static_letters;
@@ -228,7 +220,7 @@ Result<void> Run(ReportArguments arguments) {
     if (auto set = SetOptions(arguments); !set) return set;
     return PrintTrace(arguments);
   }
-  if (HasArcOptions(arguments))
+  if (HasArcOptions(arguments.arc))
     return WrongUse("--top, --tid, --listing and --function are for report arc");
   if (is_trace) {
     return WrongUse("{0} is a trace of jprof itrace; its report: jprof report arc {0}",
@@ -334,15 +326,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       ->type_name("NAME");
   sub.add_flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
-  reports::ArcOptions& arc = arguments->arc;
-  sub.add_option("--top", arc.top, "arc: only so many rows of each table, functions of --listing")
-      ->check(CLI::PositiveNumber);
-  sub.add_option("--function", arc.function,
-                 "arc: only functions whose names contain this, with their callers and callees")
-      ->type_name("TEXT");
-  sub.add_option("--tid", arc.tid, "arc: only the thread with this number");
-  sub.add_flag("--listing", arc.listing,
-               "arc: instructions of the hottest functions, with how often each was executed");
+  AddArcOptions(sub, arguments->arc);
   sub.add_flag("--static-letters", options.static_letters,
                "Print lower-case type letters for static methods");
   sub.add_option("-o,--out", arguments->out,
