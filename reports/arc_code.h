@@ -45,7 +45,6 @@ class ArcCode {
 
   const std::vector<ArcFunction>& functions() const { return functions_; }  // by number
   const std::vector<CodePiece>& pieces() const { return pieces_; }
-  // The modules that functions are numbered by: 0 is of those that stand for no code.
   bool IsUnnamed(uint32_t function) const { return functions_[function].symbol.empty(); }
 
  private:

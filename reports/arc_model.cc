@@ -50,12 +50,12 @@ void ArcWalk::Add(const Branch& branch) {
   Thread& thread = ThreadOf(branch);
   ++trace_.records;
   if (branch.kind == BranchKind::kBegin) {
-    Charge(thread, branch);  // none, unless the file is damaged
+    Attribute(thread, branch);  // none, unless the file is damaged
     return Begin(thread, branch);
   }
   // The instruction at which tracing ends was not executed.
   if (branch.kind != BranchKind::kEnd) Settle(thread, branch);
-  Charge(thread, branch);
+  Attribute(thread, branch);
   if (on_run_ && thread.at != 0) {
     on_run_({.pid = branch.pid,
              .time_ns = branch.time_ns,
@@ -80,7 +80,7 @@ void ArcWalk::Begin(Thread& thread, const Branch& branch) {
   }
 }
 
-void ArcWalk::Charge(Thread& thread, const Branch& branch) {
+void ArcWalk::Attribute(Thread& thread, const Branch& branch) {
   ArcNode& node = trace_.nodes[thread.top().node];
   node.self += branch.instructions;
   node.repeats += branch.repeats;

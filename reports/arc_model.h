@@ -1,5 +1,5 @@
 // The walk over an instruction trace: from the branches of the traced threads to the tree of their
-// calling contexts, with exact numbers of calls and instructions. Pure: the caller says what code
+// calling contexts, with exact numbers of calls and instructions. Pure: the caller knows what code
 // is at an address. Nothing is dropped: the instructions of all nodes are those of all records.
 //
 // Conventions:
@@ -25,7 +25,7 @@
 
 namespace jprof::reports {
 
-// Functions that stand for no code; the numbers of others begin at kFirstCode.
+// Functions without code; the numbers of others begin at kFirstCode.
 inline constexpr uint32_t kThreadFunction = 0;  // above all that a thread does
 inline constexpr uint32_t kSignalFunction = 1;
 inline constexpr uint32_t kFirstCode = 2;
@@ -129,7 +129,7 @@ class ArcWalk {
 
   Thread& ThreadOf(const profile::Branch& branch);
   void Begin(Thread& thread, const profile::Branch& branch);
-  void Charge(Thread& thread, const profile::Branch& branch);
+  void Attribute(Thread& thread, const profile::Branch& branch);
   void Settle(Thread& thread, const profile::Branch& branch);
   void Follow(Thread& thread, const profile::Branch& branch);
   void Call(Thread& thread, const CodeAt& to, uint64_t call);
