@@ -16,6 +16,14 @@ bool ReturnsTo(uint64_t call, uint64_t address) {
   return call != 0 && address > call && address - call <= kLongestCall;
 }
 
+// Whether the code of `from` may be gone: after the end of tracing, or after a system call that
+// replaced the program. What was executed before then is the current function's.
+bool HasNoSource(const Branch& branch) {
+  constexpr uint64_t kLongestSystemCall = 8;
+  return branch.kind == BranchKind::kEnd ||
+         (branch.kind == BranchKind::kSystemCall && branch.to - branch.from > kLongestSystemCall);
+}
+
 bool IsUnnamed(const CodeAt& code) { return code.kind == CodeAt::Kind::kUnnamed; }
 bool IsLinkage(const CodeAt& code) { return code.kind == CodeAt::Kind::kLinkage; }
 
@@ -53,10 +61,10 @@ void ArcWalk::Add(const Branch& branch) {
     Attribute(thread, branch);  // none, unless the file is damaged
     return Begin(thread, branch);
   }
-  // The instruction at which tracing ends was not executed.
-  if (branch.kind != BranchKind::kEnd) Settle(thread, branch);
+  const bool is_replaced = HasNoSource(branch);
+  if (!is_replaced) Settle(thread, branch);
   Attribute(thread, branch);
-  if (on_run_ && thread.at != 0) {
+  if (on_run_ && thread.at != 0 && (!is_replaced || branch.kind == BranchKind::kEnd)) {
     on_run_({.pid = branch.pid,
              .time_ns = branch.time_ns,
              .begin = thread.at,

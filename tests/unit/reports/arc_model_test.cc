@@ -257,6 +257,17 @@ TEST_F(ArcWalkTest, AStateMachineOfTailCallsHasNoEndlessStack) {
   EXPECT_EQ(Calls(4, 2), 100u);
 }
 
+// The addresses before execve are those of another program when its record is written.
+TEST_F(ArcWalkTest, AnotherProgramBeginsAnew) {
+  Add(Kind::kBegin, 0, kA);
+  Add(Kind::kCall, kA + 0x20, kB);
+  Add(Kind::kSystemCall, kUnnamed + 7, kC, 5);
+  Add(Kind::kBegin, 0, kC);
+  Add(Kind::kEnd, kC + 4, 0, 2);
+  EXPECT_EQ(Self(), (Instructions{{"2", 1}, {"2/3", 5}, {"4", 2}}));
+  EXPECT_EQ(trace_.system_calls, 1u);
+}
+
 TEST_F(ArcWalkTest, ATraceWithoutItsBeginningIsWalked) {
   Add(Kind::kReturn, kA + 0x10, kB + 0x10, 3);
   Add(Kind::kSignalReturn, kB + 0x20, kC + 0x10, 4);
