@@ -161,6 +161,30 @@ class Arc(unittest.TestCase):
         os.remove(os.path.join(cut, "recording.json"))
         self.assertIn("recording.json is missing", self.jprof("report", "arc", cut).stdout)
 
+    def test_a_file_that_is_longer_than_memory_is_refused(self):
+        made.itrace(os.path.join(self.folder, "long.itrace"), [], (PID, PID, []))
+        made.lengthen(os.path.join(self.folder, "long.itrace"), "branches")
+        for words in (["report"], ["info"], ["view", "-o", "x.html"], ["export"]):
+            error = self.jprof(words[0], "long.itrace", *words[1:], status=1).stderr
+            self.assertIn("memory", error)
+
+    def test_names_are_printable(self):
+        start = 0x401000
+        hostile = made.itrace(
+            os.path.join(self.folder, "hostile.itrace"),
+            [made.record(made.MAP, b"/tmp/\x1b[31m\nred", pid=PID, tid=PID, address=start,
+                         length=0x1000),
+             made.record(made.COMM, b"\x1b]0;title\x07", pid=PID, tid=PID)],
+            (PID, PID, [(made.BEGIN, 0, start, 0), (made.BRANCHES_END, start + 8, 0, 3)]),
+            (PID, PID + 1, [(made.BEGIN, 0, start, 0), (made.BRANCHES_END, start + 8, 0, 3)]),
+            command="\x1b[2J")
+        for words in (["report", "arc"], ["report", "arc", "--format", "csv"], ["info"],
+                      ["report", "arc", "--format", "collapsed"], ["report", "arc", "--listing"],
+                      ["export", "--format", "callgrind", "-o", "-"]):
+            text = self.jprof(*words, hostile).stdout
+            self.assertNotRegex(text, r"[^\x20-\x7e\n\ufffd]", words)
+            self.assertNotIn("\nred", text)
+
     def test_wrong_use(self):
         for words, says in (
                 (["report", "arc"], "name the recording"),
