@@ -127,6 +127,9 @@ Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Outp
   if (*listed > 0) return {};
   if (options.tid && trace.threads.empty())
     return WrongUse("{} has no thread {}", arcs.directory, *options.tid);
+  if (options.function.empty())
+    return WrongUse("{}: all code that was executed is without symbols: nothing to list",
+                    arcs.directory);
   return WrongUse(
       "no function whose name contains '{}' was executed; jprof report arc {} lists "
       "them",

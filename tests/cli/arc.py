@@ -179,11 +179,13 @@ class Arc(unittest.TestCase):
             (PID, PID + 1, [(made.BEGIN, 0, start, 0), (made.BRANCHES_END, start + 8, 0, 3)]),
             command="\x1b[2J")
         for words in (["report", "arc"], ["report", "arc", "--format", "csv"], ["info"],
-                      ["report", "arc", "--format", "collapsed"], ["report", "arc", "--listing"],
+                      ["report", "arc", "--format", "collapsed"],
                       ["export", "--format", "callgrind", "-o", "-"]):
             text = self.jprof(*words, hostile).stdout
             self.assertNotRegex(text, r"[^\x20-\x7e\n\ufffd]", words)
             self.assertNotIn("\nred", text)
+        self.assertIn("without symbols",
+                      self.jprof("report", "arc", hostile, "--listing", status=2).stderr)
 
     def test_wrong_use(self):
         for words, says in (
