@@ -132,7 +132,7 @@ TEST_P(Simulations, MergedThreadsAreOneTree) {
   EXPECT_EQ(ContextsOf(MergeThreads(Walk(branches, ArcSimulation::Locate))), twice);
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, Simulations, testing::Range(1u, 41u));
+INSTANTIATE_TEST_SUITE_P(Random, Simulations, testing::Range(1u, 21u));
 
 // Functions a = 2, b = 3, ... at number * 0x1000; stubs of module 1, the resolver and code without
 // symbols.
