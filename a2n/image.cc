@@ -159,6 +159,31 @@ const SymbolTable& Image::ReadSymbols() {
   return symbols_;
 }
 
+std::vector<uint64_t> Image::AddressesOf(std::string_view name) {
+  std::vector<uint64_t> found;
+  const int count = dwfl_module_getsymtab(session_->module);
+  for (int i = 1; i < count; ++i) {
+    GElf_Sym raw;
+    GElf_Addr address = 0;
+    GElf_Word section = SHN_UNDEF;
+    const char* symbol =
+        dwfl_module_getsym_info(session_->module, i, &raw, &address, &section, nullptr, nullptr);
+    const int type = GELF_ST_TYPE(raw.st_info);
+    if (symbol == nullptr || section == SHN_UNDEF || (type != STT_FUNC && type != STT_OBJECT))
+      continue;
+    const std::string_view bare(symbol, std::strcspn(symbol, "@"));
+    bool same = bare == name;
+    if (!same && bare.starts_with("_Z")) {
+      const std::string readable = Demangle(std::string(bare).c_str());
+      same = readable == name || (readable.starts_with(name) && readable[name.size()] == '(');
+    }
+    if (same) found.push_back(address - session_->bias);
+  }
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 // .symtab of the file or of its debug file, else .dynsym together with .gnu_debugdata; elfutils
 // selects them.
 void Image::AddSymbolTable() {

@@ -42,6 +42,10 @@ class Image {
   // The name for display. Valid as long as the image.
   std::string_view NameOf(const Symbol& symbol);
 
+  // The link addresses of the functions and data of this name: that of the symbol table, or its
+  // demangled form with or without parameters.
+  std::vector<uint64_t> AddressesOf(std::string_view name);
+
   // Source position and inlined callers; no frames: no DWARF, or none for this address.
   SourceLines::Found FramesAt(uint64_t address);
   std::vector<uint8_t> CodeAt(uint64_t file_offset, uint64_t length) const;

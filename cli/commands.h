@@ -34,6 +34,7 @@ Action DoctorCommand(CLI::App& sub, const Command& command);
 Action EventsCommand(CLI::App& sub, const Command& command);
 Action ExportCommand(CLI::App& sub, const Command& command);
 Action InfoCommand(CLI::App& sub, const Command& command);
+Action ItraceCommand(CLI::App& sub, const Command& command);
 Action ManCommand(CLI::App& sub, const Command& command);
 Action MergeCommand(CLI::App& sub, const Command& command);
 Action MetricsCommand(CLI::App& sub, const Command& command);

@@ -46,6 +46,8 @@ constexpr Subcommand kSubcommands[] = {
     {kProfile, "scs", "Samples the stacks of Java threads, by time or at events", ScsCommand},
     {kMeasure, "tprof",
      "Samples the whole machine, processes or a command, with names of jitted code", TprofCommand},
+    {kMeasure, "itrace", "Traces the instructions of threads, exactly and without counters",
+     ItraceCommand},
     {kMeasure, "stat", "Runs a command and counts events per thread", StatCommand},
     {kMeasure, "ptt", "Counts events per thread of a process tree, the machine or a command",
      PttCommand},

@@ -137,6 +137,8 @@ std::optional<Mapping> ParseMapping(std::string_view line) {
     return std::nullopt;
   if (mapping.end <= mapping.start || line.size() < 5 || line[4] != ' ') return std::nullopt;
   mapping.executable = line[2] == 'x';
+  mapping.writable = line[1] == 'w';
+  mapping.shared = line[3] == 's';
   line.remove_prefix(5);
   if (!TakeNumber(line, mapping.offset, 16, ' ') || !TakeNumber(line, major, 16, ':') ||
       !TakeNumber(line, minor, 16, ' '))

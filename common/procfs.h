@@ -88,6 +88,7 @@ struct Mapping {
   bool executable = false;
   uint64_t offset = 0, inode = 0;
   std::string path;  // empty: anonymous memory
+  bool writable = false, shared = false;
 };
 // A file that was removed since has " (deleted)" at the end of its path, as the kernel writes it.
 // Skips lines that cannot be parsed.

@@ -1,0 +1,55 @@
+#include "itrace/breakpoints.h"
+
+#include <algorithm>
+
+namespace jprof::itrace {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint8_t kTrapCode[] = {0xcc};
+constexpr uint64_t kAfterTrap = 1;  // the program counter of a thread that executed it
+#else
+constexpr uint8_t kTrapCode[] = {0x00, 0x00, 0x20, 0xd4};
+constexpr uint64_t kAfterTrap = 0;
+#endif
+
+}  // namespace
+
+void Breakpoints::Set(Tracee& tracee, const std::vector<uint64_t>& places) {
+  for (auto it = original_.begin(); it != original_.end();) {
+    if (std::ranges::count(places, it->first) != 0) {
+      ++it;
+      continue;
+    }
+    tracee.Write(it->first, it->second);
+    it = original_.erase(it);
+  }
+  for (const uint64_t place : places) {
+    if (original_.contains(place)) continue;
+    std::vector<uint8_t> code(std::size(kTrapCode));
+    if (tracee.Read(place, code) != code.size() || !tracee.Write(place, kTrapCode)) continue;
+    original_[place] = code;
+    ever_.insert(place);
+  }
+}
+
+void Breakpoints::Remove(const Tracee& tracee) {
+  RemoveFrom(tracee);
+  original_.clear();
+}
+
+void Breakpoints::RemoveFrom(const Tracee& copy) const {
+  for (const auto& [place, code] : original_) copy.Write(place, code);
+}
+
+void Breakpoints::Forget() {
+  original_.clear();
+  ever_.clear();
+}
+
+uint64_t Breakpoints::Hit(const Registers& registers) const {
+  const uint64_t place = registers.pc() - kAfterTrap;
+  return ever_.contains(place) ? place : 0;
+}
+
+}  // namespace jprof::itrace

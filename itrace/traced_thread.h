@@ -1,0 +1,143 @@
+// One thread while its instructions are traced. Between two calls the thread runs; in each call it
+// is stopped, and it runs again when the call returns unless it is parked or has ended.
+//
+// A traced thread is either in its translated code, or executes one instruction at its own address:
+// a system call, or one that cannot be translated, or any with the step engine. Signals are
+// delivered only while it is at an original address.
+#pragma once
+
+#include <sched.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "itrace/code_cache.h"
+#include "itrace/ptrace.h"
+#include "itrace/step_instruction.h"
+#include "itrace/trace_events.h"
+
+namespace jprof::itrace {
+
+// What the traced threads of a process have in common.
+struct TraceContext {
+  Tracee tracee;
+  TracerOptions options;  // its engine is not kAuto
+  TraceEvents& events;
+  std::optional<int32_t> thread_counter = {};
+  std::vector<uint64_t> end_places = {};
+  uint64_t limit = 0;  // instructions of a thread; 0: none
+  std::vector<std::string> notes = {};
+};
+
+// The frame of a function whose return ends the trace.
+struct Frame {
+  uint64_t return_address = 0;
+  uint64_t sp = 0;  // at the function's entry
+};
+
+class TracedThread {
+ public:
+  enum class Mode : uint8_t { kParked, kInCache, kStepping, kEnded };
+
+  TracedThread(TraceContext& context, pid_t tid);
+
+  // The thread is stopped at an original address, outside of a system call. It runs afterwards.
+  void Begin(std::optional<Frame> frame);
+  // A stop that is not the thread's end.
+  void Handle(const Stop& stop);
+  // A stop that Interrupt() requested: parks the thread.
+  void Park();
+  // The thread executed a program; it is at the end of that system call.
+  void Executed();
+  // The thread is about to end; it goes on to do so.
+  void Exiting();
+  // It has ended.
+  void Ended();
+  // Ends the trace of a parked thread. `unmap`: for good.
+  void End(bool unmap);
+
+  pid_t tid() const { return tid_; }
+  Mode mode() const { return mode_; }
+  bool parked() const { return mode_ == Mode::kParked; }
+  bool active() const { return active_; }
+  uint64_t pc() const { return registers_.pc(); }
+  ThreadTotals totals() const;
+
+ private:
+  struct StepState {
+    uint64_t pc = 0, repeat = 0;
+    StepInstruction instruction;
+    long number = -1;  // of a system call
+    uint64_t arguments[6] = {};
+    bool by_system_call = false;  // PTRACE_SYSCALL instead of a single step
+    bool entered = false;
+    bool signalled = false;  // a signal is delivered with the step
+    bool restarts = false;   // a system call before pc, unless a handler is called
+  };
+
+  // traced_thread.cc: running and parking.
+  void Go();
+  bool AtEnd();
+  bool EnterCache();
+  uint64_t Translated(uint64_t original, bool indirect);
+  void ResumeInCache();
+  void ParkHere();
+  void SetRingWindow();
+  bool UsesCache() const { return cache_ != nullptr; }
+
+  // traced_thread_cache.cc: stops in translated code.
+  void OnCacheStop(const Stop& stop);
+  void OnTrap(const Translation& translation, const CodeTrap& trap);
+  void OnUnlinked(const Translation& translation, const CodeTrap& trap);
+  void OnMiss();
+  bool OnRingFull();
+  void OnCacheSignal(siginfo_t info);
+  void LeaveAt(const CodePoint& point);
+  bool LeaveCache();
+  bool StepInCache();
+
+  // traced_thread_step.cc: single instructions.
+  void BeginStep();
+  void StartStep(int signal = 0);
+  void OnStepStop(const Stop& stop);
+  void FinishStep();
+  void FinishHandlerEntry();
+  void BeforeSystemCall();
+  void AfterSystemCall();
+  void RemoveTrapFlag();
+
+  // traced_thread_count.cc: what was executed.
+  void Drain();
+  void AddPartial(const CodePoint& point);
+  void CountOne();
+  void AddToThreadCounter(uint64_t instructions);
+  void Record(profile::BranchKind kind, uint64_t from, uint64_t to, uint64_t time = 0);
+
+  void HideMask();
+  void ShowMask();
+  void Pin();
+  void Unpin();
+
+  TraceContext& context_;
+  const pid_t tid_;
+  Mode mode_ = Mode::kParked;
+  bool active_ = false;  // between Begin and End
+  Registers registers_;  // of the last stop; with changes that the thread does not have yet
+  std::unique_ptr<CodeCache> cache_;
+  std::optional<Frame> frame_;
+  StepState step_;
+  std::optional<siginfo_t> deliver_;  // with the next step
+  uint64_t hidden_mask_ = 0;          // blocked by the program, not by the kernel
+  bool stop_again_ = false;           // a SIGSTOP came at a bad moment
+  bool pinned_ = false;
+  cpu_set_t processors_ = {}, own_processors_ = {};
+
+  uint64_t ring_first_ = 0;  // where the ring begins in the thread's memory
+  uint64_t drained_ns_ = 0;
+  uint64_t pending_ = 0, pending_repeats_ = 0;  // since the last record
+  uint64_t began_ns_ = 0;
+  ThreadTotals totals_;
+};
+
+}  // namespace jprof::itrace

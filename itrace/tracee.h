@@ -1,0 +1,54 @@
+// The address space of a traced process: its memory and mappings, system calls on its behalf.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/fd.h"
+#include "common/procfs.h"
+#include "common/result.h"
+
+namespace jprof::itrace {
+
+// The address of `size` unused bytes in [lowest, highest), as near to `near` as possible; 0: there
+// are none. At the upper end of a gap, as the heap grows upwards, but far from the stack, which
+// grows downwards. `maps` ascending. Pure.
+uint64_t FindGap(std::span<const procfs::Mapping> maps, uint64_t size, uint64_t lowest,
+                 uint64_t highest, uint64_t near);
+
+class Tracee {
+ public:
+  static Result<Tracee> Open(pid_t pid);
+
+  pid_t pid() const { return pid_; }
+  // The number of bytes that could be read or written. Writes ignore the protection of pages.
+  size_t Read(uint64_t address, std::span<uint8_t> bytes) const;
+  bool Write(uint64_t address, std::span<const uint8_t> bytes) const;
+
+  const std::vector<procfs::Mapping>& maps();  // read again after MapsChanged
+  void MapsChanged() { maps_known_ = false; }
+  const procfs::Mapping* MappingOf(uint64_t address);
+  // Whether code there can only change by a system call: memory mapped from a file and not
+  // writable.
+  bool Constant(uint64_t address);
+
+  // Has a stopped thread make a system call, at a place that is known to have the instruction.
+  // Registers and blocked signals are as before afterwards. Returns what the call returned.
+  Result<int64_t> Call(pid_t tid, long number, std::array<uint64_t, 6> arguments);
+
+ private:
+  Tracee(pid_t pid, Fd memory) : pid_(pid), memory_(std::move(memory)) {}
+  uint64_t SystemCallInstruction();
+
+  pid_t pid_;
+  Fd memory_;
+  std::vector<procfs::Mapping> maps_;
+  bool maps_known_ = false;
+  uint64_t system_call_ = 0;  // the address of an instruction; 0: not looked for yet
+};
+
+}  // namespace jprof::itrace

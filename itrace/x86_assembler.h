@@ -1,0 +1,80 @@
+// Appends machine code to a buffer that will be placed at a known address. Only instructions that
+// leave the flags alone.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "itrace/data_area.h"
+
+namespace jprof::itrace {
+
+class X86Assembler {
+ public:
+  // `at`: where the buffer will be; `data`: where the thread's DataArea is.
+  X86Assembler(uint64_t at, uint32_t data) : at_(at), data_(data) {}
+
+  uint64_t here() const { return at_ + bytes_.size(); }
+  uint32_t offset() const { return static_cast<uint32_t>(bytes_.size()); }
+  uint32_t data() const { return data_; }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+
+  void Bytes(std::initializer_list<uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void Bytes(std::span<const uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void Imm32(uint32_t value) { Number(value); }
+  void Imm64(uint64_t value) { Number(value); }
+
+  // An instruction whose ModRM selects register `reg` and an absolute address in the data area.
+  void WithSlot(std::initializer_list<uint8_t> opcode, uint8_t reg, size_t slot) {
+    Bytes(opcode);
+    Bytes({static_cast<uint8_t>(reg << 3 | 4), 0x25});
+    Imm32(data_ + static_cast<uint32_t>(slot));
+  }
+  // The same with an operand relative to the next instruction.
+  void WithRip(std::initializer_list<uint8_t> opcode, uint8_t reg, uint64_t target) {
+    Bytes(opcode);
+    Bytes({static_cast<uint8_t>(reg << 3 | 5)});
+    Imm32(static_cast<uint32_t>(target - (here() + 4)));
+  }
+  void StoreRax(size_t slot) { WithSlot({0x48, 0x89}, 0, slot); }
+  void LoadRax(size_t slot) { WithSlot({0x48, 0x8b}, 0, slot); }
+  void StoreRcx(size_t slot) { WithSlot({0x48, 0x89}, 1, slot); }
+  void LoadRcx(size_t slot) { WithSlot({0x48, 0x8b}, 1, slot); }
+  void AddToRax(uint32_t value) {  // lea rax, [rax + value]
+    Bytes({0x48, 0x8d, 0x80});
+    Imm32(value);
+  }
+  void Trap() { Bytes({0xcc}); }
+  // Returns the offset of the 32-bit displacement. It leads to the next instruction until it is
+  // changed.
+  uint32_t Jump() {
+    Bytes({0xe9});
+    Imm32(0);
+    return offset() - 4;
+  }
+  void SetDisplacement(uint32_t where, uint32_t target) {
+    const uint32_t relative = target - (where + 4);
+    std::memcpy(&bytes_[where], &relative, 4);
+  }
+
+ private:
+  template <typename T>
+  void Number(T value) {
+    const size_t end = bytes_.size();
+    bytes_.resize(end + sizeof(value));
+    std::memcpy(&bytes_[end], &value, sizeof(value));
+  }
+
+  uint64_t at_;
+  uint32_t data_;
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace jprof::itrace
