@@ -6,8 +6,9 @@ exceptions, virtual functions, templates).
   arc_against_callgrind.py JPROF
 
 Functions of the dynamic linker and the C library depend on the processor, which callgrind emulates:
-they are left out. So is the code around main, which callgrind names by its address. Exits with 1 if
-a function differs, with 77 if valgrind is not installed.
+they are left out. So is the code around main, which callgrind names by its address. A function and
+its cold part count together: what follows a jump from the cold part back into the function is the
+cold part's for callgrind. Exits with 1 if a function differs, with 77 if valgrind is not installed.
 """
 import collections
 import json
@@ -89,6 +90,10 @@ AROUND_MAIN = re.compile(r"\(below main\)|0x|_start$|_init$|_fini$|__do_global|.
                          "frame_dummy")
 
 
+def whole(name):
+    return name.removesuffix(" [clone .cold]")
+
+
 def callgrind_functions(path, program):
     """Function -> [instructions, calls], of the program's own functions."""
     objects, names, sums = {}, {}, collections.defaultdict(lambda: [0, 0])
@@ -120,7 +125,7 @@ def callgrind_functions(path, program):
     functions = collections.defaultdict(lambda: [0, 0])
     for (place, function), (instructions, calls) in sums.items():
         if place and os.path.basename(place) == program:
-            row = functions[re.sub(r"'\d+$", "", function)]  # levels of a recursion
+            row = functions[re.sub(r"'\d+$", "", whole(function))]  # levels of a recursion
             row[0] += instructions
             row[1] += calls
     return functions
@@ -129,8 +134,13 @@ def callgrind_functions(path, program):
 def arc_functions(jprof, trace, program):
     rows = json.loads(subprocess.run([jprof, "report", "arc", trace, "--format", "json"], check=True,
                                      stdout=subprocess.PIPE).stdout)["functions"]
-    return {row["function"][len(program) + 1:]: [row["self"], row["calls"]]
-            for row in rows if row["function"].startswith(program + ".")}
+    functions = collections.defaultdict(lambda: [0, 0])
+    for row in rows:
+        if row["function"].startswith(program + "."):
+            sums = functions[whole(row["function"][len(program) + 1:])]
+            sums[0] += row["self"]
+            sums[1] += row["calls"]
+    return functions
 
 
 def differences(jprof, folder, program, source, compiler):

@@ -36,6 +36,10 @@ std::string NameOf(const a2n::Place& place) {
   return module.starts_with('[') ? module : "[" + module + "]";
 }
 
+bool Covers(const CodeChange& change, uint64_t address) {
+  return address >= change.start && address - change.start < change.length;
+}
+
 // Narrows the time of a piece to the changes around it.
 void Limit(std::span<const CodeChange> changes, CodePiece& piece) {
   for (const CodeChange& change : changes) {
@@ -98,7 +102,7 @@ uint32_t ArcCode::Find(Process& process, uint32_t pid, uint64_t address, uint64_
       if (Contains(pieces_[known], address, time)) return known;
     }
   }
-  const a2n::Place place = resolver_.Resolve(pid, address, time);
+  const auto [place, resolved] = Resolve(process, pid, address, time);
   CodePiece piece = {.pid = pid, .start = address, .end = address + 1, .time = time};
   piece.at = Describe(place);
   piece.function = piece.at.function;
@@ -108,10 +112,24 @@ uint32_t ArcCode::Find(Process& process, uint32_t pid, uint64_t address, uint64_
     piece.end = std::max(address + 1, place.symbol_start + place.symbol_size);
   }
   Limit(process.changes, piece);
+  piece.time = resolved;
   const auto number = static_cast<uint32_t>(pieces_.size());
   process.by_start[piece.start].push_back(number);
   pieces_.push_back(piece);
   return number;
+}
+
+// What is at the address, and the time at which that is known. The tracer looks at the mappings now
+// and then: what was mapped since is known later only.
+std::pair<a2n::Place, uint64_t> ArcCode::Resolve(const Process& process, uint32_t pid,
+                                                 uint64_t address, uint64_t time) {
+  const a2n::Place place = resolver_.Resolve(pid, address, time);
+  if (place.outcome != a2n::Outcome::kNoModule) return {place, time};
+  for (const CodeChange& change : process.changes) {
+    if (change.time > time && change.code && Covers(change, address))
+      return {resolver_.Resolve(pid, address, change.time), change.time};
+  }
+  return {place, time};
 }
 
 CodeAt ArcCode::Describe(const a2n::Place& place) {

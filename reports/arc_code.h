@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "a2n/a2n.h"
@@ -30,7 +31,7 @@ struct CodePiece {
   uint32_t pid = 0, function = 0;
   uint64_t start = 0, end = 0;
   uint64_t from = 0, until = a2n::kForever;  // it is there during [from, until)
-  uint64_t time = 0;                         // one of these
+  uint64_t time = 0;                         // at which a2n knows it
   CodeAt at = {};
   const a2n::JittedCode* jitted = nullptr;
 };
@@ -56,6 +57,8 @@ class ArcCode {
 
   Process& ProcessOf(uint32_t pid);
   uint32_t Find(Process& process, uint32_t pid, uint64_t address, uint64_t time);
+  std::pair<a2n::Place, uint64_t> Resolve(const Process& process, uint32_t pid, uint64_t address,
+                                          uint64_t time);
   uint32_t FunctionOf(const a2n::Place& place, CodeAt::Kind kind);
   CodeAt Describe(const a2n::Place& place);
 

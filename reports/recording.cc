@@ -26,18 +26,18 @@ std::string Hex(std::string_view bytes) {
 // Passes the changes of address spaces to the resolver, in order of time.
 void Feed(Recording& recording) {
   a2n::Resolver& resolver = *recording.resolver;
-  const auto change = [&recording](const SampleEntry& entry, uint64_t start, uint64_t length) {
-    recording.changes.push_back({entry.time, entry.pid, start, length});
+  const auto change = [&](const SampleEntry& entry, uint64_t start, uint64_t length, bool code) {
+    recording.changes.push_back({entry.time, entry.pid, start, length, code});
   };
   for (const SampleEntry& entry : recording.log.entries()) {
     if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
       if (entry.pid == forked->parent_pid) continue;
       resolver.Fork(forked->parent_pid, entry.pid, entry.time);
-      change(entry, 0, ~uint64_t{0});
+      change(entry, 0, ~uint64_t{0}, false);
     } else if (const auto* named = std::get_if<profile::ThreadNamed>(&entry.event)) {
       if (!named->by_exec) continue;
       resolver.Exec(entry.pid, entry.time);
-      change(entry, 0, ~uint64_t{0});
+      change(entry, 0, ~uint64_t{0}, false);
     } else if (std::holds_alternative<profile::ThreadExited>(entry.event)) {
       if (entry.pid == entry.tid) resolver.Exit(entry.pid, entry.time);
     } else if (const auto* map = std::get_if<profile::CodeMapped>(&entry.event)) {
@@ -48,7 +48,7 @@ void Feed(Recording& recording) {
                     .path = std::string(map->path),
                     .build_id = Hex(map->build_id),
                     .inode = map->inode});
-      change(entry, map->start, map->length);
+      change(entry, map->start, map->length, true);
     }
   }
 }
@@ -62,7 +62,7 @@ std::string TextOf(const profile::JitCode& code) {
 void AddChanges(uint32_t pid, const a2n::JittedCode& code, Recording& recording) {
   for (const uint64_t time : {code.loaded, code.unloaded}) {
     if (time != a2n::kAlways && time != a2n::kForever)
-      recording.changes.push_back({time, pid, code.start, code.length});
+      recording.changes.push_back({time, pid, code.start, code.length, time == code.loaded});
   }
 }
 

@@ -39,6 +39,7 @@ struct CodeChange {
   uint64_t time = 0;
   uint32_t pid = 0;
   uint64_t start = 0, length = 0;
+  bool code = false;  // there is code then; else it may end
 };
 
 struct Recording {

@@ -162,5 +162,19 @@ TEST(ArcReport, EachVersionOfTheCodeHasItsName) {
   }
 }
 
+// The tracer looks at the mappings now and then.
+TEST(ArcCode, AMappingThatIsFoundLaterIsUsed) {
+  a2n::Resolver resolver;
+  resolver.Map(16, 500, {.start = 0x400000, .length = 0x1000, .path = "/nonexistent/lib.so"});
+  const CodeChange changes[] = {{0, 16, 0, ~uint64_t{0}, false}, {500, 16, 0x400000, 0x1000, true}};
+  ArcCode code(resolver, changes);
+  const auto name = [&](uint64_t address, uint64_t time) {
+    return code.functions()[code.At(16, address, time).function].name;
+  };
+  EXPECT_EQ(name(0x400010, 20), "[lib.so]");
+  EXPECT_EQ(name(0x400010, 600), "[lib.so]");
+  EXPECT_EQ(name(0x401000, 20), "[NoModule]");
+}
+
 }  // namespace
 }  // namespace jprof::reports
