@@ -73,7 +73,8 @@ class ListedFunction {
   // Without the instructions: how often the code was executed from where on.
   void PrintRuns(const std::vector<uint64_t>& executed, bool jitted) {
     out_.Print("  its instructions are not {}; executions from each offset on:\n",
-               jitted ? "in the recording (record with --code)" : "in a file that is there");
+               jitted ? "in the recording (JPROFOPTS=code jprof itrace ... records them)"
+                      : "in a file that is there");
     for (size_t offset = 0; offset < executed.size(); ++offset) {
       if (executed[offset] != (offset == 0 ? 0 : executed[offset - 1]))
         out_.Print("{:>13}  +{:x}\n", executed[offset], offset);

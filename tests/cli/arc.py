@@ -42,6 +42,18 @@ last: {nop}
 WORDS = {"x86_64": {"nop": "nop", "call": "call", "jump": "jmp"},
          "aarch64": {"nop": "nop", "call": "bl", "jump": "b"}}
 PID, CALLS = 42, 7
+COUNTED = r"""
+static volatile int sum;
+__attribute__((noinline)) void inner(int n) { sum += n; __asm__ volatile(""); }
+__attribute__((noinline)) void outer(int n) {
+  for (int i = 0; i < 7; ++i) inner(n);
+  __asm__ volatile("");
+}
+int main(void) {
+  for (int i = 0; i < 10; ++i) outer(i);
+  return 0;
+}
+"""
 
 
 class Arc(unittest.TestCase):
@@ -167,6 +179,31 @@ class Arc(unittest.TestCase):
         for words in (["report"], ["info"], ["view", "-o", "x.html"], ["export"]):
             error = self.jprof(words[0], "long.itrace", *words[1:], status=1).stderr
             self.assertIn("memory", error)
+
+    def test_a_recorded_program(self):
+        made.write(self.folder, "counted.c", COUNTED.encode())
+        subprocess.run([os.environ.get("CC", "gcc"), "-O1", "-o", "counted", "counted.c"],
+                       cwd=self.folder, check=True)
+        done = subprocess.run([JPROF, "itrace", "-o", "counted.itrace", "--", "./counted"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            self.skipTest(done.stderr)
+        arc = json.loads(self.jprof("report", "counted.itrace", "--format", "json").stdout)
+        rows = {row["function"]: row for row in arc["functions"]}
+        self.assertEqual(sum(row["self"] for row in rows.values()), arc["instructions"])
+        self.assertEqual([rows["counted." + name]["calls"] for name in ("main", "outer", "inner")],
+                         [1, 10, 70])
+        main, inner = rows["counted.main"], rows["counted.inner"]
+        self.assertEqual(main["cumulative"], main["self"] + rows["counted.outer"]["cumulative"])
+        self.assertEqual(inner["self"] % 70, 0)
+        arcs = {(row["caller"], row["callee"]): row for row in arc["arcs"]}
+        self.assertEqual(arcs["counted.outer", "counted.inner"],
+                         {"caller": "counted.outer", "callee": "counted.inner", "calls": 70,
+                          "instructions": inner["self"]})
+        listing = self.jprof("report", "arc", "counted.itrace", "--listing", "--function",
+                             "counted.inner").stdout
+        counts = re.findall(r"^ +(\d+) (?: +\d+)? +[0-9a-f]+  \w", listing, re.M)
+        self.assertEqual(sum(map(int, counts)), inner["self"], listing)
 
     def test_names_are_printable(self):
         start = 0x401000
