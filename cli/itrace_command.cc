@@ -34,7 +34,7 @@ class Progress {
   }
 
  private:
-  static constexpr int kEvery = 20;  // ticks: a second
+  static constexpr int kEvery = 50;  // ticks: a second
   int ticks_ = 0;
   bool shown_ = false;
 };

@@ -6,7 +6,7 @@
 namespace jprof::itrace {
 namespace {
 
-constexpr long kTickNanos = 50'000'000;
+constexpr long kTickNanos = 20'000'000;
 
 volatile sig_atomic_t passed = 0;
 

@@ -82,7 +82,7 @@ void TracedThread::AddPartial(const CodePoint& point) {
 
 void TracedThread::CountOne() {
   ++pending_;
-  if (UsesCache()) ++totals_.stepped;
+  if (UsesCache() && context_.limit == 0) ++totals_.stepped;
   AddToThreadCounter(1);
 }
 

@@ -36,7 +36,7 @@ ONLY_IN = [
         ["jprof/agent", "trainers"],
     ),
     ("perf_event", re.compile(r"linux/perf_event\.h|\bperf_event_open\b"), ["ptm"]),
-    ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm"]),
+    ("inline assembly", re.compile(r"\b(__asm__|asm)\b\s*(volatile|goto|\()|\b__asm__\b"), ["ptm", "itrace"]),
     (
         "libdw and libelf",
         re.compile(r'#\s*include\s*[<"](elfutils/|libelf\.h|gelf\.h|dwarf\.h)'),

@@ -1,0 +1,95 @@
+// Traces a function in a child of the test.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "itrace/tracer.h"
+
+namespace jprof::itrace {
+
+extern "C" __attribute__((noinline)) inline void itrace_test_begin() { asm volatile("nop"); }
+extern "C" __attribute__((noinline)) inline void itrace_test_end() { asm volatile("nop"); }
+
+struct Traced : TraceEvents {
+  std::vector<profile::Branch> branches;
+  std::vector<ThreadTotals> totals;
+  std::vector<std::string> notes;
+  int status = -1;  // of the child, as by waitpid
+  uint64_t instructions = 0, repeats = 0;
+  void OnBranch(const profile::Branch& branch) override { branches.push_back(branch); }
+};
+
+struct HowToTrace {
+  Engine engine = Engine::kBlock;
+  bool records = true;
+  bool not_taken = false;
+  bool all_threads = false;
+  uint64_t instructions = 0;
+  std::optional<int64_t> thread_counter = {};
+};
+
+// Runs `code` in a child, traced between calls of the two functions above: the code calls them.
+inline Traced Trace(const HowToTrace& how, int (*code)()) {
+  Traced traced;
+  int go[2];
+  if (pipe2(go, O_CLOEXEC) != 0) return traced;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // no test hangs
+    char byte;
+    if (read(go[0], &byte, 1) != 1) _exit(99);
+    _exit(code());
+  }
+  TraceRange range = {.begin = TraceRange::Begin::kPlace, .end = TraceRange::End::kPlace};
+  range.begin_places = [] {
+    return std::vector<uint64_t>{reinterpret_cast<uint64_t>(&itrace_test_begin)};
+  };
+  range.end_places = [] {
+    return std::vector<uint64_t>{reinterpret_cast<uint64_t>(&itrace_test_end)};
+  };
+  range.instructions = how.instructions;
+  range.seconds = 50;
+  if (how.instructions != 0) range.end = TraceRange::End::kNever;
+  const TracerOptions options = {.engine = how.engine,
+                                 .records = how.records,
+                                 .not_taken = how.not_taken,
+                                 .all_threads = how.all_threads};
+  auto tracer = Tracer::Seize(child, options, range, traced);
+  if (!tracer) {
+    traced.notes.push_back(tracer.error().message);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    return traced;
+  }
+  (*tracer)->find_thread_counter = [&how] { return how.thread_counter; };
+  (*tracer)->SetBreakpoints();
+  if (write(go[1], "x", 1) != 1) return traced;
+  EXPECT_TRUE((*tracer)->Run());
+  traced.totals = (*tracer)->totals();
+  traced.notes = (*tracer)->notes();
+  for (const ThreadTotals& thread : traced.totals) {
+    traced.instructions += thread.instructions;
+    traced.repeats += thread.repeats;
+  }
+  if ((*tracer)->process_status()) {
+    traced.status = *(*tracer)->process_status();
+  } else {
+    waitpid(child, &traced.status, 0);
+  }
+  close(go[0]);
+  close(go[1]);
+  return traced;
+}
+
+// The branches without times and processes, which differ between runs.
+inline std::vector<profile::Branch> Comparable(std::vector<profile::Branch> branches) {
+  for (profile::Branch& branch : branches) branch.time_ns = branch.pid = branch.tid = 0;
+  return branches;
+}
+
+}  // namespace jprof::itrace
