@@ -53,7 +53,7 @@ Result<const reports::ExportFormat*> ChooseExport(const ExportArguments& argumen
   for (const reports::ExportFormat& format : reports::ExportFormats()) {
     if (arguments.out.ends_with(format.extension)) return &format;
   }
-  return &FormatNamed(input.reader().meta().mode == "trace" ? "perfetto" : "pprof");
+  return &FormatNamed(input.is_trace() ? "perfetto" : "pprof");
 }
 
 Result<void> CheckOutput(const ExportArguments& arguments, const reports::ExportFormat& format) {

@@ -21,8 +21,19 @@ std::string StemOf(const std::string& directory) {
     std::error_code error;
     path = fs::canonical(path, error);
   }
-  const std::string stem = path.extension() == ".jprof" ? path.stem() : path.filename();
+  const std::string stem =
+      path.extension() == ".jprof" || path.extension() == ".itrace" ? path.stem() : path.filename();
   return stem.empty() || stem == "/" ? "profile" : stem;
+}
+
+Result<ExportSource> OpenTrace(const std::string& directory, const ExportChoice& choice) {
+  if (choice.table.uncalibrated || !choice.table.file.empty())
+    return WrongUse("a trace of jprof itrace is exact: leave out --table and --uncalibrated");
+  auto arcs = reports::OpenArcRecording(directory);
+  if (!arcs) return std::unexpected(arcs.error());
+  ExportSource opened = {.name = profile::CleanText(StemOf(directory))};
+  opened.arcs = *std::move(arcs);
+  return opened;
 }
 
 }  // namespace
@@ -31,6 +42,7 @@ reports::ExportInput ExportSource::Input(const ExportChoice& choice) {
   reports::ExportInput input = {.name = name};
   if (combined) input.combined = &*combined;
   if (source) input.source = &*source;
+  if (arcs) input.arcs = &*arcs;
   input.options.merged = choice.threads == "merged" || combined.has_value();
   input.options.metric = choice.metric;
   return input;
@@ -56,6 +68,7 @@ Result<ExportSource> OpenForExport(const ExportChoice& choice) {
   const Result<std::string> directory =
       choice.directory.empty() ? NewestProfile(/*combined=*/true) : choice.directory;
   if (!directory) return std::unexpected(directory.error());
+  if (reports::IsArcRecording(*directory)) return OpenTrace(*directory, choice);
   std::error_code error;
   if (fs::exists(fs::path(*directory) / profile::kRecordingFile, error)) {
     return WrongUse(

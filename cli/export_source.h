@@ -1,4 +1,5 @@
-// Opens what `export` and `push` read: a profile or a combined profile, and what they call it.
+// Opens what `export` and `push` read: a profile, a combined profile or a
+// trace of instructions, and what they call it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,7 @@ struct ExportChoice {
 struct ExportSource {
   std::optional<reports::Source> source;
   std::optional<reports::Combined> combined;
+  std::optional<reports::ArcRecording> arcs;
   std::string name;
 
   reports::ExportInput Input(const ExportChoice& choice);

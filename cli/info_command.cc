@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/profile_info.h"
 #include "cli/profile_source.h"
+#include "cli/trace_report.h"
 #include "cli/usage_error.h"
 #include "profile/combined.h"
 #include "profile/reader_text.h"
@@ -339,6 +340,7 @@ Result<void> DescribeCombined(const std::string& directory, bool json) {
 
 Result<void> Run(const std::string& directory, bool json) {
   if (profile::IsCombined(directory)) return DescribeCombined(directory, json);
+  if (reports::IsArcRecording(directory)) return DescribeTrace(directory, json);
   const auto info = ReadProfileInfo(BusiestIn(directory));
   if (!info) return std::unexpected(info.error());
   reports::Output out(stdout);
@@ -358,7 +360,8 @@ Action InfoCommand(CLI::App& sub, const Command&) {
     std::string format = "text";
   };
   auto arguments = std::make_shared<Arguments>();
-  sub.add_option("DIR", arguments->directory, "a profile, or a combined one")
+  sub.add_option("DIR", arguments->directory,
+                 "a profile, a combined one, or a trace of jprof itrace")
       ->required()
       ->type_name("PROFILE");
   sub.add_option("--format", arguments->format, "text or json (default text)")

@@ -15,21 +15,6 @@
 namespace jprof::cli {
 namespace {
 
-// The files' bytes on disk: a live profile's files are reserved in advance, and the length of a
-// sparse file is not what it uses.
-uint64_t BytesOf(const std::string& directory) {
-  uint64_t bytes = 0;
-  std::error_code failed;
-  for (const auto& file : std::filesystem::directory_iterator(directory, failed)) {
-    const uint64_t size = file.file_size(failed);
-    struct stat status;
-    if (!failed && stat(file.path().c_str(), &status) == 0) {
-      bytes += std::min<uint64_t>(size, static_cast<uint64_t>(status.st_blocks) * 512);
-    }
-  }
-  return bytes;
-}
-
 double Seconds(const profile::ControlHeader& header) {
   if (header.ticks_per_second == 0 || header.end_ticks < header.start_ticks) return 0;
   return static_cast<double>(header.end_ticks - header.start_ticks) /
@@ -141,6 +126,21 @@ Result<ProfileInfo> ReadLogOnly(const std::string& directory) {
 }
 
 }  // namespace
+
+// A live profile's files are reserved in advance, and the length of a
+// sparse file is not what it uses.
+uint64_t BytesOf(const std::string& directory) {
+  uint64_t bytes = 0;
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(directory, failed)) {
+    const uint64_t size = file.file_size(failed);
+    struct stat status;
+    if (!failed && stat(file.path().c_str(), &status) == 0) {
+      bytes += std::min<uint64_t>(size, static_cast<uint64_t>(status.st_blocks) * 512);
+    }
+  }
+  return bytes;
+}
 
 Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
   if (IsLogOnly(directory)) return ReadLogOnly(directory);

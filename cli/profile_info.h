@@ -57,6 +57,9 @@ struct ProfileInfo {
   std::optional<CallInfo> calls;              // empty in mode tprof: only jitted code was logged
 };
 
+// The bytes on disk of the files in a directory.
+uint64_t BytesOf(const std::string& directory);
+
 // Error: not a profile, of another version, or its tree cannot be read.
 Result<ProfileInfo> ReadProfileInfo(const std::string& directory);
 

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/profile_source.h"
 #include "cli/report_options.h"
+#include "cli/trace_report.h"
 #include "cli/usage_error.h"
 #include "cli/view_output.h"
 #include "profile/losses.h"
@@ -33,12 +34,14 @@ struct ReportArguments {
   TableChoice table;
   std::string refit;  // empty: no; kRefitToOwn, or directories separated by commas
   reports::Options options;
+  reports::ArcOptions arc;  // only those that other reports lack
 };
 
 Result<const reports::Report*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
   for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
-  names.insert(names.end(), {reports::kCombinedReport.name, "tprof", "html"});
+  names.insert(names.end(),
+               {reports::kCombinedReport.name, reports::kArcReport.name, "tprof", "html"});
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
   return &reports::Reports()[*report];
@@ -80,10 +83,43 @@ Result<void> PrintRecording(const ReportArguments& arguments) {
   return out.Finish();
 }
 
+// Error: an option that arc does not have.
+Result<void> CheckArcUse(const ReportArguments& arguments) {
+  const reports::Options& options = arguments.options;
+  const std::pair<bool, const char*> others[] = {{!arguments.sort.empty(), "--sort"},
+                                                 {options.depth != UINT32_MAX, "--depth"},
+                                                 {!options.metric.empty(), "--metric"},
+                                                 {options.cumulative, "--cumulative"},
+                                                 {options.raw, "--raw"},
+                                                 {options.static_letters, "--static-letters"},
+                                                 {!arguments.refit.empty(), "--refit"},
+                                                 {!arguments.table.file.empty(), "--table"},
+                                                 {arguments.table.uncalibrated, "--uncalibrated"}};
+  for (const auto& [given, name] : others) {
+    if (given) {
+      return WrongUse(
+          "report arc has no {}; its options: --format, --top, --min-percent, --function, --tid, "
+          "--listing, and --threads of --format collapsed",
+          name);
+    }
+  }
+  return {};
+}
+
+// A trace of `jprof itrace`.
+Result<void> PrintTrace(const ReportArguments& arguments) {
+  if (auto used = CheckArcUse(arguments); !used) return used;
+  reports::ArcOptions options = arguments.arc;
+  options.format = arguments.options.format;
+  options.min_percent = arguments.options.min_percent;
+  options.merged = arguments.options.merged;
+  return PrintTraceReport(arguments.directory, options);
+}
+
 // Whether options are given that only the other reports have.
 bool HasTextOptions(const ReportArguments& arguments) {
   const reports::Options& options = arguments.options;
-  return !arguments.refit.empty() || arguments.format != "text" ||
+  return !arguments.refit.empty() || arguments.format != "text" || HasArcOptions(arguments.arc) ||
          arguments.threads != "separate" || !arguments.sort.empty() || !options.metric.empty() ||
          options.min_percent > 0 || options.depth != UINT32_MAX || options.cumulative ||
          options.raw || options.static_letters;
@@ -175,11 +211,22 @@ Result<void> Run(ReportArguments arguments) {
   if (!arguments.out.empty() && arguments.report != "html")
     return WrongUse("-o is for report html; others print to stdout");
   if (arguments.report == "html") return PrintHtmlView(arguments);
-  if (arguments.report == "tprof") return PrintRecording(arguments);
   if (arguments.directory.empty() &&
       fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
     arguments.directory = std::exchange(arguments.report, "");
   }
+  const bool is_trace = reports::IsArcRecording(arguments.directory);
+  if (arguments.report == "arc" || (arguments.report.empty() && is_trace)) {
+    if (auto set = SetOptions(arguments); !set) return set;
+    return PrintTrace(arguments);
+  }
+  if (HasArcOptions(arguments.arc))
+    return WrongUse("--top, --tid, --listing and --function are for report arc");
+  if (is_trace) {
+    return WrongUse("{0} is a trace of jprof itrace; its report: jprof report arc {0}",
+                    arguments.directory);
+  }
+  if (arguments.report == "tprof") return PrintRecording(arguments);
   if (!arguments.report.empty() &&
       arguments.report != "combined") {  // an unknown report is an error before anything is opened
     if (const auto report = ChooseReport(arguments.report); !report)
@@ -212,7 +259,7 @@ Result<void> Run(ReportArguments arguments) {
 std::string ReportNames() {
   std::string names;
   for (const reports::Report& report : reports::Reports()) names += fmt::format("{}|", report.name);
-  return names + reports::kCombinedReport.name + "|tprof|html";
+  return names + reports::kCombinedReport.name + "|" + reports::kArcReport.name + "|tprof|html";
 }
 
 std::string AllFormatNames() {
@@ -230,6 +277,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
   for (const reports::Report& report : reports::Reports())
     list += fmt::format("  {:<10}{}\n", report.name, report.help);
   list += fmt::format("  {:<10}{}\n", reports::kCombinedReport.name, reports::kCombinedReport.help);
+  list += fmt::format("  {:<10}{}\n", reports::kArcReport.name, reports::kArcReport.help);
   list += "  tprof     a recording of jprof tprof: processes, threads, modules, symbols\n";
   list += "  html      all of it as one HTML file, also of a recording (docs/VIEW.md)\n";
   sub.footer(
@@ -245,6 +293,8 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       "more\n"
       "  jprof report methods app.jprof | head -40           the hottest methods\n"
       "  jprof report html app.jprof -o app.html             flame graph and tables for a browser\n"
+      "  jprof report arc app.itrace --top 20                functions and calls of a trace\n"
+      "  jprof report arc app.itrace --listing --function work    its instructions, with counts\n"
       "  jprof report scs --format collapsed app.jprof       stacks for flame-graph tools\n"
       "  jprof report log-rt --format json app.jprof | jq .  for programs "
       "(docs/PROFILE_FORMAT.md)");
@@ -276,6 +326,7 @@ Action ReportCommand(CLI::App& sub, const Command&) {
       ->type_name("NAME");
   sub.add_flag("--cumulative", options.cumulative, "Add the inclusive value of each row");
   sub.add_flag("--raw", options.raw, "Show RAW, ADJUST, BASE and ERROR side by side");
+  AddArcOptions(sub, arguments->arc);
   sub.add_flag("--static-letters", options.static_letters,
                "Print lower-case type letters for static methods");
   sub.add_option("-o,--out", arguments->out,

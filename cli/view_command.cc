@@ -115,9 +115,11 @@ Action ViewCommand(CLI::App& sub, const Command&) {
       "  jprof view                               the newest profile here, in the browser\n"
       "  jprof view app.jprof -o app.html         only writes the file\n"
       "  jprof view before.jprof after.jprof      two profiles, coloured by difference\n"
-      "  jprof view app-tprof.jprof               a recording of jprof tprof");
+      "  jprof view app-tprof.jprof               a recording of jprof tprof\n"
+      "  jprof view app.itrace                    a trace of jprof itrace");
   sub.add_option("PROFILES", arguments->profiles,
-                 "A profile, a recording of tprof, or two profiles to compare; the newest *.jprof "
+                 "A profile, a recording of tprof or itrace, or two profiles to compare; the "
+                 "newest *.jprof "
                  "here if left out")
       ->type_name("PROFILE");
   sub.add_option("-o,--out", arguments->out, "Write this file and do not open it; - is stdout")

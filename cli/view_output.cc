@@ -51,6 +51,11 @@ Result<void> CheckOutside(const std::vector<std::string>& named, const std::stri
 }
 
 Result<void> WriteOne(const std::string& named, const TableChoice& table, const std::string& out) {
+  if (reports::IsArcRecording(named)) {
+    auto arcs = reports::OpenArcRecording(named);
+    if (!arcs) return std::unexpected(arcs.error());
+    return WriteTo(out, [&](reports::Output& to) { return PrintView(*arcs, to); });
+  }
   if (IsRecording(named)) {
     auto recording = reports::OpenRecording(named);
     if (!recording) return std::unexpected(recording.error());
@@ -69,6 +74,10 @@ Result<void> WriteOne(const std::string& named, const TableChoice& table, const 
 Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& table,
                       const std::string& out) {
   for (const std::string& path : named) {
+    if (reports::IsArcRecording(path)) {
+      return WrongUse("{} is a trace of jprof itrace, which is shown alone: jprof view {}",
+                      profile::CleanText(path), profile::CleanText(path));
+    }
     if (profile::IsCombined(path)) {
       return WrongUse("{} is a combined profile; compare profiles in it: {}",
                       profile::CleanText(path), RunPaths(path));

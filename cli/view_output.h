@@ -9,8 +9,8 @@
 
 namespace jprof::cli {
 
-// The view of a profile, a combined profile, a recording of tprof, or of two profiles, to the file
-// `out`; "-" is standard output. Error: nothing is left of the file.
+// The view of a profile, a combined profile, a recording of tprof or itrace, or of two profiles, to
+// the file `out`; "-" is standard output. Error: nothing is left of the file.
 Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
                        const std::string& out);
 

@@ -1,15 +1,11 @@
 // Instructions of a symbol with the ticks beside each.
 #include "reports/annotate.h"
 
-#include <capstone/capstone.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <memory>
 
 #include "profile/reader_text.h"
+#include "reports/disassembler.h"
 #include "reports/statistics.h"
 #include "reports/tprof.h"
 
@@ -53,58 +49,8 @@ std::vector<Symbol> SymbolsWith(Recording& recording, const TickTable& table,
   return symbols;
 }
 
-#if defined(__x86_64__)
-constexpr cs_arch kArchitecture = CS_ARCH_X86;
-constexpr cs_mode kMode = CS_MODE_64;
-#else
-constexpr cs_arch kArchitecture = CS_ARCH_ARM64;
-constexpr cs_mode kMode = CS_MODE_ARM;
-#endif
-
-class Disassembler {
- public:
-  Disassembler() {
-    usable_ = cs_open(kArchitecture, kMode, &handle_) == CS_ERR_OK;
-    if (usable_) cs_option(handle_, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-  }
-  ~Disassembler() {
-    if (usable_) cs_close(&handle_);
-  }
-  Disassembler(const Disassembler&) = delete;
-  Disassembler& operator=(const Disassembler&) = delete;
-
-  bool usable() const { return usable_; }
-  csh handle() const { return handle_; }
-
- private:
-  csh handle_ = 0;
-  bool usable_ = false;
-};
-
-// The source line of an offset, if it is not that of the one before.
-class LineColumn {
- public:
-  LineColumn(Recording& recording, const Symbol& symbol) : recording_(recording), symbol_(symbol) {}
-  std::string At(uint64_t address) {
-    const auto frames = recording_.resolver->Frames(symbol_.pid, address, symbol_.time);
-    if (frames.empty() || frames[0].line == 0) return {};
-    const std::string& file = frames[0].file;
-    std::string line =
-        file.empty()
-            ? fmt::format("line {}", frames[0].line)
-            : fmt::format("{}:{}", CleanText(file.substr(file.rfind('/') + 1)), frames[0].line);
-    if (line == last_) return {};
-    last_ = line;
-    return line;
-  }
-
- private:
-  Recording& recording_;
-  const Symbol& symbol_;
-  std::string last_;
-};
-
-void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t total, Output& out) {
+void PrintOne(Recording& recording, const Symbol& symbol, const Disassembler& disassembler,
+              size_t total, Output& out) {
   out.Bold(fmt::format("{} [{}] at {:x}: {} ticks, {:.2f} % of all\n",
                        CleanText(symbol.place.symbol), CleanText(symbol.place.module),
                        symbol.place.symbol_start, symbol.ticks, PercentOf(symbol.ticks, total)));
@@ -120,27 +66,22 @@ void PrintOne(Recording& recording, const Symbol& symbol, csh engine, size_t tot
     out.Text("\n");
     return;
   }
-  LineColumn lines(recording, symbol);
-  cs_insn* instruction = cs_malloc(engine);
-  const uint8_t* bytes = code.data();
-  size_t left = code.size();
-  uint64_t address = symbol.place.symbol_start;
+  SourceLines lines(recording, symbol.pid, symbol.time);
   out.Text("   TICKS      %  OFFSET  INSTRUCTION\n");
-  while (cs_disasm_iter(engine, &bytes, &left, &address, instruction)) {
-    const uint64_t offset = instruction->address - symbol.place.symbol_start;
+  disassembler.Visit(code, symbol.place.symbol_start, [&](const Instruction& instruction) {
+    const uint64_t offset = instruction.address - symbol.place.symbol_start;
     size_t ticks = 0;
     for (auto at = symbol.at.lower_bound(offset);
-         at != symbol.at.end() && at->first < offset + instruction->size; ++at) {
+         at != symbol.at.end() && at->first < offset + instruction.size; ++at) {
       ticks += at->second;
     }
-    if (const std::string line = lines.At(instruction->address); !line.empty())
+    if (const std::string line = lines.At(instruction.address); !line.empty())
       out.Print("                         {}\n", line);
     const std::string share =
         ticks == 0 ? std::string(15, ' ')
                    : fmt::format("{:>8} {:>6.2f}", ticks, PercentOf(ticks, symbol.ticks));
-    out.Print("{}  {:>6x}  {} {}\n", share, offset, instruction->mnemonic, instruction->op_str);
-  }
-  cs_free(instruction, 1);
+    out.Print("{}  {:>6x}  {} {}\n", share, offset, instruction.mnemonic, instruction.operands);
+  });
   out.Text("\n");
 }
 
@@ -151,30 +92,25 @@ Result<void> PrintAnnotated(Recording& recording, const TickTable& table, std::s
   const std::vector<Symbol> symbols = SymbolsWith(recording, table, wanted);
   if (symbols.empty()) return WrongUse("no ticks in a symbol whose name contains '{}'", wanted);
   const Disassembler disassembler;
-  if (!disassembler.usable()) return Fail("Capstone cannot read this architecture's code");
+  if (auto usable = disassembler.Check(); !usable) return usable;
   for (const Symbol& symbol : symbols)
-    PrintOne(recording, symbol, disassembler.handle(), table.ticks.size(), out);
+    PrintOne(recording, symbol, disassembler, table.ticks.size(), out);
   return {};
 }
 
 Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
                              const std::function<void(const AnnotatedSymbol& symbol)>& visit) {
   const Disassembler disassembler;
-  if (!disassembler.usable()) return Fail("Capstone cannot read this architecture's code");
+  if (auto usable = disassembler.Check(); !usable) return usable;
   std::vector<Symbol> symbols = SymbolsWith(recording, table, "");
   symbols.resize(std::min(symbols.size(), most));
   for (const Symbol& symbol : symbols) {
-    char* text = nullptr;
-    size_t size = 0;
-    std::FILE* file = open_memstream(&text, &size);
-    if (file == nullptr) return Fail("not enough memory for the instructions");
-    Output out(file);
-    PrintOne(recording, symbol, disassembler.handle(), table.ticks.size(), out);
-    const auto written = out.Finish();
-    std::fclose(file);
-    const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
-    if (!written) return written;
-    visit({symbol.pid, symbol.module, symbol.name, {text, size}});
+    auto text = PrintedText([&](Output& out) -> Result<void> {
+      PrintOne(recording, symbol, disassembler, table.ticks.size(), out);
+      return {};
+    });
+    if (!text) return std::unexpected(text.error());
+    visit({symbol.pid, symbol.module, symbol.name, *std::move(text)});
   }
   return {};
 }

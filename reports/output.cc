@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
 #include "common/errno_text.h"
@@ -59,6 +60,20 @@ Result<void> Output::Finish() {
   if (error_ == 0 || error_ == EPIPE) return {};
   return Fail("the report could not be written: {}; free some space or write it elsewhere",
               ErrnoText(error_));
+}
+
+Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = open_memstream(&text, &size);
+  if (file == nullptr) return Fail("not enough memory for a text");
+  Output out(file);
+  auto written = print(out);
+  if (written) written = out.Finish();
+  std::fclose(file);
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
+  if (!written) return std::unexpected(written.error());
+  return std::string(text, size);
 }
 
 }  // namespace jprof::reports

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "common/result.h"
@@ -66,6 +68,9 @@ class Output {
   int error_ = 0;
   fmt::memory_buffer buffer_;
 };
+
+// What `print` prints, as text. Error: its own, or not enough memory.
+Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print);
 
 // Whether `file` is a terminal that shows colours: NO_COLOR is not set.
 bool ShowsColour(std::FILE* file);

@@ -10,7 +10,6 @@
 #include "profile/layout.h"
 #include "profile/reader_file.h"
 #include "profile/reader_text.h"
-#include "profile/recording_meta.h"
 
 namespace jprof::reports {
 namespace {
@@ -25,12 +24,20 @@ std::string Hex(std::string_view bytes) {
 }
 
 // Passes the changes of address spaces to the resolver, in order of time.
-void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
-  for (const SampleEntry& entry : log.entries()) {
+void Feed(Recording& recording) {
+  a2n::Resolver& resolver = *recording.resolver;
+  const auto change = [&](const SampleEntry& entry, uint64_t start, uint64_t length, bool code) {
+    recording.changes.push_back({entry.time, entry.pid, start, length, code});
+  };
+  for (const SampleEntry& entry : recording.log.entries()) {
     if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
-      if (entry.pid != forked->parent_pid) resolver.Fork(forked->parent_pid, entry.pid, entry.time);
+      if (entry.pid == forked->parent_pid) continue;
+      resolver.Fork(forked->parent_pid, entry.pid, entry.time);
+      change(entry, 0, ~uint64_t{0}, false);
     } else if (const auto* named = std::get_if<profile::ThreadNamed>(&entry.event)) {
-      if (named->by_exec) resolver.Exec(entry.pid, entry.time);
+      if (!named->by_exec) continue;
+      resolver.Exec(entry.pid, entry.time);
+      change(entry, 0, ~uint64_t{0}, false);
     } else if (std::holds_alternative<profile::ThreadExited>(entry.event)) {
       if (entry.pid == entry.tid) resolver.Exit(entry.pid, entry.time);
     } else if (const auto* map = std::get_if<profile::CodeMapped>(&entry.event)) {
@@ -41,6 +48,7 @@ void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
                     .path = std::string(map->path),
                     .build_id = Hex(map->build_id),
                     .inode = map->inode});
+      change(entry, map->start, map->length, true);
     }
   }
 }
@@ -49,6 +57,13 @@ void Feed(const profile::SampleLog& log, a2n::Resolver& resolver) {
 std::string TextOf(const profile::JitCode& code) {
   if (code.class_name.empty()) return std::string(code.name);
   return fmt::format("{}.{}{}", code.class_name, code.name, code.signature);
+}
+
+void AddChanges(uint32_t pid, const a2n::JittedCode& code, Recording& recording) {
+  for (const uint64_t time : {code.loaded, code.unloaded}) {
+    if (time != a2n::kAlways && time != a2n::kForever)
+      recording.changes.push_back({time, pid, code.start, code.length, time == code.loaded});
+  }
 }
 
 // The agent's log of the code that the JVM compiled.
@@ -68,6 +83,7 @@ Result<void> AddJitLog(const fs::path& directory, Recording& recording) {
     // The compiled method's own line: that of an inlined method is of another file.
     for (const profile::JitLine& line : code.lines)
       jitted.lines.push_back({line.offset, line.own_line});
+    AddChanges(log->header.pid, jitted, recording);
     recording.resolver->Jitted(log->header.pid, std::move(jitted));
   }
   for (const profile::JitThread& thread : log->threads) {
@@ -96,11 +112,24 @@ void AddForeign(const fs::path& path, Recording& recording) {
     return;
   }
   recording.jitted += code->size();
-  for (a2n::JittedCode& one : *code) recording.resolver->Jitted(pid, std::move(one));
+  for (a2n::JittedCode& one : *code) {
+    AddChanges(pid, one, recording);
+    recording.resolver->Jitted(pid, std::move(one));
+  }
 }
 
+// If the directory has the agent's log.
+void AddJitLogIn(const fs::path& directory, Recording& recording) {
+  std::error_code error;
+  if (!fs::exists(directory / profile::kJitLogFile, error)) return;
+  if (const auto added = AddJitLog(directory, recording); !added)
+    recording.notes.push_back(added.error().message);
+}
+
+// Beside the samples, or in the profiles that agents wrote for them.
 void AddJittedCode(const fs::path& directory, Recording& recording) {
   std::error_code error;
+  AddJitLogIn(directory, recording);
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
     paths.push_back(entry.path());
@@ -108,10 +137,7 @@ void AddJittedCode(const fs::path& directory, Recording& recording) {
   for (const fs::path& path : paths) {
     const std::string name = path.filename().string();
     if (name.starts_with("perf-") || name.starts_with("jit-")) AddForeign(path, recording);
-    if (!fs::exists(path / profile::kJitLogFile, error)) continue;
-    if (const auto added = AddJitLog(path, recording); !added) {
-      recording.notes.push_back(added.error().message);
-    }
+    AddJitLogIn(path, recording);
   }
 }
 
@@ -164,12 +190,15 @@ class Strings {
 Result<Recording> OpenRecording(const fs::path& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    return WrongUse("{} is no recording: make one with jprof tprof", directory.string());
+    return WrongUse("{} is no recording: make one with jprof tprof or jprof itrace",
+                    directory.string());
   auto log = profile::SampleLog::Read((directory / profile::kSamplesFile).string());
   if (!log) return std::unexpected(Error{log.error().message, Error::Kind::kWrongUse});
   Recording recording{.log = std::move(*log),
                       .resolver = nullptr,
+                      .changes = {},
                       .thread_names = {},
+                      .meta = {},
                       .title = {},
                       .jitted = 0,
                       .notes = {}};
@@ -177,20 +206,36 @@ Result<Recording> OpenRecording(const fs::path& directory) {
   if (fs::exists(directory / "kallsyms", error))
     options.kallsyms = (directory / "kallsyms").string();
   recording.resolver = std::make_unique<a2n::Resolver>(options);
-  Feed(recording.log, *recording.resolver);
+  Feed(recording);
   AddJittedCode(directory, recording);
+  std::ranges::stable_sort(recording.changes, {}, &CodeChange::time);
   const profile::ReaderFile file(AT_FDCWD, (directory / profile::kRecordingFile).c_str());
   if (const auto meta = profile::ParseRecordingMeta(file.ReadAll(16 << 20))) {
     const auto known = [](const std::string& text) { return text.empty() ? "?" : text; };
     recording.title = fmt::format("Platform: {}\nMode: {}\nCommand: {}\n", known(meta->platform),
                                   known(meta->sampling), known(meta->command));
     recording.notes.insert(recording.notes.end(), meta->notes.begin(), meta->notes.end());
+    recording.meta = *meta;
   } else {
     recording.notes.push_back(
         "recording.json is missing or damaged: how this was recorded is not known");
   }
   for (std::string& note : recording.notes) note = profile::CleanText(note);
   return recording;
+}
+
+std::map<uint32_t, std::string> LastThreadNames(const Recording& recording) {
+  std::map<uint32_t, std::string> names;
+  for (const SampleEntry& entry : recording.log.entries()) {
+    if (const auto* named = std::get_if<profile::ThreadNamed>(&entry.event)) {
+      names[entry.tid] = profile::CleanText(named->name);
+    } else if (const auto* forked = std::get_if<profile::ThreadForked>(&entry.event)) {
+      const auto parent = names.find(forked->parent_pid);
+      if (parent != names.end()) names[entry.tid] = parent->second;
+    }
+  }
+  for (const auto& [tid, name] : recording.thread_names) names[tid] = profile::CleanText(name);
+  return names;
 }
 
 TickTable NameTicks(Recording& recording) {

@@ -12,6 +12,7 @@
 
 #include "a2n/a2n.h"
 #include "common/result.h"
+#include "profile/recording_meta.h"
 #include "profile/sample_log.h"
 
 namespace jprof::reports {
@@ -33,19 +34,32 @@ struct TickTable {
   std::vector<std::string> complaints;  // modules that could not be read
 };
 
+// From `time` on, addresses of [start, start + length) of the process may be other code.
+struct CodeChange {
+  uint64_t time = 0;
+  uint32_t pid = 0;
+  uint64_t start = 0, length = 0;
+  bool code = false;  // there is code then; else it may end
+};
+
 struct Recording {
   profile::SampleLog log;
   std::unique_ptr<a2n::Resolver> resolver;       // knows the address spaces of the recording
+  std::vector<CodeChange> changes;               // by time
   std::map<uint32_t, std::string> thread_names;  // of the threads of JVMs that recorded them
+  profile::RecordingMeta meta;                   // empty: the file is missing or damaged
   std::string title;                             // platform, mode and command: a line each
   uint64_t jitted = 0;                           // compiled methods and stubs known
   std::vector<std::string> notes;                // what is missing and why
 };
 
-// Error: not a recording of `jprof tprof`.
+// Also opens the files beside the branches of `jprof itrace`. Error: not a recording.
 Result<Recording> OpenRecording(const std::filesystem::path& directory);
 
 // All samples of the recording, in order of time.
 TickTable NameTicks(Recording& recording);
+
+// The names of threads at the end of the recording: those of JVMs, else of the kernel.
+std::map<uint32_t, std::string> LastThreadNames(const Recording& recording);
 
 }  // namespace jprof::reports

@@ -84,6 +84,24 @@ constexpr ColumnHelp kCombinedColumns[] = {
     {"NAME", "`R:pkg/Class.method(sig)ret`: the letters of scs; the one of most samples"},
 };
 
+constexpr ColumnHelp kArcColumns[] = {
+    {"SELF", "instructions executed in the function itself"},
+    {"SELF%", "SELF in percent of all instructions"},
+    {"CUM", "SELF with all that it called; of a recursion the outermost call counts"},
+    {"CUM%", "CUM in percent of all instructions"},
+    {"CALLS", "how often it was entered at its beginning"},
+    {"CUM/CALL", "instructions of one call with all that it called; `-`: it was not called"},
+    {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
+};
+
+constexpr ColumnHelp kArcCallColumns[] = {
+    {"CUM", "instructions of the callee, with all that it called, on behalf of this caller"},
+    {"CUM%", "CUM in percent of all instructions"},
+    {"CALLS", "how often this caller called it; 0: it was entered in its middle"},
+    {"CUM/CALL", "CUM / CALLS"},
+    {"CALLER -> CALLEE", "`(thread)`: tracing began there; `(signal)`: the callee is its handler"},
+};
+
 constexpr Report kReports[] = {
     {"log-rt", "the call tree: every method in every calling context", kTreeFormats, kLogRtColumns,
      PrintLogRt},
@@ -97,9 +115,13 @@ constexpr Report kReports[] = {
 
 }  // namespace
 
-const CombinedReport kCombinedReport = {
+const OtherReport kCombinedReport = {
     "combined", "a combined profile: exact calls and true times in every calling context",
     kCombinedColumns};
+const OtherReport kArcReport = {
+    "arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
+    kArcColumns};
+const OtherReport kArcCalls = {"arc: calls", "", kArcCallColumns};
 
 std::span<const Report> Reports() { return kReports; }
 

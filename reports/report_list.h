@@ -23,13 +23,15 @@ struct Report {
 
 std::span<const Report> Reports();
 
-// The report of a combined profile, which has several sources: PrintCombined prints it.
-struct CombinedReport {
+// A table of something other than one profile.
+struct OtherReport {
   const char* name;
   const char* help;
   std::span<const ColumnHelp> columns;
 };
-extern const CombinedReport kCombinedReport;
+extern const OtherReport kCombinedReport;  // of a combined profile: PrintCombined prints it
+extern const OtherReport kArcReport;       // of an instruction trace: PrintArc; its functions
+extern const OtherReport kArcCalls;        // its second table
 
 // Error: the report does not offer the format, or the report's own error.
 Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);

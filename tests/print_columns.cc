@@ -16,4 +16,6 @@ void Print(const auto& report) {
 int main() {
   for (const jprof::reports::Report& report : jprof::reports::Reports()) Print(report);
   Print(jprof::reports::kCombinedReport);
+  Print(jprof::reports::kArcReport);
+  Print(jprof::reports::kArcCalls);
 }

@@ -41,5 +41,6 @@ inline int64_t CountOf(uint64_t count) {
 }
 
 Result<ContextTree> LoadCombinedContexts(ExportInput& input);
+Result<ContextTree> LoadArcContexts(ExportInput& input);
 
 }  // namespace jprof::reports

@@ -274,6 +274,7 @@ std::vector<int64_t> InclusiveAtLeast0(const ContextTree& tree, size_t measure) 
 
 Result<ContextTree> LoadContexts(ExportInput& input) {
   if (input.combined != nullptr) return LoadCombinedContexts(input);
+  if (input.arcs != nullptr) return LoadArcContexts(input);
   Result<Forest> forest = LoadForest(*input.source, input.options);
   if (!forest) return std::unexpected(forest.error());
   return ForestContexts(*input.source, *forest, input.options.merged).Take();

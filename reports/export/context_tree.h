@@ -1,5 +1,6 @@
 // The contexts of a profile as exports write them: frames, exclusive values in whole units, threads
-// and what describes the run. Made once of a counted, sampled or combined profile; then only read.
+// and what describes the run. Made once of a counted, sampled or combined profile
+// or of an instruction trace; then only read.
 // Invariants: a node's parent is before it; roots are the threads; all texts are clean UTF-8
 // (CleanText) and not empty.
 #pragma once
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/arc_recording.h"
 #include "reports/combined.h"
 #include "reports/source.h"
 
@@ -87,11 +89,15 @@ struct ExportInput {
   std::string name;  // of the profile, without folders and extension
   Source* source = nullptr;
   Combined* combined = nullptr;  // instead of `source`
+  ArcRecording* arcs = nullptr;  // instead of both
   Options options;               // `merged` and `metric` are used
 
-  const profile::Reader& reader() const {
-    return combined != nullptr ? combined->counted.reader : source->reader;
+  std::string_view directory() const {
+    if (arcs != nullptr) return arcs->directory;
+    return combined != nullptr ? combined->counted.reader.directory() : source->reader.directory();
   }
+  // Whether it is a trace of jprof trace, with points in time.
+  bool is_trace() const { return source != nullptr && source->reader.meta().mode == "trace"; }
 };
 
 // Error: those of LoadForest and LoadCombined.

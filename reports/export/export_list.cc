@@ -1,5 +1,6 @@
 #include "reports/export/export_list.h"
 
+#include "reports/arc.h"
 #include "reports/report_list.h"
 
 namespace jprof::reports {
@@ -33,6 +34,10 @@ Result<void> WriteCollapsed(ExportInput& input, Output& out) {
   Options options = input.options;
   options.format = Format::kCollapsed;
   if (input.combined != nullptr) return PrintCombined(*input.combined, options, out);
+  if (input.arcs != nullptr) {
+    PrintArcStacks(*input.arcs, WalkArcs(*input.arcs), options.merged, out);
+    return {};
+  }
   const bool sampled = input.source->reader.meta().mode == "scs";
   return sampled ? PrintScs(*input.source, options, out) : PrintLogRt(*input.source, options, out);
 }
@@ -84,24 +89,23 @@ constexpr ExportFormat kExportFormats[] = {
 std::span<const ExportFormat> ExportFormats() { return kExportFormats; }
 
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input) {
-  const profile::Reader& reader = input.reader();
-  const bool is_trace = input.combined == nullptr && reader.meta().mode == "trace";
+  const bool is_trace = input.is_trace();
   if (is_trace && format.of_trace && (input.options.merged || !input.options.metric.empty())) {
     return WrongUse(
         "{} is a trace, which is exported by its first metric, each thread alone; leave out "
         "--metric and --threads",
-        reader.directory());
+        input.directory());
   }
   if (format.of_trace == is_trace) return {};
   if (is_trace) {
     return WrongUse(
         "{} is a trace, which has no call tree for {}; export it with --format perfetto or chrome",
-        reader.directory(), format.name);
+        input.directory(), format.name);
   }
   return WrongUse(
       "{} holds sums by context and no points in time, which {} needs; export it with --format "
       "speedscope (flame graphs), or record a trace: jprof trace -- CMD...",
-      reader.directory(), format.name);
+      input.directory(), format.name);
 }
 
 }  // namespace jprof::reports

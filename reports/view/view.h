@@ -2,6 +2,7 @@
 // from the TypeScript in this folder; docs/VIEW.md describes it and the format of its data.
 #pragma once
 
+#include "reports/arc_recording.h"
 #include "reports/combined.h"
 #include "reports/output.h"
 #include "reports/recording.h"
@@ -21,5 +22,8 @@ Result<void> PrintView(Source& before, Source& after, Output& out);
 // A recording of tprof: process, thread, module, symbol, line; the hottest symbols with their
 // instructions. `title`: of the page.
 Result<void> PrintView(Recording& recording, std::string_view title, Output& out);
+
+// A trace of itrace: the tree of its calls with exact numbers of calls and instructions.
+Result<void> PrintView(ArcRecording& arcs, Output& out);
 
 }  // namespace jprof::reports

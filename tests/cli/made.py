@@ -83,6 +83,56 @@ def recording(directory, *records, end=True, **meta):
     return directory
 
 
+BEGIN, JUMP, TAKEN, NOT_TAKEN, CALL, RETURN, SYSTEM_CALL, SIGNAL, SIGNAL_RETURN, BRANCHES_END = \
+    range(10)
+WORD = (1 << 64) - 1
+
+
+def leb128(value, signed):
+    """The bytes of a number, as profile/branch_log.h has it."""
+    if signed:
+        value = (value + (1 << 63) & WORD) - (1 << 63)
+    data = bytearray()
+    while True:
+        last = -64 <= value < 64 if signed else value < 128
+        data.append(value & 0x7f | (0 if last else 0x80))
+        if last:
+            return bytes(data)
+        value >>= 7
+
+
+def branch_chunk(pid, tid, time, branches):
+    """`branches`: kind, from, to and number of instructions of each."""
+    data, at = b"", 0
+    for kind, start, to, instructions in branches:
+        data += bytes([kind])
+        if kind == BEGIN:
+            data += leb128(to - at, True)
+        else:
+            data += leb128(start - at, True)
+            if kind != BRANCHES_END:
+                data += leb128(to - start, True)
+        data += leb128(instructions, False)
+        at = to
+    check = len(data) << 32 | len(branches)
+    words = [time, pid << 32 | tid]
+    words += [int.from_bytes(data[i:i + 8], "little") for i in range(0, len(data), 8)]
+    for word in words:
+        check = (check ^ word) * 0x9e3779b97f4a7c15 & WORD
+        check ^= check >> 32
+    return struct.pack("<IIIIQQ", len(data), len(branches), pid, tid, time, check) + data
+
+
+def itrace(directory, records, *threads, **meta):
+    """A trace of `jprof itrace`; `threads`: pid, tid and branches of each."""
+    recording(directory, *records, **meta)
+    data = struct.pack("<8sIIQQ", b"jprofbra", 1, 0, 0, 0)
+    for pid, tid, branches in threads:
+        data += branch_chunk(pid, tid, 1000, branches)
+    write(directory, "branches", data + branch_chunk(0, 0, 2_000_000, []))
+    return directory
+
+
 def may_watch(jprof):
     """Whether this user may watch whole CPUs, which counting other users' threads requires."""
     done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True,

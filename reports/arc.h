@@ -1,0 +1,42 @@
+// arc: the functions and the calls of an instruction trace, with exact numbers of instructions and
+// calls.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "reports/arc_recording.h"
+#include "reports/formats.h"
+#include "reports/output.h"
+#include "reports/run_counts.h"
+
+namespace jprof::reports {
+
+struct ArcOptions {
+  Format format = Format::kText;
+  double min_percent = 0;       // text and Markdown: hide rows below this share of all instructions
+  uint32_t top = 0;             // only so many rows of each table; 0: all
+  std::optional<uint32_t> tid;  // only this thread
+  bool merged = false;          // collapsed: all threads as one tree
+  bool listing = false;  // instead of the tables: instructions, each with how often it was executed
+  std::string function;  // only functions whose names contain this, and their arcs
+};
+
+// Error: the format is not offered; no thread or function is like that; Capstone cannot read this
+// machine's code.
+Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out);
+
+// The stacks of the trace with the instructions of each, for flame-graph tools.
+void PrintArcStacks(const ArcRecording& arcs, const ArcTrace& trace, bool merged, Output& out);
+
+// Instructions of the hottest functions.
+Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out);
+
+// Calls `visit` with the listing of each function that `options` choose, the hottest first. Returns
+// their number.
+Result<size_t> ListArcFunctions(
+    ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts, const ArcOptions& options,
+    const std::function<void(uint32_t function, const std::string& text)>& visit);
+
+}  // namespace jprof::reports

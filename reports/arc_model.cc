@@ -1,0 +1,275 @@
+#include "reports/arc_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace jprof::reports {
+namespace {
+
+using profile::Branch;
+using profile::BranchKind;
+
+// A call instruction has at most so many bytes, prefixes included.
+constexpr uint64_t kLongestCall = 15;
+
+bool ReturnsTo(uint64_t call, uint64_t address) {
+  return call != 0 && address > call && address - call <= kLongestCall;
+}
+
+// Whether the code of `from` may be gone: after the end of tracing, or after a system call that
+// replaced the program. What was executed before then is the current function's.
+bool HasNoSource(const Branch& branch) {
+  constexpr uint64_t kLongestSystemCall = 8;
+  return branch.kind == BranchKind::kEnd ||
+         (branch.kind == BranchKind::kSystemCall && branch.to - branch.from > kLongestSystemCall);
+}
+
+bool IsUnnamed(const CodeAt& code) { return code.kind == CodeAt::Kind::kUnnamed; }
+bool IsLinkage(const CodeAt& code) { return code.kind == CodeAt::Kind::kLinkage; }
+
+}  // namespace
+
+ArcWalk::ArcWalk(Locate locate, OnRun on_run)
+    : locate_(std::move(locate)), on_run_(std::move(on_run)) {}
+
+size_t ArcWalk::Thread::frame() const {
+  size_t i = stack.size() - 1;
+  while (!is_frame(i)) --i;
+  return i;
+}
+
+ArcWalk::Thread& ArcWalk::ThreadOf(const Branch& branch) {
+  const uint64_t key = uint64_t{branch.pid} << 32 | branch.tid;
+  if (last_ != nullptr && key == last_key_) return *last_;
+  last_key_ = key;
+  const auto [place, is_new] = threads_.try_emplace(key);
+  last_ = &place->second;
+  if (is_new) {
+    last_->index = static_cast<uint32_t>(trace_.threads.size());
+    const auto root = static_cast<uint32_t>(trace_.nodes.size());
+    trace_.nodes.push_back({.thread = last_->index});
+    trace_.threads.push_back({.pid = branch.pid, .tid = branch.tid, .root = root});
+    last_->stack.push_back({.node = root});
+  }
+  return *last_;
+}
+
+void ArcWalk::Add(const Branch& branch) {
+  Thread& thread = ThreadOf(branch);
+  ++trace_.records;
+  if (branch.kind == BranchKind::kBegin) {
+    Attribute(thread, branch);  // none, unless the file is damaged
+    return Begin(thread, branch);
+  }
+  const bool is_replaced = HasNoSource(branch);
+  if (!is_replaced) Settle(thread, branch);
+  Attribute(thread, branch);
+  if (on_run_ && thread.at != 0 && (!is_replaced || branch.kind == BranchKind::kEnd)) {
+    on_run_({.pid = branch.pid,
+             .time_ns = branch.time_ns,
+             .begin = thread.at,
+             .last = branch.from,
+             .open = branch.kind == BranchKind::kEnd || branch.kind == BranchKind::kSignal,
+             .taken = branch.kind == BranchKind::kTaken});
+  }
+  Follow(thread, branch);
+  thread.at = branch.to;
+}
+
+void ArcWalk::Begin(Thread& thread, const Branch& branch) {
+  Cut(thread, 1);
+  thread.top().linkage = {};
+  thread.at = branch.to;
+  const CodeAt code = locate_(branch.pid, branch.to, branch.time_ns);
+  if (IsLinkage(code)) {
+    thread.top().linkage = {.how = Linkage::How::kTail, .module = code.module};
+  } else {
+    Enter(thread, code.function, code.entry ? Reason::kTail : Reason::kMoved, code.entry);
+  }
+}
+
+void ArcWalk::Attribute(Thread& thread, const Branch& branch) {
+  ArcNode& node = trace_.nodes[thread.top().node];
+  node.self += branch.instructions;
+  node.repeats += branch.repeats;
+  const uint64_t calls = branch.kind == BranchKind::kSystemCall ? 1 : 0;
+  node.system_calls += calls;
+  trace_.threads[thread.index].instructions += branch.instructions;
+  trace_.instructions += branch.instructions;
+  trace_.repeats += branch.repeats;
+  trace_.system_calls += calls;
+}
+
+// Makes the function that has the branch the current one: execution may have run on into it.
+void ArcWalk::Settle(Thread& thread, const Branch& branch) {
+  const CodeAt code = locate_(branch.pid, branch.from, branch.time_ns);
+  Entry& top = thread.top();
+  if (code.function == top.function) return;
+  if (IsLinkage(code) && top.linkage.how == Linkage::How::kNone)
+    top.linkage = {.how = Linkage::How::kTail, .module = code.module};
+  if (IsLinkage(code) || (IsUnnamed(code) && top.linkage.how != Linkage::How::kNone)) return;
+  const bool began = thread.at != 0 && thread.at < code.start && code.start <= branch.from;
+  if (began) return TailCall(thread, code);
+  if (!Leave(thread, code, branch.from)) Enter(thread, code.function, Reason::kMoved, false);
+}
+
+// Makes the function that the branch leads to the current one.
+void ArcWalk::Follow(Thread& thread, const Branch& branch) {
+  if (branch.kind == BranchKind::kNotTaken || branch.kind == BranchKind::kSystemCall) return;
+  if (branch.kind == BranchKind::kEnd) return Cut(thread, 1);
+  const CodeAt to = locate_(branch.pid, branch.to, branch.time_ns);
+  switch (branch.kind) {
+    case BranchKind::kCall:
+      return Call(thread, to, branch.from);
+    case BranchKind::kReturn:
+      return Return(thread, to, branch.to);
+    case BranchKind::kSignal:
+      return Signal(thread, to);
+    case BranchKind::kSignalReturn:
+      return SignalReturn(thread, to, branch.to);
+    default:
+      return Jump(thread, to, branch.to);
+  }
+}
+
+void ArcWalk::Call(Thread& thread, const CodeAt& to, uint64_t call) {
+  thread.top().linkage = {};
+  if (IsLinkage(to)) {
+    thread.top().linkage = {.how = Linkage::How::kCall, .module = to.module, .call = call};
+  } else {
+    Enter(thread, to.function, Reason::kCall, true, call);
+  }
+}
+
+void ArcWalk::Jump(Thread& thread, const CodeAt& to, uint64_t address) {
+  Entry& top = thread.top();
+  if (top.linkage.how != Linkage::How::kNone) return ThroughLinkage(thread, to);
+  if (IsLinkage(to)) {
+    top.linkage = {.how = Linkage::How::kTail, .module = to.module};
+    return;
+  }
+  if (to.function == top.function) return;
+  if (to.entry || top.resolver) return TailCall(thread, to);
+  // Any jump to code without symbols may be a call.
+  if (IsUnnamed(to)) {
+    if (!LeaveTo(thread, to.function, thread.frame())) TailCall(thread, to);
+  } else if (!Leave(thread, to, address)) {
+    Enter(thread, to.function, Reason::kMoved, to.kind == CodeAt::Kind::kJitted);
+  }
+}
+
+void ArcWalk::Return(Thread& thread, const CodeAt& to, uint64_t address) {
+  const size_t frame = thread.frame();
+  thread.top().linkage = {};
+  if (ReturnsTo(thread.stack[frame].call, address)) return Cut(thread, frame);
+  if (thread.stack[frame].reason == Reason::kHandler) {  // to the code that ends the signal
+    Cut(thread, frame);
+    return Enter(thread, to.function, Reason::kMoved, false);
+  }
+  if (to.function == thread.top().function && !to.entry) return;  // a jump within it
+  if (Leave(thread, to, address)) return;
+  if (to.entry) return TailCall(thread, to);  // a call by way of the stack
+  ++trace_.beyond;
+  Cut(thread, 1);
+  Enter(thread, to.function, Reason::kMoved, false);
+}
+
+void ArcWalk::Signal(Thread& thread, const CodeAt& to) {
+  ++trace_.signals;
+  Enter(thread, kSignalFunction, Reason::kSignal, true);
+  Enter(thread, to.function, Reason::kHandler, true);
+}
+
+void ArcWalk::SignalReturn(Thread& thread, const CodeAt& to, uint64_t address) {
+  size_t signal = thread.stack.size() - 1;
+  while (signal > 0 && thread.stack[signal].reason != Reason::kSignal) --signal;
+  if (signal > 0) Cut(thread, signal);
+  const Entry& top = thread.top();
+  if (to.function == top.function || top.linkage.how != Linkage::How::kNone || IsLinkage(to))
+    return;
+  if (!Leave(thread, to, address)) Enter(thread, to.function, Reason::kMoved, false);
+}
+
+// A jump out of a stub: to the function that was called, or on towards it.
+void ArcWalk::ThroughLinkage(Thread& thread, const CodeAt& to) {
+  Linkage& linkage = thread.top().linkage;
+  if (IsLinkage(to)) return;
+  if (IsUnnamed(to) && to.module == linkage.module) {
+    linkage.resolving = true;
+    return;
+  }
+  const Linkage done = std::exchange(linkage, {});
+  if (done.how == Linkage::How::kCall) {
+    Enter(thread, to.function, Reason::kCall, true, done.call);
+  } else {
+    TailCall(thread, to);
+  }
+  thread.top().resolver = done.resolving || to.kind == CodeAt::Kind::kResolver;
+}
+
+void ArcWalk::TailCall(Thread& thread, const CodeAt& to) {
+  const Entry top = thread.top();
+  if (top.resolver) {  // it was called in place of this function
+    Cut(thread, thread.stack.size() - 1);
+    return Enter(thread, to.function, top.reason, true, top.call);
+  }
+  if (LeaveTo(thread, to.function, thread.frame())) return Count(top.function, thread.top());
+  Enter(thread, to.function, Reason::kTail, true);
+}
+
+// Goes back to where execution continues in a function that is on the stack. False: it is not.
+bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
+  const size_t frame = thread.frame();
+  if (LeaveTo(thread, to.function, frame)) return true;
+  const std::vector<Entry>& stack = thread.stack;
+  for (size_t i = frame; i > 0; --i) {
+    if (!ReturnsTo(stack[i].call, address) || stack[i - 1].function != to.function) continue;
+    // The frames above this one have not returned.
+    for (size_t above = i + 1; above < stack.size(); ++above) trace_.left += thread.is_frame(above);
+    Cut(thread, i);
+    thread.top().linkage = {};
+    return true;
+  }
+  return LeaveTo(thread, to.function, 1);
+}
+
+// The same for the newest entry of the function that is at `from` or above.
+bool ArcWalk::LeaveTo(Thread& thread, uint32_t function, size_t from) {
+  for (size_t i = thread.stack.size(); i-- > from;) {
+    if (thread.stack[i].function != function) continue;
+    for (size_t above = i + 1; above < thread.stack.size(); ++above)
+      trace_.left += thread.is_frame(above);
+    Cut(thread, i + 1);
+    thread.top().linkage = {};
+    return true;
+  }
+  return false;
+}
+
+void ArcWalk::Enter(Thread& thread, uint32_t function, Reason reason, bool counted, uint64_t call) {
+  const uint32_t caller = thread.top().function;
+  const uint32_t node = Child(thread.top().node, function);
+  thread.stack.push_back({.node = node, .function = function, .call = call, .reason = reason});
+  if (counted) Count(caller, thread.top());
+}
+
+void ArcWalk::Count(uint32_t caller, const Entry& callee) {
+  ++trace_.nodes[callee.node].calls;
+  ++trace_.calls[uint64_t{caller} << 32 | callee.function];
+}
+
+void ArcWalk::Cut(Thread& thread, size_t size) {
+  thread.stack.erase(thread.stack.begin() + static_cast<ptrdiff_t>(size), thread.stack.end());
+}
+
+uint32_t ArcWalk::Child(uint32_t parent, uint32_t function) {
+  uint32_t& child = children_[uint64_t{parent} << 32 | function];
+  if (child == FlatMap::kNone) {
+    child = static_cast<uint32_t>(trace_.nodes.size());
+    trace_.nodes.push_back(
+        {.parent = parent, .function = function, .thread = trace_.nodes[parent].thread});
+  }
+  return child;
+}
+
+}  // namespace jprof::reports

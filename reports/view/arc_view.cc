@@ -1,0 +1,106 @@
+// The view of an instruction trace: the tree of its calls.
+#include "reports/arc.h"
+#include "reports/arc_visit.h"
+#include "reports/view/view.h"
+#include "reports/view/view_data.h"
+
+namespace jprof::reports {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kListedFunctions = 40;
+constexpr size_t kMostListedRows = 200'000;  // a function has a row in each context
+constexpr size_t kLongestListing = 1 << 20;
+
+struct ArcMetric {
+  const char* name;
+  uint64_t ArcNode::*member;
+};
+constexpr ArcMetric kArcMetrics[] = {{"instructions", &ArcNode::self},
+                                     {"system calls", &ArcNode::system_calls},
+                                     {"repeats", &ArcNode::repeats}};
+
+void DescribeTrace(const ArcRecording& arcs, const ArcTrace& trace, ViewData& data) {
+  const profile::RecordingMeta& meta = arcs.recording.meta;
+  data.Fact("command", meta.command);
+  data.Fact("engine", meta.sampling);
+  data.Fact("machine", meta.platform);
+  data.Fact("traced", fmt::format("{:.3f} s: {} instructions, {} branches, {} system calls, {} "
+                                  "signals",
+                                  ArcSeconds(arcs), trace.instructions, trace.records,
+                                  trace.system_calls, trace.signals));
+  const ArcNotes notes = NotesOf(arcs, trace);
+  for (const std::string& loss : notes.losses) data.Loss(loss);
+  for (const std::string& note : notes.notes) data.Note(note);
+  if (trace.left > 0)
+    data.Note(fmt::format("{} calls ended without a return (longjmp, exceptions)", trace.left));
+}
+
+// The rows of the page are the nodes of the trace.
+ViewTree RowsOf(const ArcRecording& arcs, const ArcTrace& trace, ViewNames& names) {
+  ViewTree tree(std::size(kArcMetrics));
+  std::vector<uint32_t> places;  // function -> name
+  for (const ArcFunction& function : arcs.code->functions())
+    places.push_back(names.Of(function.name));
+  for (const ArcNode& node : trace.nodes) {
+    if (node.parent == kNoArcNode) {
+      tree.AddRow(kNoRow, names.Of(ArcThreadText(arcs, trace.threads[node.thread])), 'T');
+    } else {
+      const char letter = arcs.code->functions()[node.function].letter;
+      tree.AddRow(node.parent, places[node.function], letter == '-' ? 'O' : letter);
+    }
+    tree.thread.push_back(node.thread);
+    tree.calls.push_back(static_cast<double>(node.calls));
+    for (size_t m = 0; m < std::size(kArcMetrics); ++m)
+      tree.self[m].push_back(static_cast<double>(node.*kArcMetrics[m].member));
+  }
+  return tree;
+}
+
+// JSON: the listings of the hottest functions, each once, and the number of the text by row.
+std::string ListingsOf(ArcRecording& arcs, const ArcTrace& trace, const RunCounts& counts,
+                       ViewData& data) {
+  std::unordered_map<uint32_t, size_t> texts_of;
+  std::vector<std::string> texts;
+  const auto listed =
+      ListArcFunctions(arcs, trace, counts, {.top = kListedFunctions},
+                       [&](uint32_t function, const std::string& text) {
+                         texts_of[function] = texts.size();
+                         texts.push_back(text.size() <= kLongestListing
+                                             ? text
+                                             : text.substr(0, kLongestListing) + "\n(cut off)\n");
+                       });
+  if (!listed) data.Note("no instructions: " + listed.error().message);
+  json rows = json::object();
+  for (size_t i = 0; i < trace.nodes.size() && rows.size() < kMostListedRows; ++i) {
+    const auto text = texts_of.find(trace.nodes[i].function);
+    if (text != texts_of.end()) rows[std::to_string(i)] = text->second;
+  }
+  return json({{"rows", rows}, {"texts", texts}})
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<void> PrintView(ArcRecording& arcs, Output& out) {
+  RunCounts counts(*arcs.code);
+  const ArcTrace trace = WalkArcs(arcs, {}, [&counts](const StraightRun& run) { counts.Add(run); });
+  if (trace.instructions == 0)
+    return WrongUse("{}: no instructions were traced: nothing to show", arcs.directory);
+  ViewData data("tree", arcs.directory);
+  DescribeTrace(arcs, trace, data);
+  ViewNames names;
+  const ViewTree tree = RowsOf(arcs, trace, names);
+  const std::string listings = ListingsOf(arcs, trace, counts, data);
+  for (const ArcMetric& metric : kArcMetrics)
+    data["metrics"].push_back({{"name", metric.name}, {"unit", ""}, {"kind", "count"}});
+  for (const ArcThread& thread : trace.threads)
+    data["threads"].push_back(ArcThreadText(arcs, thread));
+  data["trees"].push_back(Describe(tree, "", data));
+  data["methods"] = data.AddNames(names.all());
+  data["annotations"] = data.AddText(listings);
+  return data.Print(out);
+}
+
+}  // namespace jprof::reports
