@@ -70,7 +70,7 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
                             ItracePlan& plan) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
-  const Launch plain = {*program, command, std::nullopt};
+  const Launch plain = {*program, command, std::nullopt, {}};
   if (!StartsJvm(command.front()) || plan.out.empty()) return plain;
   const auto agent = FindAgent(request.agent);
   if (!agent) {
@@ -79,8 +79,8 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
   }
   plan.jvm = plan.out / "jvm.jprof";
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
-  return WithAgent(command, *agent, fmt::format("tprof,out={}", plan.jvm.string()), false,
-                   tool_options != nullptr ? tool_options : "");
+  return WithAgent(command, *agent, fmt::format("tprof,out={}", plan.jvm.string()),
+                   {.tool_options = tool_options != nullptr ? tool_options : ""});
 }
 
 // The agent is attached to a JVM that runs already, so that its code has names.
