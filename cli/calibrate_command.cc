@@ -34,7 +34,7 @@ using profile::CleanText;
 
 struct Options {
   std::string java, agent, metrics = "time", output, work;
-  bool quick = false, show = false;
+  bool quick = false, show = false, hooks = false;
   std::vector<std::string> check;
 };
 
@@ -147,33 +147,65 @@ void PrintMetric(const calibrate::Metric& metric, double scale, std::string_view
   }
 }
 
-Result<int> Calibrate(const Options& options) {
+// What is the same for all trainers.
+Result<calibrate::Plan> PlanOf(const Options& options) {
   const auto metrics = MetricsOf(options.metrics);
   if (!metrics) return std::unexpected(metrics.error());
-  const auto java = FindJava(options.java);
-  if (!java) return std::unexpected(java.error());
   const auto agent = record::FindAgent(options.agent);
   if (!agent) return std::unexpected(agent.error());
+  calibrate::Plan plan;
+  plan.agent = *agent;
+  plan.metrics = *metrics;
+  plan.quick = options.quick;
+  plan.progress = ShowProgress;
+  plan.interrupted = Interrupted;
+  return plan;
+}
+
+// The trainers of Java.
+Result<calibrate::Plan> PlanJava(const Options& options) {
+  auto plan = PlanOf(options);
+  if (!plan) return plan;
+  const auto java = FindJava(options.java);
+  if (!java) return std::unexpected(java.error());
   const auto trainers = CheckBuilt(record::TrainersPath()),
              natives = CheckBuilt(record::LibraryPath("libjprof_trainer.so"));
   if (!trainers) return std::unexpected(trainers.error());
   if (!natives) return std::unexpected(natives.error());
+  plan->java = *java;
+  plan->trainers = *trainers;
+  plan->natives = *natives;
+  return plan;
+}
+
+// The trainers of C and C++ functions, one for each kind of hook.
+Result<std::vector<calibrate::Plan>> PlanHooks(const Options& options) {
+  std::vector<calibrate::Plan> plans;
+  for (const char* kind : {"hooks", "sleds"}) {
+    auto plan = PlanOf(options);
+    if (!plan) return std::unexpected(plan.error());
+    plan->hook_trainer = record::LibraryPath(fmt::format("jprof-trainer-{}", kind));
+    if (fs::exists(plan->hook_trainer))
+      plans.push_back(*std::move(plan));
+    else
+      PrintError(fmt::format("{}: not calibrated: this jprof was built without {}", kind,
+                             plan->hook_trainer.string()));
+  }
+  if (plans.empty())
+    return Fail("this jprof was built without the trainers of C and C++ functions");
+  return plans;
+}
+
+Result<int> TrainAndStore(calibrate::Plan plan, const Options& options) {
   const Interruption guard;  // a signal must not leave the working directory behind
   const WorkDirectory work(options.work);
   if (work.path().empty())
     return Fail("cannot create a working directory: set TMPDIR, or name one with --work");
+  plan.work = work.path();
 
   const auto start = std::chrono::steady_clock::now();
   const auto interrupt = record::MeasureAndKeepInterruptNanos();
-  const auto trained = calibrate::Train({.java = *java,
-                                         .agent = *agent,
-                                         .trainers = *trainers,
-                                         .natives = *natives,
-                                         .work = work.path(),
-                                         .metrics = *metrics,
-                                         .quick = options.quick,
-                                         .progress = ShowProgress,
-                                         .interrupted = Interrupted});
+  const auto trained = calibrate::Train(plan);
   EndProgress();
   if (Interruption::Number() != 0) return Fail("interrupted: no table was stored");
   if (!trained) return std::unexpected(trained.error());
@@ -196,8 +228,25 @@ Result<int> Calibrate(const Options& options) {
     fmt::print("A timer interrupt costs {}\n", record::InterruptText(*interrupt));
   else
     fmt::print("The cost of a timer interrupt was not measured: {}\n", interrupt.error().message);
-  fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(), java->string());
-  fmt::print("Next:  jprof callflow -- java ...   then   jprof report log-rt\n");
+  const bool java = plan.hook_trainer.empty();
+  fmt::print("Table: {} ({:.0f} s, {})\n", path->string(), took.count(),
+             (java ? plan.java : plan.hook_trainer).string());
+  fmt::print("Next:  jprof callflow -- {} ...   then   jprof report log-rt\n",
+             java ? "java" : "program");
+  return 0;
+}
+
+Result<int> Calibrate(const Options& options) {
+  if (!options.hooks) {
+    auto plan = PlanJava(options);
+    if (!plan) return std::unexpected(plan.error());
+    return TrainAndStore(*std::move(plan), options);
+  }
+  auto plans = PlanHooks(options);
+  if (!plans) return std::unexpected(plans.error());
+  for (calibrate::Plan& plan : *plans) {
+    if (auto done = TrainAndStore(std::move(plan), options); !done) return done;
+  }
   return 0;
 }
 
@@ -270,6 +319,8 @@ Action CalibrateCommand(CLI::App& sub, const Command&) {
   sub.add_option("--work", options->work, "Keep the trainers' profiles and log here")
       ->type_name("DIR");
   sub.add_flag("--quick", options->quick, "A coarser table in a few seconds");
+  sub.add_flag("--hooks", options->hooks,
+               "Calibrate the hooks of C and C++ functions (docs/HOOKS.md) instead of a JVM");
   sub.add_flag("--show", options->show,
                "Print the existing tables (or --output's) instead of training");
   sub.add_option(

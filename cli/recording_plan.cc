@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "a2n/hooks.h"
 #include "calibrate/train/table_store.h"
 #include "cli/usage_error.h"
 #include "options/java_program.h"
@@ -82,6 +83,14 @@ Result<fs::path> PlaceOf(const agent::AgentOptions& options, bool force) {
   return PreparePlace(fmt::format("{}.new-{}", options.out, getpid()), false);
 }
 
+// Whether functions of C and C++ are recorded.
+bool RecordsHooks(const agent::AgentOptions& options, const fs::path& program) {
+  const bool calls = options.mode == agent::Mode::kCallflow ||
+                     options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kTrace;
+  if (!calls || options.hooks == agent::Hooks::kNo) return false;
+  return options.hooks == agent::Hooks::kYes || a2n::HooksOf(program.string()).Any();
+}
+
 bool AnyTable() {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(calibrate::DataDirectory(), failed)) {
@@ -105,8 +114,8 @@ Result<void> CheckCommand(const CLI::App& sub, const Command& command) {
 
 Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& command,
                                     bool inside) {
-  if (const auto program = FindProgram(command.front()); !program)
-    return std::unexpected(program.error());
+  const auto program = FindProgram(command.front());
+  if (!program) return std::unexpected(program.error());
   const auto library = FindAgent(typed.agent);
   if (!library) return std::unexpected(library.error());
   auto resolved = Resolve(typed);
@@ -115,12 +124,16 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   if (out.empty()) out = FreePlace(agent::ProfileName(command)).string();
   const agent::Children children = record::ChildrenOf(command, resolved->options.children);
   const bool environment = children != agent::Children::kNo;
+  const record::AgentPlace place = {.environment = environment,
+                                    .tool_options = Environment("JAVA_TOOL_OPTIONS"),
+                                    .hooks = RecordsHooks(resolved->options, *program),
+                                    .preload = Environment("LD_PRELOAD")};
   resolved->options.children = environment ? children : agent::Children::kAuto;
   auto options = WithEnvironment(resolved->options);
   if (!options) return std::unexpected(options.error());
 
   const auto with_agent = [&](std::string_view text) {
-    return WithAgent(command, *library, text, environment, Environment("JAVA_TOOL_OPTIONS"));
+    return WithAgent(command, *library, text, place);
   };
   if (const auto runnable = with_agent(""); !runnable) return std::unexpected(runnable.error());
   options = CheckTimers(resolved->options, *std::move(options), resolved->notes);
@@ -128,9 +141,9 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   options = CheckMemory(resolved->options, *std::move(options), typed.force, resolved->notes);
   if (!options) return std::unexpected(options.error());
   if (!inside) {
-    const auto place = PreparePlace(options->out, typed.force);
-    if (!place) return std::unexpected(place.error());
-    options->out = resolved->options.out = place->string();
+    const auto directory = PreparePlace(options->out, typed.force);
+    if (!directory) return std::unexpected(directory.error());
+    options->out = resolved->options.out = directory->string();
   }
   auto launch = with_agent(agent::ToString(resolved->options));
   if (!launch) return std::unexpected(launch.error());
@@ -188,8 +201,9 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
     return 2;
   }
   PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
-                    : "no profile: the command did not start a JVM that runs a program with the "
-                      "agent");
+                    : "no profile: the command started neither a JVM that runs a program with the "
+                      "agent nor a program that calls hooks (--hooks=yes: also where only its "
+                      "libraries have hooks)");
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 

@@ -29,6 +29,9 @@ enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 // Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
 // kAuto: kNo for a java command, else kAll.
 enum class Children { kAuto, kNo, kFirst, kAll };
+// Whether functions of C and C++ that were compiled with hooks are recorded. kAuto: if the program
+// itself has hooks.
+enum class Hooks { kAuto, kNo, kYes };
 
 // The option table has the name, the bounds and the help text of each member.
 struct AgentOptions {
@@ -46,6 +49,7 @@ struct AgentOptions {
   ProbeChoice probe = ProbeChoice::kAuto;
   bool only_if_free = false;
   Children children = Children::kAuto;
+  Hooks hooks = Hooks::kAuto;
   bool jit_log = false;
   bool jit_code = false;
   std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; `every` is set by Finalize

@@ -19,6 +19,7 @@ constexpr uint64_t kMostSeconds = 1'000'000;
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
 constexpr std::string_view kChildren[] = {"auto", "no", "first", "all"};
+constexpr std::string_view kHooks[] = {"auto", "no", "yes"};
 constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
 
 // In the order of HELP: name, aliases, flag, argument, target, commands, help.
@@ -84,6 +85,10 @@ constexpr Option kOptions[] = {
      kTraceCommand, "memory limit of the trace, per thread"},
     {"PROBE", "", "--probe", "P", Choice<ProbeChoice>{&O::probe, kProbes}, kProbeCommands,
      "source of events: auto, hotspot or jvmti"},
+    {"HOOKS", "", "--hooks", "W", Choice<Hooks>{&O::hooks, kHooks}, kProbeCommands,
+     "record C and C++ functions that were compiled with hooks (docs/HOOKS.md): no, yes, or auto: "
+     "if "
+     "the program itself has hooks"},
     {"CHILDREN", "", "--children", "[=W]", Choice<Children>{&O::children, kChildren}, kAllCommands,
      "which JVMs of the command to record: no (the java command only), first (the one that starts "
      "first) or all (OUT is then a directory with a profile of each); auto: no for java, else all; "

@@ -63,6 +63,8 @@ class Methods {
  public:
   MethodName operator[](MethodId id) const;
   size_t size() const { return entries_.size(); }  // one more than the highest id
+  // Gives a method of the file another class and name, without a signature.
+  void Rename(MethodId id, std::string_view class_name, std::string_view name);
 
  private:
   friend class Reader;

@@ -13,6 +13,15 @@ MethodName Methods::operator[](MethodId id) const {
           text.substr(entry.lengths[0] + entry.lengths[1], entry.lengths[2]), entry.flags};
 }
 
+void Methods::Rename(MethodId id, std::string_view class_name, std::string_view name) {
+  if (IndexOf(id) >= entries_.size()) return;
+  entries_[IndexOf(id)] = {
+      .offset = text_.size(),
+      .lengths = {static_cast<uint32_t>(class_name.size()), static_cast<uint32_t>(name.size()), 0},
+      .flags = 0};
+  text_.append(class_name).append(name);
+}
+
 Methods Reader::ReadMethods() {
   // A live profile may have gained methods since it was opened: use the current count.
   ControlHeader now;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #if defined(__x86_64__)
-#include <x86intrin.h>
+#include <x86gprintrin.h>
 #endif
 
 namespace jprof::ptm {
@@ -25,7 +25,7 @@ inline int64_t ReadTsc() {
 // All preceding loads have completed; no following instruction has begun.
 inline void Fence() {
 #if defined(__x86_64__)
-  _mm_lfence();
+  asm volatile("lfence" ::: "memory");  // the intrinsic requires vector registers
 #else
   asm volatile("dsb ishld; isb" ::: "memory");
 #endif

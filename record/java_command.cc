@@ -7,10 +7,14 @@
 #include <cstdlib>
 #include <ranges>
 
+#include "options/hook_variable.h"
+
 namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 enum class Kind { kJava, kJdkTool, kOther };
 
@@ -70,28 +74,37 @@ agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Child
 }
 
 Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path& agent,
-                         std::string_view options, bool environment,
-                         std::string_view tool_options) {
+                         std::string_view options, const AgentPlace& place) {
   const auto program = FindProgram(command.front());
   if (!program) return std::unexpected(program.error());
   if (agent.string().contains('=')) {
     return WrongUse("the JVM cannot load an agent from a path with '=' in it: {}; move it",
                     agent.string());
   }
-  Launch launch{*program, command, std::nullopt};
+  if (place.hooks && agent.string().find_first_of(" :") != std::string::npos) {
+    return WrongUse("a library cannot be preloaded from a path with blanks or colons: {}; move it",
+                    agent.string());
+  }
+  Launch launch{*program, command, std::nullopt, {}};
+  if (place.hooks) {
+    launch.environment.emplace_back(agent::kHookOptionsVariable, options);
+    launch.environment.emplace_back(
+        kPreloadVariable,
+        fmt::format("{}{}{}", agent.string(), place.preload.empty() ? "" : ":", place.preload));
+  }
   const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   const Kind kind = KindOf(*program);
-  if (environment) {
-    launch.java_tool_options =
-        fmt::format("{}{}{}", tool_options, tool_options.empty() ? "" : " ", Quoted(loads));
-  } else if (kind == Kind::kOther) {
-    return WrongUse(
-        "{} is not java: --children=no would record nothing; use --children=all or "
-        "--children=first, or profile the java command itself",
-        command.front());
-  } else {
+  if (place.environment) {
+    launch.java_tool_options = fmt::format("{}{}{}", place.tool_options,
+                                           place.tool_options.empty() ? "" : " ", Quoted(loads));
+  } else if (kind != Kind::kOther) {
     launch.arguments.insert(launch.arguments.begin() + 1,
                             (kind == Kind::kJdkTool ? "-J" : "") + loads);
+  } else if (!place.hooks) {
+    return WrongUse(
+        "{} is not java and has no hooks: --children=no would record nothing; use --children=all "
+        "or --children=first, or profile the java command itself",
+        command.front());
   }
   return launch;
 }

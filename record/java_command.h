@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
@@ -16,6 +17,16 @@ struct Launch {
   std::filesystem::path program;                 // the file to execute
   std::vector<std::string> arguments;            // argv, [0] as typed
   std::optional<std::string> java_tool_options;  // the new value of JAVA_TOOL_OPTIONS
+  // What else is set in the environment: names and values.
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+// How a command gets the agent, beside its library and options.
+struct AgentPlace {
+  bool environment = false;  // all JVMs that the command starts get it, by JAVA_TOOL_OPTIONS
+  std::string tool_options;  // the current value of that variable; empty: unset
+  bool hooks = false;        // functions of C and C++ are recorded: the library is preloaded
+  std::string preload;       // the current value of LD_PRELOAD; empty: unset
 };
 
 // The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
@@ -28,12 +39,13 @@ agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Child
 // Returns how to run `command` with the agent.
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
 //   JDK gets "-J-agentpath:...".
-// - With `environment` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after
-//   `tool_options`, the current value of the variable ("": unset).
-// - Any other program without `environment` is wrong use.
+// - With `environment` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after its
+//   current value.
+// - With `hooks` the environment preloads the library and has the options for it.
+// - Any other program without `environment` and without `hooks` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,
                          const std::filesystem::path& agent, std::string_view options,
-                         bool environment, std::string_view tool_options);
+                         const AgentPlace& place);
 
 }  // namespace jprof::record

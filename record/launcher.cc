@@ -72,6 +72,7 @@ void Redirect(int from, int to) {
   Redirect(streams.input, STDIN_FILENO);
   Redirect(streams.output, STDOUT_FILENO);
   if (launch.java_tool_options) setenv("JAVA_TOOL_OPTIONS", launch.java_tool_options->c_str(), 1);
+  for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : launch.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));

@@ -64,8 +64,9 @@ Result<Launch> LaunchOf(const TprofRequest& request, const std::vector<std::stri
     return plain;
   }
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
-  return WithAgent(command, *agent, AgentText(request, out), request.children,
-                   tool_options != nullptr ? tool_options : "");
+  return WithAgent(command, *agent, AgentText(request, out),
+                   {.environment = request.children,
+                    .tool_options = tool_options != nullptr ? tool_options : ""});
 }
 
 std::string TargetText(const TprofRequest& request, const std::vector<std::string>& command) {

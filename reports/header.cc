@@ -230,7 +230,10 @@ void PrintRun(const Source& source, std::string_view report, Output& out) {
             meta.start.empty() ? "?" : meta.start, ElapsedText(reader.header()));
   const std::string folded = profile::FoldedText(reader.header());
   if (!folded.empty()) out.Print(" detail    {}; counts are exact\n", folded);
-  const char* unknown = source.merged ? "several JVMs" : "unknown JVM";
+  const char* unknown = source.merged ? "several JVMs"
+                        : meta.probe.kind == "hooks" || meta.probe.kind == "sleds"
+                            ? "C and C++ functions"
+                            : "unknown JVM";
   out.Print(" machine   {}{}{}{}\n", meta.jvm.Title().empty() ? unknown : meta.jvm.Title(),
             meta.probe.kind.empty() ? "" : ", probe " + meta.probe.kind,
             meta.probe.note.empty() ? "" : ": ", meta.probe.note);

@@ -53,6 +53,7 @@ STRINGS_ONLY_IN = [
             "common/procfs.h",
             "common/procfs.cc",
             "jprof/unwind",  # runs in signal handlers, which may not allocate
+            "jprof/hookit",  # the same
         ],
     ),
 ]

@@ -24,7 +24,8 @@ std::vector<char*> CleanEnvironment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (name != "JAVA_TOOL_OPTIONS" && name != "JDK_JAVA_OPTIONS" && name != "JPROFOPTS") {
+    if (name != "JAVA_TOOL_OPTIONS" && name != "JDK_JAVA_OPTIONS" && name != "JPROFOPTS" &&
+        name != "JPROF_HOOKS") {
       kept.push_back(*entry);
     }
   }

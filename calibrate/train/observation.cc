@@ -114,6 +114,29 @@ Result<Truth> ParseShapes(std::string_view output) {
   return shapes;
 }
 
+FunctionNames ParseFunctions(std::string_view output) {
+  FunctionNames names;
+  std::istringstream lines{std::string(output)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind, address;
+    FunctionName name;
+    if (words >> kind >> address >> name.class_name >> name.name && kind == "function")
+      names[address] = std::move(name);
+  }
+  return names;
+}
+
+void NameFunctions(const FunctionNames& names, profile::Methods& methods) {
+  for (uint32_t i = 1; i < methods.size(); ++i) {
+    const profile::MethodId id{i};
+    const profile::MethodName method = methods[id];
+    if ((method.flags & profile::kMethodCode) == 0) continue;
+    if (const auto found = names.find(std::string(method.name)); found != names.end())
+      methods.Rename(id, found->second.class_name, found->second.name);
+  }
+}
+
 std::map<ShapeName, Walk> WalksOf(const CallTree& tree, const Methods& methods) {
   std::map<ShapeName, Walk> walks;
   const std::vector<uint32_t> callers = CallersOf(tree, methods);

@@ -25,6 +25,17 @@ using Truth = std::map<ShapeName, std::vector<double>>;
 // did not run to its end.
 Result<Truth> ParseShapes(std::string_view output);
 
+// The names of the trainer's C functions: the "function 0xLINKADDRESS CLASS METHOD" lines of its
+// output. Their classes and methods are those of the Java trainers.
+struct FunctionName {
+  std::string class_name, name;
+};
+using FunctionNames = std::map<std::string, FunctionName>;  // by link address, as in a profile
+FunctionNames ParseFunctions(std::string_view output);
+
+// Gives C functions of a profile their names.
+void NameFunctions(const FunctionNames& names, profile::Methods& methods);
+
 // The shape without calls that `shape` is compared with: "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 

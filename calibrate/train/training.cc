@@ -47,6 +47,11 @@ std::string CountersOf(const Plan& plan) {
 Sizes SizesOf(const Plan& plan) {
   const bool counters_only =
       !plan.metrics.empty() && CountersOf(plan).size() == plan.metrics.size();
+  if (!plan.hook_trainer.empty()) {
+    if (counters_only) return {1, {50, 1}, {50, 1}, {50, 1}, 1, 1, true};
+    if (plan.quick) return {2, {5'000, 11}, {5'000, 11}, {1'000, 2}, 3, 1, false};
+    return {2, {20'000, 21}, {20'000, 21}, {5'000, 2}, 5, 3, false};
+  }
   if (counters_only && plan.quick) return {1, {50, 1}, {100, 1}, {20, 1}, 1, 0, true};
   if (counters_only) return {2, {500, 3}, {500, 3}, {100, 1}, 2, 1, true};
   if (plan.quick) return {2, {500, 11}, {500, 5}, {200, 2}, 3, 1, false};
@@ -61,16 +66,23 @@ struct Program {
   bool inlines = false;  // production code instead of the code that there is with probes
 };
 
+// Of C: `main` is the kind of programs, the arguments are calls and rounds.
+Program HookProgramOf(const char* kind, const Size& size) {
+  return {{}, kind, {std::to_string(size.calls), std::to_string(size.rounds)}};
+}
+
 // The same program with the arguments that make it count its own true cost.
 Program Counted(Program program, const Plan& plan) {
   const std::string counters = CountersOf(plan);
   if (counters.empty()) return program;
-  if (program.main == "Library") program.arguments.push_back(plan.natives.string());
+  if (plan.hook_trainer.empty() && program.main == "Library")
+    program.arguments.push_back(plan.natives.string());
   program.arguments.push_back(counters);
   return program;
 }
 
 Program Shapes(const Plan& plan, const Size& size) {
+  if (!plan.hook_trainer.empty()) return HookProgramOf("shapes", size);
   // The JVM compiles only what the trainer requests, synchronously.
   return {{"-XX:-BackgroundCompilation", "-XX:CompileThresholdScaling=1000",
            "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI"},
@@ -80,8 +92,10 @@ Program Shapes(const Plan& plan, const Size& size) {
 
 // The kernels by compile state; the arguments are warm-up walks, walks per round, rounds. In state
 // R the JVM compiles by its own policy.
-std::map<char, Program> Kernels(const Sizes& sizes) {
+std::map<char, Program> Kernels(const Plan& plan, const Sizes& sizes) {
   if (sizes.kernel_repeats == 0) return {};
+  if (!plan.hook_trainer.empty())
+    return {{'F', HookProgramOf("kernels", sizes.few_walks ? Size{50, 1} : Size{1'000, 11})}};
   if (sizes.few_walks) {
     return {{'I', {{"-Xint"}, "Library", {"0", "10", "1"}}},
             {'J',
@@ -95,8 +109,11 @@ std::map<char, Program> Kernels(const Sizes& sizes) {
           {'R', {{}, "Library", {"2000", "200", "3"}}}};
 }
 
-// Lost inlining is in the error of times only; the interpreter does not inline.
-bool MeasuresInlining(const Sizes& sizes, char state) { return !sizes.few_walks && state != 'I'; }
+// Lost inlining is in the error of times only; the interpreter does not inline, and functions of C
+// with sleds are inlined as without.
+bool MeasuresInlining(const Sizes& sizes, char state) {
+  return !sizes.few_walks && state != 'I' && state != 'F';
+}
 
 class Runner {
  public:
@@ -111,24 +128,36 @@ class Runner {
                                 kRunLimit, plan_.interrupted);
     if (!child) return std::unexpected(child.error());
     auto shapes = ParseShapes(child->output);
+    functions_ = ParseFunctions(child->output);
     if (shapes && child->status == 0) return shapes;
-    return Fail("the trainer failed under {} (exit status {}): {}", plan_.java.string(),
+    return Fail("the trainer failed under {} (exit status {}): {}",
+                (plan_.hook_trainer.empty() ? plan_.java : plan_.hook_trainer).string(),
                 child->status, Reason(child->output));
   }
 
+  struct Profiled {
+    profile::Reader reader;
+    profile::Methods methods;
+  };
+
   // Runs it under the agent and returns the profile.
-  Result<profile::Reader> Profile(std::string_view step, const Program& program,
-                                  const std::string& options) {
+  Result<Profiled> Profile(std::string_view step, const Program& program,
+                           const std::string& options) {
     const fs::path out = plan_.work / "trainer.jprof";
     fs::remove_all(out);
     const auto run = Run(step, program,
                          fmt::format("{},metrics={},out={}", options, plan_.metrics, out.string()));
     if (!run) return std::unexpected(run.error());
-    return profile::Reader::Open(out.string());
+    auto reader = profile::Reader::Open(out.string());
+    if (!reader) return std::unexpected(reader.error());
+    profile::Methods methods = reader->ReadMethods();
+    NameFunctions(functions_, methods);
+    return Profiled{*std::move(reader), std::move(methods)};
   }
 
  private:
   std::vector<std::string> Command(const Program& program, const std::string& agent_options) const {
+    if (!plan_.hook_trainer.empty()) return HookCommand(program, agent_options);
     std::vector<std::string> argv = {plan_.java.string()};
     if (!agent_options.empty())
       argv.push_back("-agentpath:" + plan_.agent.string() + "=" + agent_options);
@@ -137,6 +166,19 @@ class Runner {
     argv.insert(argv.end(), program.options.begin(), program.options.end());
     argv.push_back("-Xbootclasspath/a:" + plan_.trainers.string());
     argv.push_back("jprof.trainers." + program.main);
+    argv.insert(argv.end(), program.arguments.begin(), program.arguments.end());
+    return argv;
+  }
+
+  std::vector<std::string> HookCommand(const Program& program,
+                                       const std::string& agent_options) const {
+    std::vector<std::string> argv;
+    if (!agent_options.empty()) {
+      argv = {"env", "LD_PRELOAD=" + plan_.agent.string(), "JPROF_HOOKS=" + agent_options};
+    }
+    argv.push_back(plan_.hook_trainer.string());
+    argv.push_back(agent_options.empty() ? "plain" : "hooked");
+    argv.push_back(program.main);
     argv.insert(argv.end(), program.arguments.begin(), program.arguments.end());
     return argv;
   }
@@ -150,7 +192,7 @@ class Runner {
       output.remove_prefix(std::min(end + 1, output.size()));
       const bool noise = line.empty() || line.starts_with("Warning:") ||
                          line.starts_with("WARNING:") || line.starts_with("shape ") ||
-                         line.find(" warning:") != line.npos;
+                         line.starts_with("function ") || line.find(" warning:") != line.npos;
       if (!noise && first.empty()) first = line;
       if (line.starts_with("Error") || line.starts_with("Exception") || line.starts_with("jprof")) {
         return std::string(line);
@@ -162,6 +204,7 @@ class Runner {
   const Plan& plan_;
   int total_;
   int done_ = 0;
+  FunctionNames functions_;  // of the last run
 };
 
 // The least of the means of several runs: noise only adds, and adds to all events of a run alike.
@@ -259,11 +302,11 @@ Result<Walks> Compare(Runner& runner, const Plan& plan, const Program& untraced,
     truths.push_back(std::move(*truth));
     auto profile = runner.Profile("with the profiler", traced, "callflow");
     if (!profile) return std::unexpected(profile.error());
-    const auto tree = profile->ReadTree();
+    const auto tree = profile->reader.ReadTree();
     if (!tree) return std::unexpected(tree.error());
-    walks.push_back(WalksOf(*tree, profile->ReadMethods()));
+    walks.push_back(WalksOf(*tree, profile->methods));
     if (walks.back().empty()) return Fail("the trainer's profile contains none of its methods");
-    const auto found = MetadataOf(*profile);
+    const auto found = MetadataOf(profile->reader);
     if (!found) return std::unexpected(found.error());
     if (!metadata) metadata = *found;
     Rebase(walks.back(), *found, *metadata);
@@ -289,7 +332,7 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
                         sizes.repeats, metadata);
   if (!shapes) return std::unexpected(shapes.error());
   Evidence evidence{std::move(*shapes), {}, {}};
-  for (const auto& [state, program] : Kernels(sizes)) {
+  for (const auto& [state, program] : Kernels(plan, sizes)) {
     auto kernels = Compare(runner, plan, program, program, sizes.kernel_repeats, metadata);
     if (!kernels) return std::unexpected(kernels.error());
     evidence.kernels[state] = std::move(*kernels);
@@ -301,7 +344,7 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
   auto profile =
       runner.Profile("interval by interval", Shapes(plan, sizes.train), "callflow,train");
   if (!profile) return std::unexpected(profile.error());
-  evidence.samples = SamplesOf(*profile, profile->ReadMethods());
+  evidence.samples = SamplesOf(profile->reader, profile->methods);
   if (evidence.samples.records == 0) return Fail("the training run recorded no intervals");
   return evidence;
 }
@@ -309,7 +352,8 @@ Result<Evidence> RunTraining(Runner& runner, const Plan& plan, const Sizes& size
 // Checks the first training's table on the last one's kernels.
 void CrossCheck(const Metric& table, const Evidence& other, const MetricMetadata& metadata,
                 Trained& trained) {
-  const auto kernels = other.kernels.find(metadata.is_time ? 'R' : 'J');
+  auto kernels = other.kernels.find(metadata.is_time ? 'R' : 'J');
+  if (kernels == other.kernels.end()) kernels = other.kernels.find('F');
   if (kernels == other.kernels.end()) return;
   const Centre left = CentreOf(LeftPerEvent(kernels->second, table, metadata));
   trained.checks.push_back({metadata.name, metadata.unit, left.median * metadata.scale,
@@ -321,7 +365,7 @@ void CrossCheck(const Metric& table, const Evidence& other, const MetricMetadata
 Result<Trained> Train(const Plan& plan) {
   const Sizes sizes = SizesOf(plan);
   int kernel_runs = 0;
-  for (const auto& [state, program] : Kernels(sizes))
+  for (const auto& [state, program] : Kernels(plan, sizes))
     kernel_runs += (MeasuresInlining(sizes, state) ? 3 : 2) * sizes.kernel_repeats;
   Runner runner(plan, sizes.trainings * (2 * sizes.repeats + kernel_runs + 1));
   std::optional<ProfileMetadata> metadata;

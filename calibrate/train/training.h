@@ -22,9 +22,12 @@ struct Plan {
   std::filesystem::path agent;     // libjprof.so
   std::filesystem::path trainers;  // trainers.jar
   std::filesystem::path natives;   // libjprof_trainer.so
-  std::filesystem::path work;      // an existing directory; profiles and logs go here
-  std::string metrics = "time";    // in the agent's notation: a+b
-  bool quick = false;              // fewer walks and repetitions: a coarser table
+  // The trainer of C and C++ functions (trainers/hook_trainer.cc), which is run in place of Java's;
+  // empty: Java's are.
+  std::filesystem::path hook_trainer;
+  std::filesystem::path work;    // an existing directory; profiles and logs go here
+  std::string metrics = "time";  // in the agent's notation: a+b
+  bool quick = false;            // fewer walks and repetitions: a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
   std::function<bool()> interrupted;  // true: kill the trainer and fail; may be empty
 };

@@ -7,8 +7,9 @@
 
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/sampling_commands.h"
+#include "jprof/hookit/hook_recording.h"
+#include "jprof/recording/print_message.h"
 #include "profile/whole_file.h"
 
 namespace jprof::agent {
@@ -23,6 +24,11 @@ std::string FullPath(const std::string& path) {
 
 }  // namespace
 
+bool JoinsHooks(const Plan& plan) {
+  const hookit::OwnRecording& hooks = hookit::Own();
+  return hooks.session != nullptr && plan.source == Source::kProbe && hooks.kind == plan.kind;
+}
+
 Agent::Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
              std::string made)
     : java(java_vm),
@@ -30,6 +36,8 @@ Agent::Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parse
       options(std::move(parsed)),
       plan(std::move(planned)),
       directory(std::move(made)),
+      own_session_(JoinsHooks(plan) ? nullptr : new engine::Session),
+      session(own_session_ ? *own_session_ : *hookit::Own().session),
       java_threads(env),
       method_reuse(session),
       jni_(jni_env) {}
@@ -133,15 +141,22 @@ Result<void> Agent::CollectEvents() {
 
 Result<void> Agent::StartSession() {
   if (!plan.has_session()) return {};
+  engine::MethodSource* source = jvmti_probe.get();
+  if (source == nullptr) source = &hotspot->vm;
+  if (joins_hooks()) {
+    session.SetVm(source, MethodFilter(options, jdk_packages));
+    started_ = true;
+    return {};
+  }
   engine::SessionOptions session_options = plan.session;
   session_options.files.directory = directory;
   session_options.files.directory_is_made = true;
   session_options.method_filter = MethodFilter(options, jdk_packages);
   if (attached()) ReadExistingThreads(session_options);
-  engine::MethodSource* source = jvmti_probe.get();
-  if (source == nullptr) source = &hotspot->vm;
   auto begun = session.Start(std::move(session_options), source);
   started_ = begun.has_value();
+  if (started_ && plan.source == Source::kProbe && !attached() && options.hooks != Hooks::kNo)
+    hookit::Join(session, plan.kind, options.train);
   return begun;
 }
 
@@ -168,7 +183,12 @@ Result<void> Agent::StartJitLog() {
 // A failure is an error only with a call tree: the log of jitted code is usable without metadata.
 Result<void> Agent::WriteMeta() {
   const engine::Session* recorded = plan.has_session() ? &session : nullptr;
-  const auto text = ToJson(GatherMeta(jvmti, options, recorded, probe_facts_));
+  profile::Jvm jvm = {.name = SystemProperty(jvmti, "java.vm.name"),
+                      .version = SystemProperty(jvmti, "java.vm.version"),
+                      .vendor = SystemProperty(jvmti, "java.vm.vendor"),
+                      .home = SystemProperty(jvmti, "java.home"),
+                      .build_id = probe_facts_.build_id};
+  const auto text = ToJson(GatherMeta(std::move(jvm), options, recorded, probe_facts_));
   auto written = profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
   if (written || plan.has_session()) return written;
   PrintMessage(written.error().message + "; the log of jitted code is written");
@@ -250,7 +270,7 @@ void Agent::EndRecording(JNIEnv* jni) {
   if (started_) NameThreads(jni);
   control.Stop();
   if (sampling != nullptr) sampling->Stop();
-  if (started_) session.Finish();
+  if (started_ && !joins_hooks()) session.Finish();
 }
 
 void Agent::DisableEvents() {
@@ -277,7 +297,7 @@ void Agent::Remove() {
   control.Stop();
   if (sampling != nullptr) sampling->End();
   vm_triggers.reset();
-  if (started_) session.Close();
+  if (started_ && !joins_hooks()) session.Close();
   if (sampling != nullptr) sampling->RestoreSignals();
   if (sets_debug_info_)
     *hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints") = debug_info_before_;

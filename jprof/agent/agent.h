@@ -23,15 +23,18 @@
 #include "jprof/agent/jit_log.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/jvmti_probe.h"
-#include "jprof/agent/meta.h"
 #include "jprof/agent/method_reuse.h"
-#include "jprof/agent/plan.h"
 #include "jprof/agent/sampling.h"
 #include "jprof/agent/triggers.h"
 #include "jprof/engine/session.h"
+#include "jprof/recording/meta.h"
+#include "jprof/recording/plan.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {
+
+// Whether the hooks of C and C++ functions have begun a recording that the JVM's methods belong to.
+bool JoinsHooks(const Plan& plan);
 
 struct Agent {
   // `made`: the profile's directory. `jni_env`: null when the JVM starts, else of the calling Java
@@ -74,7 +77,9 @@ struct Agent {
   std::unique_ptr<Sampling> sampling;
   std::unique_ptr<VmTriggers> vm_triggers;
 
-  engine::Session session;
+  const std::unique_ptr<engine::Session> own_session_;  // null: it joins the hooks
+  // The agent's own, or that of the hooks of C and C++ functions if they have begun one.
+  engine::Session& session;
   JavaThreads java_threads;  // with their engine::Thread
   JdkPackages jdk_packages;
   MethodReuse method_reuse;
@@ -82,6 +87,9 @@ struct Agent {
   Control control;
 
  private:
+  // Whether the session is that of the hooks: they end it.
+  bool joins_hooks() const { return own_session_ == nullptr; }
+
   // The steps, in this order; each does nothing if the plan does not include its part.
   Result<void> OpenVm();
   Result<void> OpenSampling();

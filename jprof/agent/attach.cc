@@ -19,9 +19,9 @@
 #include "common/write_all.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/jvmti_env.h"
-#include "jprof/agent/plan.h"
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/start.h"
+#include "jprof/recording/plan.h"
+#include "jprof/recording/print_message.h"
 #include "options/agent_options.h"
 #include "options/option_table.h"
 

@@ -1,8 +1,8 @@
 #include "jprof/agent/focus.h"
 
-#include "jprof/agent/print_message.h"
 #include "jprof/hotspot/handlers.h"
 #include "jprof/hotspot/interpreter_entries.h"
+#include "jprof/recording/print_message.h"
 
 namespace jprof::agent {
 namespace {

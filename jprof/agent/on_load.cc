@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/start.h"
+#include "jprof/recording/print_message.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {

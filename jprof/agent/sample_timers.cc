@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/errno_text.h"
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/sample_signals.h"
+#include "jprof/recording/print_message.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/tsc.h"
 #include "ptm/virtual_clock.h"

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "jprof/agent/print_message.h"
 #include "jprof/agent/sample_reset.h"
+#include "jprof/recording/print_message.h"
 
 namespace jprof::agent {
 namespace {

@@ -9,8 +9,9 @@
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
-#include "jprof/agent/print_message.h"
-#include "jprof/agent/profile_directory.h"
+#include "jprof/hookit/hook_recording.h"
+#include "jprof/recording/print_message.h"
+#include "jprof/recording/profile_directory.h"
 
 namespace jprof::agent {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 // A child made by fork() does not have the agent's threads.
 void InChild() {
   if (const AgentUse agent; agent) agent->control.LeaveToParent();
+  hookit::Leave();
   EndFork();
 }
 void HandleForks() {
@@ -43,7 +45,8 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) 
     for (const std::string& line : options.lowered)
       PrintMessage(line + "; FORCE_RATE keeps the rate");
   }
-  auto directory = MakeProfileDirectory(options);
+  auto directory = JoinsHooks(*plan) ? Result<std::string>(hookit::Own().directory)
+                                     : MakeProfileDirectory(options);
   if (!directory || directory->empty()) {
     jvmti->DisposeEnvironment();
     return directory;

@@ -104,18 +104,26 @@ void EndSlow(Thread& thread, int64_t now, bool exact) {
   }
 }
 
+bool IsFunction(const Frame& frame) { return (frame.method & kFunctionBit) != 0; }
+
+// A function's frame never moves. The thread row (method 0) is never gone.
+bool IsGone(const Frame& frame, uint64_t sp) {
+  if (IsFunction(frame)) return frame.sp < sp;
+  return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
+}
+
 // Frames that no longer exist according to the stack pointer end as if by an exception.
 void Heal(Thread& thread, uint64_t sp) {
   if (sp == kNoStack) return;
   Frame* top = thread.cursor.top;
-  while (top[-1].method != 0 && top[-1].sp <= sp - kReplacementSlack) {
+  while (IsGone(top[-1], sp)) {
     --top;
     ++top->node->exits[thread.cursor.previous];
     thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
     ++thread.timeline.record->healed;
   }
   thread.cursor.top = top;
-  if (top[-1].sp <= sp)
+  if (!IsFunction(top[-1]) && top[-1].sp <= sp)
     top[-1].sp = sp + 16;  // replaced by a smaller frame: exists at least up to here
 }
 
@@ -143,6 +151,9 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
   EndTimedEvent(thread, *now);
 }
 
+// Whether the thread is in the general version of a function's event.
+__thread bool in_slow_function __attribute__((tls_model("initial-exec"))) = false;
+
 // Global, because the VM calls the probes with only a thread and a method. Each thread reads it
 // once, at its first event; after that it uses Thread::session.
 Session* session_of_events = nullptr;
@@ -157,8 +168,42 @@ void SwitchToMounted(Thread& thread, const Event& event) {
 
 void SetSession(Session* session) { session_of_events = session; }
 
+bool BeginSlowFunction() {
+  if (in_slow_function) {
+    if (Thread* thread = current_thread; thread != nullptr && thread->record != nullptr)
+      ++thread->record->dropped;
+    else if (session_of_events != nullptr)
+      session_of_events->LostEvent();
+    return false;
+  }
+  in_slow_function = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return true;
+}
+
+void EndSlowFunction() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  in_slow_function = false;
+}
+
+void HealFunctions(uint64_t sp) {
+  Thread* const thread = current_thread;
+  if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
+  if (!BeginSlowFunction()) return;
+  Frame* top = thread->cursor.top;
+  while (IsFunction(top[-1]) && top[-1].sp < sp) {
+    --top;
+    ++top->node->exits[thread->cursor.previous];
+    thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+    ++thread->timeline.record->healed;
+  }
+  thread->cursor.top = top;
+  EndSlowFunction();
+}
+
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now) {
+  if (session_of_events == nullptr) return;  // the recording has ended: hooks remain
   Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
   SwitchToMounted(*current, event);
@@ -200,6 +245,7 @@ void EnterSlow(const Event& event, int64_t now) {
 
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now) {
+  if (session_of_events == nullptr) return;  // the recording has ended: hooks remain
   Thread* const current = ThreadForEvent<Recording>(session_of_events, &now);
   if (current == nullptr) return;
   SwitchToMounted(*current, event);

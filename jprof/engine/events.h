@@ -30,12 +30,42 @@ struct Event {
 };
 inline constexpr uint64_t kNoStack = 0;
 
+// Event::method of a function of C or C++: this bit and its address. No handle of a VM has the bit.
+inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
+
+// What an event's source knows of frames.
+// - Java: the stack pointer of each frame is below its caller's.
+// - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is
+//   in. Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
+//   same thread: in a signal handler.
+// - Sleds in C and C++ functions (XRay): as hooks, and at a place where all registers may have the
+//   program's values. The fast path is compiled without vector registers; what is outside of it is
+//   called through jprof_with_vectors_kept.
+struct JavaFrames {
+  static constexpr bool kFunctions = false, kKeepsVectors = false;
+};
+struct FunctionFrames {
+  static constexpr bool kFunctions = true, kKeepsVectors = false;
+};
+struct SledFrames {
+  static constexpr bool kFunctions = true, kKeepsVectors = true;
+};
+
 // The general version of an event, for all cases. `now` is the early clock read (0 without a
 // clock).
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
+
+// Marks that the calling thread is in the general version of a function's event. False: it is
+// already, so that this event is of a signal handler that interrupted it, and is not recorded.
+bool BeginSlowFunction();
+void EndSlowFunction();
+
+// The frames of functions below `sp` are gone, without an exit: longjmp, or an exception. To call
+// with the stack pointer at the place where the thread continues.
+void HealFunctions(uint64_t sp);
 
 // A dispatch occurred inside the handler: only its on-CPU time is overhead.
 void DispatchedInside(Thread* thread, int64_t now);
@@ -45,27 +75,45 @@ void DispatchedInside(Thread* thread, int64_t now);
 void BeforeTimedEvent(Thread* thread);
 void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
+}  // namespace jprof::engine
+
+// Calls `way` with the six words and returns what it returns. The vector registers that can hold
+// arguments or results of functions are as before afterwards. Defined where sleds are (hookit/).
+extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t return_address,
+                                       uint64_t continuation, uint64_t vm_thread, int64_t now,
+                                       int (*way)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                                  int64_t));
+
+namespace jprof::engine {
 namespace internal {
 
 // The exits from the fast path. They take the event as separate words: the handlers leave by a tail
 // call, with each word still in its argument register. An Event would be stored on the stack at
 // each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
+  if (Frames::kFunctions && !BeginSlowFunction()) return 0;
   EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  if constexpr (Frames::kFunctions) EndSlowFunction();
   return 0;
 }
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
+  if (Frames::kFunctions && !BeginSlowFunction()) return 0;
   LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  if constexpr (Frames::kFunctions) EndSlowFunction();
   return 0;
 }
 using WayOut = int (*)(uint64_t method, uint64_t sp, uint64_t return_address, uint64_t continuation,
                        uint64_t vm_thread, int64_t now);
-template <WayOut kWay>
+template <class Frames, WayOut kWay>
 [[gnu::always_inline]] inline int By(const Event& e, int64_t now) {
+  if constexpr (Frames::kKeepsVectors) {
+    return jprof_with_vectors_kept(e.method, e.sp, e.return_address, e.continuation, e.vm_thread,
+                                   now, kWay);
+  }
   return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
 }
 
@@ -181,7 +229,7 @@ inline bool TrainIsFull(const Thread* thread) {
 
 // The early part of every event. False: not for the fast path. Counters are read as soon as there
 // is a thread to read them into, also for the general version.
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::always_inline]] inline bool Begin(Thread* thread, const Event& event) {
   if (thread == nullptr || AttentionOf(*thread) != 0) [[unlikely]]
     return false;
@@ -189,8 +237,8 @@ template <class Recording>
   if (Recording::kClock &&
       __atomic_load_n(thread->page_lock, __ATOMIC_RELAXED) != thread->page_seen) [[unlikely]]
     return false;
-  return event.continuation == thread->continuation && !TraceIsFull<Recording>(thread) &&
-         !TrainIsFull<Recording>(thread);
+  return (Frames::kFunctions || event.continuation == thread->continuation) &&
+         !TraceIsFull<Recording>(thread) && !TrainIsFull<Recording>(thread);
 }
 
 // An event of a trace, after Begin. `cached`: its method.
@@ -218,11 +266,25 @@ template <class Recording>
   return true;
 }
 
+// The event as the general version expects it: a function's is of the mounted virtual thread.
+template <class Frames>
+[[gnu::always_inline]] inline Event Placed(Event event, const Thread* thread) {
+  if constexpr (Frames::kFunctions)
+    event.continuation = thread != nullptr ? thread->continuation : 0;
+  return event;
+}
+
+// Whether `sp` is of a callee of `frame`; else the general version looks for frames that are gone.
+template <class Frames>
+[[gnu::always_inline]] inline bool IsBelow(uint64_t sp, const Frame& frame) {
+  return Frames::kFunctions ? sp <= frame.sp : sp < frame.sp;
+}
+
 // An entry after Begin.
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return By<EnterCold<Recording>>(event, now);
+    return By<Frames, EnterCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
   const CachedMethod* cached = FindCached(*thread, event.method);
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
@@ -232,7 +294,7 @@ template <class Recording>
   const uint32_t word = cached->word;
 
   Frame* top = thread->cursor.top;
-  if (top == thread->cursor.limit || event.sp >= top[-1].sp) [[unlikely]]
+  if (top == thread->cursor.limit || !IsBelow<Frames>(event.sp, top[-1])) [[unlikely]]
     return slow();
   profile::Node* parent = top[-1].node;
   uint32_t index;
@@ -261,10 +323,10 @@ template <class Recording>
 }
 
 // An exit after Begin.
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::always_inline]] inline int LeaveFast(Thread* thread, const Event& event, int64_t now) {
   const auto slow = [&]() __attribute__((always_inline)) {
-    return By<LeaveCold<Recording>>(event, now);
+    return By<Frames, LeaveCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
   if constexpr (Recording::kTrace) {
     const CachedMethod* cached = FindCached(*thread, event.method);
@@ -298,26 +360,26 @@ template <class Recording>
 }
 
 // The timed version: a copy of the code that it measures, so that both cost the same.
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterTimed(uint64_t method, uint64_t sp, uint64_t return_address,
                                             uint64_t continuation, uint64_t vm_thread,
                                             int64_t now) {
   Thread* thread = current_thread;
   BeforeTimedEvent(thread);
   const int64_t begin = ptm::TimedCodeBegin();
-  EnterFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
+  EnterFast<Recording, Frames>(thread, {method, sp, return_address, continuation, vm_thread}, now);
   AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
 
-template <class Recording>
+template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int LeaveTimed(uint64_t method, uint64_t sp, uint64_t return_address,
                                             uint64_t continuation, uint64_t vm_thread,
                                             int64_t now) {
   Thread* thread = current_thread;
   BeforeTimedEvent(thread);
   const int64_t begin = ptm::TimedCodeBegin();
-  LeaveFast<Recording>(thread, {method, sp, return_address, continuation, vm_thread}, now);
+  LeaveFast<Recording, Frames>(thread, {method, sp, return_address, continuation, vm_thread}, now);
   AfterTimedEvent(thread, now, ptm::TimedCodeEnd() - begin);
   return 0;
 }
@@ -335,31 +397,33 @@ template <class Recording>
 }
 
 // Handles a method entry. Inlined into the probe.
-template <class Recording>
+template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Enter(const Event& event) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
-    return internal::By<internal::EnterCold<Recording>>(event, now);
+  if (!internal::Begin<Recording, Frames>(thread, event)) [[unlikely]]
+    return internal::By<Frames, internal::EnterCold<Recording, Frames>>(
+        internal::Placed<Frames>(event, thread), now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->until_timed == 0) [[unlikely]]
-      return internal::By<internal::EnterTimed<Recording>>(event, now);
+      return internal::By<Frames, internal::EnterTimed<Recording, Frames>>(event, now);
   }
-  return internal::EnterFast<Recording>(thread, event, now);
+  return internal::EnterFast<Recording, Frames>(thread, event, now);
 }
 
 // Handles a method exit. Inlined into the probe.
-template <class Recording>
+template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Leave(const Event& event) {
   Thread* thread = current_thread;
   const int64_t now = Recording::kClock ? ptm::ReadTsc() : 0;
-  if (!internal::Begin<Recording>(thread, event)) [[unlikely]]
-    return internal::By<internal::LeaveCold<Recording>>(event, now);
+  if (!internal::Begin<Recording, Frames>(thread, event)) [[unlikely]]
+    return internal::By<Frames, internal::LeaveCold<Recording, Frames>>(
+        internal::Placed<Frames>(event, thread), now);
   if constexpr (internal::kSamples<Recording>) {
     if (--thread->until_timed == 0) [[unlikely]]
-      return internal::By<internal::LeaveTimed<Recording>>(event, now);
+      return internal::By<Frames, internal::LeaveTimed<Recording, Frames>>(event, now);
   }
-  return internal::LeaveFast<Recording>(thread, event, now);
+  return internal::LeaveFast<Recording, Frames>(thread, event, now);
 }
 
 }  // namespace jprof::engine

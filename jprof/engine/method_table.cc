@@ -44,6 +44,11 @@ bool MethodTable::Open(profile::Writer* writer, Filter filter) {
   return writer_->AddMethod("(unknown)", "method", "", 0) == kUnknownMethod;
 }
 
+void MethodTable::SetFilter(Filter filter) {
+  std::lock_guard guard(lock_);
+  filter_ = std::move(filter);
+}
+
 bool MethodTable::Same(const Slot& slot, const MethodText& text) const {
   const char* bytes = writer_->methods() + uint64_t{slot.offset} * 8;
   const auto* record = reinterpret_cast<const profile::MethodRecord*>(bytes);

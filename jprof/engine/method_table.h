@@ -54,6 +54,8 @@ class MethodTable {
   ~MethodTable();
   // Call once, before the first Find. An empty filter accepts everything.
   bool Open(profile::Writer* writer, Filter filter);
+  // For methods that are found from here on.
+  void SetFilter(Filter filter);
   // Call before the first Find, if intrinsics may be used in place of calls: methods that have one
   // are marked.
   void MarkIntrinsics() { mark_intrinsics_ = true; }

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <utility>
 
+#include "jprof/engine/events.h"
 #include "jprof/engine/tree.h"
 
 namespace jprof::engine {
@@ -25,6 +26,7 @@ namespace {
 constexpr uint32_t kFirstBuckets = 16;
 constexpr uint32_t kMostBuckets = 1 << 18;
 constexpr size_t kFirstFrames = 1024;
+constexpr char kMainThread[] = "main";
 constexpr uint64_t kNoHealing = ~uint64_t{0};
 
 // One mapping per thread: its state, the first method cache, the first shadow stack.
@@ -112,6 +114,11 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
   return {};
 }
 
+void Session::SetVm(MethodSource* source, MethodTable::Filter filter) {
+  source_ = source;
+  methods_.SetFilter(std::move(filter));
+}
+
 bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
   timeline.record = writer_.AllocateThread();
   if (timeline.record == nullptr) return false;
@@ -184,12 +191,16 @@ Thread* Session::Attach() {
   List(*thread, &current_thread);
   DetachAtExit();
   if (!opened) return thread;
-  if (options_.name_of) {
+  if (options_.kernel_names) {
+    char name[sizeof thread->record->name];
+    std::memcpy(name, thread->record->name, sizeof name);
+    Name(thread, thread->record->tid == static_cast<uint32_t>(getpid()) ? kMainThread : name);
+  } else if (options_.name_of) {
     const std::string_view name = options_.name_of(thread->record->tid);
     if (!name.empty()) Name(thread, name);
   } else if (writer_.IndexOf(thread->record) == 0) {
     // The thread that creates the VM is called main; it records before the VM can be queried.
-    Name(thread, "main");
+    Name(thread, kMainThread);
   }
   thread->counting.group.ReadAll(thread->counting.late);
   thread->counting.group.ReadAll(thread->counting.early);
@@ -251,6 +262,8 @@ void Session::End() {
 }
 
 void Session::EndOf(Thread& thread) {
+  if (options_.kernel_names && thread.record->tid != static_cast<uint32_t>(getpid()))
+    prctl(PR_GET_NAME, thread.record->name);
   thread.record->end_ticks = ptm::ReadTsc();
   thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
   thread.record->state = profile::kThreadEnded;
@@ -322,6 +335,17 @@ void Session::Close() {
   writer_.Close();
 }
 
+void Session::AbandonInChild() {
+  new (&lock_) SpinLock;
+  current_thread = nullptr;
+  for (Thread& thread : threads_) {
+    thread.clock.Close();
+    thread.counting.group.Close();
+  }
+  SetSession(nullptr);
+  writer_.Close();
+}
+
 Session::Hold::Hold(Session& session) : session_(session) {
   std::lock_guard guard(session.lock_);
   ++session.holds_;
@@ -385,20 +409,25 @@ void Session::Finish() {
   writer_.Finish(end);
 }
 
+MethodSource& Session::SourceOf(uint64_t method) {
+  return functions_ != nullptr && (method & kFunctionBit) != 0 ? *functions_ : *source_;
+}
+
 CachedMethod* Session::Resolve(Thread& thread, uint64_t method, uint64_t return_address) {
   CachedMethod* cached = FindCached(thread, method);
   if (cached != nullptr) {
     if (cached->return_address != static_cast<uint32_t>(return_address)) {
       cached->return_address = static_cast<uint32_t>(return_address);
       if (profile::TypeOf(cached->word) != MethodType::kNative) {
-        cached->word =
-            profile::PackMethod(source_->Classify(return_address), profile::MethodOf(cached->word));
+        cached->word = profile::PackMethod(SourceOf(method).Classify(return_address),
+                                           profile::MethodOf(cached->word));
       }
     }
     return cached;
   }
-  const MethodTable::Id id = methods_.Find(*source_, method);
-  const MethodType type = id.is_native ? MethodType::kNative : source_->Classify(return_address);
+  MethodSource& source = SourceOf(method);
+  const MethodTable::Id id = methods_.Find(source, method);
+  const MethodType type = id.is_native ? MethodType::kNative : source.Classify(return_address);
   return PutInCache(
       thread, {method, profile::PackMethod(type, id.id), static_cast<uint32_t>(return_address)});
 }

@@ -37,6 +37,8 @@ struct SessionOptions {
   // that exist then, by tid; empty: not known. Called in probes: must not block or allocate.
   bool joins_late = false;
   std::function<std::string_view(uint32_t tid)> name_of;
+  // Threads have the kernel's names, as they are at the end; the process's first one is "main".
+  bool kernel_names = false;
 };
 
 struct ClockFacts {
@@ -50,6 +52,11 @@ class Session {
  public:
   // Creates the profile. `source` must outlive the session.
   Result<void> Start(SessionOptions options, MethodSource* source);
+  // Sets what describes functions of C and C++ (kFunctionBit), before their first event. It must
+  // outlive the session. Without one they are described by the session's own source.
+  void SetFunctions(MethodSource* functions) { functions_ = functions; }
+  // A VM begins in the process of a running session. Call before its first event.
+  void SetVm(MethodSource* source, MethodTable::Filter filter);
 
   // The calling thread's state, created at its first event; null: it cannot be recorded.
   Thread* Attach();
@@ -86,6 +93,10 @@ class Session {
   // then. Requires that no thread is inside a probe, in a sample, or in another function of this
   // session except Detach and the exit of a thread.
   void Close();
+
+  // In a child made by fork(), whose only thread this is: closes its copies of the files and
+  // clocks, which belong to the parent. Nothing else may be called afterwards; the object leaks.
+  void AbandonInChild();
 
   // While one exists, no thread's memory is freed. The last one frees the threads that ended
   // meanwhile.
@@ -152,6 +163,7 @@ class Session {
   bool MakeRing(Timeline& timeline, uint32_t capacity);  // trace.cc, like the next two
   void EndTrace(Thread& thread);
   void FinishTrace();
+  MethodSource& SourceOf(uint64_t method);
   CachedMethod* PutInCache(Thread& thread, const CachedMethod& method);
   bool GrowBuckets(Thread& thread);
   void NoteMultiplexing(Thread& thread);
@@ -160,6 +172,7 @@ class Session {
 
   SessionOptions options_;
   MethodSource* source_ = nullptr;
+  MethodSource* functions_ = nullptr;
   ClockFacts clock_;
   uint64_t start_unix_ns_ = 0;
   int64_t bracket_bias_ = 0;

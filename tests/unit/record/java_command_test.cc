@@ -34,7 +34,8 @@ class JavaCommandTest : public testing::Test {
 };
 
 TEST_F(JavaCommandTest, JavaGetsTheAgentAsItsFirstArgument) {
-  const auto launch = WithAgent({Java(), "-cp", "x", "Main"}, "/a/lib.so", "OUT=y", false, "-z");
+  const auto launch =
+      WithAgent({Java(), "-cp", "x", "Main"}, "/a/lib.so", "OUT=y", {.tool_options = "-z"});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->program, Java());
   EXPECT_EQ(launch->arguments, (Words{Java(), "-agentpath:/a/lib.so=OUT=y", "-cp", "x", "Main"}));
@@ -43,13 +44,13 @@ TEST_F(JavaCommandTest, JavaGetsTheAgentAsItsFirstArgument) {
 
 TEST_F(JavaCommandTest, ALinkToJavaIsJava) {
   fs::create_symlink("java", jdk_ / "bin/run");
-  const auto launch = WithAgent({jdk_ / "bin/run"}, "/lib.so", "o", false, "");
+  const auto launch = WithAgent({jdk_ / "bin/run"}, "/lib.so", "o", {});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->arguments.at(1), "-agentpath:/lib.so=o");
 }
 
 TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItAfterJ) {
-  const auto launch = WithAgent({jdk_ / "bin/javac", "A.java"}, "/lib.so", "o", false, "");
+  const auto launch = WithAgent({jdk_ / "bin/javac", "A.java"}, "/lib.so", "o", {});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->arguments.at(1), "-J-agentpath:/lib.so=o");
 }
@@ -65,23 +66,40 @@ TEST_F(JavaCommandTest, TheJvmsOfOtherProgramsAreRecordedUnlessChosenOtherwise) 
 }
 
 TEST_F(JavaCommandTest, OtherProgramsAreWrongUseWithoutTheEnvironment) {
-  const auto refused = WithAgent({"/bin/sh"}, "/lib.so", "o", false, "");
+  const auto refused = WithAgent({"/bin/sh"}, "/lib.so", "o", {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Error::Kind::kWrongUse);
-  const auto launch = WithAgent({"/bin/sh", "-c", "x"}, "/lib.so", "o", true, "-Dx");
+  const auto launch = WithAgent({"/bin/sh", "-c", "x"}, "/lib.so", "o",
+                                {.environment = true, .tool_options = "-Dx"});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->arguments, (Words{"/bin/sh", "-c", "x"}));
   EXPECT_EQ(launch->java_tool_options, "-Dx -agentpath:/lib.so=o");
+  EXPECT_TRUE(launch->environment.empty());
+}
+
+TEST_F(JavaCommandTest, HooksArePreloadedBeforeWhatIsPreloadedAlready) {
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  const auto launch = WithAgent({"/bin/sh"}, "/lib.so", "o", {.hooks = true, .preload = "/x.so"});
+  ASSERT_TRUE(launch);
+  EXPECT_FALSE(launch->java_tool_options);
+  EXPECT_EQ(launch->environment,
+            (Variables{{"JPROF_HOOKS", "o"}, {"LD_PRELOAD", "/lib.so:/x.so"}}));
+  const auto java = WithAgent({Java()}, "/lib.so", "o", {.hooks = true});
+  ASSERT_TRUE(java);
+  EXPECT_EQ(java->arguments.at(1), "-agentpath:/lib.so=o");
+  EXPECT_EQ(java->environment, (Variables{{"JPROF_HOOKS", "o"}, {"LD_PRELOAD", "/lib.so"}}));
 }
 
 TEST_F(JavaCommandTest, ToolOptionsAreQuotedAsTheJvmReadsThem) {
-  const auto launch = WithAgent({Java()}, "/a b/'c\"d.so", "o", true, "");
+  const auto launch = WithAgent({Java()}, "/a b/'c\"d.so", "o", {.environment = true});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->java_tool_options, R"(-agentpath:/a" "b/"'"c'"'d.so=o)");
 }
 
 TEST_F(JavaCommandTest, AnAgentWithAnEqualsSignInItsPathIsWrongUse) {
-  EXPECT_FALSE(WithAgent({Java()}, "/a=b/lib.so", "o", false, ""));
+  EXPECT_FALSE(WithAgent({Java()}, "/a=b/lib.so", "o", {}));
+  EXPECT_FALSE(WithAgent({"/bin/sh"}, "/a b/lib.so", "o", {.hooks = true}));
+  EXPECT_FALSE(WithAgent({"/bin/sh"}, "/a:b/lib.so", "o", {.hooks = true}));
 }
 
 TEST_F(JavaCommandTest, ProgramsAreFoundByPathOrByName) {

@@ -1,5 +1,4 @@
-#ifndef JPROF_AGENT_PROFILE_DIRECTORY_H_
-#define JPROF_AGENT_PROFILE_DIRECTORY_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ namespace jprof::agent {
 Result<std::string> MakeProfileDirectory(const AgentOptions& options);
 
 }  // namespace jprof::agent
-
-#endif  // JPROF_AGENT_PROFILE_DIRECTORY_H_

@@ -1,4 +1,4 @@
-#include "jprof/agent/print_message.h"
+#include "jprof/recording/print_message.h"
 
 #include <pthread.h>
 

@@ -1,8 +1,6 @@
 // Collects the metadata of the profile (profile/meta.h).
 #pragma once
 
-#include <jvmti.h>
-
 #include <string>
 
 #include "jprof/engine/session.h"
@@ -12,13 +10,13 @@
 namespace jprof::agent {
 
 struct ProbeFacts {
-  std::string kind;      // "hotspot", "jvmti" or "none"
+  std::string kind;      // "hotspot", "jvmti", "hooks" or "none"
   std::string note;      // why a better probe is not used
   std::string build_id;  // of libjvm.so
 };
 
-// `session`: null if no calls are recorded.
-profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
+// `jvm`: empty for a program without one. `session`: null if no calls are recorded.
+profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
                          const engine::Session* session, const ProbeFacts& probe);
 
 }  // namespace jprof::agent

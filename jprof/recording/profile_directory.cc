@@ -1,4 +1,4 @@
-#include "jprof/agent/profile_directory.h"
+#include "jprof/recording/profile_directory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "jprof/agent/meta.h"
+#include "jprof/recording/meta.h"
 
 #include <sys/utsname.h>
 #include <time.h>
@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "common/procfs.h"
 #include "common/utc_text.h"
-#include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/events.h"
 
 namespace jprof::agent {
@@ -140,7 +140,7 @@ std::map<std::string, std::string> FingerprintOf(const profile::Meta& meta) {
 
 }  // namespace
 
-profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
+profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
                          const engine::Session* session, const ProbeFacts& probe) {
   char directory[4096] = {};
   if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
@@ -157,11 +157,7 @@ profile::Meta GatherMeta(jvmtiEnv* jvmti, const AgentOptions& options,
       .probe = {probe.kind, probe.note},
       .clock = session != nullptr ? ClockOf(*session) : profile::Clock{},
       .machine = ThisMachine(),
-      .jvm = {.name = SystemProperty(jvmti, "java.vm.name"),
-              .version = SystemProperty(jvmti, "java.vm.version"),
-              .vendor = SystemProperty(jvmti, "java.vm.vendor"),
-              .home = SystemProperty(jvmti, "java.home"),
-              .build_id = probe.build_id},
+      .jvm = std::move(jvm),
       .fingerprint = {},
   };
   meta.fingerprint = FingerprintOf(meta);

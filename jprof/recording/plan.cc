@@ -1,4 +1,4 @@
-#include "jprof/agent/plan.h"
+#include "jprof/recording/plan.h"
 
 #include <utility>
 

@@ -1,0 +1,40 @@
+#include "jprof/hookit/handlers.h"
+
+#include "jprof/engine/events.h"
+
+namespace jprof::hookit {
+namespace {
+
+// The stack pointer at the call of the hook is in the function's frame. The hooks that the compiler
+// calls (hooks.cc) leave to these by a jump, so that it is still the same here.
+template <class R>
+void OnEntry(void* function, void*) {
+  engine::Enter<R, engine::FunctionFrames>(
+      {.method = reinterpret_cast<uint64_t>(function) | engine::kFunctionBit,
+       .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+       .return_address = 0,
+       .continuation = 0,
+       .vm_thread = 0});
+}
+
+template <class R>
+void OnExit(void* function, void*) {
+  engine::Leave<R, engine::FunctionFrames>(
+      {.method = reinterpret_cast<uint64_t>(function) | engine::kFunctionBit,
+       .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+       .return_address = 0,
+       .continuation = 0,
+       .vm_thread = 0});
+}
+
+void Nothing(void*, void*) {}
+
+}  // namespace
+
+Handlers HandlersFor(engine::RecordingKind kind, bool train) {
+  return engine::Visit(kind, train, []<class R>() -> Handlers { return {OnEntry<R>, OnExit<R>}; });
+}
+
+Handlers InertHandlers() { return {Nothing, Nothing}; }
+
+}  // namespace jprof::hookit

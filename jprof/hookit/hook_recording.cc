@@ -1,0 +1,208 @@
+#include "jprof/hookit/hook_recording.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "jprof/hookit/function_source.h"
+#include "jprof/hookit/hooks.h"
+#include "jprof/hookit/sled_handlers.h"
+#include "jprof/hookit/sleds.h"
+#include "jprof/recording/meta.h"
+#include "jprof/recording/plan.h"
+#include "jprof/recording/print_message.h"
+#include "jprof/recording/profile_directory.h"
+#include "options/agent_options.h"
+#include "options/hook_variable.h"
+#include "profile/whole_file.h"
+
+namespace jprof::hookit {
+namespace {
+
+void StartOnce();
+void FirstEnter(void* function, void* call_site);
+void FirstLeave(void* function, void* call_site);
+constexpr Handlers kFirst = {FirstEnter, FirstLeave};
+
+enum class State { kNotStarted, kStarting, kStarted };
+
+// The hooks' only globals, beside the handlers: whatever calls a hook passes a function only.
+std::atomic<State> state = State::kNotStarted;
+// Hooks are called before this library's constructors and after its destructors: all of these are
+// constant-initialised, and objects with a destructor are never destroyed.
+constinit OwnRecording own = {};  // its session exists until the end
+pid_t owner = 0;                  // the process of `own`
+bool finished = false;
+bool records_children = false;
+bool has_sleds = false;
+// The thread that starts the recording calls hooks itself if what it uses has them.
+__thread bool starting __attribute__((tls_model("initial-exec"))) = false;
+
+FunctionSource& Functions() {
+  static auto* const functions = new FunctionSource;
+  return *functions;
+}
+
+void Use(const Handlers& handlers) {
+  __atomic_store_n(&current_handlers.leave, handlers.leave, __ATOMIC_RELEASE);
+  __atomic_store_n(&current_handlers.enter, handlers.enter, __ATOMIC_RELEASE);
+}
+
+const char* Environment(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// Error (wrong use): an option that needs a JVM.
+Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan& plan) {
+  if (plan.source != agent::Source::kProbe) return WrongUse("SCS and TPROF need a JVM");
+  if (plan.sampling) return WrongUse("SAMPLE needs a JVM");
+  if (options.detach || !options.reply.empty()) return WrongUse("DETACH and REPLY need a JVM");
+  return {};
+}
+
+Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
+  const auto text = ToJson(
+      agent::GatherMeta({}, options, own.session,
+                        {.kind = has_sleds ? "sleds" : "hooks", .note = "", .build_id = ""}));
+  return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
+}
+
+// Sets `own`. Nothing happens where the options say that this process is not recorded.
+Result<Handlers> Start() {
+  const char* typed = getenv(agent::kHookOptionsVariable);
+  if (typed == nullptr) return InertHandlers();
+  auto options = agent::ParseAgentOptions(typed, Environment("JPROFOPTS"));
+  if (!options) return std::unexpected(options.error());
+  auto plan = agent::MakePlan(*options);
+  if (!plan) return std::unexpected(plan.error());
+  if (auto good = CheckOptions(*options, *plan); !good) return std::unexpected(good.error());
+  records_children = options->children == agent::Children::kAll;
+  if (!records_children) unsetenv(agent::kHookOptionsVariable);  // programs that it starts
+  if (options->hooks == agent::Hooks::kNo) return InertHandlers();
+  const auto directory = agent::MakeProfileDirectory(*options);
+  if (!directory) return std::unexpected(directory.error());
+  if (directory->empty()) return InertHandlers();
+
+  engine::SessionOptions session = std::move(plan->session);
+  session.files.directory = *directory;
+  session.files.directory_is_made = true;
+  session.kernel_names = true;
+  auto* const begins = new engine::Session;
+  begins->SetFunctions(&Functions());
+  if (auto begun = begins->Start(std::move(session), &Functions()); !begun)
+    return std::unexpected(begun.error());
+  own = {begins, plan->kind, strdup(directory->c_str())};
+  owner = getpid();
+  finished = false;
+  if (auto written = WriteMeta(*options, *directory); !written)
+    return std::unexpected(written.error());
+  if (options->verbose) agent::PrintMessage("recording C and C++ functions into " + *directory);
+  SetSledHandlers(plan->kind, options->train);
+  return HandlersFor(plan->kind, options->train);
+}
+
+// In a child made by fork(): its recording begins at its first hook, unless an agent records this
+// process.
+void InChild() {
+  if (state != State::kStarted) return;
+  if (own.session == nullptr) return Use(InertHandlers());
+  own.session->AbandonInChild();
+  own = {};
+  ClearSledHandlers();
+  if (!records_children) return Use(InertHandlers());
+  state = State::kNotStarted;
+  Use(kFirst);
+  if (has_sleds) StartOnce();
+}
+
+void HandleForks() {
+  static const int handled = pthread_atfork(nullptr, nullptr, InChild);
+  (void)handled;
+}
+
+// Other threads wait: their events count too.
+void StartOnce() {
+  State seen = State::kNotStarted;
+  if (!state.compare_exchange_strong(seen, State::kStarting)) {
+    while (state == State::kStarting) sched_yield();
+    return;
+  }
+  starting = true;
+  auto handlers = Start();
+  if (!handlers) {
+    agent::PrintMessage(handlers.error().message +
+                        "; the program runs without its C and C++ functions being recorded");
+    handlers = InertHandlers();
+  }
+  HandleForks();
+  Use(*handlers);
+  starting = false;
+  state = State::kStarted;
+}
+
+// These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.
+void FirstEnter(void* function, void* call_site) {
+  if (starting) return;
+  StartOnce();
+  current_handlers.enter(function, call_site);
+}
+void FirstLeave(void* function, void* call_site) {
+  if (starting) return;
+  StartOnce();
+  current_handlers.leave(function, call_site);
+}
+
+}  // namespace
+
+Handlers current_handlers = kFirst;
+
+void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
+  unsetenv(agent::kHookOptionsVariable);
+  session.SetFunctions(&Functions());
+  HandleForks();
+  Use(HandlersFor(kind, train));
+  SetSledHandlers(kind, train);
+  PatchSleds();
+  state = State::kStarted;
+}
+
+const OwnRecording& Own() { return own; }
+
+void Leave() {
+  if (own.session != nullptr) return;
+  Use(InertHandlers());
+  ClearSledHandlers();
+}
+
+void Finish() {
+  if (own.session == nullptr || owner != getpid() || std::exchange(finished, true)) return;
+  own.session->Finish();
+}
+
+void ForgetFunctions() {
+  if (own.session != nullptr) own.session->ForgetMethods();
+}
+
+namespace {
+
+// Sleds call nothing before they are patched, so that their recording cannot begin with the first
+// call.
+[[gnu::constructor]] void AtLoad() {
+  if (getenv(agent::kHookOptionsVariable) == nullptr) return;
+  ClearSledHandlers();
+  has_sleds = PatchSleds() != 0;
+  if (has_sleds) StartOnce();
+}
+
+[[gnu::destructor]] void AtExit() { Finish(); }
+
+}  // namespace
+
+}  // namespace jprof::hookit

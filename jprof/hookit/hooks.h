@@ -1,0 +1,11 @@
+// The hooks that are called now. Global, because the compiler's calls have no other argument than a
+// function.
+#pragma once
+
+#include "jprof/hookit/handlers.h"
+
+namespace jprof::hookit {
+
+extern Handlers current_handlers [[gnu::visibility("hidden")]];
+
+}  // namespace jprof::hookit

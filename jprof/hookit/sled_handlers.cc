@@ -1,0 +1,72 @@
+// Compiled for general registers only (CMakeLists.txt): a sled does not save vector registers.
+#include "jprof/hookit/sled_handlers.h"
+
+#include "jprof/engine/events.h"
+
+namespace jprof::hookit {
+
+extern "C" {
+// Called by the code of the sleds, in sled_code_x86_64.S.
+SledHandler jprof_sled_enter [[gnu::visibility("hidden")]];
+SledHandler jprof_sled_leave [[gnu::visibility("hidden")]];
+uint8_t jprof_has_avx [[gnu::visibility("hidden")]] = 0;
+}
+
+namespace {
+
+engine::Event EventOf(uint64_t function, uint64_t sp) {
+  return {.method = function | engine::kFunctionBit,
+          .sp = sp,
+          .return_address = 0,
+          .continuation = 0,
+          .vm_thread = 0};
+}
+
+template <class R>
+void Enter(uint64_t function, uint64_t sp) {
+  engine::Enter<R, engine::SledFrames>(EventOf(function, sp));
+}
+template <class R>
+void Leave(uint64_t function, uint64_t sp) {
+  engine::Leave<R, engine::SledFrames>(EventOf(function, sp));
+}
+
+// Counters are read by functions that may use vector registers.
+template <class R>
+int EnterCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
+  return engine::Enter<R, engine::FunctionFrames>(EventOf(function, sp));
+}
+template <class R>
+int LeaveCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
+  return engine::Leave<R, engine::FunctionFrames>(EventOf(function, sp));
+}
+template <int (*kWay)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, int64_t)>
+void Kept(uint64_t function, uint64_t sp) {
+  jprof_with_vectors_kept(function, sp, 0, 0, 0, 0, kWay);
+}
+
+void Nothing(uint64_t, uint64_t) {}
+
+void Set(SledHandler enter, SledHandler leave) {
+#if defined(__x86_64__)
+  jprof_has_avx = __builtin_cpu_supports("avx") ? 1 : 0;
+#endif
+  __atomic_store_n(&jprof_sled_leave, leave, __ATOMIC_RELEASE);
+  __atomic_store_n(&jprof_sled_enter, enter, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void SetSledHandlers(engine::RecordingKind kind, bool train) {
+  engine::Visit(kind, train, []<class R>() {
+    if constexpr (R::kCounters == engine::kNoCounters) {
+      Set(Enter<R>, Leave<R>);
+    } else {
+      Set(Kept<EnterCounted<R>>, Kept<LeaveCounted<R>>);
+    }
+  });
+}
+
+void ClearSledHandlers() { Set(Nothing, Nothing); }
+
+}  // namespace jprof::hookit

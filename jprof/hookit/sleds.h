@@ -1,0 +1,25 @@
+// The sleds of programs compiled with clang's -fxray-instrument: places at the begin and the end of
+// each function that have no effect until they are patched. The compiler inlines and optimises as
+// without them. The program needs no XRay runtime.
+//
+// The table of sleds is in the section xray_instr_map of the program and of each library
+// (https://llvm.org/docs/XRay.html; llvm/lib/Target/X86/X86MCInstLower.cpp has the code of a sled,
+// compiler-rt/lib/xray/xray_interface_internal.h the entry).
+#pragma once
+
+#include <cstdint>
+
+namespace jprof::hookit {
+
+// Patches the sleds of all modules that are loaded and were not patched yet, and from then on those
+// of modules as they are loaded. Call before threads run code with sleds. Returns the number of functions that
+// have sleds. Where a module cannot be patched a message names it.
+uint32_t PatchSleds();
+
+// The greatest number of a function. Below the address at which linkers place programs.
+inline constexpr uint64_t kMostSleds = (4 << 20) - 1;
+
+// The address of a function by its number; 0: there is no such number.
+uint64_t SledFunction(uint64_t number);
+
+}  // namespace jprof::hookit
