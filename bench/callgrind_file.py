@@ -18,6 +18,7 @@ RECURSION = re.compile(r"'\d+$")    # callgrind names the levels of a recursion 
 class Function:
     instructions: int = 0    # self
     calls: int = 0           # of it, by others and by itself
+    outside: int = 0         # of functions of other objects that it calls, what these call included
 
 
 class Names:
@@ -68,8 +69,8 @@ def parse(lines):
     functions = collections.defaultdict(Function)
     addresses, made = collections.Counter(), collections.Counter()
     objects, names, address = Names(), Names(), Position()
-    instructions_given, called, object_name, function, callee, callee_object = (
-        False, False, "", "", "", None)
+    instructions_given, called, outside, object_name, function, callee, callee_object = (
+        False, False, False, "", "", "", None)
     columns = 1
     for line in lines:
         line = line.rstrip("\n")
@@ -90,11 +91,13 @@ def parse(lines):
             count = int(rest.split()[0])
             functions[where, callee].calls += count
             made[object_name, function, callee] += count
-            called, callee_object = True, None
+            called, outside, callee_object = True, where != object_name, None
         elif line[:1] in "+-*0123456789" and line:
             numbers = line.split()
             place = address.move(numbers[0])
             cost = int(numbers[columns]) if len(numbers) > columns else 0
+            if called and outside:
+                functions[object_name, function].outside += cost
             if not called:
                 functions[object_name, function].instructions += cost
                 if instructions_given:
