@@ -89,6 +89,7 @@ def tree(package):
             good, text = apt(words, environment, place)
             if not good:
                 reason = re.search(r"^[EW]: .*", text, re.M)
-                SKIP(f"cannot fetch the source of {package}: {reason[0] if reason else text[-200:]}")
+                SKIP(f"cannot fetch the source of {package}: "
+                     f"{reason[0] if reason else text[-200:]}")
         open(done, "w", encoding="utf-8").close()
     return next(path for path in glob.glob(os.path.join(place, "*")) if os.path.isdir(path))

@@ -4,9 +4,7 @@ import dataclasses
 import glob
 import hashlib
 import os
-import shutil
 import subprocess
-import sys
 
 import debian_source
 
@@ -217,9 +215,8 @@ def compiler_of(program, compiler):
     return compiler.replace("gcc", "g++").replace("clang", "clang++")
 
 
-def build(program, folder, compiler, flags, libraries=(), without_flags=()):
-    """Compiles the program with the flags; the driver and the sources whose names are in
-    `without_flags` without them. Returns what to run. Raises CalledProcessError."""
+def build(program, folder, compiler, flags, libraries=()):
+    """Compiles the program with the flags. Returns what to run. Raises CalledProcessError."""
     source = debian_source.tree(program.package)
     key = hashlib.sha256(repr((program, compiler, flags, libraries)).encode()).hexdigest()[:12]
     place = os.path.join(folder, f"{program.name}-{key}")
@@ -241,10 +238,11 @@ def build(program, folder, compiler, flags, libraries=(), without_flags=()):
     objects = []
     for path in files:
         objects.append(os.path.join(place, os.path.basename(path) + ".o"))
-        own = [] if os.path.basename(path) in without_flags else list(flags)
         if not os.path.exists(objects[-1]):
-            subprocess.run([tool, *common, *own, "-c", path, "-o", objects[-1]], check=True)
+            subprocess.run([tool, *common, *flags, "-c", path, "-o", objects[-1]], check=True)
     path = os.path.join(place, program.name)
-    subprocess.run([tool, *(f for f in flags if not f.startswith(("-fsanitize", "-fxray"))), *objects, "-o", path, *program.libraries, *libraries],
+    # Linked with these flags, the program would contain the compiler's own runtimes.
+    linked = [flag for flag in flags if not flag.startswith(("-fsanitize", "-fxray"))]
+    subprocess.run([tool, *linked, *objects, "-o", path, *program.libraries, *libraries],
                    check=True)
     return Built(path, [path, *(given if word == "@" else word for word in program.arguments)])

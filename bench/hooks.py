@@ -296,9 +296,8 @@ class Figure:
     high: float
 
 
-def measured(bench, program, options):
+def measured(bench, program, rows, options):
     """The figures of one program, one after the other in each round."""
-    rows = bench.rows()
     compilers = {"plain": bench.gcc, "cyg": bench.gcc, "pg": bench.gcc, "sleds": bench.clang,
                  "plain-clang": bench.clang}
     paths = {}
@@ -363,18 +362,15 @@ def main():
     result, missing = {}, []
     with measure.folder("hooks", 2, 4) as work:
         bench = Bench(options, work)
-        lttng = "lttng" in options.peers.split(",") and not bench.lttng.missing()
+        rows = bench.rows()    # before the daemon runs: it would be taken for another's
         try:
+            if any(row.name.startswith("LTTng") for row in rows):
+                bench.lttng.start()
             for kind in (Fib, Jsoncpp):
                 if kind.name not in options.programs.split(","):
                     continue
                 program = kind(work)
-                rows = bench.rows    # before the daemon runs: it would count as another's
-                found = rows()
-                bench.rows = lambda: found
-                if lttng and bench.lttng.daemon is None:
-                    bench.lttng.start()
-                figures = measured(bench, program, options)
+                figures = measured(bench, program, rows, options)
                 show(program, figures)
                 result[program.name] = [dataclasses.asdict(f) for f in figures]
                 missing += missed(program, figures)
