@@ -32,7 +32,8 @@ void TracedThread::Begin(std::optional<Frame> frame) {
   if (context_.options.engine == Engine::kBlock && !cache_) {
     const TranslatorOptions options = {.records = context_.options.records || context_.limit != 0,
                                        .not_taken = context_.options.not_taken,
-                                       .thread_counter = context_.thread_counter};
+                                       .thread_counter = context_.thread_counter,
+                                       .quiet = context_.quiet};
     cache_ = std::make_unique<CodeCache>(context_.tracee, tid_, options);
     if (auto mapped = cache_->Map(registers_.pc()); !mapped) {
       context_.notes.push_back(fmt::format("thread {} is traced instruction by instruction: {}",

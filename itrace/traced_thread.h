@@ -25,6 +25,7 @@ struct TraceContext {
   TracerOptions options;  // its engine is not kAuto
   TraceEvents& events;
   std::optional<int32_t> thread_counter = {};
+  CodeSpan quiet = {};  // code that is not counted there
   std::vector<uint64_t> end_places = {};
   uint64_t limit = 0;  // instructions of a thread; 0: none
   std::vector<std::string> notes = {};
@@ -111,7 +112,7 @@ class TracedThread {
   void Drain();
   void AddPartial(const CodePoint& point);
   void CountOne();
-  void AddToThreadCounter(uint64_t instructions);
+  void AddToThreadCounter(uint64_t instructions, uint64_t address);
   void Record(profile::BranchKind kind, uint64_t from, uint64_t to, uint64_t time = 0);
 
   void HideMask();

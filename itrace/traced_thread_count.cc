@@ -77,18 +77,18 @@ void TracedThread::AddPartial(const CodePoint& point) {
   }
   if (point.state == CodePoint::State::kInRepeat)
     pending_repeats_ += data.repeat_before - registers_.repeat();
-  AddToThreadCounter(point.uncounted);
+  AddToThreadCounter(point.uncounted, point.original);
 }
 
 void TracedThread::CountOne() {
   ++pending_;
   if (UsesCache() && context_.limit == 0) ++totals_.stepped;
-  AddToThreadCounter(1);
+  AddToThreadCounter(1, registers_.pc());
 }
 
-void TracedThread::AddToThreadCounter(uint64_t instructions) {
+void TracedThread::AddToThreadCounter(uint64_t instructions, uint64_t address) {
 #if defined(__x86_64__)
-  if (!context_.thread_counter || instructions == 0) return;
+  if (!context_.thread_counter || instructions == 0 || context_.quiet.Contains(address)) return;
   const uint64_t place =
       registers_.raw.fs_base + static_cast<uint64_t>(int64_t{*context_.thread_counter});
   uint64_t value = 0;
@@ -97,7 +97,7 @@ void TracedThread::AddToThreadCounter(uint64_t instructions) {
   value += instructions;
   context_.tracee.Write(place, bytes);
 #else
-  (void)instructions;
+  (void)instructions, (void)address;
 #endif
 }
 

@@ -215,6 +215,7 @@ void Tracer::BeginThread(pid_t tid, Known& known, std::optional<Frame> frame) {
       if (offset && *offset == static_cast<int32_t>(*offset))
         context_.thread_counter = static_cast<int32_t>(*offset);
     }
+    if (find_quiet_code) context_.quiet = find_quiet_code();
     if (range_.seconds > 0) end_ns_ = Now() + static_cast<uint64_t>(range_.seconds * 1e9);
   }
   began_ = true;

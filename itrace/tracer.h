@@ -56,6 +56,8 @@ class Tracer {
   // Where in the process a counter of each thread's instructions is kept (docs/ITRACE.md): its
   // offset from the thread pointer. Called when a trace begins.
   std::function<std::optional<int64_t>()> find_thread_counter = {};
+  // Code whose instructions are not added to that counter: what reads it. Called then, too.
+  std::function<CodeSpan()> find_quiet_code = {};
 
   const std::vector<ThreadTotals>& totals() const { return totals_; }
   uint64_t calls() const { return calls_; }

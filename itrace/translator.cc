@@ -51,6 +51,7 @@ class Translating {
   Translating(const Source& source, const TranslatorOptions& options, uint64_t at, uint32_t data,
               uint32_t first_exit)
       : source_(source), options_(options), asm_(at, data), at_(at) {
+    if (options.quiet.Contains(source.start)) options_.thread_counter.reset();
     result_.start = source.start;
     result_.at = at;
     result_.first_exit = first_exit;
@@ -398,7 +399,7 @@ class Translating {
   }
 
   const Source& source_;
-  const TranslatorOptions& options_;
+  TranslatorOptions options_;
   X86Assembler asm_;
   const uint64_t at_;
   uint64_t end_ = 0;

@@ -18,10 +18,17 @@
 
 namespace jprof::itrace {
 
+struct CodeSpan {
+  uint64_t begin = 0, end = 0;
+
+  bool Contains(uint64_t address) const { return address - begin < end - begin; }
+};
+
 struct TranslatorOptions {
   bool records = true;                    // else only counts
   bool not_taken = false;                 // also branches that are not taken
   std::optional<int32_t> thread_counter;  // offset from fs:0 of a counter in the process
+  CodeSpan quiet;                         // code that is not counted there
   uint32_t most_instructions = 64;
   uint32_t most_bytes = 512, most_checked_bytes = 96;
 };

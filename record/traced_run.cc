@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -40,6 +41,24 @@ class Symbols {
       if (known->second) found.push_back(mapping.start + *known->second);
     }
     return found;
+  }
+
+  // The module that exports the symbol; empty: none does.
+  itrace::CodeSpan ModuleWith(const std::string& name) {
+    itrace::CodeSpan span;
+    const auto found = Find(name);
+    const auto maps = procfs::ReadMaps(pid_);
+    if (found.empty() || !maps) return span;
+    const auto holds = std::ranges::find_if(*maps, [&](const procfs::Mapping& mapping) {
+      return found.front() >= mapping.start && found.front() < mapping.end;
+    });
+    if (holds == maps->end()) return span;
+    span = {~uint64_t{0}, 0};
+    for (const procfs::Mapping& mapping : *maps) {
+      if (mapping.path != holds->path) continue;
+      span = {std::min(span.begin, mapping.start), std::max(span.end, mapping.end)};
+    }
+    return span;
   }
 
   std::optional<int64_t> Read(const std::string& name) {
@@ -97,6 +116,8 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
     }
     return offset;
   };
+  // The agent's own code: what remains of a hook is a constant number of instructions.
+  (*tracer)->find_quiet_code = [&] { return symbols.ModuleWith("jprof_instructions_begin"); };
   if (auto released = program->Release(); !released) return std::unexpected(released.error());
   if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
   std::optional<Outcome> outcome;

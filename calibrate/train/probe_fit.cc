@@ -70,6 +70,9 @@ char Upper(char letter) {
   return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
 }
 
+// The work of an empty function of C: its return. That of an empty Java method is not known.
+double WorkOfEmpty(char type) { return type == 'F' ? 1 : 0; }
+
 // The least interval from a method's entry to its own exit.
 double LeastInside(char type, const std::map<Key, double>& minima, double otherwise) {
   for (const auto& [key, least] : minima) {
@@ -77,6 +80,16 @@ double LeastInside(char type, const std::map<Key, double>& minima, double otherw
     if (inside && Upper(key.running) == type) otherwise = std::min(otherwise, least);
   }
   return otherwise;
+}
+
+// What the least interval from an entry to its own exit leaves for the inner parts (enter_out +
+// exit_in): all of it but the function's own work if that is known, else at most all of it.
+double InnerParts(char type, const std::map<Key, double>& minima, double otherwise) {
+  const double work = WorkOfEmpty(type);
+  constexpr double kNone = 1e300;
+  const double least = LeastInside(type, minima, kNone);
+  if (work > 0 && least < kNone) return least - work;
+  return std::min(otherwise, least);
 }
 
 // The four parts of `sum`. The halves cannot be measured separately.
@@ -113,7 +126,7 @@ ProbeFit FitProbes(const std::vector<ProbeEquation>& equations,
   ProbeFit fit;
   for (size_t t = 0; t < types.size(); ++t) {
     const double* of = &values[t * kUnknowns];
-    fit.probes[types[t]] = Split(of[0], LeastInside(types[t], minima, of[0] / 2), of[1], of[2]);
+    fit.probes[types[t]] = Split(of[0], InnerParts(types[t], minima, of[0] / 2), of[1], of[2]);
   }
   double squares = 0;
   for (const ProbeEquation& equation : equations) {

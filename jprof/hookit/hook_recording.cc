@@ -183,7 +183,8 @@ const OwnRecording& Own() { return own; }
 
 void AwaitTracer() {
   jprof_thread_instructions_offset = ptm::ThreadInstructionsOffset();
-  if (!ptm::BeginTracing("jprof_instructions_begin", jprof_instructions_begin, ptm::thread_instructions))
+  if (!ptm::BeginTracing("jprof_instructions_begin", jprof_instructions_begin,
+                         ptm::thread_instructions))
     agent::PrintMessage("the program is not being traced: instructions are not counted");
 }
 

@@ -74,8 +74,8 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
       {"", "calibration table is damaged"},
       {"[1,2]", "calibration table is damaged"},
       {good.substr(0, good.size() / 2), "calibration table is damaged"},
-      {Replaced(good, "\"version\": 3", "\"version\": 9"), "version 9, this jprof reads 2 to 3"},
-      {Replaced(good, "\"version\": 3", "\"version\": 1"), "version 1, this jprof reads 2 to 3"},
+      {Replaced(good, "\"version\": 4", "\"version\": 9"), "version 9, this jprof reads 2 to 4"},
+      {Replaced(good, "\"version\": 4", "\"version\": 1"), "version 1, this jprof reads 2 to 4"},
       {Replaced(good, "\"version\"", "\"ersion\""), "'version' not found"},
       {Replaced(good, "\"spread\"", "\"spred\""), "'spread' not found"},
       {Replaced(good, "En-J-En-N", "En-J-En-8"), "\"En-J-En-8\" is no transition"},
@@ -91,10 +91,10 @@ TEST(Table, BadJsonNamesWhatIsWrong) {
 
 // Version 2 did not know the ends of what a probe can cost.
 TEST(Table, AnOlderTableIsRead) {
-  std::string text = Replaced(ToJson(SampleTable()), "\"version\": 3", "\"version\": 2");
-  for (const char* name : {"\"less\"", "\"more\""}) {
+  std::string text = Replaced(ToJson(SampleTable()), "\"version\": 4", "\"version\": 2");
+  for (const std::string_view name : {"\"less\"", "\"more\"", "\"instructions\""}) {
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name))
-      text.replace(at, 6, "\"x\"");
+      text.replace(at, name.size(), "\"x\"");
   }
   const auto table = FromJson(text);
   ASSERT_TRUE(table) << table.error().message;
@@ -102,6 +102,7 @@ TEST(Table, AnOlderTableIsRead) {
   for (const auto& [key, value] : table->metrics[0].keys) {
     EXPECT_EQ(value.less, 0);
     EXPECT_EQ(value.more, 0);
+    EXPECT_EQ(value.instructions, 0);
   }
   EXPECT_EQ(FromJson(ToJson(*table))->version, 2);
 }
@@ -111,6 +112,27 @@ TEST(Table, TheEndsAreAnIntervalOf95Percent) {
   EXPECT_NEAR(ends.Systematic(), 1, 1e-6);
   const Overhead all = {.repeat = 3, .context = 4, .less = 0, .more = 12 * 1.959964};
   EXPECT_NEAR(all.Systematic(), 13, 1e-5);
+}
+
+// A transition takes at least the time of its instructions.
+TEST(Table, InstructionsBoundTheTimeOfATransition) {
+  const Key first = *ParseKey("En-J-En-N"), second = *ParseKey("Ex-J-Ex-J"),
+            third = *ParseKey("En-I-Ex-I");
+  Metric counted = {.name = "instructions", .unit = "instructions"};
+  counted.keys[first] = {.truth = 24};
+  counted.keys[second] = {.truth = -3};
+  Metric time = {.name = "time", .unit = "ns"};
+  time.keys[first] = {.observed = 30, .truth = 1, .overhead = 29};
+  time.keys[second] = {.observed = 20, .truth = -0.5, .overhead = 20.5};
+  time.keys[third] = {.observed = 10, .truth = -4, .overhead = 14};
+  EXPECT_EQ(AddInstructions(counted, time), 2);
+  EXPECT_EQ(time.keys[first].instructions, 24);
+  EXPECT_EQ(time.keys[first].truth, 24 / kMostInstructionsPerTick);
+  EXPECT_EQ(time.keys[first].overhead, 30 - 24 / kMostInstructionsPerTick);
+  EXPECT_EQ(time.keys[second].instructions, 0);
+  EXPECT_EQ(time.keys[second].truth, 0);
+  EXPECT_EQ(time.keys[second].overhead, 20);
+  EXPECT_EQ(time.keys[third].overhead, 14) << "not traced: as trained";
 }
 
 TEST(Table, FindsAMetricByName) {
