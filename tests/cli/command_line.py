@@ -531,7 +531,7 @@ class CommandLine(unittest.TestCase):
         )
         result = self.record("callflow", "--children", "--", "true")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("did not start a JVM", result.stderr)
+        self.assertIn("the command started neither a JVM", result.stderr)
 
     def test_death_by_signal(self):
         result = self.record("callflow", "--children", "--", "sh", "-c", "kill -9 $$")
