@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "common/monotonic.h"
 #include "itrace/engine_check.h"
@@ -231,15 +232,21 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   }
   (*tracer)->find_thread_counter = [pid] { return ThreadCounter(pid); };
   if (!program) writer.WriteMaps();
-  if (program) {
-    if (auto released = program->Release(); !released) {
-      std::error_code failed;
-      if (!plan.out.empty()) fs::remove_all(plan.out, failed);
-      return std::unexpected(released.error());
-    }
-  }
+  // Beside the trace: the program may be stopped before it executes, and only the tracer lets it go
+  // on.
+  Result<void> released;
+  std::thread release([&] {
+    if (program) released = program->ReleaseTraced();
+  });
   const uint64_t start = ItraceNow();
-  if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
+  const auto run = (*tracer)->Run();
+  release.join();
+  if (!run) return std::unexpected(run.error());
+  if (!released) {
+    std::error_code failed;
+    if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+    return std::unexpected(released.error());
+  }
   summary.seconds = static_cast<double>(ItraceNow() - start) / 1e9;
   writer.WriteMaps();
   jvms.Detach(summary.notes);

@@ -218,14 +218,20 @@ Result<HeldProgram> HeldProgram::Start(const Launch& launch) {
 
 // Succeeds if a signal has already ended the program: Ended() has its outcome.
 Result<void> HeldProgram::Release() {
+  auto released = ReleaseTraced();
+  if (released) return released;
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return released;
+}
+
+Result<void> HeldProgram::ReleaseTraced() {
   const char byte = 1;
   (void)!send(go_.get(), &byte, 1, MSG_NOSIGNAL);
   go_.Reset();
   const int reason = StartFailure(report_);
   report_.Reset();
   if (reason == 0) return {};
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
   reaped_ = true;
   return CannotStart(name_, reason);
 }

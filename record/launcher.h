@@ -55,7 +55,9 @@ class HeldProgram {
   ~HeldProgram();
 
   int pid() const { return pid_; }
-  Result<void> Release();                 // wrong use: it could not be executed
+  Result<void> Release();  // wrong use: it could not be executed
+  // The same for a program that this process traces: leaves it to the tracer to wait for its end.
+  Result<void> ReleaseTraced();
   std::optional<Outcome> Ended();         // does not wait
   void AwaitEnd(int milliseconds) const;  // returns early for a signal to this process
   void Signal(int number) const;

@@ -132,7 +132,7 @@ __attribute__((noinline, noclone)) int64_t measured(long n) {
 }
 __attribute__((noinline)) void work(void) {
   int64_t a = measured(1000), b = measured(2000), c = measured(3000);
-  printf("%ld %ld\\n", (long)(b - a), (long)(c - b));
+  printf("%ld %ld\n", (long)(b - a), (long)(c - b));
 }
 int main(void) {
   char* pointer;
