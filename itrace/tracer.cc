@@ -112,7 +112,7 @@ void Tracer::Tick() {
   for (const ThreadTotals& totals : totals_) instructions += totals.instructions;
   for (const auto& [tid, known] : threads_) instructions += known.traced->totals().instructions;
   if (context_.events.OnTick(instructions, began_) || Now() >= end_ns_) EndAll();
-  if (waiting() && breakpoints_.any() == false) SetBreakpoints();
+  if (waiting() && (!breakpoints_.any() || entry_ != 0)) SetBreakpoints();
 }
 
 // Between two calls, and again and again until there is code to wait for.

@@ -118,7 +118,7 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
   };
   // The agent's own code: what remains of a hook is a constant number of instructions.
   (*tracer)->find_quiet_code = [&] { return symbols.ModuleWith("jprof_instructions_begin"); };
-  if (auto released = program->Release(); !released) return std::unexpected(released.error());
+  if (auto released = program->ReleaseTraced(); !released) return std::unexpected(released.error());
   if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
   std::optional<Outcome> outcome;
   if (const auto status = (*tracer)->process_status()) outcome = OutcomeOf(*status);
