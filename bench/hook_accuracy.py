@@ -4,6 +4,8 @@
   code          how far each way of instrumenting changes the code: instructions of each function
                 under callgrind, without those that belong to the instrumentation, against the
                 uninstrumented build of the same compiler. Needs no jprof.
+  itrace        `jprof itrace` and `jprof report arc` of the uninstrumented program against callgrind's
+                self cost of it. Goal: as for instructions.
   instructions  jprof's calibrated instructions of each function (callflow --metrics instructions)
                 against callgrind's of the uninstrumented build. A function's are its own and
                 those of the C and C++ libraries that it calls: libraries have no hooks. Both use
@@ -17,7 +19,7 @@
 
 The programs: lua, cmark (C) and jsoncpp (C++), from source packages of Debian.
 
-Usage: hook_accuracy.py [--build DIR] [--only code,instructions,time] [--programs lua,...]
+Usage: hook_accuracy.py [--build DIR] [--only code,itrace,instructions,time] [--programs lua,...]
                         [--compilers gcc,clang-14,clang-19] [--rounds N] [--json FILE]
 Requires valgrind for code and instructions, and `jprof calibrate --hooks` for the others. Exit
 status: 0; 1 if jprof misses a goal.
@@ -302,6 +304,17 @@ class Jprof:
         return json.loads(text), done.stdout
 
 
+    def traced_functions(self, command):
+        """The functions of `jprof report arc`."""
+        out = os.path.join(os.path.dirname(self.out), "r.itrace")
+        shutil.rmtree(out, ignore_errors=True)
+        subprocess.run([self.tool, "itrace", "-o", out, "--", *command], capture_output=True,
+                       check=True, env=OLD_PROCESSOR)
+        text = subprocess.run([self.tool, "report", "arc", out, "--format", "json"],
+                              capture_output=True, text=True, check=True).stdout
+        return json.loads(text)["functions"]
+
+
 def plain_name(name, program):
     """jprof's name of a function as callgrind writes it."""
     name = name.removeprefix(program + ".")
@@ -337,6 +350,32 @@ def instructions(programs, jprof, compilers, counters):
                   f", {result.same} of {LARGEST} places the same: {'ok' if good else 'MISSED'}")
             if not good:
                 missed.append(f"instructions of {program.name}, {compiler}")
+    return missed
+
+
+def traced(programs, jprof, compilers):
+    """Prints what `jprof itrace` counts of the unchanged programs. Returns the goals missed."""
+    missed = []
+    for program in programs.all:
+        for compiler in compilers:
+            plain = programs.build(program, compiler, [])
+            truth = own(programs.callgrind.costs(plain), program.name)
+            functions = jprof.traced_functions(plain.command)
+            found = collections.Counter()
+            for function in functions:
+                name = plain_name(function["function"], program.name)
+                # callgrind counts each repetition of an instruction with a rep prefix
+                found[name] += function["self"] + function["repeats"]
+            truth = {plain_name(name, ""): count for name, count in truth.items()}
+            found = {name: found[name] for name in truth}
+            result = compare(truth, found)
+            good = result.within == result.judged and result.same_ranking
+            print(f"itrace: {program.name:9}{compiler:10}{result.within} of {result.judged} within "
+                  f"{GOAL:.0f} %, median {result.median:.3f} %, worst {result.worst:+.3f} % "
+                  f"({result.worst_name}), ranking {'same' if result.same_ranking else 'DIFFERENT'}"
+                  f", {result.same} of {LARGEST} places the same: {'ok' if good else 'MISSED'}")
+            if not good:
+                missed.append(f"itrace of {program.name}, {compiler}")
     return missed
 
 
@@ -416,7 +455,7 @@ def time_split(jprof, work, compilers, rounds):
 
 def main():
     parser = measure.build_arguments(__doc__)
-    parser.add_argument("--only", default="code,instructions,time")
+    parser.add_argument("--only", default="code,itrace,instructions,time")
     parser.add_argument("--programs", default="lua,cmark,jsoncpp")
     parser.add_argument("--compilers", default="gcc,clang-14,clang-19")
     parser.add_argument("--scale", type=float, default=0.3, help="the work of the programs")
@@ -433,13 +472,15 @@ def main():
     print("load average", *os.getloadavg())
     with measure.folder("hook-accuracy", 2, 4) as work:
         programs = Programs(work, options.programs.split(","), options.scale) if set(parts) & {
-            "code", "instructions"} else None
+            "code", "itrace", "instructions"} else None
         if "code" in parts:
             figures = code(programs, compilers)
             if options.json:
                 hook_programs.write(options.json, json.dumps(figures, indent=1) + "\n")
         if "time" in parts:
             missed += time_split(Jprof(options.build, work), work, compilers, options.rounds)
+        if "itrace" in parts:
+            missed += traced(programs, Jprof(options.build, work), compilers)
         if "instructions" in parts:
             missed += instructions(programs, Jprof(options.build, work), compilers,
                                    options.metric)
