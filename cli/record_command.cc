@@ -49,7 +49,10 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
   const auto plan = PlanRecording(typed, command);
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
-  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
+  // For C and C++ functions the summary at the end names the command that calibrates.
+  const bool hooks = !plan->launch.environment.empty();
+  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !hooks)
+    PrintError(note);
   UnprofiledJvms others(*plan);
   const auto outcome =
       plan->traced

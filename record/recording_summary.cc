@@ -111,7 +111,9 @@ std::string Next(const profile::Reader& reader, const agent::AgentOptions& optio
   if (options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kScs) return report;
   const std::string uncalibrated = CopyTable(reader, profile);
   return uncalibrated.empty() ? report
-                              : fmt::format("jprof calibrate, then {} ({})", report, uncalibrated);
+                              : fmt::format("{}, then {} ({})",
+                                            calibrate::TrainingCommand(reader.meta().fingerprint),
+                                            report, uncalibrated);
 }
 
 }  // namespace

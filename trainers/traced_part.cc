@@ -13,8 +13,8 @@
 // As in the agent (jprof/hookit/hooks.cc), for a trainer that runs without it.
 JPROF_EXPORTED int64_t jprof_trainer_instructions_offset;
 int64_t jprof_trainer_instructions_offset = jprof::ptm::ThreadInstructionsOffset();
-JPROF_EXPORTED [[gnu::noipa]] void jprof_trainer_begin() {}
-JPROF_EXPORTED [[gnu::noipa]] void jprof_trainer_end() {}
+JPROF_EXPORTED [[gnu::noinline, gnu::used]] void jprof_trainer_begin() {}
+JPROF_EXPORTED [[gnu::noinline, gnu::used]] void jprof_trainer_end() {}
 
 namespace jprof::trainers {
 namespace {

@@ -177,6 +177,18 @@ std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint
   return differences;
 }
 
+std::string TrainingCommand(const Fingerprint& fingerprint) {
+  const auto probe = fingerprint.find("probe");
+  const bool hooks =
+      probe != fingerprint.end() && (probe->second == "hooks" || probe->second == "sleds");
+  const auto metrics = fingerprint.find("metrics");
+  std::string command = hooks ? "jprof calibrate --hooks" : "jprof calibrate";
+  constexpr std::string_view kTraced = " traced";
+  if (metrics != fingerprint.end() && metrics->second.ends_with(kTraced))
+    command += " --metrics " + metrics->second.substr(0, metrics->second.size() - kTraced.size());
+  return command;
+}
+
 const Metric* Table::Find(std::string_view metric_name) const {
   const auto found = std::ranges::find(metrics, metric_name, &Metric::name);
   return found == metrics.end() ? nullptr : &*found;

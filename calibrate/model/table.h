@@ -85,6 +85,9 @@ int AddInstructions(const Metric& counted, Metric& time);
 // The names of the parts that differ, each as "part: table has A, profile has B"; empty if none.
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile);
 
+// The command that trains a table for such a recording.
+std::string TrainingCommand(const Fingerprint& fingerprint);
+
 struct Table {
   Fingerprint fingerprint;
   std::string made_at;          // ISO 8601

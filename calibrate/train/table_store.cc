@@ -107,13 +107,14 @@ Result<StoredTable> FindTable(const Fingerprint& fingerprint) {
     if (!stored || Differences(stored->table.fingerprint, fingerprint).empty()) return stored;
   }
   const auto nearest = Nearest(fingerprint);
-  if (!nearest) return Fail("there is no calibration table yet: run jprof calibrate");
+  if (!nearest)
+    return Fail("there is no calibration table yet: run {}", TrainingCommand(fingerprint));
   std::string differences;
   for (const std::string& difference : nearest->second) {
     differences += (differences.empty() ? "" : "; ") + difference;
   }
-  return Fail("no calibration table fits: run jprof calibrate (the nearest, {}, differs in {})",
-              nearest->first.filename().string(), differences);
+  return Fail("no calibration table fits: run {} (the nearest, {}, differs in {})",
+              TrainingCommand(fingerprint), nearest->first.filename().string(), differences);
 }
 
 Result<fs::path> WriteWhole(const fs::path& path, const std::string& text) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 #include <mutex>
+#include <new>
 
 #include "common/spin_lock.h"
 #include "jprof/engine/events.h"
@@ -58,6 +59,8 @@ Module ModuleOf(uint64_t address) {
 // Paths that the dynamic linker does not have in full: the program's, and relative ones. A few.
 class KnownPaths {
  public:
+  void Unlock() { new (&lock_) SpinLock; }
+
   // The full path; empty: there is no space left.
   std::string_view Of(const char* path) {
     const std::string_view text = path;
@@ -108,6 +111,8 @@ class KnownPaths {
 KnownPaths known_paths;
 
 }  // namespace
+
+void ResetPathsInChild() { known_paths.Unlock(); }
 
 bool FunctionSource::Describe(uint64_t method, engine::MethodText* text) {
   uint64_t address = method & ~engine::kFunctionBit;

@@ -13,4 +13,7 @@ class FunctionSource : public engine::MethodSource {
   MethodType Classify(uint64_t) override { return MethodType::kFunction; }
 };
 
+// In a child made by fork(): no thread that the fork left behind holds a lock.
+void ResetPathsInChild();
+
 }  // namespace jprof::hookit

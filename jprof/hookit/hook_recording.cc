@@ -116,6 +116,7 @@ void InChild() {
     own = {};
     state = State::kNotStarted;
   }
+  ResetPathsInChild();
   if (state != State::kStarted) return;
   if (own.session == nullptr) return Use(InertHandlers());
   own.session->AbandonInChild();

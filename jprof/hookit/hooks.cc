@@ -21,11 +21,33 @@ using namespace jprof;
 
 namespace {
 
-// The next definition of a function that this library replaces.
-template <class Function>
-Function* Next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+// The next definition of a function that this library replaces; if this library is loaded as an
+// agent only, the program's.
+void* Find(const char* name) {
+  void* const next = dlsym(RTLD_NEXT, name);
+  return next != nullptr ? next : dlsym(RTLD_DEFAULT, name);
 }
+
+// Found when the library is loaded, as dlsym must not be called in a signal handler, or by a call
+// that comes before that.
+template <class Function>
+class NextFunction {
+ public:
+  explicit constexpr NextFunction(const char* name) : name_(name) {}
+  Function* Get() {
+    void* const known = __atomic_load_n(&found_, __ATOMIC_RELAXED);
+    return reinterpret_cast<Function*>(known != nullptr ? known : Look());
+  }
+  void* Look() {
+    void* const found = Find(name_);
+    __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
+    return found;
+  }
+
+ private:
+  const char* name_;
+  void* found_ = nullptr;
+};
 
 using Jump = void(__jmp_buf_tag*, int);
 
@@ -36,13 +58,30 @@ using Jump = void(__jmp_buf_tag*, int);
   __builtin_unreachable();
 }
 
+using Personality = _Unwind_Reason_Code(int, _Unwind_Action, _Unwind_Exception_Class,
+                                        _Unwind_Exception*, _Unwind_Context*);
+constinit NextFunction<Jump> next_longjmp("longjmp"), next_underscore_longjmp("_longjmp"),
+    next_siglongjmp("siglongjmp"), next_longjmp_chk("__longjmp_chk");
+constinit NextFunction<int(void*)> next_dlclose("dlclose");
+constinit NextFunction<Personality> next_personality("__gxx_personality_v0");
+constinit NextFunction<_Unwind_Word(_Unwind_Context*)> unwind_stack_pointer("_Unwind_GetCFA");
+
+[[gnu::constructor]] void FindAll() {
+  for (NextFunction<Jump>* jump :
+       {&next_longjmp, &next_underscore_longjmp, &next_siglongjmp, &next_longjmp_chk})
+    jump->Look();
+  next_dlclose.Look();
+  next_personality.Look();
+  unwind_stack_pointer.Look();
+}
+
 }  // namespace
 
 // A tracer that counts the instructions of threads begins when the second is called, and writes its
 // counts where the first tells.
 JPROF_EXPORTED int64_t jprof_thread_instructions_offset;
 int64_t jprof_thread_instructions_offset = 0;
-JPROF_EXPORTED [[gnu::noipa]] void jprof_instructions_begin() {}
+JPROF_EXPORTED [[gnu::noinline, gnu::used]] void jprof_instructions_begin() {}
 
 JPROF_EXPORTED void __cyg_profile_func_enter(void* function, void* call_site) {
   hookit::current_handlers.enter(function, call_site);
@@ -52,22 +91,19 @@ JPROF_EXPORTED void __cyg_profile_func_exit(void* function, void* call_site) {
 }
 
 JPROF_EXPORTED void longjmp(__jmp_buf_tag* target, int value) noexcept {
-  static Jump* const next = Next<Jump>("longjmp");
-  JumpBy(next, target, value);
+  JumpBy(next_longjmp.Get(), target, value);
 }
 JPROF_EXPORTED void _longjmp(__jmp_buf_tag* target, int value) noexcept {
-  static Jump* const next = Next<Jump>("_longjmp");
-  JumpBy(next, target, value);
+  JumpBy(next_underscore_longjmp.Get(), target, value);
 }
 JPROF_EXPORTED void siglongjmp(__jmp_buf_tag* target, int value) noexcept {
-  static Jump* const next = Next<Jump>("siglongjmp");
-  JumpBy(next, target, value);
+  JumpBy(next_siglongjmp.Get(), target, value);
 }
 JPROF_EXPORTED void __longjmp_chk(__jmp_buf_tag* target, int value) noexcept {
-  static Jump* const next = Next<Jump>("__longjmp_chk");
-  JumpBy(next, target, value);
+  JumpBy(next_longjmp_chk.Get(), target, value);
 }
 
+#if !defined(__clang__)  // which has no such attribute
 // An exception of C++ continues in a function, in a handler or in destructors: the frames below it
 // are gone. The symbol has the version that programs ask for, because without one it would also
 // replace the function in this library's own copy of the C++ runtime. The context is of the
@@ -76,25 +112,22 @@ extern "C" [[gnu::visibility("default")]] __attribute__((symver("__gxx_personali
 _Unwind_Reason_Code
 jprof_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
                   _Unwind_Exception* exception, _Unwind_Context* context) {
-  static auto* const next =
-      Next<_Unwind_Reason_Code(int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception*,
-                               _Unwind_Context*)>("__gxx_personality_v0");
-  static auto* const stack_pointer = Next<_Unwind_Word(_Unwind_Context*)>("_Unwind_GetCFA");
-  const auto result = next(version, actions, exception_class, exception, context);
+  auto* const stack_pointer = unwind_stack_pointer.Get();
+  const auto result = next_personality.Get()(version, actions, exception_class, exception, context);
   if (result == _URC_INSTALL_CONTEXT && stack_pointer != nullptr)
     engine::HealFunctions(stack_pointer(context));
   return result;
 }
+#endif
 
 JPROF_EXPORTED int dlclose(void* library) noexcept {
-  static auto* const next = Next<int(void*)>("dlclose");
-  const int result = next(library);
+  const int result = next_dlclose.Get()(library);
   hookit::ForgetFunctions();
   return result;
 }
 
-JPROF_EXPORTED [[noreturn]] void _exit(int status) {
+JPROF_EXPORTED void _exit(int status) {
   hookit::Finish();
   for (;;) syscall(SYS_exit_group, status);
 }
-JPROF_EXPORTED [[noreturn]] void _Exit(int status) noexcept { _exit(status); }
+JPROF_EXPORTED void _Exit(int status) noexcept { _exit(status); }

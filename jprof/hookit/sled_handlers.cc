@@ -14,6 +14,12 @@ uint8_t jprof_has_avx [[gnu::visibility("hidden")]] = 0;
 
 namespace {
 
+#if defined(__clang__)
+constexpr bool kGeneralRegistersOnly = false;
+#else
+constexpr bool kGeneralRegistersOnly = true;
+#endif
+
 engine::Event EventOf(uint64_t function, uint64_t sp) {
   return {.method = function | engine::kFunctionBit,
           .sp = sp,
@@ -59,7 +65,7 @@ void Set(SledHandler enter, SledHandler leave) {
 
 void SetSledHandlers(engine::RecordingKind kind, bool train) {
   engine::Visit(kind, train, []<class R>() {
-    if constexpr (R::kCounters == engine::kNoCounters) {
+    if constexpr (R::kCounters == engine::kNoCounters && kGeneralRegistersOnly) {
       Set(Enter<R>, Leave<R>);
     } else {
       Set(Kept<EnterCounted<R>>, Kept<LeaveCounted<R>>);
