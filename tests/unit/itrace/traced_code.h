@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "itrace/tracer.h"
@@ -33,6 +34,17 @@ struct HowToTrace {
   std::optional<int64_t> thread_counter = {};
 };
 
+// malloc's per-thread cache depends on what the test freed before the fork. Afterwards it is full, so
+// small allocations execute the same instructions in each child.
+inline void FillMallocCache() {
+  constexpr int kPerSize = 7;  // glibc keeps so many of each size
+  for (size_t size = 24; size <= 1032; size += 16) {
+    void* blocks[kPerSize];
+    for (void*& block : blocks) block = malloc(size);
+    for (void* block : blocks) free(block);
+  }
+}
+
 // Runs `code` in a child, traced between calls of the two functions above: the code calls them.
 inline Traced Trace(const HowToTrace& how, int (*code)()) {
   Traced traced;
@@ -41,6 +53,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);  // no test hangs
+    FillMallocCache();
     char byte;
     if (read(go[0], &byte, 1) != 1) _exit(99);
     _exit(code());
