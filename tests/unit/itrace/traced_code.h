@@ -34,7 +34,7 @@ struct HowToTrace {
   std::optional<int64_t> thread_counter = {};
 };
 
-// malloc's per-thread cache depends on what the test freed before the fork. Afterwards it is full, so
+// malloc's per-thread cache depends on what the test freed before the fork. Here it is filled, so
 // small allocations execute the same instructions in each child.
 inline void FillMallocCache() {
   constexpr int kPerSize = 7;  // glibc keeps so many of each size
