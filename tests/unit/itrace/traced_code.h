@@ -52,7 +52,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
   if (pipe2(go, O_CLOEXEC) != 0) return traced;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // no test hangs
+    alarm(240);  // no test hangs
     FillMallocCache();
     char byte;
     if (read(go[0], &byte, 1) != 1) _exit(99);
@@ -66,7 +66,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
     return std::vector<uint64_t>{reinterpret_cast<uint64_t>(&itrace_test_end)};
   };
   range.instructions = how.instructions;
-  range.seconds = 50;
+  range.seconds = 200;  // steps are slow beside other work
   if (how.instructions != 0) range.end = TraceRange::End::kNever;
   const TracerOptions options = {.engine = how.engine,
                                  .records = how.records,
