@@ -68,7 +68,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
                stepped - calls);
   }
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
-  if (plan.out.empty()) return;
+  if (!plan.options.records) return;
   fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
              plan.out.filename().string(), fs::proximate(plan.out).string());
 }

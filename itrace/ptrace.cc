@@ -29,7 +29,7 @@ constexpr uint64_t kFollow = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O
 
 std::string WhyNot(int error) {
   if (error != EPERM) return ErrnoText(error);
-  std::string text = ErrnoText(error) + "; it belongs to another user, another program traces it";
+  std::string text = ErrnoText(error) + "; it belongs to another user or another program traces it";
   const auto scope = procfs::KernelSetting("yama/ptrace_scope");
   if (scope && *scope > 0) {
     text += fmt::format(", or kernel.yama.ptrace_scope = {} forbids it (0 allows it)", *scope);

@@ -159,6 +159,11 @@ Result<void> WriteItraceMeta(const ItracePlan& plan, const std::string& engine,
                                  profile::ToJson(meta));
 }
 
+void RemoveTrace(const ItracePlan& plan) {
+  std::error_code failed;
+  if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+}
+
 // The end of a command that goes on untraced, as its exit status.
 int AwaitCommand(HeldProgram& program, const itrace::Tracer& tracer) {
   if (const auto status = tracer.process_status()) {
@@ -226,8 +231,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   auto tracer = itrace::Tracer::Seize(static_cast<pid_t>(pid), options, range, writer);
   if (!tracer) {
     jvms.Detach(summary.notes);
-    std::error_code failed;
-    if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+    RemoveTrace(plan);
     return std::unexpected(tracer.error());
   }
   (*tracer)->find_thread_counter = [pid] { return ThreadCounter(pid); };
@@ -243,8 +247,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   release.join();
   if (!run) return std::unexpected(run.error());
   if (!released) {
-    std::error_code failed;
-    if (!plan.out.empty()) fs::remove_all(plan.out, failed);
+    RemoveTrace(plan);
     return std::unexpected(released.error());
   }
   summary.seconds = static_cast<double>(ItraceNow() - start) / 1e9;
@@ -259,6 +262,7 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   if (auto closed = writer.Close(); !closed) return std::unexpected(closed.error());
   if (auto written = WriteItraceMeta(plan, summary.engine, summary.notes); !written)
     return std::unexpected(written.error());
+  if (!plan.options.records) RemoveTrace(plan);  // only where a JVM logged its code
   return summary;
 }
 
