@@ -92,6 +92,8 @@ class Decoder {
     if (at_ > code_.size()) failed_ = true;
   }
   bool wide() const { return (result_.rex & 8) != 0; }
+  // 0 beyond the bytes.
+  uint8_t At(size_t place) const { return place < code_.size() ? code_[place] : 0; }
   size_t ImmediateSize() const { return operand16_ && !wide() ? 2 : 4; }
 
   void Prefixes() {
@@ -190,8 +192,8 @@ class Decoder {
     const uint8_t modrm = Next();
     const uint8_t mod = modrm >> 6;
     uint8_t rm = modrm & 7;
-    const bool control_register = result_.opcode > 0 && code_[result_.opcode - 1] == 0x0f &&
-                                  code_[result_.opcode] >= 0x20 && code_[result_.opcode] <= 0x23;
+    const bool control_register = result_.opcode > 0 && At(result_.opcode - 1) == 0x0f &&
+                                  At(result_.opcode) >= 0x20 && At(result_.opcode) <= 0x23;
     if (mod == 3 || control_register) return;
     if (rm == 4) {
       rm = Next() & 7;
@@ -272,7 +274,7 @@ class Decoder {
       case 0xeb:
         return DirectBranch(X86Kind::kJump);
       case 0xc2:
-        std::memcpy(&result_.popped, &code_[at_ - 2], 2);
+        if (!failed_) std::memcpy(&result_.popped, &code_[at_ - 2], 2);
         return IndirectBranch(X86Kind::kReturn);
       case 0xc3:
         return IndirectBranch(X86Kind::kReturn);
@@ -282,7 +284,7 @@ class Decoder {
       case 0xff:
         return Group5();
       case 0xc7:
-        if (code_[result_.opcode + 1] == 0xf8) result_.kind = X86Kind::kStepped;  // xbegin
+        if (At(result_.opcode + 1) == 0xf8) result_.kind = X86Kind::kStepped;  // xbegin
         return true;
       case 0xca:
       case 0xcb:
@@ -303,12 +305,12 @@ class Decoder {
 
   // f6 and f7: test has an immediate operand, the others of the group have none.
   bool Unary(uint8_t op) {
-    if ((code_[result_.opcode + 1] & 0x30) == 0) Skip(op == 0xf6 ? 1 : ImmediateSize());
+    if ((At(result_.opcode + 1) & 0x30) == 0) Skip(op == 0xf6 ? 1 : ImmediateSize());
     return !failed_;
   }
 
   bool Group5() {
-    switch (code_[result_.opcode + 1] >> 3 & 7) {
+    switch (At(result_.opcode + 1) >> 3 & 7) {
       case 2:
         return IndirectBranch(X86Kind::kIndirectCall);
       case 3:
