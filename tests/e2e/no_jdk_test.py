@@ -16,6 +16,7 @@ from lab import Skip, own_mounts
 WITHOUT = ("e2e.hot_path_asm", "e2e.signal_safe", "e2e.metrics", "e2e.no_jdk",
            "e2e.tprof.many_processes",
            "e2e.tprof.interrupted", "e2e.tprof.stanzas", "e2e.tprof.bad_use")
+HOOKS_WITH_JVM = ("e2e.hooks.java_above", "e2e.hooks.java_below")  # the others are of C and C++
 MORE = ("cli.real_jvm", "cli.install")
 
 
@@ -32,7 +33,8 @@ def main():
     listed = json.loads(
         child.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True).stdout)["tests"]
     tests = [t for t in listed if t["name"] in MORE or t["name"].startswith("e2e.")
-             and t["name"] not in WITHOUT]
+             and t["name"] not in WITHOUT
+             and (not t["name"].startswith("e2e.hooks.") or t["name"] in HOOKS_WITH_JVM)]
     try:
         without_jdks()
     except Skip as why:
