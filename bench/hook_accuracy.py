@@ -464,6 +464,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="of the time (5)")
     parser.add_argument("--json", metavar="FILE", help="write the figures of the code to FILE")
     options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
     parts = options.only.split(",")
     compilers = [c for c in options.compilers.split(",") if shutil.which(c)]
     for compiler in set(options.compilers.split(",")) - set(compilers):

@@ -356,6 +356,7 @@ def main():
     parser.add_argument("--programs", default="fib,jsoncpp")
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
     options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
     if not os.path.exists(os.path.join(options.build, "bin", "jprof")):
         measure.jvms.skip(f"no jprof in {options.build}: scripts/build")
     print("load average", *os.getloadavg())

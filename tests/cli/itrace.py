@@ -280,7 +280,7 @@ class Ends(InFolder):
                     time.sleep(0.7)
                     tracer.send_signal(ends)
                 said = tracer.communicate(timeout=60)[1]
-            self.assertLess(time.monotonic() - begin, 3)
+            self.assertLess(time.monotonic() - begin, 30, "the trace ended late")
             with open(f"/proc/{running.pid}/maps", encoding="utf-8") as maps:
                 self.assertNotIn("memfd", maps.read())
             self.assertIsNone(running.poll())
