@@ -3,6 +3,8 @@
 
 #include "jprof/engine/events.h"
 
+#if defined(__x86_64__)
+
 namespace jprof::hookit {
 
 extern "C" {
@@ -54,9 +56,7 @@ void Kept(uint64_t function, uint64_t sp) {
 void Nothing(uint64_t, uint64_t) {}
 
 void Set(SledHandler enter, SledHandler leave) {
-#if defined(__x86_64__)
   jprof_has_avx = __builtin_cpu_supports("avx") ? 1 : 0;
-#endif
   __atomic_store_n(&jprof_sled_leave, leave, __ATOMIC_RELEASE);
   __atomic_store_n(&jprof_sled_enter, enter, __ATOMIC_RELEASE);
 }
@@ -76,3 +76,14 @@ void SetSledHandlers(engine::RecordingKind kind, bool train) {
 void ClearSledHandlers() { Set(Nothing, Nothing); }
 
 }  // namespace jprof::hookit
+
+#else  // no sled is patched
+
+namespace jprof::hookit {
+
+void SetSledHandlers(engine::RecordingKind, bool) {}
+void ClearSledHandlers() {}
+
+}  // namespace jprof::hookit
+
+#endif

@@ -19,6 +19,8 @@
 #include "common/fd.h"
 #include "jprof/recording/print_message.h"
 
+#if defined(__x86_64__)
+
 extern "C" {
 // sled_code_x86_64.S
 void jprof_entry_sled();
@@ -231,8 +233,6 @@ void WatchModules() {
 
 }  // namespace
 
-#if defined(__x86_64__)
-
 uint32_t PatchSleds() {
   if (functions == nullptr) {
     functions = new std::vector<uint64_t>(1, 0);
@@ -255,14 +255,19 @@ uint32_t PatchSleds() {
   return static_cast<uint32_t>(functions->size() - 1);
 }
 
-#else
-
-uint32_t PatchSleds() { return 0; }
-
-#endif
-
 uint64_t SledFunction(uint64_t number) {
   return functions != nullptr && number < functions->size() ? (*functions)[number] : 0;
 }
 
 }  // namespace jprof::hookit
+
+#else  // the code of a sled is known for x86-64 only
+
+namespace jprof::hookit {
+
+uint32_t PatchSleds() { return 0; }
+uint64_t SledFunction(uint64_t) { return 0; }
+
+}  // namespace jprof::hookit
+
+#endif
