@@ -309,6 +309,55 @@ def a_fork_while_the_recording_starts(work):
     return [] if found == [1] * 11 else [f"calls of each process: {found}"]
 
 
+SLEDS = r"""
+#include <setjmp.h>
+#include <stdexcept>
+#define ALONE __attribute__((noinline))
+static jmp_buf place;
+static volatile int sink;
+ALONE void leaf(int i) { sink = i; }
+ALONE void jumps(int depth) { if (depth == 0) longjmp(place, 1); jumps(depth - 1); leaf(depth); }
+ALONE void throws(int depth) {
+  if (depth == 0) throw std::runtime_error("x");
+  throws(depth - 1);
+  leaf(depth);
+}
+ALONE double mixed(int a, double b, int c, double d) { leaf(a); return a + b * c + d; }
+int main() {
+  double sum = 0;
+  for (int i = 0; i < 100; ++i) sum += mixed(i, 0.5, 2, 1.25);
+  for (int i = 0; i < 10; ++i) if (setjmp(place) == 0) jumps(3); else leaf(i);
+  for (int i = 0; i < 10; ++i) try { throws(3); } catch (const std::exception&) { leaf(i); }
+  return sum == 5175 ? 0 : 1;  // arguments and results survive the handlers
+}
+"""
+
+
+@case
+def sleds(work):
+    """XRay's sleds, patched without its runtime: the option is given only when compiling."""
+    clangs = [c for c in compilers() if c.c.startswith("clang") and "-O2" in c.flags]
+    if not clangs or os.uname().machine != "x86_64":
+        jvms.skip("it needs clang on x86-64")
+    failures = []
+    for compiler in clangs:
+        code = work.build("sleds.cc", compiler, "-c", "-fxray-instrument",
+                          "-fxray-instruction-threshold=1", hooks=False, name="sleds.o", text=SLEDS)
+        program = work.path("sleds")
+        child.run([compiler.cxx, code, "-o", program], check=True)
+        profile, _ = work.record([program])
+        report = work.report(profile, "--threads", "separate")
+        wanted = {"mixed(int, double, int, double)": 100, "jumps(int)": 40, "throws(int)": 40,
+                  "leaf(int)": 120, "main": 1}
+        for name, count in wanted.items():
+            found = sum(node["calls"] for thread in report["threads"] for node in thread["nodes"]
+                        if node["name"] == f"sleds.{name}")
+            if found != count:
+                failures.append(f"{compiler}: {name} was called {count} times, not {found}")
+        failures += reports.check(report, str(compiler))
+    return failures
+
+
 @case
 def a_static_program(work):
     """It cannot be recorded: one line states why."""
