@@ -156,11 +156,11 @@ class Lttng:
 
     def __init__(self, work):
         self.daemon, self.work = None, work
-        self.library = next(iter(glob.glob("/usr/lib/*/liblttng-ust-cyg-profile.so*")), "")
+        self.hooks_path = next(iter(glob.glob("/usr/lib/*/liblttng-ust-cyg-profile.so*")), "")
         self.environment = {**os.environ, "LTTNG_HOME": work}
 
     def missing(self):
-        if not shutil.which("lttng-sessiond") or not self.library:
+        if not shutil.which("lttng-sessiond") or not self.hooks_path:
             return "lttng is not installed (lttng-tools, liblttng-ust1)"
         if subprocess.run(["pgrep", "-x", "lttng-sessiond"], capture_output=True,
                           check=False).returncode == 0:
@@ -242,7 +242,7 @@ class Bench:
                     *command], True)]),
             "lttng": (not self.lttng.missing(), [
                 Row("LTTng cyg-profile, -finstrument-functions", "cyg", plain, True,
-                    {"LD_PRELOAD": self.lttng.library, "LTTNG_HOME": self.work})])}
+                    {"LD_PRELOAD": self.lttng.hooks_path, "LTTNG_HOME": self.work})])}
         for peer, (there, its) in peers.items():
             if peer not in self.options.peers.split(","):
                 continue

@@ -59,7 +59,7 @@ class Workplace:
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
 
-    def library_folder(self):
+    def folder_of_libraries(self):
         return os.path.dirname(self.agent)
 
     def build(self, source, compiler=None, *flags, hooks=True, name=None, text=None):
@@ -421,7 +421,7 @@ def options(work):
 @case
 def linked(work):
     """Linked with -ljprof_hook: records only if it is asked to, and wrong options do not stop it."""
-    where = work.library_folder()
+    where = work.folder_of_libraries()
     program = work.build("processes.c", None, f"-L{where}", f"-Wl,-rpath,{where}", "-ljprof_hook")
     failures = []
 
