@@ -175,8 +175,7 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
-  SetSledHandlers(kind, train);
-  PatchSleds();
+  SetSledHandlers(kind, train);  // AtLoad has patched sleds if functions are to be recorded
   state = State::kStarted;
 }
 
