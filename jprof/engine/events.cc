@@ -112,17 +112,24 @@ bool IsGone(const Frame& frame, uint64_t sp) {
   return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
 }
 
-// Frames that no longer exist according to the stack pointer end as if by an exception.
-void Heal(Thread& thread, uint64_t sp) {
-  if (sp == kNoStack) return;
+// Ends the innermost frames for which gone(frame) is true, as if by an exception.
+template <class Gone>
+void EndFrames(Thread& thread, Gone gone) {
   Frame* top = thread.cursor.top;
-  while (IsGone(top[-1], sp)) {
+  while (gone(top[-1])) {
     --top;
     ++top->node->exits[thread.cursor.previous];
     thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
     ++thread.timeline.record->healed;
   }
   thread.cursor.top = top;
+}
+
+// Ends the frames that no longer exist according to the stack pointer.
+void Heal(Thread& thread, uint64_t sp) {
+  if (sp == kNoStack) return;
+  EndFrames(thread, [sp](const Frame& frame) { return IsGone(frame, sp); });
+  Frame* const top = thread.cursor.top;
   if (!IsFunction(top[-1]) && top[-1].sp <= sp)
     top[-1].sp = sp + 16;  // replaced by a smaller frame: exists at least up to here
 }
@@ -190,14 +197,7 @@ void HealFunctions(uint64_t sp) {
   Thread* const thread = current_thread;
   if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
   if (!BeginSlowFunction()) return;
-  Frame* top = thread->cursor.top;
-  while (IsFunction(top[-1]) && top[-1].sp < sp) {
-    --top;
-    ++top->node->exits[thread->cursor.previous];
-    thread->cursor.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread->timeline.record->healed;
-  }
-  thread->cursor.top = top;
+  EndFrames(*thread, [sp](const Frame& frame) { return IsFunction(frame) && IsGone(frame, sp); });
   EndSlowFunction();
 }
 

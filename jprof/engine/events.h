@@ -34,6 +34,15 @@ inline constexpr uint64_t kNoStack = 0;
 // Event::method of a function of C or C++: this bit and its address. No handle of a VM has the bit.
 inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 
+// `function`: its address, or a number below all addresses (hookit/sleds.h).
+[[gnu::always_inline]] inline Event FunctionEvent(uint64_t function, uint64_t sp) {
+  return {.method = function | kFunctionBit,
+          .sp = sp,
+          .return_address = 0,
+          .continuation = 0,
+          .vm_thread = 0};
+}
+
 // What an event's source knows of frames.
 // - Java: the stack pointer of each frame is below its caller's.
 // - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is

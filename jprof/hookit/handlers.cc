@@ -9,22 +9,14 @@ namespace {
 // calls (hooks.cc) leave to these by a jump, so that it is still the same here.
 template <class R>
 void OnEntry(void* function, void*) {
-  engine::Enter<R, engine::FunctionFrames>(
-      {.method = reinterpret_cast<uint64_t>(function) | engine::kFunctionBit,
-       .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-       .return_address = 0,
-       .continuation = 0,
-       .vm_thread = 0});
+  engine::Enter<R, engine::FunctionFrames>(engine::FunctionEvent(
+      reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa())));
 }
 
 template <class R>
 void OnExit(void* function, void*) {
-  engine::Leave<R, engine::FunctionFrames>(
-      {.method = reinterpret_cast<uint64_t>(function) | engine::kFunctionBit,
-       .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-       .return_address = 0,
-       .continuation = 0,
-       .vm_thread = 0});
+  engine::Leave<R, engine::FunctionFrames>(engine::FunctionEvent(
+      reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(__builtin_dwarf_cfa())));
 }
 
 void Nothing(void*, void*) {}

@@ -22,31 +22,23 @@ constexpr bool kGeneralRegistersOnly = false;
 constexpr bool kGeneralRegistersOnly = true;
 #endif
 
-engine::Event EventOf(uint64_t function, uint64_t sp) {
-  return {.method = function | engine::kFunctionBit,
-          .sp = sp,
-          .return_address = 0,
-          .continuation = 0,
-          .vm_thread = 0};
-}
-
 template <class R>
 void Enter(uint64_t function, uint64_t sp) {
-  engine::Enter<R, engine::SledFrames>(EventOf(function, sp));
+  engine::Enter<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
 template <class R>
 void Leave(uint64_t function, uint64_t sp) {
-  engine::Leave<R, engine::SledFrames>(EventOf(function, sp));
+  engine::Leave<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
 
 // Counters are read by functions that may use vector registers.
 template <class R>
 int EnterCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
-  return engine::Enter<R, engine::FunctionFrames>(EventOf(function, sp));
+  return engine::Enter<R, engine::FunctionFrames>(engine::FunctionEvent(function, sp));
 }
 template <class R>
 int LeaveCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
-  return engine::Leave<R, engine::FunctionFrames>(EventOf(function, sp));
+  return engine::Leave<R, engine::FunctionFrames>(engine::FunctionEvent(function, sp));
 }
 template <int (*kWay)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, int64_t)>
 void Kept(uint64_t function, uint64_t sp) {
