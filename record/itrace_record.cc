@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <thread>
 
 #include "common/monotonic.h"
 #include "itrace/engine_check.h"
@@ -19,6 +18,7 @@
 #include "record/interruption.h"
 #include "record/itrace_places.h"
 #include "record/launcher.h"
+#include "record/released_trace.h"
 #include "record/tprof_jvms.h"
 
 namespace jprof::record {
@@ -167,7 +167,7 @@ void RemoveTrace(const ItracePlan& plan) {
 // The end of a command that goes on untraced, as its exit status.
 int AwaitCommand(HeldProgram& program, const itrace::Tracer& tracer) {
   if (const auto status = tracer.process_status()) {
-    return WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
+    return OutcomeOf(*status).ExitCode();
   }
   const bool interrupted = Interruption::Number() != 0;
   if (interrupted) program.Signal(Interruption::Number());
@@ -236,15 +236,9 @@ Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
   }
   (*tracer)->find_thread_counter = [pid] { return ThreadCounter(pid); };
   if (!program) writer.WriteMaps();
-  // Beside the trace: the program may be stopped before it executes, and only the tracer lets it go
-  // on.
   Result<void> released;
-  std::thread release([&] {
-    if (program) released = program->ReleaseTraced();
-  });
   const uint64_t start = ItraceNow();
-  const auto run = (*tracer)->Run();
-  release.join();
+  const auto run = RunReleased(**tracer, program ? &*program : nullptr, released);
   if (!run) return std::unexpected(run.error());
   if (!released) {
     RemoveTrace(plan);

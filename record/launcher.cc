@@ -113,11 +113,6 @@ std::unexpected<Error> CannotStart(const std::string& program, int error) {
   return WrongUse("cannot start {}: {}", program, ErrnoText(error));
 }
 
-Outcome OutcomeOf(int status) {
-  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
-  return {.status = WEXITSTATUS(status)};
-}
-
 double SecondsOf(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
@@ -162,6 +157,11 @@ Outcome Wait(pid_t program, const sigset_t& signals, const Look& look) {
 }
 
 }  // namespace
+
+Outcome OutcomeOf(int status) {
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.status = WEXITSTATUS(status)};
+}
 
 Result<Outcome> Run(const Launch& launch, const Streams& streams, const Look& look) {
   auto report = MakePipe();

@@ -30,6 +30,9 @@ struct Outcome {
   int ExitCode() const { return signal != 0 ? 128 + signal : status; }
 };
 
+// `status`: of waitpid, of a program that has ended.
+Outcome OutcomeOf(int status);
+
 // The descriptors that become a program's standard streams; negative: those of this process.
 struct Streams {
   int input = -1;

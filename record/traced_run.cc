@@ -1,7 +1,6 @@
 #include "record/traced_run.h"
 
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +14,7 @@
 #include "itrace/tracer.h"
 #include "ptm/thread_instructions.h"
 #include "record/interruption.h"
+#include "record/released_trace.h"
 
 namespace jprof::record {
 namespace {
@@ -83,11 +83,6 @@ class StopOnInterruption : public itrace::TraceEvents {
   bool OnTick(uint64_t, bool) override { return Interruption::Number() != 0; }
 };
 
-Outcome OutcomeOf(int status) {
-  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
-  return {.status = WEXITSTATUS(status)};
-}
-
 }  // namespace
 
 Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
@@ -118,8 +113,10 @@ Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part) {
   };
   // The agent's own code: what remains of a hook is a constant number of instructions.
   (*tracer)->find_quiet_code = [&] { return symbols.ModuleWith("jprof_instructions_begin"); };
-  if (auto released = program->ReleaseTraced(); !released) return std::unexpected(released.error());
-  if (auto run = (*tracer)->Run(); !run) return std::unexpected(run.error());
+  Result<void> released;
+  if (auto run = RunReleased(**tracer, &*program, released); !run)
+    return std::unexpected(run.error());
+  if (!released) return std::unexpected(released.error());
   std::optional<Outcome> outcome;
   if (const auto status = (*tracer)->process_status()) outcome = OutcomeOf(*status);
   while (!outcome) {
