@@ -263,9 +263,12 @@ class Bench:
                                   capture_output=True).stdout
             return int(re.search(r"^calls\s+(\d+)", text, re.M)[1])
         out = self.out("calls")
+        # The timer of -pg may expire before its handler is there, which ends the program; it does
+        # not count calls.
+        block = lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF])
         subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}",
                         *command], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, cwd=self.work)
+                       stderr=subprocess.DEVNULL, cwd=self.work, preexec_fn=block)
         functions = callgrind_file.read(out).functions
         calls = lambda chosen: sum(f.calls for key, f in functions.items() if chosen(*key))
         if kind == "cyg":    # the C library's two hooks are one function
