@@ -1,0 +1,23 @@
+// The attributes of code that serve debuggers, in the new layout. Each keeps its size: only offsets
+// in it change.
+//
+// Known: LineNumberTable, LocalVariableTable, LocalVariableTypeTable,
+// RuntimeVisibleTypeAnnotations, RuntimeInvisibleTypeAnnotations. All others are dropped, as they
+// may contain offsets: the specification defines no other attribute of code except StackMapTable,
+// and of those that compilers have used (CharacterRangeTable, CoverageTable, StackMap) all do.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "jprof/weave/class_file.h"
+#include "jprof/weave/layout.h"
+
+namespace jprof::weave {
+
+// Appends the attribute; false: it was dropped, because it is not known or malformed. `exceptions`
+// has the new index of each entry of the exception table.
+bool WriteCodeTable(const Attribute& attribute, const Layout& layout,
+                    std::span<const uint16_t> exceptions, Output& out);
+
+}  // namespace jprof::weave

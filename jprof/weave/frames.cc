@@ -1,0 +1,204 @@
+#include "jprof/weave/frames.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "jprof/weave/big_endian.h"
+#include "jprof/weave/descriptor.h"
+
+namespace jprof::weave {
+namespace {
+
+// Verification types.
+constexpr uint8_t kTop = 0;
+constexpr uint8_t kIntType = 1;
+constexpr uint8_t kFloatType = 2;
+constexpr uint8_t kDoubleType = 3;
+constexpr uint8_t kLongType = 4;
+constexpr uint8_t kUninitializedThis = 6;
+constexpr uint8_t kObject = 7;
+constexpr uint8_t kUninitialized = 8;
+
+// Kinds of frames: the first of each range.
+constexpr uint8_t kOneItem = 64;
+constexpr uint8_t kReserved = 128;
+constexpr uint8_t kOneItemExtended = 247;
+constexpr uint8_t kChop = 248;
+constexpr uint8_t kSameExtended = 251;
+constexpr uint8_t kAppend = 252;
+constexpr uint8_t kFull = 255;
+
+constexpr uint16_t kStatic = 0x0008;
+
+bool RepeatsLocals(uint8_t kind) { return kind < kChop || kind == kSameExtended; }
+
+uint8_t TagOf(char descriptor) {
+  switch (descriptor) {
+    case 'J':
+      return kLongType;
+    case 'D':
+      return kDoubleType;
+    case 'F':
+      return kFloatType;
+    case 'L':
+    case '[':
+      return kObject;
+    default:
+      return kIntType;
+  }
+}
+
+template <typename Types>
+void WriteTypes(const Types& types, Output& out) {
+  for (const auto& type : types) {
+    out.U1(type.tag);
+    if (type.tag >= kObject) out.U2(type.data);
+  }
+}
+
+template <typename Types>
+void WriteCounted(const Types& types, Output& out) {
+  out.U2(static_cast<uint32_t>(types.size()));
+  WriteTypes(types, out);
+}
+
+}  // namespace
+
+Frames::Type Frames::ReadType(ByteCursor& cursor) {
+  Type type{ReadU1(cursor)};
+  if (type.tag > kUninitialized) cursor.Fail();
+  if (type.tag >= kObject) type.data = ReadU2(cursor);
+  if (type.tag == kUninitialized) {
+    const uint32_t offset = layout_->InstructionAt(type.data);
+    if (offset == Layout::kNowhere) cursor.Fail();
+    type.data = static_cast<uint16_t>(offset);
+  }
+  return type;
+}
+
+void Frames::ReadTypes(ByteCursor& cursor, uint32_t count, std::vector<Type>& types) {
+  for (; count > 0 && cursor.ok(); --count) types.push_back(ReadType(cursor));
+}
+
+void Frames::ReadLocals(ByteCursor& cursor, Frame& frame) {
+  if (frame.kind == kFull) {
+    locals_.clear();
+    ReadTypes(cursor, ReadU2(cursor), locals_);
+    stack_.clear();
+    ReadTypes(cursor, ReadU2(cursor), stack_);
+  } else if (frame.kind >= kAppend) {
+    frame.new_locals = frame.kind - kSameExtended;
+    ReadTypes(cursor, frame.new_locals, locals_);
+  } else if (frame.kind >= kChop) {
+    const size_t gone = static_cast<size_t>(kSameExtended - frame.kind);
+    locals_.resize(locals_.size() - std::min(gone, locals_.size()));
+  }
+}
+
+Result<void> Frames::ReadFrame(ByteCursor& cursor, bool is_first, Frame& frame) {
+  frame.kind = ReadU1(cursor);
+  frame.stack.reset();
+  if (frame.kind >= kReserved && frame.kind < kOneItemExtended)
+    return Fail("a stack map frame is of the unknown kind {}", frame.kind);
+  const uint32_t delta = frame.kind < kReserved ? frame.kind % kOneItem : ReadU2(cursor);
+  frame.offset = is_first ? delta : frame.offset + delta + 1;
+  if (frame.kind >= kOneItem && frame.kind < kChop) frame.stack = ReadType(cursor);
+  ReadLocals(cursor, frame);
+  if (!cursor.ok()) return Fail("a stack map frame is malformed or cut off");
+  return {};
+}
+
+Result<bool> Frames::AddArguments(std::string_view descriptor) {
+  ArgumentTypes arguments(descriptor);
+  for (std::string_view type = arguments.Next(); !type.empty(); type = arguments.Next()) {
+    Type local{TagOf(type[0])};
+    if (local.tag == kObject) local.data = constants_.Class(ClassNameOf(type));
+    if (local.tag == kObject && local.data == 0) return false;
+    locals_.push_back(local);
+  }
+  if (!arguments.ok()) return Fail("its descriptor {} is malformed", descriptor);
+  return true;
+}
+
+Result<bool> Frames::SetInitialLocals(const MethodInfo& method) {
+  locals_.clear();
+  if ((method.access & kStatic) == 0) {
+    const bool constructor = method.name == "<init>" && file_.name != "java/lang/Object";
+    locals_.push_back(constructor ? Type{kUninitializedThis} : Type{kObject, file_.this_class});
+  }
+  return AddArguments(method.descriptor);
+}
+
+Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, uint16_t new_local,
+                               Output& out) {
+  size_t slots = locals_.size();
+  for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
+  if (slots > new_local) return Fail("a stack map frame has more locals than the method");
+  const size_t unused = new_local - slots;
+  out.U1(kFull);
+  out.U2(delta);
+  out.U2(static_cast<uint32_t>(locals_.size() + unused + 1));
+  WriteTypes(locals_, out);
+  static_assert(kTop == 0);
+  out.Zeros(unused);
+  out.U1(kLongType);
+  if (frame.kind == kFull) {
+    WriteCounted(stack_, out);
+  } else {
+    out.U2(frame.stack ? 1 : 0);
+    if (frame.stack) WriteTypes(std::span(&*frame.stack, 1), out);
+  }
+  return {};
+}
+
+void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
+  const uint8_t base = frame.stack ? kOneItem : 0;
+  const uint8_t extended = frame.stack ? kOneItemExtended : kSameExtended;
+  if (frame.kind < kReserved && delta < kOneItem) {
+    out.U1(static_cast<uint8_t>(base + delta));
+  } else {
+    out.U1(frame.kind < kReserved ? extended : frame.kind);
+    out.U2(delta);
+  }
+  if (frame.stack) WriteTypes(std::span(&*frame.stack, 1), out);
+  if (frame.kind == kFull) {
+    WriteCounted(locals_, out);
+    WriteCounted(stack_, out);
+  } else {
+    WriteTypes(std::span(locals_).last(frame.new_locals), out);
+  }
+}
+
+Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodInfo& method,
+                                          const Layout& layout, std::optional<uint16_t> new_local,
+                                          Output& out) {
+  layout_ = &layout;
+  locals_.clear();
+  if (new_local) {
+    const Result<bool> fits = SetInitialLocals(method);
+    if (!fits) return std::unexpected(fits.error());
+    if (!*fits) return Left::kConstantPoolFull;
+  }
+  ByteCursor cursor(table);
+  const uint32_t count = ReadU2(cursor);
+  out.U2(count);
+  Frame frame;
+  uint32_t next = 0;  // the new offset of a frame with delta 0
+  for (uint32_t i = 0; i < count; ++i) {
+    frame.new_locals = 0;
+    if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
+    const uint32_t offset = layout.JumpTarget(frame.offset);
+    if (offset == Layout::kNowhere) return Fail("a stack map frame is not at an instruction");
+    const uint32_t delta = offset - next;
+    next = offset + 1;
+    if (!new_local || (i > 0 && RepeatsLocals(frame.kind))) {
+      WriteSameKind(frame, delta, out);
+    } else if (auto full = WriteFull(frame, delta, *new_local, out); !full) {
+      return std::unexpected(full.error());
+    }
+  }
+  if (!cursor.ok() || !cursor.empty()) return Fail("its StackMapTable has a wrong length");
+  return std::nullopt;
+}
+
+}  // namespace jprof::weave

@@ -1,0 +1,54 @@
+// The instructions of the JVM (specification, chapter 6): lengths, and which ones refer to other
+// instructions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace jprof::weave {
+
+enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch, kWide };
+
+namespace opcode {
+inline constexpr uint8_t kIconst0 = 3;
+inline constexpr uint8_t kBipush = 16;
+inline constexpr uint8_t kSipush = 17;
+inline constexpr uint8_t kLdc = 18;
+inline constexpr uint8_t kLdcW = 19;
+inline constexpr uint8_t kLload = 22;
+inline constexpr uint8_t kLload0 = 30;
+inline constexpr uint8_t kLstore = 55;
+inline constexpr uint8_t kLstore0 = 63;
+inline constexpr uint8_t kIinc = 132;
+inline constexpr uint8_t kTableswitch = 170;
+inline constexpr uint8_t kInvokestatic = 184;
+inline constexpr uint8_t kWide = 196;
+}  // namespace opcode
+
+struct Instruction {
+  Kind kind = Kind::kInvalid;
+  uint8_t length = 0;  // 0: not fixed
+};
+
+// By opcode.
+extern const std::array<Instruction, 256> kInstructions;
+
+// The operands of a tableswitch or lookupswitch: the default jump, fixed numbers, and cases, each
+// of which ends with a jump of four bytes.
+struct Switch {
+  uint32_t operands = 0;  // offset of the default jump in the code
+  uint32_t fixed = 0;     // bytes between the default jump and the cases
+  uint32_t cases = 0;
+  uint32_t case_size = 0;
+
+  uint32_t size() const { return 4 + fixed + cases * case_size; }
+};
+
+// The switch at an offset; its operands are 0 if it is malformed or cut off.
+Switch ReadSwitch(std::string_view code, uint32_t at);
+
+// The length of the instruction at an offset inside the code; 0 if it is malformed or cut off.
+uint32_t InstructionLength(std::string_view code, uint32_t at);
+
+}  // namespace jprof::weave

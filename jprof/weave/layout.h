@@ -1,0 +1,63 @@
+// Where the instructions of a method are after the insertions, and the code itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "jprof/weave/insertions.h"
+#include "jprof/weave/instructions.h"
+
+namespace jprof::weave {
+
+class Output;
+
+// One object may be used for many methods after one another: it keeps its memory.
+class Layout {
+ public:
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
+
+  // `handlers` are the offsets at which exception handlers start, in ascending order, each once.
+  // The code, the handlers and the insertions must last until the last use of this layout.
+  Result<void> Place(std::string_view code, std::span<const uint16_t> handlers,
+                     const Insertions& insertions);
+
+  // Appends the code. False, with incomplete output: a jump would exceed 16 bits.
+  Result<bool> Write(Output& out) const;
+
+  uint32_t old_size() const { return static_cast<uint32_t>(code_.size()); }
+  uint32_t new_size() const { return at_.back(); }
+  bool has_return() const { return has_return_; }
+
+  // Where jumps to the instruction at an old offset lead: to what is inserted before it, for offset
+  // 0 behind what is inserted at the entry. kNowhere if no instruction begins there. The end of the
+  // code is an offset, too.
+  uint32_t JumpTarget(uint32_t old) const { return old < at_.size() ? at_[old] : kNowhere; }
+
+  // Where the instruction itself is; kNowhere as above and at the end of the code.
+  uint32_t InstructionAt(uint32_t old) const;
+
+  // For tables that serve debuggers only: the entry counts as part of the instruction at 0, and an
+  // offset inside an instruction as its beginning.
+  uint32_t DebugOffset(uint32_t old) const;
+
+ private:
+  uint32_t Inserted(uint32_t old) const;
+  bool IsHandler(uint32_t old) const;
+  // The distance from the instruction at old offset `from` to the target of its jump, or kFailed.
+  static constexpr int64_t kFailed = INT64_MIN;
+  int64_t Jump(uint32_t from, int64_t distance) const;
+  Result<bool> WriteInstruction(uint32_t old, Kind kind, Output& out, size_t start) const;
+  bool WriteSwitch(uint32_t old, Output& out, size_t start) const;
+
+  std::string_view code_;
+  std::span<const uint16_t> handlers_;
+  const Insertions* insertions_ = nullptr;
+  std::vector<uint32_t> at_;      // JumpTarget by old offset
+  std::vector<uint16_t> points_;  // old offsets of all instructions that are not just copied
+  bool has_return_ = false;
+};
+
+}  // namespace jprof::weave

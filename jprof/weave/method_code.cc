@@ -1,0 +1,139 @@
+#include "jprof/weave/method_code.h"
+
+#include <algorithm>
+
+#include "jprof/weave/big_endian.h"
+#include "jprof/weave/code_tables.h"
+#include "jprof/weave/insertions.h"
+
+namespace jprof::weave {
+namespace {
+
+constexpr uint32_t kLargest = 65535;
+constexpr uint32_t kLargestCompiled = 8000;  // HotSpot's HugeMethodLimit
+constexpr uint16_t kFirstWithFrames = 50;    // version of class files
+
+void WriteException(const ExceptionEntry& entry, uint32_t from, uint32_t to, uint32_t handler,
+                    Output& out) {
+  out.U2(from);
+  out.U2(to);
+  out.U2(handler);
+  out.U2(entry.type);
+}
+
+}  // namespace
+
+void MethodCode::FindHandlers(const CodeAttribute& code) {
+  handlers_.clear();
+  for (uint32_t i = 0; i < code.exception_count(); ++i)
+    handlers_.push_back(code.exception(i).handler);
+  std::sort(handlers_.begin(), handlers_.end());
+  handlers_.erase(std::unique(handlers_.begin(), handlers_.end()), handlers_.end());
+}
+
+uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& insertions) const {
+  uint32_t needed = std::max<uint32_t>(code.max_stack, insertions.stack_at_entry);
+  if (layout_.has_return())
+    needed = std::max(needed, code.max_stack + insertions.stack_before_return);
+  if (!handlers_.empty()) needed = std::max(needed, insertions.stack_at_handler);
+  return needed;
+}
+
+std::optional<Left> MethodCode::CheckSize(const CodeAttribute& code,
+                                          const Insertions& insertions) const {
+  const uint32_t size = layout_.new_size();
+  if (size > kLargest || NewStack(code, insertions) > kLargest) return Left::kTooLarge;
+  if (insertions.new_local && code.max_locals + 2u > kLargest) return Left::kTooLarge;
+  if (code.code.size() <= kLargestCompiled && size > kLargestCompiled) return Left::kNotCompiled;
+  return std::nullopt;
+}
+
+Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const CodeAttribute& code,
+                                              const Decision& decision, Output& out) {
+  const auto insertions = InsertionsFor(decision, code.max_locals, constants_);
+  if (!insertions) return Left::kConstantPoolFull;
+  FindHandlers(code);
+  if (auto placed = layout_.Place(code.code, handlers_, *insertions); !placed)
+    return std::unexpected(placed.error());
+  if (const auto left = CheckSize(code, *insertions)) return left;
+
+  const size_t start = out.size();
+  out.Bytes(method.code.whole.substr(0, 6));
+  out.U2(NewStack(code, *insertions));
+  out.U2(code.max_locals + (insertions->new_local ? 2 : 0));
+  out.U4(layout_.new_size());
+  const Result<bool> written = layout_.Write(out);
+  if (!written) return std::unexpected(written.error());
+  if (!*written) return Left::kJumpTooFar;
+  if (auto exceptions = WriteExceptions(code, *insertions, out); !exceptions)
+    return std::unexpected(exceptions.error());
+  const auto left = WriteAttributes(method, code, *insertions, out);
+  if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
+  return left;
+}
+
+// A handler that covers its own start (as javac's do for synchronized blocks) must not cover what
+// is inserted there: a stack overflow in the call would repeat forever. Such an entry becomes two.
+Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insertions& insertions,
+                                         Output& out) {
+  const size_t start = out.size();
+  uint32_t count = 0;
+  out.U2(0);
+  new_exceptions_.clear();
+  for (uint32_t i = 0; i < code.exception_count(); ++i) {
+    const ExceptionEntry entry = code.exception(i);
+    const uint32_t from = layout_.JumpTarget(entry.start);
+    const uint32_t to = layout_.JumpTarget(entry.end);
+    const uint32_t handler = layout_.JumpTarget(entry.handler);
+    if (from == Layout::kNowhere || to == Layout::kNowhere || entry.start >= entry.end)
+      return Fail("entry {} of its exception table has a wrong range", i);
+    new_exceptions_.push_back(static_cast<uint16_t>(count));
+    const bool covers_itself = entry.start <= entry.handler && entry.handler < entry.end;
+    if (covers_itself && entry.start < entry.handler) {
+      WriteException(entry, from, handler, handler, out);
+      ++count;
+    }
+    const uint32_t rest = covers_itself ? handler + insertions.at_handler.size() : from;
+    const bool whole = !covers_itself || insertions.at_handler.size() == 0;
+    WriteException(entry, whole ? from : rest, to, handler, out);
+    ++count;
+  }
+  if (count > kLargest) return Fail("its exception table has too many entries");
+  out.SetU2(start, count);
+  return {};
+}
+
+Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method,
+                                                        const CodeAttribute& code,
+                                                        const Insertions& insertions, Output& out) {
+  ByteCursor cursor(code.attributes);
+  const size_t start = out.size();
+  uint32_t count = 0;
+  out.U2(0);
+  for (uint32_t i = 0; i < code.attribute_count; ++i) {
+    const Attribute attribute = ReadAttribute(cursor, file_.pool);
+    if (!cursor.ok()) return Fail("an attribute of its code is cut off or has no name");
+    if (attribute.name == "StackMapTable" && file_.major >= kFirstWithFrames) {
+      const auto left = WriteFrames(attribute, method, insertions, out);
+      if (!left || *left) return left;
+      ++count;
+    } else if (WriteCodeTable(attribute, layout_, new_exceptions_, out)) {
+      ++count;
+    }
+  }
+  if (!cursor.empty()) return Fail("its code has a wrong length");
+  out.SetU2(start, count);
+  return std::nullopt;
+}
+
+Result<std::optional<Left>> MethodCode::WriteFrames(const Attribute& attribute,
+                                                    const MethodInfo& method,
+                                                    const Insertions& insertions, Output& out) {
+  const size_t start = out.size();
+  out.Bytes(attribute.whole.substr(0, 6));
+  const auto left = frames_.Write(attribute.contents, method, layout_, insertions.new_local, out);
+  if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
+  return left;
+}
+
+}  // namespace jprof::weave

@@ -1,0 +1,79 @@
+// Puts counters into the methods of a class file: bytes in, bytes out, no JVM.
+//
+// A method that is counted calls the static methods of java/lang/JprofCounter:
+//   long node = enter(id);   at its entry; the value is kept in a new local variable
+//   exit(node);              before each return instruction; jumps to the return lead to this call
+//   caught(node, id);        at the start of each exception handler
+// A method that is announced calls announce() before each return, nothing else.
+//
+// - Any bytes may be given: the result is an error or a class file, and nothing is thrown.
+// - The same input and decisions give the same bytes.
+// - May be called from any thread; there is no state between calls.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace jprof::weave {
+
+// The class whose methods are called, and the versions of class files that are known (JDK 1.0.2 to
+// 25).
+inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
+inline constexpr uint16_t kOldestVersion = 45;
+inline constexpr uint16_t kNewestVersion = 69;
+
+// A method with code, as its class file describes it. The texts are in modified UTF-8 and refer to
+// the class file.
+struct Method {
+  std::string_view class_name;  // java/lang/String
+  std::string_view name;
+  std::string_view descriptor;
+  uint16_t access = 0;
+  uint32_t code_bytes = 0;
+  // Annotated with jdk.internal.vm.annotation.IntrinsicCandidate (JDK 16 and later) or
+  // HotSpotIntrinsicCandidate (9 to 15): the VM may replace calls of it by instructions.
+  bool is_intrinsic = false;
+};
+
+enum class Action : uint8_t { kLeave, kCount, kAnnounce };
+
+struct Decision {
+  Action action = Action::kLeave;
+  uint32_t id = 0;  // of a counted method: less than 2^31, different for each method of the class
+};
+
+// Is called once for each method with code, in the order of the class file.
+using Decide = std::function<Decision(const Method&)>;
+
+// Why a method that was to be changed is as before.
+enum class Left : uint8_t {
+  kTooLarge,          // its code, stack or local variables would exceed 65535
+  kNotCompiled,       // its code would exceed 8000 bytes: HotSpot would no longer compile it
+  kJumpTooFar,        // a jump would exceed 16 bits
+  kConstantPoolFull,  // the constants that it needs do not fit
+};
+inline constexpr size_t kLeftKinds = 4;
+std::string_view NameOf(Left left);
+
+struct LeftMethod {
+  std::string_view name;  // these two refer to the class file
+  std::string_view descriptor;
+  uint32_t id = 0;
+  Left why = Left::kTooLarge;
+};
+
+struct Woven {
+  std::vector<uint8_t> bytes;  // empty: nothing was changed
+  uint32_t counted = 0;
+  uint32_t announced = 0;
+  std::vector<LeftMethod> left;
+};
+
+Result<Woven> Weave(std::span<const uint8_t> class_file, const Decide& decide);
+
+}  // namespace jprof::weave
