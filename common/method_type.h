@@ -17,11 +17,12 @@ enum class MethodType : uint8_t {
   kCompiling = 7,    // C
   kOther = 8,        // O
   kThread = 9,       // T
+  kWoven = 10,       // W: counted by its own bytecode, whatever code ran
   kBlock = 15,       // not a method: a block of children in the nodes file
 };
 
 constexpr char Letter(MethodType type, bool is_static = false) {
-  constexpr char kLetters[] = "?IJRNLFCOT??????";
+  constexpr char kLetters[] = "?IJRNLFCOTW?????";
   const char letter = kLetters[static_cast<uint8_t>(type) & 15];
   return is_static && letter != '?' ? static_cast<char>(letter | 0x20) : letter;
 }

@@ -26,6 +26,9 @@ namespace jprof::agent {
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
+// What counts the calls of Java methods: HotSpot's probes, or calls woven into the methods' bytecode.
+// kAuto: woven where that is possible.
+enum class Counter { kAuto, kWoven, kProbe };
 // Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
 // kAuto: kNo for a java command, else kAll.
 enum class Children { kAuto, kNo, kFirst, kAll };
@@ -47,6 +50,7 @@ struct AgentOptions {
   TraceMode trace_mode = TraceMode::kNormal;
   uint64_t trace_memory = 64ull << 20;  // bytes per thread
   ProbeChoice probe = ProbeChoice::kAuto;
+  Counter counter = Counter::kAuto;
   bool only_if_free = false;
   Children children = Children::kAuto;
   Hooks hooks = Hooks::kAuto;

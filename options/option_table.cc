@@ -18,6 +18,7 @@ constexpr uint64_t kMostSeconds = 1'000'000;
 // In the order of the enumerators.
 constexpr std::string_view kTraceModes[] = {"normal", "wrap", "continuous"};
 constexpr std::string_view kProbes[] = {"auto", "hotspot", "jvmti"};
+constexpr std::string_view kCounters[] = {"auto", "woven", "probe"};
 constexpr std::string_view kChildren[] = {"auto", "no", "first", "all"};
 constexpr std::string_view kHooks[] = {"auto", "no", "yes"};
 constexpr std::string_view kTimers[] = {"auto", "perf", "posix"};
@@ -83,6 +84,9 @@ constexpr Option kOptions[] = {
      "(compressed to disk)"},
     {"TRACE_MEMORY", "", "--trace-memory", "N", Size{&O::trace_memory, 64 * kKilo, kMostTrace},
      kTraceCommand, "memory limit of the trace, per thread"},
+    {"COUNTER", "", "--counter", "C", Choice<Counter>{&O::counter, kCounters}, kCalltreeCommand,
+     "what counts calls: probe (HotSpot's probes), woven (the methods themselves: inlining and "
+     "intrinsics are kept), or auto (docs/WOVEN.md)"},
     {"PROBE", "", "--probe", "P", Choice<ProbeChoice>{&O::probe, kProbes}, kProbeCommands,
      "source of events: auto, hotspot or jvmti"},
     {"HOOKS", "", "--hooks", "W", Choice<Hooks>{&O::hooks, kHooks}, kProbeCommands,

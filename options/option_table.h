@@ -56,7 +56,7 @@ struct Choice {
 };
 using Target =
     std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Rate, Choice<TraceMode>,
-                 Choice<ProbeChoice>, Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
+                 Choice<ProbeChoice>, Choice<Counter>, Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
 
 // A set of commands. kNoCommand: the option is only available in an agent string.
 enum Commands : uint8_t {

@@ -13,11 +13,24 @@
 namespace jprof::profile {
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kPage = MappedFile::kPage;
 constexpr size_t kFirstStep = 64 * 1024;
 constexpr size_t kLargestStep = 16 << 20;  // half of it is left when the next one is mapped
 
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Addresses without memory, which begin at a multiple of `alignment`; null: errno is set.
+char* ReserveAddresses(size_t bytes, size_t alignment) {
+  const size_t spare = alignment - kPage;
+  void* const range =
+      mmap(nullptr, bytes + spare, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(range);
+  const size_t before = -reinterpret_cast<uintptr_t>(begin) % alignment;
+  if (before != 0) munmap(begin, before);
+  if (before != spare) munmap(begin + before + bytes, spare - before);
+  return begin + before;
+}
 
 // On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
 // would never complete, so signals are blocked.
@@ -32,20 +45,16 @@ int Reserve(int fd, size_t begin, size_t bytes) {
 
 }  // namespace
 
-bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes) {
+bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, size_t alignment) {
   fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd_) return false;
   reserved_ = RoundUp(max_bytes, kPage);
-  void* range =
-      mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) {
-    const int error = errno;
-    Close();
-    errno = error;
-    return false;
-  }
-  base_ = static_cast<char*>(range);
-  return true;
+  base_ = ReserveAddresses(reserved_, alignment);
+  if (base_ != nullptr) return true;
+  const int error = errno;
+  Close();
+  errno = error;
+  return false;
 }
 
 bool MappedFile::Ensure(size_t bytes) {
@@ -89,6 +98,14 @@ void MappedFile::Close() {
   fd_.Reset();
   base_ = nullptr;
   reserved_ = mapped_ = 0;
+}
+
+void MappedFile::CloseButKeepAddresses() {
+  if (base_ != nullptr && size() != 0)
+    mmap(base_, size(), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  base_ = nullptr;
+  Close();
 }
 
 }  // namespace jprof::profile

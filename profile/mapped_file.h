@@ -20,14 +20,16 @@ namespace jprof::profile {
 
 class MappedFile {
  public:
+  static constexpr size_t kPage = 4096;
+
   MappedFile() = default;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile() { Close(); }
 
-  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses. False: errno is
-  // set.
-  bool Create(int dir_fd, const char* name, size_t max_bytes);
+  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses, which begin at
+  // a multiple of `alignment` (a power of two). False: errno is set.
+  bool Create(int dir_fd, const char* name, size_t max_bytes, size_t alignment = kPage);
 
   // Makes [0, bytes) usable. Callable from any thread. False: the disk is full, or `bytes` exceeds
   // `max_bytes`. The file grows in steps: one thread takes the next step when little is left. The
@@ -36,6 +38,10 @@ class MappedFile {
 
   // Unmaps the file; the written bytes stay on disk.
   void Close();
+
+  // The same, but its addresses stay reserved until the process ends, and what was mapped can be
+  // read and written: it contains zeros.
+  void CloseButKeepAddresses();
 
   char* data() const { return base_; }
   size_t size() const { return mapped_.load(std::memory_order_acquire); }

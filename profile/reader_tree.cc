@@ -10,6 +10,8 @@ constexpr uint64_t kChunk = 1 << 16;  // nodes read at once
 // Memory for one record without its metrics: its place and its share of CallTree's columns.
 constexpr uint64_t kRecordBytes = 40;
 constexpr uint32_t kLeftOut = kNoRecord - 1;
+// Two hours at two billion calls per second: 4 thousand records.
+constexpr uint64_t kMostWovenCount = uint64_t{1} << 44;
 
 // Node index -> record, contexts only. A sparse file may claim 4 billion nodes, so memory is
 // allocated only for ranges that contain nodes.
@@ -35,10 +37,11 @@ class Places {
 // Checks nodes one by one, in file order, and appends the valid ones to a tree.
 class TreeBuilder {
  public:
-  // `node_count`: the approximate number of nodes.
-  TreeBuilder(uint64_t node_count, size_t metric_count, std::vector<Thread>& threads,
+  // `node_count`: the approximate number of nodes. With more than `most` records the caller gives
+  // up.
+  TreeBuilder(uint64_t node_count, uint64_t most, size_t metric_count, std::vector<Thread>& threads,
               Damages& damages)
-      : threads_(threads), damages_(damages) {
+      : most_(most), threads_(threads), damages_(damages) {
     for (uint32_t i = 0; i < threads.size(); ++i)
       thread_of_root_.try_emplace(threads[i].record.root, i);
     tree_.metrics.resize(metric_count);
@@ -68,21 +71,58 @@ class TreeBuilder {
       return;
     }
     if (!is_former) places_.Set(index, static_cast<uint32_t>(tree_.size()));
-    tree_.thread.push_back(is_root ? ThreadOfRoot(index) : tree_.thread[parent]);
-    tree_.word.push_back(node.word);
-    tree_.parent.push_back(parent);
-    tree_.former.push_back(is_former);
-    tree_.counts.push_back({{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}});
-    tree_.dispatches.push_back(node.dispatches);
-    if (tree_.metrics.empty()) return;
-    tree_.metrics[0].push_back(node.self);
-    for (size_t m = 1; m < tree_.metrics.size(); ++m) tree_.metrics[m].push_back(extra[m - 1]);
+    const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
+    if (TypeOf(node.word) == MethodType::kWoven)
+      return AddWoven(index, node, thread, parent, extra);
+    Append(node.word, thread, parent, is_former,
+           {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}});
+    AppendMetrics(node.dispatches, node.self, extra);
   }
 
   size_t size() const { return tree_.size(); }
   CallTree Take() { return std::move(tree_); }
 
  private:
+  void Append(uint32_t word, uint32_t thread, uint32_t parent, bool is_former,
+              const Counts& counts) {
+    tree_.thread.push_back(thread);
+    tree_.word.push_back(word);
+    tree_.parent.push_back(parent);
+    tree_.former.push_back(is_former);
+    tree_.counts.push_back(counts);
+  }
+
+  // `extra`: the values of the metrics beyond the first; null: all are 0.
+  void AppendMetrics(uint32_t dispatches, int64_t first, const int64_t* extra) {
+    tree_.dispatches.push_back(dispatches);
+    if (tree_.metrics.empty()) return;
+    tree_.metrics[0].push_back(first);
+    for (size_t m = 1; m < tree_.metrics.size(); ++m)
+      tree_.metrics[m].push_back(extra != nullptr ? extra[m - 1] : 0);
+  }
+
+  // Its 64-bit count, of which each record takes what fits into its counters: the context's own
+  // first, then as many superseded records as are necessary. Every entry has an exit.
+  void AddWoven(uint32_t index, const Node& node, uint32_t thread, uint32_t parent,
+                const int64_t* extra) {
+    uint64_t count = node.entries[0] | uint64_t{node.entries[1]} << 32;
+    if (count > kMostWovenCount) {
+      damages_.Add("nodes: a count is too large to be true: left out",
+                   fmt::format("node {}", index));
+      count = 0;
+    }
+    const auto context = static_cast<uint32_t>(tree_.size());
+    for (bool is_former = false; (count != 0 && size() <= most_) || !is_former; is_former = true) {
+      const auto part = static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffffu));
+      count -= part;
+      Append(node.word, thread, is_former ? context : parent, is_former, {{part, 0}, {part, 0}});
+      if (is_former)
+        AppendMetrics(0, 0, nullptr);
+      else
+        AppendMetrics(node.dispatches, node.self, extra);
+    }
+  }
+
   bool IsParent(uint32_t parent, const Node& node, bool is_former) const {
     return parent != kNoRecord &&
            (!is_former || MethodOf(tree_.word[parent]) == MethodOf(node.word));
@@ -107,6 +147,7 @@ class TreeBuilder {
     return unknown_;
   }
 
+  const uint64_t most_;
   std::vector<Thread>& threads_;
   Damages& damages_;
   std::unordered_map<uint32_t, uint32_t> thread_of_root_;
@@ -132,7 +173,7 @@ Result<CallTree> Reader::ReadTree(uint64_t memory) {
   }
 
   const uint64_t most = memory / (kRecordBytes + meta_.metrics.size() * sizeof(int64_t));
-  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}),
+  TreeBuilder builder(std::min({count, nodes.allocated() / sizeof(Node), most}), most,
                       meta_.metrics.size(), threads_, damages_);
   std::vector<Node> chunk(std::min(count, kChunk));
   std::vector<int64_t> extras(chunk.size() * extra_count);

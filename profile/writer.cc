@@ -32,13 +32,16 @@ Result<void> Writer::Open(const WriterOptions& options) {
   metric_count_ = std::max(1u, options.metric_count);
   const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
-  const uint64_t max_nodes = limit + node_reserve_;
+  keeps_node_addresses_ = options.node_region != 0;
+  const size_t node_alignment = std::max<uint64_t>(options.node_region, MappedFile::kPage);
+  // A whole region if one is required: no other file is mapped into it.
+  const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
   const bool made =
       control_.Create(directory_fd_.get(), kControlFile,
                       kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
       control_.Ensure(kControlHeaderBytes) &&
-      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node)) &&
+      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node), node_alignment) &&
       nodes_.Ensure(sizeof(Node)) &&
       (extra_bytes == 0 ||
        extra_.Create(directory_fd_.get(), kExtraFile, max_nodes * extra_bytes)) &&
@@ -179,6 +182,7 @@ void Writer::Finish(uint64_t end_ticks) {
 }
 
 void Writer::Close() {
+  if (keeps_node_addresses_) nodes_.CloseButKeepAddresses();
   for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
   header_ = nullptr;
   directory_fd_.Reset();

@@ -28,6 +28,10 @@ struct WriterOptions {
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
+  // Nodes are in a region of addresses of this size that begins at a multiple of it (a power of
+  // two, more than `tree_memory` by a fifth). No other recording of the process uses that region,
+  // and it can still be written after Close. 0: not required.
+  uint64_t node_region = 0;
 };
 
 class Writer {
@@ -84,6 +88,7 @@ class Writer {
   Fd directory_fd_;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
+  bool keeps_node_addresses_ = false;
   ControlHeader* header_ = nullptr;
   MappedFile control_, nodes_, extra_, methods_, trace_, train_;
 };

@@ -73,6 +73,8 @@ Result<void> Agent::OpenVm() {
       return {};
     case Source::kProbe:
       return OpenProbe();
+    case Source::kWoven:
+      return OpenWoven();
     case Source::kSamples:
       break;
   }
@@ -81,6 +83,17 @@ Result<void> Agent::OpenVm() {
     return WrongUse("SCS needs HotSpot: {}", found.error().message);
   if (!found) return std::unexpected(found.error());
   hotspot = std::make_unique<HotspotVm>(*std::move(found));
+  return {};
+}
+
+Result<void> Agent::OpenWoven() {
+  auto vm = HotspotVm::Open();
+  if (!vm) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", vm.error().message);
+  hotspot = std::make_unique<HotspotVm>(*std::move(vm));
+  auto opened = WovenCounter::Open(jvmti, hotspot->structs);
+  if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
+  woven = *std::move(opened);
+  probe_facts_ = {"woven", "", ""};
   return {};
 }
 
@@ -135,6 +148,7 @@ Result<void> Agent::CollectEvents() {
   if (jvmti_probe != nullptr) {
     if (auto added = jvmti_probe->AddTo(events_, plan.kind, options.train); !added) return added;
   }
+  if (woven != nullptr) woven->AddTo(events_);
   AddLifecycleEvents(events_);
   method_reuse.AddTo(events_, jvmti);
   return {};
@@ -143,6 +157,7 @@ Result<void> Agent::CollectEvents() {
 Result<void> Agent::StartSession() {
   if (!plan.has_session()) return {};
   engine::MethodSource* source = jvmti_probe.get();
+  if (woven != nullptr) source = woven.get();
   if (source == nullptr) source = &hotspot->vm;
   if (joins_hooks()) {
     session.SetVm(source, MethodFilter(options, jdk_packages));
@@ -236,6 +251,10 @@ Result<void> Agent::InstallProbe() {
 // What OnVmInit does when the JVM starts.
 Result<void> Agent::Join() {
   if (!attached()) return {};
+  if (woven != nullptr) {
+    if (plan.focus) StartFocus(jni_, jdk_packages);
+    if (auto begun = woven->Begin(jni_, session); !begun) return begun;
+  }
   if (plan.jit_log) jit_log.Join(jni_, existing_);
   if (sampling != nullptr) JoinSampling(existing_);
   existing_.clear();
@@ -287,6 +306,7 @@ Result<void> Agent::Withdraw(JNIEnv* jni) {
     session.ExpectProbesToEnd();
     hotspot_probe->Remove(jni);
   }
+  if (woven != nullptr) woven->End(jni);
   if (sampling != nullptr) sampling->End();
   if (plan.jit_log) jit_log.End(jni);
   EndRecording(jni);
@@ -315,6 +335,7 @@ void Agent::ReportStarted() const {
     case Source::kSamples:
       return PrintMessage("sampling stacks into " + directory);
     case Source::kProbe:
+    case Source::kWoven:
       return PrintMessage("recording into " + directory + " with the " + probe_facts_.kind +
                           " probe");
   }

@@ -26,6 +26,7 @@
 #include "jprof/agent/method_reuse.h"
 #include "jprof/agent/sampling.h"
 #include "jprof/agent/triggers.h"
+#include "jprof/agent/woven_counter.h"
 #include "jprof/engine/session.h"
 #include "jprof/recording/meta.h"
 #include "jprof/recording/plan.h"
@@ -74,6 +75,7 @@ struct Agent {
   std::unique_ptr<HotspotVm> hotspot;
   std::unique_ptr<HotspotProbe> hotspot_probe;
   std::unique_ptr<JvmtiProbe> jvmti_probe;
+  std::unique_ptr<WovenCounter> woven;
   std::unique_ptr<Sampling> sampling;
   std::unique_ptr<VmTriggers> vm_triggers;
 
@@ -104,6 +106,7 @@ struct Agent {
 
   void JoinSampling(const std::vector<ExistingThread>& threads);
   Result<void> OpenProbe();
+  Result<void> OpenWoven();
   Result<void> FindHotspotProbe();
   void ReadExistingThreads(engine::SessionOptions& session_options);
   void NameThreads(JNIEnv* jni);

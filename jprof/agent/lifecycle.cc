@@ -6,6 +6,7 @@
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/native_threads.h"
+#include "jprof/recording/print_message.h"
 
 namespace jprof::agent {
 namespace {
@@ -75,6 +76,10 @@ void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
   }
   NameEarlyThreads(agent, jni);
   if (agent.jvmti_probe != nullptr) agent.jvmti_probe->Start();
+  if (agent.woven != nullptr) {
+    if (const auto begun = agent.woven->Begin(jni, agent.session); !begun)
+      PrintMessage(begun.error().message + "; no calls are counted");
+  }
   if (agent.sampling != nullptr) {
     agent.sampling->AddThread(jni);
     agent.sampling->Begin();

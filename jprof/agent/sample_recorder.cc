@@ -7,6 +7,7 @@
 
 #include "jprof/agent/frame_names.h"
 #include "jprof/engine/samples.h"
+#include "jprof/engine/woven.h"
 
 namespace jprof::agent {
 namespace {
@@ -64,11 +65,12 @@ Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const AgentOptions&
 
 void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight,
                                         uint64_t pc) {
-  if (IsOwn(pc) || thread.cursor.top == nullptr) {
+  profile::Node* const node = IsOwn(pc) ? nullptr : engine::CurrentNode(thread);
+  if (node == nullptr) {
     thread.record->samples_own += weight;
     return;
   }
-  engine::AddToMetric(thread, thread.cursor.top[-1].node, triggers_[trigger].first, weight,
+  engine::AddToMetric(thread, node, triggers_[trigger].first, weight,
                       metric_count_);
   thread.record->samples += weight;
 }

@@ -509,6 +509,14 @@ bool Session::GrowFrames(Thread& thread) {
 }
 
 void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread) {
+  SwitchTo(thread, continuation, continuation != 0 ? source_->VirtualThreadId(vm_thread) : 0);
+}
+
+void Session::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
+  if (identity != thread.continuation) SwitchTo(thread, identity, identity);
+}
+
+void Session::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {
   if (options_.clock) {  // time up to here belongs to the previous timeline
     if (__atomic_load_n(thread.page_lock, __ATOMIC_RELAXED) == thread.page_seen) {
       const int64_t now = ptm::ReadTsc();
@@ -526,7 +534,7 @@ void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_
   }
   thread.continuation = continuation;
   if (continuation == 0) return Load(thread, thread.carrier);
-  thread.virtual_thread = source_->VirtualThreadId(vm_thread);
+  thread.virtual_thread = identity;
   Timeline* timeline = TakeTimeline(thread.virtual_thread);
   if (timeline == nullptr) {
     thread.continuation = 0;  // no memory: its events go to the carrier and are healed there

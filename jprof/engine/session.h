@@ -132,7 +132,10 @@ class Session {
   // Adds a method to the thread's cache, from any source: its method reference has no type.
   CachedMethod* Remember(Thread& thread, MethodSource& source, uint64_t method);
   bool GrowFrames(Thread& thread);
+  // `continuation`: the VM's mark of the mounted virtual thread; 0: none is mounted.
   void SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread);
+  // The same for a virtual thread whose identity (not 0) the caller knows; 0: none is mounted.
+  void SwitchToVirtualThread(Thread& thread, uint64_t identity);
   bool NextTraceBlock(Thread& thread);  // trace.cc
   void NextTrainRecords(Thread& thread);
 
@@ -167,6 +170,7 @@ class Session {
   CachedMethod* PutInCache(Thread& thread, const CachedMethod& method);
   bool GrowBuckets(Thread& thread);
   void NoteMultiplexing(Thread& thread);
+  void SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity);
   Timeline* TakeTimeline(uint64_t virtual_thread);
   void Park(Timeline* timeline, uint64_t virtual_thread);
 

@@ -112,6 +112,15 @@ Function LibjvmImage::Symbol(std::string_view prefix) const {
   return {};
 }
 
+std::vector<Function> LibjvmImage::Loaded(std::string_view prefix) const {
+  std::vector<Function> loaded;
+  for (const Section& section : sections_) {
+    if (section.name.starts_with(prefix) && section.address != 0)
+      loaded.push_back({bias_ + section.address, section.size});
+  }
+  return loaded;
+}
+
 uint64_t LibjvmImage::FunctionWithProbe(std::string_view wanted) const {
   constexpr uint32_t kStapNote = 3;
   const Section* notes = Find(".note.stapsdt");

@@ -24,6 +24,9 @@ class LibjvmImage {
   // probe.
   uint64_t FunctionWithProbe(std::string_view name) const;
 
+  // The loaded sections whose name begins with `prefix`.
+  std::vector<Function> Loaded(std::string_view prefix) const;
+
   const std::string& path() const { return path_; }
   // Lower-case hex; empty if there is none.
   std::string BuildId() const;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "jprof/engine/woven.h"
 #include "options/late_calls.h"
 
 namespace jprof::agent {
@@ -45,12 +46,14 @@ engine::TraceKeep TraceKeepOf(TraceMode mode) {
   return engine::TraceKeep::kNormal;
 }
 
-Source SourceOf(Mode mode) {
-  switch (mode) {
+Source SourceOf(const AgentOptions& options) {
+  switch (options.mode) {
     case Mode::kTprof:
       return Source::kNone;
     case Mode::kScs:
       return Source::kSamples;
+    case Mode::kCalltree:
+      return options.counter == Counter::kWoven ? Source::kWoven : Source::kProbe;
     default:
       return Source::kProbe;
   }
@@ -70,7 +73,7 @@ void ChooseParts(const AgentOptions& options, Plan& plan) {
 }  // namespace
 
 Result<void> CheckAttach(const AgentOptions& options, int java_version) {
-  const Source source = SourceOf(options.mode);
+  const Source source = SourceOf(options);
   if (source != Source::kProbe) return {};
   if (options.mode == Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
@@ -90,7 +93,7 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   engine::SessionOptions& session = plan.session;
   if (const auto selected = SelectMetrics(options, session); !selected)
     return std::unexpected(selected.error());
-  plan.source = SourceOf(options.mode);
+  plan.source = SourceOf(options);
   ChooseParts(options, plan);
   plan.kind = options.mode == Mode::kTrace
                   ? engine::RecordingKind::kTimeTrace
@@ -100,6 +103,7 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;
+  if (plan.source == Source::kWoven) session.files.node_region = engine::kWovenRegion;
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;

@@ -13,6 +13,7 @@ enum class Source {
   kNone,     // TPROF alone: no tree
   kSamples,  // SCS: sampled stacks, no probe
   kProbe,    // CALLFLOW, CALLTREE, TRACE: method entries and exits
+  kWoven,    // CALLTREE with COUNTER=woven: the methods count
 };
 
 struct Plan {

@@ -1,0 +1,82 @@
+#include "jprof/agent/woven_class.h"
+
+#include "jprof/agent/jvmti_env.h"
+#include "jprof/weave/counter_class.h"
+#include "jprof/weave/weave.h"
+
+namespace jprof::agent {
+namespace {
+
+std::span<const JNINativeMethod> natives_to_bind;
+
+std::unexpected<Error> Pending(JNIEnv* jni, std::string_view what) {
+  if (jni->ExceptionCheck()) {
+    jni->ExceptionDescribe();
+    jni->ExceptionClear();
+  }
+  return Fail("cannot {} the class {}", what, weave::kCounterClass);
+}
+
+bool Bind(JNIEnv* jni, jclass counter, std::span<const JNINativeMethod> natives) {
+  return jni->RegisterNatives(counter, natives.data(), static_cast<jint>(natives.size())) == JNI_OK;
+}
+
+void JNICALL OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepared) {
+  JvmtiString signature(jvmti);
+  if (jvmti->GetClassSignature(prepared, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
+      InternalName(signature.view()) == weave::kCounterClass)
+    Bind(jni, prepared, natives_to_bind);
+}
+
+// Class.forName(name, true, null), which prepares and initialises the class.
+bool Initialise(JNIEnv* jni) {
+  const jclass type = jni->FindClass("java/lang/Class");
+  const jmethodID for_name = jni->GetStaticMethodID(
+      type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+  if (for_name == nullptr) return false;
+  const jstring name = jni->NewStringUTF("java.lang.JprofCounter");
+  return jni->CallStaticObjectMethod(type, for_name, name, JNI_TRUE, nullptr) != nullptr;
+}
+
+// The VM warns on the console of natives of a platform class that are bound by code that such a
+// class has not called. So they are bound while Class.forName prepares the class.
+Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
+                               std::span<const JNINativeMethod> natives) {
+  jvmtiEnv* const jvmti = NewJvmtiEnv(java);
+  if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
+  JvmtiEvents events;
+  events.Add(JVMTI_EVENT_CLASS_PREPARE, &jvmtiEventCallbacks::ClassPrepare, OnClassPrepare);
+  natives_to_bind = natives;
+  events.Install(jvmti);
+  const bool done = Initialise(jni);
+  jvmti->DisposeEnvironment();
+  if (!done) return Pending(jni, "initialise");
+  return {};
+}
+
+// Whether its natives are those of this agent, not those of another copy of the library.
+bool IsBoundHere(JNIEnv* jni, jclass counter) {
+  const jmethodID offset = jni->GetStaticMethodID(counter, "currentOffset", "()J");
+  return offset != nullptr && jni->CallStaticLongMethod(counter, offset) != 0;
+}
+
+}  // namespace
+
+Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
+                                  std::span<const JNINativeMethod> natives) {
+  if (const jclass earlier = jni->FindClass(weave::kCounterClass.data())) {
+    if (!IsBoundHere(jni, earlier) && !Bind(jni, earlier, natives)) return Pending(jni, "bind");
+    return earlier;
+  }
+  jni->ExceptionClear();
+  const auto bytes = weave::CounterClass();
+  const jclass defined = jni->DefineClass(weave::kCounterClass.data(), nullptr,
+                                          reinterpret_cast<const jbyte*>(bytes.data()),
+                                          static_cast<jsize>(bytes.size()));
+  if (defined == nullptr) return Pending(jni, "define");
+  if (auto done = BindAndInitialise(java, jni, natives); !done)
+    return std::unexpected(done.error());
+  return defined;
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,17 @@
+// Defines java.lang.JprofCounter in the boot loader and binds its native methods.
+#pragma once
+
+#include <jvmti.h>
+
+#include <span>
+
+#include "common/result.h"
+
+namespace jprof::agent {
+
+// Returns the initialised class; a local reference. An earlier recording may have defined it: it is
+// used again. Call in the live phase, on a Java thread, one call at a time.
+Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
+                                  std::span<const JNINativeMethod> natives);
+
+}  // namespace jprof::agent

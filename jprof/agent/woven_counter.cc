@@ -1,0 +1,223 @@
+#include "jprof/agent/woven_counter.h"
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/monotonic.h"
+#include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
+#include "jprof/agent/woven_class.h"
+#include "jprof/engine/woven.h"
+#include "jprof/hotspot/libjvm_image.h"
+#include "jprof/hotspot/load.h"
+#include "jprof/hotspot/spare_word.h"
+#include "jprof/recording/print_message.h"
+#include "jprof/weave/counter_class.h"
+
+namespace jprof::agent {
+namespace {
+
+// Its frames are copied between stacks while the current thread is neither the carrier nor the
+// virtual thread.
+constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
+constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
+
+// For RegisterNatives, which does not change the strings.
+char* Text(const char* text) { return const_cast<char*>(text); }
+
+bool IsContinuation(std::string_view class_name) {
+  return class_name.starts_with(kContinuation) &&
+         (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
+                                                         const hotspot::VmStructs& structs) {
+  if (weave::CounterClass().empty()) return Fail("this build was made without a JDK");
+  const auto image = hotspot::LibjvmImage::Open();
+  if (!image) return std::unexpected(image.error());
+  const auto word = hotspot::SpareWordOfThread(*image, structs);
+  if (!word) return std::unexpected(word.error());
+  jvmtiCapabilities wanted = {};
+  wanted.can_retransform_classes = 1;
+  wanted.can_retransform_any_class = 1;
+  wanted.can_generate_all_class_hook_events = 1;
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE)
+    return Fail("this JVM cannot retransform classes");
+  return std::unique_ptr<WovenCounter>(new WovenCounter(jvmti, *word));
+}
+
+void WovenCounter::AddTo(JvmtiEvents& events) {
+  events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, OnClassFile);
+}
+
+Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
+  session_ = &session;
+  if (auto defined = DefineClass(jni); !defined) return defined;
+  SetRegion(jni, reinterpret_cast<uint64_t>(session.writer().nodes()));
+  if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
+    return Fail("this JVM does not report the classes that it loads");
+  Retransform(jni);
+  return {};
+}
+
+void WovenCounter::End(JNIEnv* jni) {
+  if (counter_ == nullptr) return;
+  jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  Retransform(jni);
+  SetRegion(jni, 0);
+  jni->DeleteGlobalRef(counter_);
+  counter_ = nullptr;
+}
+
+Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
+  const std::array natives = {
+      JNINativeMethod{Text("currentOffset"), Text("()J"), reinterpret_cast<void*>(CurrentOffset)},
+      JNINativeMethod{Text("root"), Text("(J)J"), reinterpret_cast<void*>(Root)},
+      JNINativeMethod{Text("add"), Text("(JI)J"), reinterpret_cast<void*>(Add)},
+      JNINativeMethod{Text("overflow"), Text("(J)J"), reinterpret_cast<void*>(Overflow)},
+      JNINativeMethod{Text("mounted"), Text("(JJ)V"), reinterpret_cast<void*>(Mounted)},
+  };
+  JavaVM* java = nullptr;
+  jni->GetJavaVM(&java);
+  const auto defined = DefineCounterClass(java, jni, natives);
+  if (!defined) return std::unexpected(defined.error());
+  counter_ = static_cast<jclass>(jni->NewGlobalRef(*defined));
+  jni->DeleteLocalRef(*defined);
+  return {};
+}
+
+void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
+  jni->SetStaticLongField(counter_, jni->GetStaticFieldID(counter_, "region", "J"),
+                          static_cast<jlong>(begin));
+}
+
+// All at once, which is one stop of the program. If the VM refuses that, one by one.
+void WovenCounter::Retransform(JNIEnv* jni) const {
+  jint count = 0;
+  jclass* classes = nullptr;
+  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
+  std::vector<jclass> modifiable;
+  for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
+    jboolean yes = JNI_FALSE;
+    if (jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE)
+      modifiable.push_back(loaded);
+  }
+  if (jvmti_->RetransformClasses(static_cast<jint>(modifiable.size()), modifiable.data()) !=
+      JVMTI_ERROR_NONE) {
+    for (const jclass loaded : modifiable) jvmti_->RetransformClasses(1, &loaded);
+  }
+  for (const jclass loaded : std::span(classes, static_cast<size_t>(count)))
+    jni->DeleteLocalRef(loaded);
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
+}
+
+void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char*,
+                                       jobject, jint bytes, const unsigned char* data,
+                                       jint* new_bytes, unsigned char** new_data) {
+  const AgentUse use;
+  if (!use || use->woven == nullptr) return;
+  WovenCounter& self = *use->woven;
+  const uint64_t begin = MonotonicNanos();
+  const auto woven = weave::Weave({data, static_cast<size_t>(bytes)},
+                                  [&](const weave::Method& method) { return self.Decide(method); });
+  self.counts_.nanoseconds += MonotonicNanos() - begin;
+  if (!woven) {
+    ++self.counts_.failed;
+    return;
+  }
+  self.counts_.left += woven->left.size();
+  if (woven->bytes.empty()) return;
+  unsigned char* copy = nullptr;
+  if (jvmti->Allocate(static_cast<jlong>(woven->bytes.size()), &copy) != JVMTI_ERROR_NONE) return;
+  std::memcpy(copy, woven->bytes.data(), woven->bytes.size());
+  *new_bytes = static_cast<jint>(woven->bytes.size());
+  *new_data = copy;
+  ++self.counts_.classes;
+  self.counts_.methods += woven->counted;
+}
+
+weave::Decision WovenCounter::Decide(const weave::Method& method) {
+  constexpr weave::Decision kLeave = {weave::Action::kLeave, 0};
+  if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
+      IsContinuation(method.class_name))
+    return kLeave;
+  if (method.class_name == kVirtualThread && (method.name == "mount" || method.name == "unmount"))
+    return {weave::Action::kAnnounce, 0};
+  const auto id = session_->methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
+  if (id == engine::kIgnoredMethod) return kLeave;
+  return {weave::Action::kCount, IndexOf(id)};
+}
+
+bool WovenCounter::Describe(uint64_t handle, engine::MethodText* text) {
+  constexpr uint16_t kStatic = 0x0008;
+  const auto& method = *reinterpret_cast<const weave::Method*>(handle);
+  text->class_name = method.class_name;
+  text->name = method.name;
+  text->signature = method.descriptor;
+  text->is_static = (method.access & kStatic) != 0;
+  return true;
+}
+
+// A call from JprofCounter. False: there is no recording.
+struct WovenCounter::Call {
+  Call() : thread(*this ? engine::WovenThread(*use->woven->session_) : nullptr) {}
+  explicit operator bool() const { return use && use->woven != nullptr; }
+
+  profile::Node* nodes() const { return use->woven->session_->writer().nodes(); }
+  // Null: not a node of this recording, or the thread is not recorded.
+  profile::Node* NodeAt(jlong address) const {
+    return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(address)) : nullptr;
+  }
+  profile::Node* Root() const { return nodes() + thread->timeline.record->root; }
+  uint64_t* Word(jlong vm_thread) const {
+    return reinterpret_cast<uint64_t*>(static_cast<uint64_t>(vm_thread) + use->woven->current_at_);
+  }
+
+  const AgentUse use;
+  engine::Thread* const thread;  // null: not recorded
+};
+
+jlong JNICALL WovenCounter::CurrentOffset(JNIEnv*, jclass) {
+  const AgentUse use;
+  return use && use->woven != nullptr ? static_cast<jlong>(use->woven->current_at_) : 0;
+}
+
+jlong JNICALL WovenCounter::Root(JNIEnv*, jclass, jlong vm_thread) {
+  const Call call;
+  if (!call) return 0;
+  if (call.thread == nullptr) return reinterpret_cast<jlong>(call.nodes());  // not recorded
+  call.thread->woven_current = call.Word(vm_thread);
+  return reinterpret_cast<jlong>(call.Root());
+}
+
+jlong JNICALL WovenCounter::Add(JNIEnv*, jclass, jlong parent, jint id) {
+  const Call call;
+  profile::Node* const node = call.NodeAt(parent);
+  if (node == nullptr) return 0;
+  const profile::MethodId method{static_cast<uint32_t>(id)};
+  return reinterpret_cast<jlong>(engine::WovenChild(*call.thread, node, method));
+}
+
+jlong JNICALL WovenCounter::Overflow(JNIEnv*, jclass, jlong parent) {
+  const Call call;
+  profile::Node* const node = call.NodeAt(parent);
+  return node != nullptr ? reinterpret_cast<jlong>(engine::WovenOverflow(*call.thread, node)) : 0;
+}
+
+void JNICALL WovenCounter::Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id) {
+  const Call call;
+  if (!call || call.thread == nullptr) return;
+  uint64_t* const word = call.Word(vm_thread);
+  call.thread->woven_current = word;
+  profile::Node* current = call.NodeAt(static_cast<jlong>(*word));
+  if (current == nullptr) current = call.Root();
+  current = engine::WovenSwitch(*call.thread, static_cast<uint64_t>(id), current);
+  *word = reinterpret_cast<uint64_t>(current);
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,78 @@
+// The event source of woven counting (docs/WOVEN.md): methods count themselves, by calls of
+// java.lang.JprofCounter that the weaver inserts into classes when they are loaded or, if they are
+// loaded already, by retransformation.
+//
+// Each thread keeps its own current node, in a word of the VM's thread, and gets it at its first
+// event. No other thread writes there.
+#pragma once
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "common/result.h"
+#include "jprof/agent/jvmti_env.h"
+#include "jprof/engine/session.h"
+#include "jprof/hotspot/vm_structs.h"
+#include "jprof/weave/weave.h"
+
+namespace jprof::agent {
+
+class WovenCounter : public engine::MethodSource {
+ public:
+  // Requests the capabilities. Error: this VM lacks what is required.
+  static Result<std::unique_ptr<WovenCounter>> Open(jvmtiEnv* jvmti,
+                                                    const hotspot::VmStructs& structs);
+  // Adds the event of classes that are loaded; it stays disabled until Begin.
+  void AddTo(JvmtiEvents& events);
+
+  // Call in VMInit or in a running JVM: defines the counter class and weaves all classes that are
+  // loaded, and from then on those that are being loaded.
+  Result<void> Begin(JNIEnv* jni, engine::Session& session);
+  // Classes that are loaded from now on are left as they are, and the original code of the others
+  // is restored. Methods that are running finish as they are, without counting.
+  void End(JNIEnv* jni);
+
+  // Of a weave::Method.
+  bool Describe(uint64_t method, engine::MethodText* text) override;
+  MethodType Classify(uint64_t) override { return MethodType::kWoven; }
+
+  struct Counts {
+    std::atomic<uint64_t> classes = 0;  // woven
+    std::atomic<uint64_t> methods = 0;  // that count
+    std::atomic<uint64_t> left = 0;     // that were to be woven but could not be: too large
+    std::atomic<uint64_t> failed = 0;   // classes that could not be parsed
+    std::atomic<uint64_t> nanoseconds = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Call;
+
+  WovenCounter(jvmtiEnv* jvmti, uint64_t current_at) : jvmti_(jvmti), current_at_(current_at) {}
+
+  static void JNICALL OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader,
+                                  const char* name, jobject domain, jint bytes,
+                                  const unsigned char* data, jint* new_bytes,
+                                  unsigned char** new_data);
+  static jlong JNICALL CurrentOffset(JNIEnv*, jclass);
+  static jlong JNICALL Root(JNIEnv*, jclass, jlong vm_thread);
+  static jlong JNICALL Add(JNIEnv*, jclass, jlong parent, jint id);
+  static jlong JNICALL Overflow(JNIEnv*, jclass, jlong parent);
+  static void JNICALL Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id);
+
+  Result<void> DefineClass(JNIEnv* jni);
+  void SetRegion(JNIEnv* jni, uint64_t begin) const;
+  void Retransform(JNIEnv* jni) const;
+  weave::Decision Decide(const weave::Method& method);
+
+  jvmtiEnv* const jvmti_;
+  const uint64_t current_at_;  // in the VM's thread
+  engine::Session* session_ = nullptr;
+  jclass counter_ = nullptr;
+  Counts counts_;
+};
+
+}  // namespace jprof::agent

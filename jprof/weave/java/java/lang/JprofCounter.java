@@ -1,0 +1,210 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * What woven methods call (weave.h). The agent defines this class in the boot loader and registers
+ * its native methods. It is in java.lang because every module reads java.base and every class
+ * loader finds java.lang there.
+ *
+ * <p>A word of the VM's thread (JavaThread) has the address of the thread's current node. Only the
+ * thread itself changes it. Nodes are those of the profile (profile/layout.h) and are in one region
+ * of addresses for each recording: a method that is still running when its recording ends finds, at
+ * its exit, a current node of another region, or none, and changes nothing.
+ */
+public final class JprofCounter {
+    private static final Unsafe MEMORY = Unsafe.getUnsafe();
+
+    // The field of a platform thread with the address of the VM's thread; 0 in a virtual thread.
+    private static final long VM_THREAD = MEMORY.objectFieldOffset(Thread.class, "eetop");
+    private static final long THREAD_ID = MEMORY.objectFieldOffset(Thread.class, "tid");
+    // In the VM's thread.
+    private static final long CURRENT = currentOffset();
+
+    // A region of nodes: engine/woven.h.
+    private static final long REGION = -1L << 34;
+    // profile/layout.h: sizes and offsets in Node and ChildBlock.
+    private static final int NODE_SHIFT = 6;
+    private static final long COUNT = 8;
+    private static final long MORE = 32;
+    private static final long CHILDREN = 40;
+    private static final int NEAR_CHILDREN = 3;
+    private static final long NEXT_BLOCK = 4;
+    private static final long BLOCK_CHILDREN = 8;
+    private static final long NODE = 64;
+
+    // Where the region of the recording begins; 0: there is none. Set by the agent. As a thread's
+    // current node it means that the thread is not recorded.
+    private static volatile long region;
+
+    private JprofCounter() {}
+
+    /** Counts an entry of a method in the current context. Returns the caller's node. */
+    @ForceInline
+    public static long enter(int id) {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (thread == 0) {
+            return enterVirtual(id);
+        }
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        if (current == 0) {
+            return enterOther(thread, 0, id);
+        }
+        long slot = MEMORY.getLong(null, current + CHILDREN + (id % NEAR_CHILDREN << 3));
+        if ((int) slot != id) {
+            return enterOther(thread, current, id);
+        }
+        count(thread, nodeOf(current, slot));
+        return current;
+    }
+
+    /** The method returns normally: its caller's node is the current one again. */
+    @ForceInline
+    public static void exit(long parent) {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (thread == 0) {
+            exitVirtual(parent);
+            return;
+        }
+        leave(thread, parent);
+    }
+
+    /** The method caught an exception: callees that it has left are no longer current. */
+    @DontInline
+    public static void caught(long parent, int id) {
+        long thread = vmThread();
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        if (parent != 0 && ((current ^ parent) & REGION) == 0) {
+            long node = find(parent, id);
+            if (node == 0) {
+                node = overflow(parent);
+            }
+            if (node != 0) {
+                MEMORY.putLong(null, thread + CURRENT, node);
+            }
+        }
+    }
+
+    /** A virtual thread has been mounted or unmounted. */
+    @DontInline
+    public static void announce() {
+        long thread = vmThread();
+        if (MEMORY.getLong(null, thread + CURRENT) != region) {
+            Thread mounted = Thread.currentThread();
+            boolean isVirtual = MEMORY.getLong(mounted, VM_THREAD) == 0;
+            mounted(thread, isVirtual ? MEMORY.getLong(mounted, THREAD_ID) : 0);
+        }
+    }
+
+    @ForceInline
+    private static void count(long thread, long node) {
+        MEMORY.putLong(null, node + COUNT, MEMORY.getLong(null, node + COUNT) + 1);
+        MEMORY.putLong(null, thread + CURRENT, node);
+    }
+
+    @ForceInline
+    private static void leave(long thread, long parent) {
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        if (((current ^ parent) & REGION) == 0) {
+            MEMORY.putLong(null, thread + CURRENT, parent);
+        }
+    }
+
+    @ForceInline
+    private static long nodeOf(long current, long slot) {
+        return (current & REGION) + (slot >>> 32 << NODE_SHIFT);
+    }
+
+    // The VM's thread of the carrier, or of the platform thread.
+    @ForceInline
+    private static long vmThread() {
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        return thread != 0 ? thread : MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+    }
+
+    @DontInline
+    private static long enterVirtual(int id) {
+        long thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        if (current != 0) {
+            long slot = MEMORY.getLong(null, current + CHILDREN + (id % NEAR_CHILDREN << 3));
+            if ((int) slot == id) {
+                count(thread, nodeOf(current, slot));
+                return current;
+            }
+        }
+        return enterOther(thread, current, id);
+    }
+
+    @DontInline
+    private static void exitVirtual(long parent) {
+        leave(MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD), parent);
+    }
+
+    // The child is not in its own slot, or the thread has no node of this recording yet.
+    @DontInline
+    private static long enterOther(long thread, long current, int id) {
+        long begin = region;
+        if (current == begin) { // not recorded; also without a recording
+            return 0;
+        }
+        if (((current ^ begin) & REGION) != 0) {
+            current = root(thread);
+            MEMORY.putLong(null, thread + CURRENT, current);
+            if (current == begin || current == 0) {
+                return 0;
+            }
+        }
+        long node = find(current, id);
+        if (node == 0) {
+            node = add(current, id);
+            if (node == 0) {
+                return 0;
+            }
+        }
+        count(thread, node);
+        return current;
+    }
+
+    // The child of a node for a method; 0: there is none.
+    @ForceInline
+    private static long find(long parent, int id) {
+        for (long at = parent + CHILDREN; at < parent + NODE; at += 8) {
+            long slot = MEMORY.getLong(null, at);
+            if ((int) slot == id) {
+                return nodeOf(parent, slot);
+            }
+        }
+        long block = MEMORY.getInt(null, parent + MORE) & 0xffffffffL;
+        while (block != 0) {
+            long begin = (parent & REGION) + (block << NODE_SHIFT);
+            for (long at = begin + BLOCK_CHILDREN; at < begin + NODE; at += 8) {
+                long slot = MEMORY.getLong(null, at);
+                if ((int) slot == id) {
+                    return nodeOf(parent, slot);
+                }
+            }
+            block = MEMORY.getInt(null, begin + NEXT_BLOCK) & 0xffffffffL;
+        }
+        return 0;
+    }
+
+    // Where the current node is in the VM's thread.
+    private static native long currentOffset();
+
+    // The root of the calling thread's tree; the begin of the region: the thread is not recorded; 0:
+    // there is no recording.
+    private static native long root(long thread);
+
+    // Adds a child; without space, the node that stands for such contexts; 0: the recording has
+    // ended.
+    private static native long add(long parent, int id);
+
+    // The node that add() has returned for children without space; 0: the recording has ended.
+    private static native long overflow(long parent);
+
+    // `id` 0: no virtual thread is mounted.
+    private static native void mounted(long thread, long id);
+}
