@@ -47,7 +47,7 @@ public final class LinkAll {
             List<String> names = new ArrayList<>();
             for (Path file : (Iterable<Path>) files.sorted()::iterator) {
                 String path = folder.relativize(file).toString();
-                if (!path.endsWith(".class") || path.startsWith("META-INF/")) continue;
+                if (!path.endsWith(".class")) continue;
                 String name = path.substring(0, path.length() - 6).replace('/', '.');
                 if (!name.endsWith("module-info")) names.add(name);
             }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.objectweb.asm.ClassReader;
 
 /**
  * Weaves every class of the running JDK and of jars, checks the results with ASM, writes them to
@@ -112,11 +113,21 @@ public final class WeaveAll {
             if (result.bytes() == null) continue;
             check(row, entry.getKey(), before, result.bytes());
             checkUnchanged(row, entry.getKey(), before, unchanged);
-            Path to = out.resolve(source.name).resolve(entry.getKey() + ".class");
-            Files.createDirectories(to.getParent());
-            Files.write(to, result.bytes());
+            write(source.name, entry.getKey(), result.bytes());
         }
         return row;
+    }
+
+    private static String nameOf(byte[] bytes) {
+        return new ClassReader(Hierarchy.readable(bytes)).getClassName();
+    }
+
+    /** Jython's classes are in folders that their names do not have; versions of a class are not written. */
+    private void write(String source, String path, byte[] woven) throws IOException {
+        if (path.startsWith("META-INF/")) return;
+        Path to = out.resolve(source).resolve(nameOf(woven) + ".class");
+        Files.createDirectories(to.getParent());
+        Files.write(to, woven);
     }
 
     /** Reading and writing without inserting anything gives the same bytes (StackMap is dropped). */
@@ -137,7 +148,7 @@ public final class WeaveAll {
         }
         for (String jar : Arrays.asList(args).subList(3, args.length)) {
             ClassSource source = ClassSource.ofJar(jar);
-            source.classes.forEach(files::putIfAbsent);
+            for (Path file : source.classes.values()) files.putIfAbsent(nameOf(Files.readAllBytes(file)), file);
             sources.add(source);
         }
         WeaveAll all = new WeaveAll(new AsmCheck(files), Path.of(args[1]));
