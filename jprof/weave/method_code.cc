@@ -76,6 +76,7 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
 // is inserted there: a stack overflow in the call would repeat forever. Such an entry becomes two.
 Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insertions& insertions,
                                          Output& out) {
+  const uint32_t inserted = insertions.at_handler.size();
   const size_t start = out.size();
   uint32_t count = 0;
   out.U2(0);
@@ -88,14 +89,12 @@ Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insert
     if (from == Layout::kNowhere || to == Layout::kNowhere || entry.start >= entry.end)
       return Fail("entry {} of its exception table has a wrong range", i);
     new_exceptions_.push_back(static_cast<uint16_t>(count));
-    const bool covers_itself = entry.start <= entry.handler && entry.handler < entry.end;
-    if (covers_itself && entry.start < entry.handler) {
+    const bool split = inserted != 0 && entry.start <= entry.handler && entry.handler < entry.end;
+    if (split && entry.start < entry.handler) {
       WriteException(entry, from, handler, handler, out);
       ++count;
     }
-    const uint32_t rest = covers_itself ? handler + insertions.at_handler.size() : from;
-    const bool whole = !covers_itself || insertions.at_handler.size() == 0;
-    WriteException(entry, whole ? from : rest, to, handler, out);
+    WriteException(entry, split ? handler + inserted : from, to, handler, out);
     ++count;
   }
   if (count > kLargest) return Fail("its exception table has too many entries");

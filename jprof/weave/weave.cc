@@ -13,6 +13,10 @@
 namespace jprof::weave {
 namespace {
 
+bool IsEmptyFinalizer(const MethodInfo& method, const CodeAttribute& code) {
+  return method.name == "finalize" && method.descriptor == "()V" && code.code.size() == 1;
+}
+
 // Weaves one class. The bytes behind the constant pool are made in body_; what is not changed is
 // copied in large pieces.
 class ClassWeaver {
@@ -77,6 +81,13 @@ Result<void> ClassWeaver::WeaveMethod(const MethodInfo& method, const Decide& de
 
 Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& code,
                                  const Decision& decision) {
+  const auto leave = [&](Left why) {
+    woven_.left.push_back({method.name, method.descriptor, decision.id, why});
+  };
+  if (decision.action != Action::kLeave && IsEmptyFinalizer(method, code)) {
+    leave(Left::kEmptyFinalizer);
+    return {};
+  }
   const size_t before = body_.size();
   const size_t start = OffsetOf(method.code.whole);
   body_.Bytes(file_.bytes.substr(copied_, start - copied_));
@@ -84,7 +95,7 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
   if (!left) return std::unexpected(left.error());
   if (*left) {
     body_.Truncate(before);
-    woven_.left.push_back({method.name, method.descriptor, decision.id, **left});
+    leave(**left);
     return {};
   }
   copied_ = start + method.code.whole.size();
@@ -121,7 +132,8 @@ Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& deci
 
 std::string_view NameOf(Left left) {
   constexpr std::array<std::string_view, kLeftKinds> kNames = {
-      "too large", "would not be compiled", "a jump is too far", "constant pool full"};
+      "too large", "would not be compiled", "a jump is too far", "constant pool full",
+      "empty finalizer"};
   return kNames[static_cast<size_t>(left)];
 }
 

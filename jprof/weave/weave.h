@@ -56,8 +56,10 @@ enum class Left : uint8_t {
   kNotCompiled,       // its code would exceed 8000 bytes: HotSpot would no longer compile it
   kJumpTooFar,        // a jump would exceed 16 bits
   kConstantPoolFull,  // the constants that it needs do not fit
+  kEmptyFinalizer,    // finalize() with nothing in it: HotSpot runs a finalizer for each object of
+                      // the class if there is anything, and Object has such a method
 };
-inline constexpr size_t kLeftKinds = 4;
+inline constexpr size_t kLeftKinds = 5;
 std::string_view NameOf(Left left);
 
 struct LeftMethod {
