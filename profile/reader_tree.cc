@@ -74,8 +74,9 @@ class TreeBuilder {
     const uint32_t thread = is_root ? ThreadOfRoot(index) : tree_.thread[parent];
     if (TypeOf(node.word) == MethodType::kWoven)
       return AddWoven(index, node, thread, parent, extra);
-    Append(node.word, thread, parent, is_former,
-           {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}});
+    Counts counts = {{node.entries[0], node.entries[1]}, {node.exits[0], node.exits[1]}};
+    if (is_root) counts = {};  // which counts nothing; woven code uses its memory
+    Append(node.word, thread, parent, is_former, counts);
     AppendMetrics(node.dispatches, node.self, extra);
   }
 

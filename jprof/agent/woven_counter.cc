@@ -173,7 +173,7 @@ struct WovenCounter::Call {
   profile::Node* NodeAt(jlong address) const {
     return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(address)) : nullptr;
   }
-  profile::Node* Root() const { return nodes() + thread->timeline.record->root; }
+  profile::Node* Root() const { return engine::WovenRoot(*thread); }
   uint64_t* Word(jlong vm_thread) const {
     return reinterpret_cast<uint64_t*>(static_cast<uint64_t>(vm_thread) + use->woven->current_at_);
   }

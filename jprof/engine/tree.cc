@@ -114,10 +114,19 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
   return node;
 }
 
+constexpr uint32_t kOverflowWord =
+    profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
+
+// The timeline's own overflow node, below its root.
+Node* LastOverflow(Thread& thread, uint32_t word) {
+  Node* last = thread.nodes + thread.timeline.overflow;
+  last->word = word;
+  return last;
+}
+
 // The visible row for contexts that do not fit below `parent`. If that does not fit either: the
 // timeline's own overflow node, below its root.
 Node* Overflow(Thread& thread, Node* parent) {
-  constexpr uint32_t kWord = profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
   if (Node* found = Find(thread, parent, kKey)) return found;
   ChildSlot* free = nullptr;  // an overflow child never takes a slot that needs a new block
@@ -131,23 +140,25 @@ Node* Overflow(Thread& thread, Node* parent) {
   }
   const uint32_t index = free != nullptr ? NewNode(thread, true) : 0;
   if (index != 0) {
-    Node* node = Make(thread, index, parent, kWord);
+    Node* node = Make(thread, index, parent, kOverflowWord);
     *free = {kKey, index};
     return node;
   }
-  Node* last = thread.nodes + thread.timeline.overflow;
-  last->word = kWord;
-  return last;
+  return LastOverflow(thread, kOverflowWord);
+}
+
+// Where recursion is folded: the ancestor that stands for a child with this method, or null.
+Node* FoldedChild(Thread& thread, Node* parent, uint32_t word) {
+  if (!thread.session->FoldsRecursion()) return nullptr;
+  return AncestorOf(thread, parent, profile::MethodOf(word));
 }
 
 // The child of `parent` for `key`, created if necessary; null if there is no space.
 Child Descend(Thread& thread, Node* parent, uint32_t word, uint32_t key) {
   if (Node* found = Find(thread, parent, key)) return {found, false};
-  if (thread.session->FoldsRecursion()) {
-    if (Node* ancestor = AncestorOf(thread, parent, profile::MethodOf(word))) {
-      if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
-      return {ancestor, true};
-    }
+  if (Node* ancestor = FoldedChild(thread, parent, word)) {
+    if (ChildSlot* slot = Place(thread, parent)) *slot = {key, IndexOf(thread, ancestor)};
+    return {ancestor, true};
   }
   // The node first: its index must be above its parent's, and a slot must never refer to a missing
   // node.
@@ -170,6 +181,23 @@ Child FindOrAddChild(Thread& thread, Node* parent, uint32_t word, uint32_t key) 
   if (child.node != nullptr) return child;
   ++thread.timeline.record->overflow;
   return {Overflow(thread, parent), true};
+}
+
+Node* AddUnplacedChild(Thread& thread, Node* parent, uint32_t word) {
+  if (Node* ancestor = FoldedChild(thread, parent, word)) return ancestor;
+  const uint32_t index = NewNode(thread);
+  return index != 0 ? Make(thread, index, parent, word) : nullptr;
+}
+
+Node* AddOverflowChild(Thread& thread, const Node* parent, uint32_t word) {
+  const uint32_t index = NewNode(thread, true);
+  return index != 0 ? Make(thread, index, parent, word) : LastOverflow(thread, word);
+}
+
+Node* AddRecords(Thread& thread, uint32_t count) {
+  const uint32_t first =
+      count == 1 ? NewNode(thread) : thread.session->writer().AllocateNodes(count);
+  return first != 0 ? thread.nodes + first : nullptr;
 }
 
 void FoldIfDue(Thread& thread) {

@@ -25,6 +25,15 @@ inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word
   return FindOrAddChild(thread, parent, word, IndexOf(profile::MethodOf(word)));
 }
 
+// For trees that keep a node's children in another way (woven.h). A new child that is not among its
+// parent's children yet or, where recursion is folded, an ancestor; null: no space.
+profile::Node* AddUnplacedChild(Thread& thread, profile::Node* parent, uint32_t word);
+// The node for contexts that do not fit below `parent`, not among its children yet, or the
+// timeline's own one. `word`: with kOverflowMethod.
+profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent, uint32_t word);
+// Consecutive zeroed records for anything else; null: no space.
+profile::Node* AddRecords(Thread& thread, uint32_t count);
+
 // Call it before a path is followed. Once half of the cap is used, the thread's timeline begins a
 // second tree under its root. In that tree a method that is already on the path does not create a
 // new context. Previous counts stay in the first tree; the second one takes as much space as if

@@ -4,6 +4,12 @@
 //
 // - A woven node has the type kWoven. Its two words `entries` are one 64-bit count, and it has no
 //   exits: each entry has exactly one.
+// - Children are found as follows, in JprofCounter.java and here. A node has four slots, in the
+//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at the
+//   address in it. An empty slot has the address of node 0, which is no method's. If two children
+//   compete for a slot, `more` is the index of a hash table of all children: ChildBlocks, 2^n, of
+//   which the first has n's last index in `next` and counts the children in `word`. Slots are then
+//   a cache of the table.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
@@ -36,6 +42,9 @@ inline profile::Node* CurrentNode(const Thread& thread) {
 
 // The calling thread's state, created at its first event. Null: it is not recorded.
 Thread* WovenThread(Session& session);
+
+// The root of the thread's current timeline, ready for children.
+profile::Node* WovenRoot(Thread& thread);
 
 // The child of `parent` for the method, created if necessary. Never null: without space it is the
 // node that stands for such contexts, and the entry is counted as overflow.

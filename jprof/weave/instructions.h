@@ -21,8 +21,10 @@ inline constexpr uint8_t kLload0 = 30;
 inline constexpr uint8_t kLstore = 55;
 inline constexpr uint8_t kLstore0 = 63;
 inline constexpr uint8_t kIinc = 132;
+inline constexpr uint8_t kRet = 169;
 inline constexpr uint8_t kTableswitch = 170;
 inline constexpr uint8_t kInvokestatic = 184;
+inline constexpr uint8_t kAthrow = 191;
 inline constexpr uint8_t kWide = 196;
 }  // namespace opcode
 

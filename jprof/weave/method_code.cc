@@ -21,14 +21,48 @@ void WriteException(const ExceptionEntry& entry, uint32_t from, uint32_t to, uin
   out.U2(entry.type);
 }
 
+bool CoversItself(const ExceptionEntry& entry) {
+  return entry.start <= entry.handler && entry.handler < entry.end;
+}
+
+// Whether the instructions from one offset to the other, where an instruction begins, follow one
+// another.
+bool IsStraight(std::string_view code, uint32_t from, uint32_t to) {
+  while (from < to && from < code.size()) {
+    const auto opcode = static_cast<uint8_t>(code[from]);
+    const Kind kind = kInstructions[opcode].kind;
+    const uint32_t length = InstructionLength(code, from);
+    const bool goes_on = kind == Kind::kPlain || kind == Kind::kWide;
+    if (!goes_on || opcode == opcode::kAthrow || opcode == opcode::kRet || length == 0)
+      return false;
+    from += length;
+  }
+  return from == to && to < code.size();
+}
+
 }  // namespace
 
+// Handlers that cover their own start, as javac's do for synchronized blocks: a stack overflow in
+// the call there would lead to the handler again, forever, and HotSpot does not compile methods in
+// which an instruction that may throw leaves a synchronized block uncovered. So the call follows
+// where the handler no longer covers itself, if the code up to there is run through once.
 void MethodCode::FindHandlers(const CodeAttribute& code) {
   handlers_.clear();
+  moves_handlers_ = false;
   for (uint32_t i = 0; i < code.exception_count(); ++i)
     handlers_.push_back(code.exception(i).handler);
   std::sort(handlers_.begin(), handlers_.end());
   handlers_.erase(std::unique(handlers_.begin(), handlers_.end()), handlers_.end());
+  for (uint32_t i = 0; i < code.exception_count(); ++i) {
+    const ExceptionEntry entry = code.exception(i);
+    if (!CoversItself(entry) || !IsStraight(code.code, entry.handler, entry.end)) continue;
+    const auto at = std::lower_bound(handlers_.begin(), handlers_.end(), entry.handler);
+    if (at == handlers_.end() || *at != entry.handler) continue;  // moved already
+    *at = entry.end;
+    moves_handlers_ = true;
+    std::sort(handlers_.begin(), handlers_.end());
+    handlers_.erase(std::unique(handlers_.begin(), handlers_.end()), handlers_.end());
+  }
 }
 
 uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& insertions) const {
@@ -36,6 +70,7 @@ uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& inser
   if (layout_.has_return())
     needed = std::max(needed, code.max_stack + insertions.stack_before_return);
   if (!handlers_.empty()) needed = std::max(needed, insertions.stack_at_handler);
+  if (moves_handlers_) needed = std::max(needed, code.max_stack + insertions.stack_at_handler - 1);
   return needed;
 }
 
@@ -72,8 +107,8 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
   return left;
 }
 
-// A handler that covers its own start (as javac's do for synchronized blocks) must not cover what
-// is inserted there: a stack overflow in the call would repeat forever. Such an entry becomes two.
+// A handler that covers its own start does not cover what is inserted there: such an entry becomes
+// two.
 Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insertions& insertions,
                                          Output& out) {
   const uint32_t inserted = insertions.at_handler.size();
@@ -89,7 +124,8 @@ Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insert
     if (from == Layout::kNowhere || to == Layout::kNowhere || entry.start >= entry.end)
       return Fail("entry {} of its exception table has a wrong range", i);
     new_exceptions_.push_back(static_cast<uint16_t>(count));
-    const bool split = inserted != 0 && entry.start <= entry.handler && entry.handler < entry.end;
+    const bool split = inserted != 0 && CoversItself(entry) &&
+                       std::binary_search(handlers_.begin(), handlers_.end(), entry.handler);
     if (split && entry.start < entry.handler) {
       WriteException(entry, from, handler, handler, out);
       ++count;

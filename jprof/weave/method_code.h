@@ -39,7 +39,8 @@ class MethodCode {
   Constants& constants_;
   Layout layout_;
   Frames frames_;
-  std::vector<uint16_t> handlers_;
+  std::vector<uint16_t> handlers_;  // where a call at a handler is inserted, in ascending order
+  bool moves_handlers_ = false;     // some of them are not where the handler begins
   std::vector<uint16_t> new_exceptions_;  // the new index of each entry of the exception table
 };
 

@@ -23,7 +23,7 @@ THREAD_FIELDS = (
 ).split()
 NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
-FORMER, BLOCK, OVERFLOW = 0xFFFFFFFF, 15, (1 << 28) - 1
+FORMER, BLOCK, WOVEN, ROOT, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, (1 << 28) - 1
 INTRINSIC = 128  # of a method's flags
 ENDED, VIRTUAL, NOT_SAMPLED = 2, 1, 32
 THREAD_LOSSES = ("healed", "unmatched", "overflow", "dropped", "trace_dropped", "trace_overwritten")
@@ -82,6 +82,11 @@ class RawProfile:
                 NODE.iter_unpack(data)):
             if word == 0 or word >> 28 == BLOCK:
                 continue
+            if word >> 28 == ROOT:  # counts nothing; woven code uses its memory
+                n0 = n1 = x0 = x1 = 0
+            if word >> 28 == WOVEN:  # one count of 64 bits, and an exit for each entry
+                n0, n1 = n0 | n1 << 32, 0
+                x0, x1 = n0, 0
             nodes[index] = Node(parent, word & OVERFLOW, n0 + n1, x0 + x1, ticks, more == FORMER)
         return nodes
 

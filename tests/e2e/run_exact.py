@@ -40,6 +40,7 @@ class Case:
         return f"{self.program.name} {self.jdk.name} {self.mode} {self.agent}"
 
 
+WOVEN = "calltree,counter=woven"
 COMPILED_BY_C2 = ("tiered", "c2", "comp")  # modes; only C2 keeps intrinsics
 
 
@@ -62,6 +63,8 @@ def cases_of(program, jdk, focus):
             yield Case(program, jdk, mode, "callflow,keep_intrinsics")
     if program.name == "Intrinsics":
         yield Case(program, jdk, "c2", "calltree,keep_intrinsics")
+    for mode in jvms.MODES:
+        yield Case(program, jdk, mode, WOVEN)
     yield Case(program, jdk, "tiered", "calltree")
     yield Case(program, jdk, "tiered", "callflow,fold_recursion")
     yield Case(program, jdk, "int", "calltree,fold_recursion")
@@ -72,7 +75,7 @@ def cases_of(program, jdk, focus):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
 
 
-USUAL = ("callflow", "callflow,keep_intrinsics")
+USUAL = ("callflow", "callflow,keep_intrinsics", WOVEN)
 # groups whose paths lead out of the focus and back
 NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 

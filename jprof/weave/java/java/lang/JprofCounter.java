@@ -10,9 +10,9 @@ import jdk.internal.vm.annotation.ForceInline;
  * loader finds java.lang there.
  *
  * <p>A word of the VM's thread (JavaThread) has the address of the thread's current node. Only the
- * thread itself changes it. Nodes are those of the profile (profile/layout.h) and are in one region
+ * thread itself changes it. Nodes are those of the profile (engine/woven.h) and are in one region
  * of addresses for each recording: a method that is still running when its recording ends finds, at
- * its exit, a current node of another region, or none, and changes nothing.
+ * its exit, that its caller's node is not of the current region, and changes nothing.
  */
 public final class JprofCounter {
     private static final Unsafe MEMORY = Unsafe.getUnsafe();
@@ -23,21 +23,19 @@ public final class JprofCounter {
     // In the VM's thread.
     private static final long CURRENT = currentOffset();
 
-    // A region of nodes: engine/woven.h.
+    // Nodes and tables of children: engine/woven.h. The word of a node at offset 0 is TYPE + id.
     private static final long REGION = -1L << 34;
-    // profile/layout.h: sizes and offsets in Node and ChildBlock.
-    private static final int NODE_SHIFT = 6;
-    private static final long COUNT = 8;
-    private static final long MORE = 32;
-    private static final long CHILDREN = 40;
-    private static final int NEAR_CHILDREN = 3;
-    private static final long NEXT_BLOCK = 4;
-    private static final long BLOCK_CHILDREN = 8;
-    private static final long NODE = 64;
+    private static final int TYPE = 10 << 28;
+    private static final int COUNT = 8;
+    private static final int MORE = 32;
+    private static final int NODE = 64, NODE_SHIFT = 6;
+    private static final int LAST_RECORD = 4;
+    private static final int SLOT = 8;
+    private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
 
     // Where the region of the recording begins; 0: there is none. Set by the agent. As a thread's
     // current node it means that the thread is not recorded.
-    private static volatile long region;
+    private static long region;
 
     private JprofCounter() {}
 
@@ -49,40 +47,38 @@ public final class JprofCounter {
             return enterVirtual(id);
         }
         long current = MEMORY.getLong(null, thread + CURRENT);
-        if (current == 0) {
-            return enterOther(thread, 0, id);
+        if (current != 0) {
+            long node = MEMORY.getLong(null, current + slotOf(id));
+            if (MEMORY.getInt(null, node) == TYPE + id) {
+                count(thread, node);
+                return current;
+            }
         }
-        long slot = MEMORY.getLong(null, current + CHILDREN + (id % NEAR_CHILDREN << 3));
-        if ((int) slot != id) {
-            return enterOther(thread, current, id);
-        }
-        count(thread, nodeOf(current, slot));
-        return current;
+        return enterOther(thread, current, id);
     }
 
     /** The method returns normally: its caller's node is the current one again. */
     @ForceInline
     public static void exit(long parent) {
-        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        if (thread == 0) {
-            exitVirtual(parent);
-            return;
+        if (((region ^ parent) & REGION) == 0) {
+            long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+            if (thread == 0) {
+                thread = carrier();
+            }
+            MEMORY.putLong(null, thread + CURRENT, parent);
         }
-        leave(thread, parent);
     }
 
     /** The method caught an exception: callees that it has left are no longer current. */
     @DontInline
     public static void caught(long parent, int id) {
-        long thread = vmThread();
-        long current = MEMORY.getLong(null, thread + CURRENT);
-        if (parent != 0 && ((current ^ parent) & REGION) == 0) {
+        if (parent != 0 && ((region ^ parent) & REGION) == 0) {
             long node = find(parent, id);
             if (node == 0) {
                 node = overflow(parent);
             }
             if (node != 0) {
-                MEMORY.putLong(null, thread + CURRENT, node);
+                MEMORY.putLong(null, vmThread() + CURRENT, node);
             }
         }
     }
@@ -100,21 +96,15 @@ public final class JprofCounter {
 
     @ForceInline
     private static void count(long thread, long node) {
-        MEMORY.putLong(null, node + COUNT, MEMORY.getLong(null, node + COUNT) + 1);
         MEMORY.putLong(null, thread + CURRENT, node);
+        MEMORY.putLong(null, node + COUNT, MEMORY.getLong(null, node + COUNT) + 1);
     }
 
+    // Where a child's address is in its parent.
     @ForceInline
-    private static void leave(long thread, long parent) {
-        long current = MEMORY.getLong(null, thread + CURRENT);
-        if (((current ^ parent) & REGION) == 0) {
-            MEMORY.putLong(null, thread + CURRENT, parent);
-        }
-    }
-
-    @ForceInline
-    private static long nodeOf(long current, long slot) {
-        return (current & REGION) + (slot >>> 32 << NODE_SHIFT);
+    private static int slotOf(int id) {
+        int slot = id & 3;
+        return slot == 0 ? 16 : 32 + (slot << 3);
     }
 
     // The VM's thread of the carrier, or of the platform thread.
@@ -125,22 +115,22 @@ public final class JprofCounter {
     }
 
     @DontInline
+    private static long carrier() {
+        return MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+    }
+
+    @DontInline
     private static long enterVirtual(int id) {
-        long thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        long thread = carrier();
         long current = MEMORY.getLong(null, thread + CURRENT);
         if (current != 0) {
-            long slot = MEMORY.getLong(null, current + CHILDREN + (id % NEAR_CHILDREN << 3));
-            if ((int) slot == id) {
-                count(thread, nodeOf(current, slot));
+            long node = MEMORY.getLong(null, current + slotOf(id));
+            if (MEMORY.getInt(null, node) == TYPE + id) {
+                count(thread, node);
                 return current;
             }
         }
         return enterOther(thread, current, id);
-    }
-
-    @DontInline
-    private static void exitVirtual(long parent) {
-        leave(MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD), parent);
     }
 
     // The child is not in its own slot, or the thread has no node of this recording yet.
@@ -164,31 +154,40 @@ public final class JprofCounter {
                 return 0;
             }
         }
+        long count = MEMORY.getLong(null, node + COUNT);
         count(thread, node);
+        if ((count & 7) == 0) { // children that are entered often get the slot
+            MEMORY.putLong(null, current + slotOf(id), node);
+        }
         return current;
     }
 
     // The child of a node for a method; 0: there is none.
     @ForceInline
     private static long find(long parent, int id) {
-        for (long at = parent + CHILDREN; at < parent + NODE; at += 8) {
-            long slot = MEMORY.getLong(null, at);
-            if ((int) slot == id) {
-                return nodeOf(parent, slot);
-            }
+        long own = MEMORY.getLong(null, parent + slotOf(id));
+        if (MEMORY.getInt(null, own) == TYPE + id) {
+            return own;
         }
-        long block = MEMORY.getInt(null, parent + MORE) & 0xffffffffL;
-        while (block != 0) {
-            long begin = (parent & REGION) + (block << NODE_SHIFT);
-            for (long at = begin + BLOCK_CHILDREN; at < begin + NODE; at += 8) {
+        long more = MEMORY.getInt(null, parent + MORE) & 0xffffffffL;
+        if (more == 0) {
+            return 0;
+        }
+        long begin = parent & REGION;
+        long table = begin + (more << NODE_SHIFT);
+        int last = MEMORY.getInt(null, table + LAST_RECORD);
+        for (int record = id * HASH >>> HASH_SHIFT & last;; record = record + 1 & last) {
+            long at = table + ((long) record << NODE_SHIFT);
+            for (long end = at + NODE; (at += SLOT) < end; ) {
                 long slot = MEMORY.getLong(null, at);
                 if ((int) slot == id) {
-                    return nodeOf(parent, slot);
+                    return begin + (slot >>> 32 << NODE_SHIFT);
+                }
+                if (slot == 0) {
+                    return 0;
                 }
             }
-            block = MEMORY.getInt(null, begin + NEXT_BLOCK) & 0xffffffffL;
         }
-        return 0;
     }
 
     // Where the current node is in the VM's thread.
