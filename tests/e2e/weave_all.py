@@ -11,8 +11,8 @@ for later ones the version in the bytes that it gets is lowered to that.
 The JVM gets the woven classes in place of its own (--patch-module) and verifies each when it links
 it. A class that needs one of an optional library that is not there is counted as not verified.
 
-Without --jdk: all JDKs of this machine. Without --module: all modules. Exit status 1 if any class is
-refused, 77 if ASM or a JDK is missing.
+Without --jdk: all JDKs of this machine. Without --module: all modules. Exit status 1 if any class
+is refused, 77 if ASM or a JDK is missing.
 """
 import argparse
 import os
@@ -72,7 +72,8 @@ def check(jdk, args, work):
         os.makedirs(folder, exist_ok=True)
     asm = ":".join(os.path.join(args.asm, jar) for jar in ASM)
     sources = [os.path.join(SOURCES, name) for name in sorted(os.listdir(SOURCES))]
-    child.run([jdk.tool("javac"), "-d", checker, "-cp", asm, *(set(sources) - {COUNTER})], check=True)
+    child.run([jdk.tool("javac"), "-d", checker, "-cp", asm, *(set(sources) - {COUNTER})],
+              check=True)
     child.run([jdk.tool("javac"), "--patch-module", f"java.base={SOURCES}", "-d", stub, COUNTER],
               check=True)
     java = [jdk.tool("java"), "-Xmx1g", "-XX:+UseSerialGC"]
@@ -81,8 +82,9 @@ def check(jdk, args, work):
     good = run([*java, "-cp", f"{checker}:{asm}", "WeaveAll", os.path.abspath(args.tool), out,
                 modules, *args.jar])
     if not args.no_jvm:
-        good &= run([*java, *patches(out, stub), "-Xverify:all", "-cp", checker, "LinkAll", out,
-                     *args.jar])
+        good &= run([*java, *patches(out, stub), "--add-modules", "ALL-SYSTEM",
+                     "-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
+                     "-cp", checker, "LinkAll", out, *args.jar])
     return good
 
 
