@@ -104,6 +104,15 @@ TEST(Frames, ADeltaThatOutgrowsItsKindMakesItExtended) {
   EXPECT_EQ(Show(woven->bytes).attributes.at("StackMapTable"), "00 02 00 fb 00 4f");
 }
 
+TEST(Frames, ClassesThatWouldBecomeHugeAreLeft) {
+  std::string table = "9c 40 ff 00 00 fd 00";  // 40,000 frames; the first with 64,768 locals
+  table += " 01*64768 00 00";
+  for (int i = 1; i < 40000; i += 2) table += " fc 00 00 01 fa 00 00";
+  const CodeSpec spec = {
+      .max_locals = 65000, .code = "00*40000 b1", .attributes = {{"StackMapTable", table}}};
+  EXPECT_EQ(ShowCounted(spec).code, "too large");
+}
+
 TEST(Frames, MalformedOnesAreRefused) {
   const std::string prefix = "malformed class file: method m()V: ";
   EXPECT_EQ(Frames("00 01 80"), prefix + "a stack map frame is of the unknown kind 128");

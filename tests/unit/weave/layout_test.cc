@@ -113,6 +113,15 @@ TEST(Layout, TablesForDebuggers) {
   EXPECT_FALSE(shown.attributes.contains("CharacterRangeTable"));
 }
 
+TEST(Layout, ALineInsideAnInstructionBeginsWithIt) {
+  // At 1 a lookupswitch of 19 bytes, at 20 an instruction of 6.
+  const Shown shown = ShowCounted(CodeSpec{
+      .max_locals = 1,
+      .code = "03 ab 00 00 00 00 00 13 00 00 00 01 00 00 00 01 00 00 00 13 c4 84 00 00 00 01 b1",
+      .attributes = {{"LineNumberTable", "00 03 00 13 00 01 00 19 00 02 00 1b 00 03"}}});
+  EXPECT_EQ(shown.attributes.at("LineNumberTable"), "00 03 00 06 00 01 00 18 00 02 00 23 00 03");
+}
+
 TEST(Layout, TypeAnnotations) {
   // new at 0, cast at 3, the second handler (whose entry becomes the third), a local variable.
   const Shown shown = ShowCounted(CodeSpec{

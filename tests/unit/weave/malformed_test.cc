@@ -65,6 +65,12 @@ TEST(Malformed, EachByteChanged) {
   }
 }
 
+TEST(Malformed, ALastConstantWithTwoIndexes) {
+  const std::string bytes = FromHex("ca fe ba be 00 00 00 3d 00 02 05 00*8 00 21");
+  EXPECT_EQ(ShowCounted(std::vector<uint8_t>(bytes.begin(), bytes.end())).code,
+            "malformed class file: its last constant takes two indexes");
+}
+
 TEST(Malformed, MessagesNameWhatIsWrong) {
   const auto message = [](const CodeSpec& spec) { return ShowCounted(spec).code; };
   const std::string method = "malformed class file: method m()V: ";
