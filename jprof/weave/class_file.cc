@@ -45,7 +45,8 @@ Result<ConstantPool> ConstantPool::Read(ByteCursor& cursor) {
       return Fail("malformed class file: constant {} has the unknown tag {}", i, tag);
     const std::string_view contents = cursor.ReadBytes(size);
     if (tag == kUtf8 && MarksIntrinsic(contents)) pool.has_intrinsics_ = true;
-    if (tag == kLong || tag == kDouble) ++i;
+    if (tag == kLong || tag == kDouble) ++i;  // these take two indexes
+    if (i == count) return Fail("malformed class file: its last constant takes two indexes");
   }
   if (!cursor.ok() || count == 0) return Fail("malformed class file: its constants are cut off");
   pool.bytes_.remove_suffix(cursor.left());

@@ -30,6 +30,9 @@ constexpr uint8_t kFull = 255;
 
 constexpr uint16_t kStatic = 0x0008;
 
+// Frames that list thousands of locals, which they inherited, would need gigabytes.
+constexpr size_t kLargestClass = size_t{64} << 20;
+
 bool RepeatsLocals(uint8_t kind) { return kind < kChop || kind == kSameExtended; }
 
 uint8_t TagOf(char descriptor) {
@@ -186,6 +189,7 @@ Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodIn
   uint32_t next = 0;  // the new offset of a frame with delta 0
   for (uint32_t i = 0; i < count; ++i) {
     frame.new_locals = 0;
+    if (out.size() > kLargestClass) return Left::kTooLarge;
     if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
     const uint32_t offset = layout.JumpTarget(frame.offset);
     if (offset == Layout::kNowhere) return Fail("a stack map frame is not at an instruction");

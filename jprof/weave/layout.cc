@@ -7,6 +7,8 @@
 namespace jprof::weave {
 namespace {
 
+constexpr uint32_t kLongest = 6;  // bytes of an instruction that is no switch
+
 int32_t Signed(uint32_t value) { return static_cast<int32_t>(value); }
 
 }  // namespace
@@ -66,8 +68,10 @@ uint32_t Layout::InstructionAt(uint32_t old) const {
 
 uint32_t Layout::DebugOffset(uint32_t old) const {
   if (old >= at_.size()) return kNowhere;
-  while (at_[old] == kNowhere) --old;
-  return old == 0 ? 0 : at_[old];
+  uint32_t start = old;
+  while (at_[start] == kNowhere && old - start < kLongest) --start;
+  if (at_[start] == kNowhere) start = *--std::upper_bound(points_.begin(), points_.end(), old);
+  return start == 0 ? 0 : at_[start];
 }
 
 int64_t Layout::Jump(uint32_t from, int64_t distance) const {

@@ -100,8 +100,8 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
   const Result<bool> written = layout_.Write(out);
   if (!written) return std::unexpected(written.error());
   if (!*written) return Left::kJumpTooFar;
-  if (auto exceptions = WriteExceptions(code, *insertions, out); !exceptions)
-    return std::unexpected(exceptions.error());
+  const auto exceptions = WriteExceptions(code, *insertions, out);
+  if (!exceptions || *exceptions) return exceptions;
   const auto left = WriteAttributes(method, code, *insertions, out);
   if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
   return left;
@@ -109,8 +109,8 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
 
 // A handler that covers its own start does not cover what is inserted there: such an entry becomes
 // two.
-Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insertions& insertions,
-                                         Output& out) {
+Result<std::optional<Left>> MethodCode::WriteExceptions(const CodeAttribute& code,
+                                                        const Insertions& insertions, Output& out) {
   const uint32_t inserted = insertions.at_handler.size();
   const size_t start = out.size();
   uint32_t count = 0;
@@ -133,9 +133,9 @@ Result<void> MethodCode::WriteExceptions(const CodeAttribute& code, const Insert
     WriteException(entry, split ? handler + inserted : from, to, handler, out);
     ++count;
   }
-  if (count > kLargest) return Fail("its exception table has too many entries");
+  if (count > kLargest) return Left::kTooLarge;
   out.SetU2(start, count);
-  return {};
+  return std::nullopt;
 }
 
 Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method,

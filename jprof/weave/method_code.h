@@ -28,8 +28,8 @@ class MethodCode {
   void FindHandlers(const CodeAttribute& code);
   std::optional<Left> CheckSize(const CodeAttribute& code, const Insertions& insertions) const;
   uint32_t NewStack(const CodeAttribute& code, const Insertions& insertions) const;
-  Result<void> WriteExceptions(const CodeAttribute& code, const Insertions& insertions,
-                               Output& out);
+  Result<std::optional<Left>> WriteExceptions(const CodeAttribute& code,
+                                              const Insertions& insertions, Output& out);
   Result<std::optional<Left>> WriteAttributes(const MethodInfo& method, const CodeAttribute& code,
                                               const Insertions& insertions, Output& out);
   Result<std::optional<Left>> WriteFrames(const Attribute& attribute, const MethodInfo& method,

@@ -6,7 +6,8 @@
 //   caught(node, id);        at the start of each exception handler
 // A method that is announced calls announce() before each return, nothing else.
 //
-// - Any bytes may be given: the result is an error or a class file, and nothing is thrown.
+// - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
+//   std::bad_alloc.
 // - The same input and decisions give the same bytes.
 // - May be called from any thread; there is no state between calls.
 #pragma once
@@ -52,7 +53,8 @@ using Decide = std::function<Decision(const Method&)>;
 
 // Why a method that was to be changed is as before.
 enum class Left : uint8_t {
-  kTooLarge,          // its code, stack or local variables would exceed 65535
+  kTooLarge,          // its code, stack, local variables or handlers would exceed 65535, or the
+                      // class 64 MiB by its frames
   kNotCompiled,       // its code would exceed 8000 bytes: HotSpot would no longer compile it
   kJumpTooFar,        // a jump would exceed 16 bits
   kConstantPoolFull,  // the constants that it needs do not fit

@@ -27,6 +27,10 @@ public final class LinkAll {
     private int verified;
     private int failures;
 
+    private void count(String what, int number) {
+        missing.merge(what, number, Integer::sum);
+    }
+
     /** Asking for a class's methods links it first (HotSpot: JVM_GetClassDeclaredMethods). */
     private void link(String name, Function<String, Class<?>> find) {
         classes++;
@@ -36,7 +40,7 @@ public final class LinkAll {
             found.getDeclaredConstructors();
             verified++;
         } catch (NoClassDefFoundError | TypeNotPresentException | IllegalAccessError e) {
-            missing.merge(e.toString(), 1, Integer::sum);
+            count(e.toString(), 1);
         } catch (Throwable e) {
             if (++failures <= MOST_SHOWN) System.out.println("FAILED " + name + ": " + e);
         }
@@ -52,6 +56,22 @@ public final class LinkAll {
                 if (!name.endsWith("module-info")) names.add(name);
             }
             return names;
+        }
+    }
+
+    private void linkModules(Path out) throws IOException {
+        try (Stream<Path> folders = Files.list(out)) {
+            for (Path folder : (Iterable<Path>) folders.sorted()::iterator) {
+                String name = folder.getFileName().toString();
+                if (name.endsWith(".jar")) continue;
+                Optional<Module> module = ModuleLayer.boot().findModule(name);
+                List<String> woven = classesIn(folder);
+                if (module.isEmpty()) {
+                    count("module " + name + " is not in this JVM", woven.size());
+                } else {
+                    for (String one : woven) link(one, found -> Class.forName(module.get(), found));
+                }
+            }
         }
     }
 
@@ -75,22 +95,15 @@ public final class LinkAll {
             urls.add(folder.toUri().toURL());
             urls.add(Path.of(jar).toUri().toURL());
         }
-        try (Stream<Path> modules = Files.list(out)) {
-            for (Path folder : (Iterable<Path>) modules.sorted()::iterator) {
-                Optional<Module> module = ModuleLayer.boot().findModule(folder.getFileName().toString());
-                if (module.isEmpty()) continue;
-                for (String name : classesIn(folder)) {
-                    all.link(name, found -> Class.forName(module.get(), found));
-                }
-            }
-        }
+        all.linkModules(out);
         ClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]));
         for (Path folder : folders) {
             for (String name : classesIn(folder)) all.link(name, found -> load(loader, found));
         }
         System.out.printf("verified by JVM %s: %d of %d woven classes, %d failed%n",
                 Runtime.version(), all.verified, all.classes, all.failures);
-        all.missing.forEach((what, count) -> System.out.println("not verified: " + what + ": " + count));
+        all.missing.forEach((what, number) ->
+                System.out.println("not verified: " + what + ": " + number));
         System.exit(all.failures > 0 || all.verified == 0 ? 1 : 0);
     }
 }

@@ -122,7 +122,7 @@ public final class WeaveAll {
         return new ClassReader(Hierarchy.readable(bytes)).getClassName();
     }
 
-    /** Jython's classes are in folders that their names do not have; versions of a class are not written. */
+    /** By its name, as Jython's are in other folders. Versions for other JDKs are not written. */
     private void write(String source, String path, byte[] woven) throws IOException {
         if (path.startsWith("META-INF/")) return;
         Path to = out.resolve(source).resolve(nameOf(woven) + ".class");
@@ -130,7 +130,7 @@ public final class WeaveAll {
         Files.write(to, woven);
     }
 
-    /** Reading and writing without inserting anything gives the same bytes (StackMap is dropped). */
+    /** Without insertions the bytes stay the same; old classes may lose attributes (StackMap). */
     private void checkUnchanged(Row row, String name, byte[] before, WeaveTool unchanged)
             throws IOException {
         byte[] after = unchanged.weave(before).bytes();
@@ -148,7 +148,9 @@ public final class WeaveAll {
         }
         for (String jar : Arrays.asList(args).subList(3, args.length)) {
             ClassSource source = ClassSource.ofJar(jar);
-            for (Path file : source.classes.values()) files.putIfAbsent(nameOf(Files.readAllBytes(file)), file);
+            for (Path file : source.classes.values()) {
+                files.putIfAbsent(nameOf(Files.readAllBytes(file)), file);
+            }
             sources.add(source);
         }
         WeaveAll all = new WeaveAll(new AsmCheck(files), Path.of(args[1]));
@@ -163,7 +165,8 @@ public final class WeaveAll {
             }
         }
         System.out.println(sum);
-        all.missing.forEach((what, count) -> System.out.println("not verified: " + what + ": " + count));
+        all.missing.forEach((what, number) ->
+                System.out.println("not verified: " + what + ": " + number));
         System.exit(all.failures > 0 || sum.classes == 0 ? 1 : 0);
     }
 }

@@ -19,7 +19,9 @@ final class WeaveTool implements AutoCloseable {
     private final DataInputStream from;
 
     WeaveTool(String... command) throws IOException {
-        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
         to = new DataOutputStream(new BufferedOutputStream(process.getOutputStream(), 1 << 16));
         from = new DataInputStream(new BufferedInputStream(process.getInputStream(), 1 << 16));
     }

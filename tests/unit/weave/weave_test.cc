@@ -1,0 +1,201 @@
+// What is inserted, and what is left.
+#include "jprof/weave/weave.h"
+
+#include <gtest/gtest.h>
+
+#include "jprof/weave/rewrite.h"
+#include "tests/unit/weave/class_builder.h"
+
+namespace jprof::weave {
+namespace {
+
+TEST(Weave, EachReturnCallsExit) {
+  for (const char* op : {"ac", "ad", "ae", "af", "b0", "b1"}) {
+    const Shown shown = ShowCounted(CodeSpec{.code = op});
+    EXPECT_EQ(shown.code, std::string("04 enter(I)J 3f 1e exit(J)V ") + op);
+    EXPECT_EQ(shown.max_stack, 3);
+    EXPECT_EQ(shown.max_locals, 2);
+  }
+}
+
+TEST(Weave, AMethodWithoutReturnCallsOnlyEnter) {
+  const Shown shown = ShowCounted(CodeSpec{.max_stack = 1, .code = "01 bf"});
+  EXPECT_EQ(shown.code, "04 enter(I)J 3f 01 bf");
+  EXPECT_EQ(shown.max_stack, 2);
+}
+
+TEST(Weave, AnAnnouncedMethodOnlyAnnounces) {
+  const auto woven = WeaveAllWith(ClassOf({.code = "a7 00 03 b1"}), Action::kAnnounce, 1);
+  ASSERT_TRUE(woven);
+  EXPECT_EQ(woven->announced, 1u);
+  EXPECT_EQ(woven->counted, 0u);
+  const Shown shown = Show(woven->bytes);
+  EXPECT_EQ(shown.code, "a7 00 03 announce()V b1");
+  EXPECT_EQ(shown.max_stack, 1);
+  EXPECT_EQ(shown.max_locals, 0);
+}
+
+TEST(Weave, IdsHaveTheShortestForm) {
+  const auto push = [](uint32_t id) {
+    const std::string code = ShowCounted(CodeSpec{.code = "b1"}, id).code;
+    return code.substr(0, code.find(" enter"));
+  };
+  EXPECT_EQ(push(0), "03");
+  EXPECT_EQ(push(5), "08");
+  EXPECT_EQ(push(6), "10 06");
+  EXPECT_EQ(push(127), "10 7f");
+  EXPECT_EQ(push(128), "11 00 80");
+  EXPECT_EQ(push(32767), "11 7f ff");
+  EXPECT_EQ(push(32768), "12 08");  // ldc of the first constant that is appended
+}
+
+TEST(Weave, AnIdBehind256ConstantsIsLoadedByLdcW) {
+  ClassBuilder builder;
+  builder.FillPool(256);
+  builder.Add({.code = "b1"});
+  const auto woven = WeaveAllWith(builder.Build(), Action::kCount, 1 << 28);
+  ASSERT_TRUE(woven);
+  const std::string code = Show(woven->bytes).code;
+  EXPECT_TRUE(code.starts_with("13 01 ")) << code;
+  const std::string all(woven->bytes.begin(), woven->bytes.end());
+  EXPECT_NE(all.find(std::string("\x03\x10\x00\x00\x00", 5)), std::string::npos);
+}
+
+TEST(Weave, TheLocalHasTheShortestForm) {
+  const auto code = [](uint16_t locals) {
+    return ShowCounted(CodeSpec{.max_locals = locals, .code = "b1"}).code;
+  };
+  EXPECT_EQ(code(1), "04 enter(I)J 40 1f exit(J)V b1");
+  EXPECT_EQ(code(3), "04 enter(I)J 42 21 exit(J)V b1");
+  EXPECT_EQ(code(4), "04 enter(I)J 37 04 16 04 exit(J)V b1");
+  EXPECT_EQ(code(255), "04 enter(I)J 37 ff 16 ff exit(J)V b1");
+  EXPECT_EQ(code(256), "04 enter(I)J c4 37 01 00 c4 16 01 00 exit(J)V b1");
+}
+
+TEST(Weave, AHandlerCallsCaughtOnce) {
+  // Two ranges with one handler: athrow, return; handler: pop, return.
+  const Shown shown = ShowCounted(
+      CodeSpec{.code = "01 bf b1 57 b1", .exceptions = {{0, 1, 3, 0}, {1, 2, 3, 0}, {0, 3, 4, 0}}});
+  EXPECT_EQ(shown.code,
+            "04 enter(I)J 3f 01 bf 1e exit(J)V b1 1e 04 caught(JI)V 57 "
+            "1e 04 caught(JI)V 1e exit(J)V b1");
+  EXPECT_EQ(shown.exceptions, "5-6 12, 6-7 12, 5-12 18");
+  EXPECT_EQ(shown.max_stack, 4);
+}
+
+TEST(Weave, AHandlerDoesNotCoverItsOwnCall) {
+  // The second range is that of a synchronized block; the third covers its handler in its middle.
+  const Shown shown = ShowCounted(
+      CodeSpec{.code = "00 b1 57 00 b1", .exceptions = {{0, 1, 2, 0}, {2, 3, 2, 0}, {0, 4, 2, 0}}});
+  EXPECT_EQ(shown.exceptions, "5-6 11, 16-17 11, 5-11 11, 16-18 11");
+}
+
+TEST(Weave, DecidesForEachMethodWithCode) {
+  ClassBuilder builder;
+  builder.Add({.access = 1, .name = "a", .code = "b1"});
+  builder.Add({.access = 9, .name = "b", .descriptor = "(I)V", .max_locals = 1, .code = "00 b1"});
+  std::string seen;
+  const auto woven = Weave(builder.Build(), [&](const Method& method) {
+    seen += fmt::format("{}.{}{} {} {}; ", method.class_name, method.name, method.descriptor,
+                        method.access, method.code_bytes);
+    return Decision{};
+  });
+  ASSERT_TRUE(woven);
+  EXPECT_EQ(seen, "C.a()V 1 1; C.b(I)V 9 2; ");
+  EXPECT_TRUE(woven->bytes.empty());
+}
+
+TEST(Weave, KnowsIntrinsics) {
+  for (const auto& [type, expected] :
+       {std::pair("Ljdk/internal/vm/annotation/IntrinsicCandidate;", true),
+        std::pair("Ljdk/internal/HotSpotIntrinsicCandidate;", true),
+        std::pair("Ljava/lang/Deprecated;", false)}) {
+    ClassBuilder builder;
+    builder.Utf8("Ljdk/internal/vm/annotation/IntrinsicCandidate;");
+    const uint16_t index = builder.Utf8(type);
+    // Behind an annotation with an array of an enum constant and an annotation.
+    const std::string first = "00 01 00 01 00 01 5b 00 02 65 00 01 00 01 40 00 01 00 00";
+    builder.Add(
+        {.code = "b1", .annotations = fmt::format("00 02 {} 00 {:02x} 00 00", first, index)});
+    bool intrinsic = !expected;
+    ASSERT_TRUE(Weave(builder.Build(), [&](const Method& method) {
+      intrinsic = method.is_intrinsic;
+      return Decision{};
+    }));
+    EXPECT_EQ(intrinsic, expected) << type;
+  }
+}
+
+TEST(Weave, AnEmptyFinalizerIsLeft) {
+  EXPECT_EQ(
+      ShowCounted(CodeSpec{.access = 1, .name = "finalize", .max_locals = 1, .code = "b1"}).code,
+      "empty finalizer");
+  EXPECT_EQ(ShowCounted(CodeSpec{.name = "finalize", .max_locals = 1, .code = "00 b1"}).code,
+            "04 enter(I)J 40 00 1f exit(J)V b1");
+}
+
+TEST(Weave, WhatIsTooLargeIsLeft) {
+  const auto outcome = [](const char* code, uint16_t stack = 1, uint16_t locals = 0) {
+    return ShowCounted(CodeSpec{.max_stack = stack, .max_locals = locals, .code = code})
+        .code.substr(0, 10);
+  };
+  EXPECT_EQ(outcome("00*7990 b1"), "04 enter(I");  // 8000 with what is inserted
+  EXPECT_EQ(outcome("00*7991 b1"), "would not ");
+  EXPECT_EQ(outcome("00*8000 b1"), "04 enter(I");  // is not compiled anyway
+  EXPECT_EQ(outcome("00*65525 b1"), "04 enter(I");
+  EXPECT_EQ(outcome("00*65526 b1"), "too large");
+  EXPECT_EQ(outcome("b1", 65534), "too large");
+  EXPECT_EQ(outcome("b1", 1, 65534), "too large");
+}
+
+TEST(Weave, AJumpTooFarIsLeft) {
+  EXPECT_EQ(ShowCounted(CodeSpec{.code = "a7 7f ff 00*32764 b1"}).code.substr(0, 12),
+            "04 enter(I)J");
+  EXPECT_EQ(ShowCounted(CodeSpec{.code = "a7 7f ff b1 00*32763 b1"}).code, "a jump is too far");
+}
+
+TEST(Weave, WhatNeedsMoreConstantsThanFitIsLeft) {
+  // Counting needs the class (2), and 4 for each of three methods.
+  for (const int free : {0, 1, 5, 13}) {
+    ClassBuilder builder;
+    builder.Utf8("m");
+    builder.Utf8("()V");
+    builder.Utf8("Code");
+    builder.FillPool(static_cast<uint16_t>(65535 - free));
+    builder.Add({.code = "b1"});
+    const auto bytes = builder.Build();
+    const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
+    ASSERT_TRUE(woven);
+    ASSERT_EQ(woven->left.size(), 1u) << free;
+    EXPECT_EQ(woven->left[0].why, Left::kConstantPoolFull);
+    EXPECT_EQ(woven->left[0].id, 1u);
+    EXPECT_EQ(woven->left[0].name, "m");
+    EXPECT_TRUE(woven->bytes.empty());
+  }
+  ClassBuilder builder;
+  builder.Utf8("Code");
+  builder.Add({.code = "b1"});
+  builder.Add({.name = "n", .code = "b1"});
+  builder.FillPool(65535 - 15);
+  const auto bytes = builder.Build();
+  const auto woven = WeaveAllWith(bytes, Action::kCount, 100000);
+  ASSERT_TRUE(woven);  // the id of the second method does not fit
+  EXPECT_EQ(woven->counted, 1u);
+  ASSERT_EQ(woven->left.size(), 1u);
+  EXPECT_EQ(woven->left[0].name, "n");
+  EXPECT_TRUE(Weave(woven->bytes, [](const Method&) { return Decision{}; }));
+}
+
+TEST(Weave, VersionsThatAreNotKnownAreRefused) {
+  const auto woven = [](uint16_t major) {
+    const auto result = WeaveAllWith(ClassOf({.code = "b1"}, major), Action::kCount, 1);
+    return result ? "woven" : result.error().message;
+  };
+  EXPECT_EQ(woven(44), "class file version 44 is older than 45");
+  EXPECT_EQ(woven(45), "woven");
+  EXPECT_EQ(woven(69), "woven");
+  EXPECT_EQ(woven(70), "class file version 70 is newer than 69");
+}
+
+}  // namespace
+}  // namespace jprof::weave
