@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * Programs in natural Java, small methods, that live on inlining and on the JDK's intrinsics.
  *
  * <p>WovenKernels NAME SECONDS: runs the kernel for 2 * SECONDS to warm up and for SECONDS
- * measured, and prints "kernel NAME NANOSECONDS TURNS CHECKSUM": the median CPU time of a turn, how
- * many turns were measured, and the result of a turn, which must be that of all others.
+ * measured, and prints "kernel NAME NANOSECONDS TURNS CHECKSUM": the median CPU time of a turn, the
+ * number of all turns, and the result of a turn, which must be that of all others.
  */
 final class WovenKernels {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -399,7 +399,8 @@ final class WovenKernels {
     double seconds = Double.parseDouble(args[1]);
     long expected = kernel.run();
     long until = System.nanoTime() + (long) (2 * seconds * 1e9);
-    for (int turn = 0; turn < LEAST || System.nanoTime() < until; turn++) kernel.run();
+    int turns = 1;
+    for (; turns <= LEAST || System.nanoTime() < until; turns++) kernel.run();
     List<Long> times = new ArrayList<>();
     until = System.nanoTime() + (long) (seconds * 1e9);
     while (times.size() < LEAST || System.nanoTime() < until) {
@@ -409,7 +410,7 @@ final class WovenKernels {
       if (result != expected) throw new IllegalStateException(result + ", not " + expected);
     }
     Collections.sort(times);
-    System.out.println("kernel " + args[0] + " " + times.get(times.size() / 2) + " " + times.size()
-        + " " + expected);
+    System.out.println("kernel " + args[0] + " " + times.get(times.size() / 2) + " "
+        + (turns + times.size()) + " " + expected);
   }
 }
