@@ -133,9 +133,8 @@ class Program:
 
     def ask(self, line):
         """{name: number} of its state."""
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(line + "\n")
-            self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it ended: the missing answer shows that
+            os.write(self.process.stdin.fileno(), f"{line}\n".encode())
         return {name: int(value) for name, value in
                 (word.split("=") for word in self._line().split())}
 
@@ -168,8 +167,8 @@ class Soak:
 
     def calltree(self, *words):
         shutil.rmtree(self.profile(), ignore_errors=True)
-        return [self.args.jprof, "calltree", *self.counter(), "--fold-recursion", *words, "--force",
-                "-o", self.profile()]
+        return [self.args.jprof, "calltree", *self.counter(), *self.args.options.split(), *words,
+                "--force", "-o", self.profile()]
 
     def check_profile(self):
         done = child.run([self.args.jprof, "info", self.profile(), "--format", "json"], LIMIT)
@@ -203,7 +202,7 @@ class Soak:
     def cycle(self, pid):
         """One recording; how it ends depends on its number."""
         how = self.cycles % 3
-        words = ["--pid", str(pid)] + (["--sample", "100"] if self.cycles % 4 == 3 else [])
+        words = ["--pid", str(pid)]
         if how == 0:
             words += ["--duration", str(max(1, round(self.args.seconds)))]
         command = self.calltree(*words)
@@ -266,6 +265,8 @@ class Soak:
 
     def keep_files(self):
         kept = tempfile.mkdtemp(prefix="jprof-woven-soak-")
+        if os.path.exists(os.path.join(self.work, "hs_err.log")):
+            print("the JVM crashed")
         for name in os.listdir(self.work):
             if name.startswith(("hs_err", "core", "replay", "stderr")):
                 shutil.copy(os.path.join(self.work, name), kept)
@@ -296,6 +297,8 @@ def arguments():
                         help="databases and their threads (%(default)s)")
     parser.add_argument("--jvm", action="append", default=[], metavar="FLAG",
                         help="a flag of the JVM, e.g. --jvm=-XX:+UseZGC; repeatable")
+    parser.add_argument("--options", default="--fold-recursion",
+                        help="more options of jprof calltree (%(default)s)")
     parser.add_argument("--out", help="folder for temporary files, e.g. /dev/shm")
     args = parser.parse_args()
     args.jprof = os.path.abspath(args.jprof)
