@@ -424,6 +424,7 @@ def jdks(parser, args):
 
 def main():
     args, labs = arguments(), []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the profiles are removed
     load = os.getloadavg()
     print(f"load {load[0]:.2f}, {args.rounds} rounds, medians", flush=True)
     for jdk in args.jdks:
@@ -431,14 +432,14 @@ def main():
             labs.append(Lab(args, jdk, work))
             for part in args.only:
                 PARTS[part](labs[-1])
-        print(f"\nJDK {jdk.version}")
+        print(f"\nJDK {jdk.version}; load now {os.getloadavg()[0]:.2f}")
         show(labs[-1])
+        if args.json:
+            write(args.json, labs, load)
     missed = show_goals(labs)
     wrong = [text for lab in labs for text in lab.wrong]
     for text in wrong:
         print(f"WRONG: {text}")
-    if args.json:
-        write(args.json, labs, load)
     return 1 if missed or wrong else 0
 
 

@@ -313,6 +313,7 @@ def arguments():
 
 def main():
     args, failed = arguments(), 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the files are removed
     for jdk in measure.jdks_of(args):
         if args.counter == "probe" and not args.launch and jdk.major > LAST_WITH_LATE_PROBE:
             print(f"JDK {jdk.major} skipped: probes in a running JVM need JDK "
