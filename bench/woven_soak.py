@@ -251,12 +251,25 @@ class Soak:
         with open(os.path.join(self.work, "stderr"), "w", encoding="utf-8") as errors:
             with child.running(command, cwd=self.work, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=errors, text=True) as process:
-                program = Program(process)
-                until = time.monotonic() + self.args.minutes * 60
-                (self.launched if self.args.launch else self.attached)(program, until)
-                self.state = program.end()
+                try:
+                    self.work_with(Program(process))
+                except Bad as error:
+                    raise Bad(f"{error}\n  {self.ending(process)}") from None
         if self.args.launch:
             self.check_profile()
+
+    def work_with(self, program):
+        until = time.monotonic() + self.args.minutes * 60
+        (self.launched if self.args.launch else self.attached)(program, until)
+        self.state = program.end()
+
+    @staticmethod
+    def ending(process):
+        """Whether the program ended by itself; a crash takes it some seconds."""
+        try:
+            return f"the program ended with status {process.wait(10)}"
+        except subprocess.TimeoutExpired:
+            return "the program still runs"
 
     def show(self):
         names = " ".join(f"{name} {value}" for name, value in self.state.items())
@@ -266,7 +279,7 @@ class Soak:
     def keep_files(self):
         kept = tempfile.mkdtemp(prefix="jprof-woven-soak-")
         if os.path.exists(os.path.join(self.work, "hs_err.log")):
-            print("the JVM crashed")
+            print("  the JVM crashed: hs_err.log")
         for name in os.listdir(self.work):
             if name.startswith(("hs_err", "core", "replay", "stderr")):
                 shutil.copy(os.path.join(self.work, name), kept)
