@@ -27,23 +27,24 @@ class Jdk:
         return [self.tool("java"), HEAP, *flags]
 
 
+def jdk_at(home):
+    """The JDK in this folder; None if there is none with java and javac."""
+    release = os.path.join(home, "release")
+    tools = [os.path.join(home, "bin", t) for t in ("java", "javac")]
+    if not all(map(os.path.exists, tools + [release])):
+        return None
+    with open(release, encoding="utf-8") as f:
+        found = re.search(r'JAVA_VERSION="((\d+)[^"]*)"', f.read())
+    return Jdk(home, int(found[2]), found[1]) if found else None
+
+
 def find_jdks():
     """All JDKs with java and javac in the JVM folder (without duplicates by links) and JAVA_HOME,
     oldest first."""
     homes = {os.path.realpath(p) for p in glob.glob(os.path.join(JVM_FOLDER, "*"))}
     if os.environ.get("JAVA_HOME"):
         homes.add(os.path.realpath(os.environ["JAVA_HOME"]))
-    jdks = []
-    for home in homes:
-        release = os.path.join(home, "release")
-        tools = [os.path.join(home, "bin", t) for t in ("java", "javac")]
-        if not all(map(os.path.exists, tools + [release])):
-            continue
-        with open(release, encoding="utf-8") as f:
-            found = re.search(r'JAVA_VERSION="((\d+)[^"]*)"', f.read())
-        if found:
-            jdks.append(Jdk(home, int(found[2]), found[1]))
-    return sorted(jdks, key=lambda j: (j.major, j.home))
+    return sorted(filter(None, map(jdk_at, homes)), key=lambda j: (j.major, j.home))
 
 
 def skip(reason):
