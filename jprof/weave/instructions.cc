@@ -42,14 +42,15 @@ uint32_t WideLength(std::string_view code, uint32_t at) {
   if (code.size() - at < 2) return 0;
   const auto op = static_cast<uint8_t>(code[at + 1]);
   if (op == opcode::kIinc) return 6;
-  const bool has_local = kInstructions[op].kind == Kind::kPlain && kInstructions[op].length == 2 &&
-                         op != opcode::kBipush && op != opcode::kLdc;
+  const bool has_local = instruction_table[op].kind == Kind::kPlain &&
+                         instruction_table[op].length == 2 && op != opcode::kBipush &&
+                         op != opcode::kLdc;
   return has_local ? 4 : 0;
 }
 
 }  // namespace
 
-constinit const std::array<Instruction, 256> kInstructions = MakeTable();
+constinit const std::array<Instruction, 256> instruction_table = MakeTable();
 
 Switch ReadSwitch(std::string_view code, uint32_t at) {
   const uint32_t operands = (at + 4) & ~3u;
@@ -76,7 +77,7 @@ Switch ReadSwitch(std::string_view code, uint32_t at) {
 }
 
 uint32_t InstructionLength(std::string_view code, uint32_t at) {
-  const Instruction instruction = kInstructions[static_cast<uint8_t>(code[at])];
+  const Instruction instruction = instruction_table[static_cast<uint8_t>(code[at])];
   uint32_t length = instruction.length;
   if (instruction.kind == Kind::kWide) length = WideLength(code, at);
   if (instruction.kind == Kind::kSwitch) {

@@ -34,7 +34,7 @@ struct Instruction {
 };
 
 // By opcode.
-extern const std::array<Instruction, 256> kInstructions;
+extern const std::array<Instruction, 256> instruction_table;
 
 // The operands of a tableswitch or lookupswitch: the default jump, fixed numbers, and cases, each
 // of which ends with a jump of four bytes.

@@ -24,7 +24,7 @@ Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> hand
   auto handler = handlers.begin();
   uint32_t to = insertions.at_entry.size();
   for (uint32_t from = 0; from < code.size();) {
-    const Kind kind = kInstructions[static_cast<uint8_t>(code[from])].kind;
+    const Kind kind = instruction_table[static_cast<uint8_t>(code[from])].kind;
     const uint32_t length = InstructionLength(code, from);
     if (length == 0) return Fail("the instruction at {} is malformed or cut off", from);
     at_[from] = to;
@@ -56,7 +56,7 @@ bool Layout::IsHandler(uint32_t old) const {
 
 uint32_t Layout::Inserted(uint32_t old) const {
   uint32_t size = IsHandler(old) ? insertions_->at_handler.size() : 0;
-  if (kInstructions[static_cast<uint8_t>(code_[old])].kind == Kind::kReturn)
+  if (instruction_table[static_cast<uint8_t>(code_[old])].kind == Kind::kReturn)
     size += insertions_->before_return.size();
   return size;
 }
@@ -125,7 +125,7 @@ Result<bool> Layout::Write(Output& out) const {
   for (const uint32_t point : points_) {
     out.Bytes(code_.substr(copied, point - copied));
     copied = point;
-    const Kind kind = kInstructions[static_cast<uint8_t>(code_[point])].kind;
+    const Kind kind = instruction_table[static_cast<uint8_t>(code_[point])].kind;
     if (IsHandler(point)) out.Bytes(insertions_->at_handler.view());
     if (kind == Kind::kReturn) out.Bytes(insertions_->before_return.view());
     if (kind != Kind::kJump && kind != Kind::kLongJump && kind != Kind::kSwitch) continue;

@@ -93,9 +93,9 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
   body_.Bytes(file_.bytes.substr(copied_, start - copied_));
   const auto left = code_.Write(method, code, decision, body_);
   if (!left) return std::unexpected(left.error());
-  if (*left) {
+  if (const std::optional<Left>& why = *left; why) {
     body_.Truncate(before);
-    leave(**left);
+    leave(*why);
     return {};
   }
   copied_ = start + method.code.whole.size();
