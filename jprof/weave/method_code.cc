@@ -30,7 +30,7 @@ bool CoversItself(const ExceptionEntry& entry) {
 bool IsStraight(std::string_view code, uint32_t from, uint32_t to) {
   while (from < to && from < code.size()) {
     const auto opcode = static_cast<uint8_t>(code[from]);
-    const Kind kind = kInstructions[opcode].kind;
+    const Kind kind = instruction_table[opcode].kind;
     const uint32_t length = InstructionLength(code, from);
     const bool goes_on = kind == Kind::kPlain || kind == Kind::kWide;
     if (!goes_on || opcode == opcode::kAthrow || opcode == opcode::kRet || length == 0)
