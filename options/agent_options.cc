@@ -84,6 +84,22 @@ Checked CheckSampling(const AgentOptions& o) {
   return {};
 }
 
+// Options that do not apply to methods that count themselves.
+Checked CheckCounter(const AgentOptions& o) {
+  const Option& counter = *FindOption("COUNTER");
+  if (o.counter != Counter::kAuto && o.mode != Mode::kCalltree)
+    return Needs(counter, {"CALLTREE"}, "the others record entries and exits by probes");
+  if (o.counter != Counter::kWoven) return {};
+  if (const Option* given = FirstSet(o, {"PROBE", "KEEP_INTRINSICS", "TRAIN"}))
+    return Wrong(*given, "no probes are used if the methods count themselves; remove it");
+  if (o.hooks == Hooks::kYes)
+    return Wrong(*FindOption("HOOKS"),
+                 "functions of C and C++ are not counted with woven counters");
+  if (o.tree_memory > kMostWovenTree)
+    return Wrong(*FindOption("TREE_MEMORY"), "woven counters have at most 14G");
+  return {};
+}
+
 // Options that the mode does not support.
 Checked CheckMode(const AgentOptions& o) {
   if (o.mode == Mode::kCalltree && !o.metrics.empty())
@@ -137,6 +153,7 @@ Checked Check(const AgentOptions& options) {
     return Wrong(*FindOption("KEEP_INTRINSICS"),
                  "with the events of JVMTI no code is compiled; remove it");
   if (Checked done = CheckSampling(options); !done) return done;
+  if (Checked done = CheckCounter(options); !done) return done;
   return CheckMode(options);
 }
 

@@ -26,9 +26,11 @@ namespace jprof::agent {
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
-// What counts the calls of Java methods: HotSpot's probes, or calls woven into the methods' bytecode.
-// kAuto: woven where that is possible.
+// What counts the calls of Java methods: HotSpot's probes, or calls woven into the methods'
+// bytecode. kAuto: woven where that is possible.
 enum class Counter { kAuto, kWoven, kProbe };
+// The largest tree, in bytes, that methods can count in themselves.
+inline constexpr uint64_t kMostWovenTree = uint64_t{14} << 30;
 // Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
 // kAuto: kNo for a java command, else kAll.
 enum class Children { kAuto, kNo, kFirst, kAll };

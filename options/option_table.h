@@ -54,9 +54,9 @@ struct Choice {
   E AgentOptions::*member;
   std::span<const std::string_view> names;  // in the order of the enumerators
 };
-using Target =
-    std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Rate, Choice<TraceMode>,
-                 Choice<ProbeChoice>, Choice<Counter>, Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
+using Target = std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number, Rate,
+                            Choice<TraceMode>, Choice<ProbeChoice>, Choice<Counter>,
+                            Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
 
 // A set of commands. kNoCommand: the option is only available in an agent string.
 enum Commands : uint8_t {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -36,21 +35,12 @@ Fd OpenReply(const std::string& path) {
   return fd;
 }
 
-int MajorVersion(JavaVM* java) {
-  int major = 0;
-  if (jvmtiEnv* jvmti = NewJvmtiEnv(java)) {
-    const std::string version = SystemProperty(jvmti, "java.vm.specification.version");
-    std::from_chars(version.data(), version.data() + version.size(), major);
-    jvmti->DisposeEnvironment();
-  }
-  return major;
-}
-
 Result<std::string> Attach(JavaVM* java, JNIEnv* jni, AgentOptions options) {
   {
     const AgentUse agent;
     if (agent) return WrongUse("jprof is already recording in this JVM; end that recording first");
   }
+  ResolveCounter(java, options, true);
   if (auto possible = CheckAttach(options, MajorVersion(java)); !possible)
     return std::unexpected(possible.error());
   const auto directory = StartAgent(java, jni, std::move(options));

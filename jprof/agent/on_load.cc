@@ -23,6 +23,7 @@ std::string_view EnvironmentOf(const char* name) {
 Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
   if (options.detach || !options.reply.empty())
     return WrongUse("DETACH and REPLY are for a running JVM; remove them from -agentpath");
+  ResolveCounter(java, options, false);
   const auto started = StartAgent(java, nullptr, std::move(options));
   if (!started) return std::unexpected(started.error());
   return {};

@@ -70,8 +70,7 @@ void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, 
     thread.record->samples_own += weight;
     return;
   }
-  engine::AddToMetric(thread, node, triggers_[trigger].first, weight,
-                      metric_count_);
+  engine::AddToMetric(thread, node, triggers_[trigger].first, weight, metric_count_);
   thread.record->samples += weight;
 }
 

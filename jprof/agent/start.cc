@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <memory>
 #include <utility>
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/hookit/hook_recording.h"
+#include "jprof/recording/counter_choice.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
 
@@ -35,6 +37,31 @@ std::string FullPath(const std::string& path) {
 }
 
 }  // namespace
+
+int MajorVersion(JavaVM* java) {
+  int major = 0;
+  if (jvmtiEnv* jvmti = NewJvmtiEnv(java)) {
+    const std::string version = SystemProperty(jvmti, "java.vm.specification.version");
+    std::from_chars(version.data(), version.data() + version.size(), major);
+    jvmti->DisposeEnvironment();
+  }
+  return major;
+}
+
+void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
+  if (options.mode != Mode::kCalltree || options.counter != Counter::kAuto) return;
+  const CounterChoice choice = ChooseCounter(options, MajorVersion(java), attached);
+  options.counter = choice.counter;
+  if (choice.counter == Counter::kProbe) return;
+  if (const auto possible = CheckWovenCounter(); !possible) {
+    options.counter = Counter::kProbe;
+    return PrintMessage(fmt::format("calls are counted by probes: {}", possible.error().message));
+  }
+  PrintMessage(
+      fmt::format("the methods count their calls themselves: {}; native methods and "
+                  "intrinsics are not counted (COUNTER=probe counts them)",
+                  choice.why));
+}
 
 Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) {
   auto plan = MakePlan(options);

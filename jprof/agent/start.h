@@ -11,6 +11,13 @@
 
 namespace jprof::agent {
 
+// The JVM's version, for example 17; 0: not known.
+int MajorVersion(JavaVM* java);
+
+// Sets what counts the calls of a call tree if the user leaves it open, and prints what was chosen
+// and why. Without what woven counting requires the choice is probes.
+void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached);
+
 // Starts a recording. `jni`: null when the JVM starts, else of the calling Java thread. Returns the
 // profile's directory; empty: another JVM uses it (ONCE), and nothing is recorded. After an error
 // the JVM runs as without an agent.

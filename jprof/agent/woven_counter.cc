@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,14 +34,26 @@ bool IsContinuation(std::string_view class_name) {
          (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
 }
 
+Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
+  if (weave::CounterClass().empty()) return Fail("this build of jprof was made without a JDK");
+  const auto image = hotspot::LibjvmImage::Open();
+  if (!image) return std::unexpected(image.error());
+  return hotspot::SpareWordOfThread(*image, structs);
+}
+
 }  // namespace
+
+Result<void> CheckWovenCounter() {
+  const auto structs = hotspot::VmStructs::Load();
+  if (!structs) return Fail("this JVM is not HotSpot");
+  const auto word = FindSpareWord(*structs);
+  if (!word) return std::unexpected(word.error());
+  return {};
+}
 
 Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
                                                          const hotspot::VmStructs& structs) {
-  if (weave::CounterClass().empty()) return Fail("this build was made without a JDK");
-  const auto image = hotspot::LibjvmImage::Open();
-  if (!image) return std::unexpected(image.error());
-  const auto word = hotspot::SpareWordOfThread(*image, structs);
+  const auto word = FindSpareWord(structs);
   if (!word) return std::unexpected(word.error());
   jvmtiCapabilities wanted = {};
   wanted.can_retransform_classes = 1;
@@ -123,8 +136,7 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject
   if (!use || use->woven == nullptr) return;
   WovenCounter& self = *use->woven;
   const uint64_t begin = MonotonicNanos();
-  const auto woven = weave::Weave({data, static_cast<size_t>(bytes)},
-                                  [&](const weave::Method& method) { return self.Decide(method); });
+  const auto woven = self.Weave({data, static_cast<size_t>(bytes)});
   self.counts_.nanoseconds += MonotonicNanos() - begin;
   if (!woven) {
     ++self.counts_.failed;
@@ -139,6 +151,15 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject
   *new_data = copy;
   ++self.counts_.classes;
   self.counts_.methods += woven->counted;
+}
+
+// The weaver throws nothing but for lack of memory.
+Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file) {
+  try {
+    return weave::Weave(class_file, [this](const weave::Method& method) { return Decide(method); });
+  } catch (const std::bad_alloc&) {
+    return Fail("no memory");
+  }
 }
 
 weave::Decision WovenCounter::Decide(const weave::Method& method) {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "common/result.h"
 #include "jprof/agent/jvmti_env.h"
@@ -19,6 +20,9 @@
 #include "jprof/weave/weave.h"
 
 namespace jprof::agent {
+
+// Whether this VM and this build have what woven counting requires. The error says what is missing.
+Result<void> CheckWovenCounter();
 
 class WovenCounter : public engine::MethodSource {
  public:
@@ -66,6 +70,7 @@ class WovenCounter : public engine::MethodSource {
   Result<void> DefineClass(JNIEnv* jni);
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
   void Retransform(JNIEnv* jni) const;
+  Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
   weave::Decision Decide(const weave::Method& method);
 
   jvmtiEnv* const jvmti_;

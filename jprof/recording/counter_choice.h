@@ -1,0 +1,19 @@
+// Chooses what counts the calls of a call tree, if the user leaves it open (COUNTER=auto). Pure.
+#pragma once
+
+#include <string_view>
+
+#include "options/agent_options.h"
+
+namespace jprof::agent {
+
+struct CounterChoice {
+  Counter counter = Counter::kProbe;  // not kAuto
+  std::string_view why;
+};
+
+// The counter of CALLTREE with these options, by the rule of docs/WOVEN.md. `java_version`: of the
+// JVM. `attached`: the recording begins in a running JVM.
+CounterChoice ChooseCounter(const AgentOptions& options, int java_version, bool attached);
+
+}  // namespace jprof::agent
