@@ -17,8 +17,9 @@ constexpr char kLogRtLegend[] =
     "this node alone;\n"
     "           DS dispatches while it ran; IN interrupts (- = this machine cannot tell); types: "
     "I interpreted,\n"
-    "           J compiled by C1, R by C2, N native, F C or C++, O other, T thread; busiest thread "
-    "first\n";
+    "           J compiled by C1, R by C2, N native, F C or C++, O other, T thread, W woven; "
+    "busiest "
+    "thread first\n";
 
 int Digits(double value) { return static_cast<int>(fmt::formatted_size("{}", Rounded(value))); }
 

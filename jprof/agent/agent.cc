@@ -93,7 +93,7 @@ Result<void> Agent::OpenWoven() {
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
   woven = *std::move(opened);
-  probe_facts_ = {"woven", "", ""};
+  probe_facts_ = {"woven", "native methods, intrinsics and hidden classes are not counted", ""};
   return {};
 }
 

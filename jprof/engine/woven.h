@@ -5,11 +5,11 @@
 // - A woven node has the type kWoven. Its two words `entries` are one 64-bit count, and it has no
 //   exits: each entry has exactly one.
 // - Children are found as follows, in JprofCounter.java and here. A node has four slots, in the
-//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at the
-//   address in it. An empty slot has the address of node 0, which is no method's. If two children
-//   compete for a slot, `more` is the index of a hash table of all children: ChildBlocks, 2^n, of
-//   which the first has n's last index in `next` and counts the children in `word`. Slots are then
-//   a cache of the table.
+//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at
+//   the address in it. An empty slot has the address of node 0, which is no method's. If two
+//   children compete for a slot, `more` is the index of a hash table of all children: ChildBlocks,
+//   2^n, of which the first has n's last index in `next` and counts the children in `word`. Slots
+//   are then a cache of the table.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
