@@ -14,6 +14,7 @@
 #include "cli/usage_error.h"
 #include "common/utc_text.h"
 #include "options/java_program.h"
+#include "profile/reader.h"
 #include "record/jvm_profiles.h"
 #include "record/profile_place.h"
 #include "record/program_runs.h"
@@ -31,6 +32,13 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kDefaultRate = 1000;
 constexpr int kMostRuns = 20;
+// --runs auto: a program that counts itself is accurate enough if counting takes at most this share
+// of its CPU time, at this cost of a call. The cost is that of a large program with a large tree (a
+// warm javac: bench/woven.py); in loops of small methods a call costs 0 to 3 ns.
+constexpr char kAutoRuns[] = "auto";
+constexpr int kRunsAfterAuto = 2;
+constexpr double kAccurateShare = 0.05;
+constexpr double kWovenCallNanos = 10;
 
 struct ProfileArguments {
   RecordOptions typed;  // what both kinds of runs have in common, --rate and --metrics
@@ -47,6 +55,7 @@ struct PlannedRun {
 
 struct Sequence {
   fs::path out;
+  bool begins_with_both = false;  // the first run is counted and sampled, and may be enough
   std::vector<PlannedRun> runs;
   std::vector<std::string> notes;
 };
@@ -60,9 +69,10 @@ struct Recorded {
 Result<int> ParseRuns(const std::string& text) {
   int runs = 0;
   for (const char digit : text) runs = std::min(runs * 10 + (digit - '0'), kMostRuns + 1);
+  if (text == kAutoRuns) return kRunsAfterAuto;
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   if (number && runs >= 1 && runs <= kMostRuns) return runs;
-  return WrongUse("--runs: '{}' is not a whole number from 1 to {}", text, kMostRuns);
+  return WrongUse("--runs: '{}' is neither auto nor a whole number from 1 to {}", text, kMostRuns);
 }
 
 RecordOptions SampledOptions(RecordOptions typed) {
@@ -83,11 +93,22 @@ Result<RecordOptions> CountedOptions(const ProfileArguments& arguments) {
   return counted;
 }
 
+// The run that is counted by woven code and sampled.
+Result<RecordOptions> BothOptions(const ProfileArguments& arguments, RecordOptions counted) {
+  if (counted.options.mode != agent::Mode::kCalltree)
+    return WrongUse("--runs auto needs --counted calltree: callflow changes the program's times");
+  counted.options.triggers = {agent::Trigger{}};
+  counted.options.rate = arguments.typed.options.rate;
+  return counted;
+}
+
 std::string HowText(const agent::AgentOptions& options) {
   if (options.mode == agent::Mode::kCallflow) return "counted, with times";
-  if (options.mode == agent::Mode::kCalltree) return "counted";
   const uint64_t every = options.triggers.empty() ? 0 : options.triggers.front().every;
-  return every == 0 ? "sampled" : fmt::format("sampled, {}/s", 1'000'000'000 / every);
+  const std::string sampled =
+      every == 0 ? "sampled" : fmt::format("sampled, {}/s", 1'000'000'000 / every);
+  if (options.mode != agent::Mode::kCalltree) return sampled;
+  return every == 0 ? "counted" : "counted and " + sampled;
 }
 
 // Adds a run to the sequence. JPROFOPTS may not change what the sequence consists of.
@@ -117,15 +138,24 @@ Result<Sequence> PlanRuns(const ProfileArguments& arguments, const Command& comm
   Sequence sequence = {.out = fs::absolute(out, failed).lexically_normal()};
   if (failed) return WrongUse("cannot resolve the path {}: {}", out, failed.message());
   if (!sequence.out.has_filename()) sequence.out = sequence.out.parent_path();  // DIR/
+  sequence.begins_with_both = arguments.runs == kAutoRuns;
+  const auto add_counted = [&](const RecordOptions& options) {
+    return AddRun(sequence, RunMeta::Role::kCounted, profile::kCountedProfile, options, command);
+  };
+  if (sequence.begins_with_both) {
+    const auto both = BothOptions(arguments, *counted);
+    if (!both) return std::unexpected(both.error());
+    if (auto added = add_counted(*both); !added) return std::unexpected(added.error());
+  }
   const RecordOptions sampled = SampledOptions(arguments.typed);
   for (int i = 1; i <= *runs; ++i) {
     auto added =
         AddRun(sequence, RunMeta::Role::kSampled, profile::SampledProfile(i), sampled, command);
     if (!added) return std::unexpected(added.error());
   }
-  auto added =
-      AddRun(sequence, RunMeta::Role::kCounted, profile::kCountedProfile, *counted, command);
-  if (!added) return std::unexpected(added.error());
+  if (!sequence.begins_with_both) {
+    if (auto added = add_counted(*counted); !added) return std::unexpected(added.error());
+  }
   const auto place = record::PreparePlace(sequence.out, arguments.typed.force);
   if (!place) return std::unexpected(place.error());
   if (auto made = record::MakePlace(sequence.out); !made) return std::unexpected(made.error());
@@ -189,6 +219,19 @@ std::string ReasonToStop(const PlannedRun& planned, const record::Outcome& outco
   return "";
 }
 
+// The largest share of the CPU time that counting may have taken in a run that is counted and
+// sampled; none: it was not counted by woven code, or its CPU time is not known.
+std::optional<double> ShareOfCounting(const fs::path& path, const RunMeta& run) {
+  auto reader = profile::Reader::Open(path.string());
+  if (!reader || reader->meta().probe.kind != "woven" || run.cpu_seconds.value_or(0) <= 0)
+    return std::nullopt;
+  const auto tree = reader->ReadTree();
+  if (!tree) return std::nullopt;
+  double calls = 0;
+  for (const profile::Counts& counts : tree->counts) calls += counts.entries[0];
+  return calls * kWovenCallNanos / 1e9 / *run.cpu_seconds;
+}
+
 class Runner {
  public:
   Runner(const Sequence& sequence, const Command& command)
@@ -230,6 +273,7 @@ class Runner {
       PrintRun(*recorded, sequence_, i + 1);
       std::ranges::move(recorded->notes, std::back_inserter(meta_.notes));
       meta_.runs.push_back(std::move(recorded->run));
+      if (i == 0 && sequence_.begins_with_both && stop.empty() && IsEnough()) return false;
     } else {
       const int status = StatusWithoutProfile(planned.plan, done->outcome);
       if (i == 0) status_ = status;
@@ -239,6 +283,24 @@ class Runner {
     PrintError(fmt::format("run {} of {}: {}{}", i + 1, count, stop,
                            i + 1 < count ? "; no further run is started" : ""));
     return false;
+  }
+
+  // Whether the first run, counted and sampled, needs no others. If so, it is both.
+  bool IsEnough() {
+    const RunMeta& both = meta_.runs.front();
+    const auto share = ShareOfCounting(sequence_.out / both.profile, both);
+    const bool enough = share && *share <= kAccurateShare;
+    PrintError(
+        !share ? std::string("its methods did not count themselves: its times are not true; the "
+                             "program runs again, sampled")
+               : fmt::format("counting took at most {:.{}f} % of the CPU time: {}", *share * 100,
+                             *share < 0.1 ? 1 : 0,
+                             enough ? "one run is accurate enough"
+                                    : "the program runs again, sampled, for true times"));
+    if (!enough) return false;
+    meta_.runs.push_back(both);
+    meta_.runs.back().role = RunMeta::Role::kSampled;
+    return true;
   }
 
   // Combines what was recorded if both kinds exist, and prints the report.
@@ -293,6 +355,7 @@ Give the command after --:  jprof profile [options] -- java -jar app.jar
 Examples:
   jprof profile -- java -jar app.jar                   2 sampled runs, then a counted one
   jprof profile --runs 5 -- java -jar app.jar          narrower intervals
+  jprof profile --runs auto -- java -jar app.jar       one run, if that is accurate enough
   jprof profile --counted callflow --metrics time+PAPI_TOT_INS -- java -jar app.jar
   jprof profile -- mvn test                            the busiest JVM that the command starts
   jprof report combined DIR                            the report again)";
@@ -307,9 +370,10 @@ Action ProfileCommand(CLI::App& sub, const Command& command) {
   typed.options.rate = kDefaultRate;
   sub.add_option("--runs", arguments->runs,
                  fmt::format("sampled runs, from 1 to {} (default 2): their differences show how "
-                             "far times can be trusted",
+                             "far times can be trusted; auto: one run that is counted and sampled "
+                             "and, if counting changes its times, 2 sampled ones",
                              kMostRuns))
-      ->type_name("N");
+      ->type_name("N|auto");
   sub.add_option("--counted", arguments->counted,
                  "how the last run counts: calltree (default) or callflow, which also measures "
                  "times and metrics")
