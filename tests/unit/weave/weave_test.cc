@@ -72,24 +72,6 @@ TEST(Weave, TheLocalHasTheShortestForm) {
   EXPECT_EQ(code(256), "04 enter(I)J c4 37 01 00 c4 16 01 00 exit(J)V b1");
 }
 
-TEST(Weave, AHandlerCallsCaughtOnce) {
-  // Two ranges with one handler: athrow, return; handler: pop, return.
-  const Shown shown = ShowCounted(
-      CodeSpec{.code = "01 bf b1 57 b1", .exceptions = {{0, 1, 3, 0}, {1, 2, 3, 0}, {0, 3, 4, 0}}});
-  EXPECT_EQ(shown.code,
-            "04 enter(I)J 3f 01 bf 1e exit(J)V b1 1e 04 caught(JI)V 57 "
-            "1e 04 caught(JI)V 1e exit(J)V b1");
-  EXPECT_EQ(shown.exceptions, "5-6 12, 6-7 12, 5-12 18");
-  EXPECT_EQ(shown.max_stack, 4);
-}
-
-TEST(Weave, AHandlerDoesNotCoverItsOwnCall) {
-  // The second range is that of a synchronized block; the third covers its handler in its middle.
-  const Shown shown = ShowCounted(
-      CodeSpec{.code = "00 b1 57 00 b1", .exceptions = {{0, 1, 2, 0}, {2, 3, 2, 0}, {0, 4, 2, 0}}});
-  EXPECT_EQ(shown.exceptions, "5-6 11, 16-17 11, 5-11 11, 16-18 11");
-}
-
 TEST(Weave, DecidesForEachMethodWithCode) {
   ClassBuilder builder;
   builder.Add({.access = 1, .name = "a", .code = "b1"});
