@@ -168,6 +168,41 @@ TEST(Weave, WhatNeedsMoreConstantsThanFitIsLeft) {
   EXPECT_TRUE(Weave(woven->bytes, [](const Method&) { return Decision{}; }));
 }
 
+TEST(Weave, TheLargestClassFile) {
+  ClassBuilder builder;
+  for (int i = 0; i < 1500; ++i) builder.Add({.name = fmt::format("m{}", i), .code = "b1*11000"});
+  auto bytes = builder.Build();
+  ASSERT_LT(bytes.size(), kLargestClassFile);
+  const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(woven->counted, 1500u);
+  bytes.resize(kLargestClassFile + 1);
+  const auto refused = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the class file has 16777217 bytes, more than 16777216");
+}
+
+TEST(Weave, WhatIsBetweenMethodsThatAreLeftIsThere) {
+  ClassBuilder builder;
+  for (int i = 0; i < 300; ++i)  // half of them have to be left
+    builder.Add({.name = fmt::format("m{}", i), .code = i % 2 == 0 ? "00*7999 b1" : "00 b1"});
+  const auto bytes = builder.Build();
+  const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_TRUE(woven);
+  EXPECT_EQ(woven->counted, 150u);
+  EXPECT_EQ(woven->left.size(), 150u);
+  EXPECT_GT(woven->bytes.size(), bytes.size() + 150 * 9);
+  std::string names;
+  ASSERT_TRUE(Weave(woven->bytes, [&](const Method& method) {
+    names += fmt::format("{} {}\n", method.name, method.code_bytes);
+    return Decision{};
+  }));
+  std::string expected;
+  for (int i = 0; i < 300; ++i)
+    expected += fmt::format("m{} {}\n", i, i % 2 == 0 ? 8000 : i < 5 ? 11 : i < 127 ? 12 : 13);
+  EXPECT_EQ(names, expected);
+}
+
 TEST(Weave, VersionsThatAreNotKnownAreRefused) {
   const auto woven = [](uint16_t major) {
     const auto result = WeaveAllWith(ClassOf({.code = "b1"}, major), Action::kCount, 1);
