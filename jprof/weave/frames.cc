@@ -30,8 +30,8 @@ constexpr uint8_t kFull = 255;
 
 constexpr uint16_t kStatic = 0x0008;
 
-// Frames that list thousands of locals, which they inherited, would need gigabytes.
-constexpr size_t kLargestClass = size_t{64} << 20;
+// Frames that list thousands of locals, which they inherited, would need gigabytes and seconds.
+constexpr size_t kMostBytes = size_t{64} << 20;
 
 bool RepeatsLocals(uint8_t kind) { return kind < kChop || kind == kSameExtended; }
 
@@ -183,15 +183,24 @@ Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodIn
     if (!*fits) return Left::kConstantPoolFull;
   }
   ByteCursor cursor(table);
+  const size_t start = out.size();
+  auto left = WriteFrames(cursor, new_local, out);
+  written_ += out.size() - start;
+  return left;
+}
+
+Result<std::optional<Left>> Frames::WriteFrames(ByteCursor& cursor,
+                                                std::optional<uint16_t> new_local, Output& out) {
+  const size_t start = out.size();
   const uint32_t count = ReadU2(cursor);
   out.U2(count);
   Frame frame;
   uint32_t next = 0;  // the new offset of a frame with delta 0
   for (uint32_t i = 0; i < count; ++i) {
     frame.new_locals = 0;
-    if (out.size() > kLargestClass) return Left::kTooLarge;
+    if (written_ + (out.size() - start) > kMostBytes) return Left::kTooLarge;
     if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
-    const uint32_t offset = layout.JumpTarget(frame.offset);
+    const uint32_t offset = layout_->JumpTarget(frame.offset);
     if (offset == Layout::kNowhere) return Fail("a stack map frame is not at an instruction");
     const uint32_t delta = offset - next;
     next = offset + 1;

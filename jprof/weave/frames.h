@@ -48,6 +48,8 @@ class Frames {
   Result<bool> SetInitialLocals(const MethodInfo& method);
   Result<bool> AddArguments(std::string_view descriptor);
 
+  Result<std::optional<Left>> WriteFrames(ByteCursor& cursor, std::optional<uint16_t> new_local,
+                                          Output& out);
   Result<void> WriteFull(const Frame& frame, uint32_t delta, uint16_t new_local, Output& out);
   void WriteSameKind(const Frame& frame, uint32_t delta, Output& out);
 
@@ -56,6 +58,7 @@ class Frames {
   const Layout* layout_ = nullptr;
   std::vector<Type> locals_;
   std::vector<Type> stack_;  // of a full frame
+  size_t written_ = 0;       // bytes of this class's frames, also of methods that were left
 };
 
 }  // namespace jprof::weave

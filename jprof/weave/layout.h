@@ -19,9 +19,10 @@ class Layout {
  public:
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
-  // `handlers` are the offsets at which exception handlers start, in ascending order, each once.
-  // The code, the handlers and the insertions must last until the last use of this layout.
-  Result<void> Place(std::string_view code, std::span<const uint16_t> handlers,
+  // `calls` are the offsets at which the call for an exception handler is inserted, in ascending
+  // order, each once. The code, the calls and the insertions must last until the last use of this
+  // layout.
+  Result<void> Place(std::string_view code, std::span<const uint16_t> calls,
                      const Insertions& insertions);
 
   // Appends the code. False, with incomplete output: a jump would exceed 16 bits.
@@ -45,7 +46,7 @@ class Layout {
 
  private:
   uint32_t Inserted(uint32_t old) const;
-  bool IsHandler(uint32_t old) const;
+  bool HasCall(uint32_t old) const;
   // The distance from the instruction at old offset `from` to the target of its jump, or kFailed.
   static constexpr int64_t kFailed = INT64_MIN;
   int64_t Jump(uint32_t from, int64_t distance) const;
@@ -53,7 +54,7 @@ class Layout {
   bool WriteSwitch(uint32_t old, Output& out, size_t start) const;
 
   std::string_view code_;
-  std::span<const uint16_t> handlers_;
+  std::span<const uint16_t> calls_;
   const Insertions* insertions_ = nullptr;
   std::vector<uint32_t> at_;      // JumpTarget by old offset
   std::vector<uint16_t> points_;  // old offsets of all instructions that are not just copied

@@ -25,7 +25,15 @@ class MethodCode {
                                     const Decision& decision, Output& out);
 
  private:
+  // An exception handler and where the call for it is inserted.
+  struct Handler {
+    uint16_t start;
+    uint16_t call;
+  };
+
+  static uint32_t PlaceOfCall(const CodeAttribute& code, const ExceptionEntry& entry);
   void FindHandlers(const CodeAttribute& code);
+  const Handler* FindHandler(uint16_t start) const;
   std::optional<Left> CheckSize(const CodeAttribute& code, const Insertions& insertions) const;
   uint32_t NewStack(const CodeAttribute& code, const Insertions& insertions) const;
   Result<std::optional<Left>> WriteExceptions(const CodeAttribute& code,
@@ -39,8 +47,9 @@ class MethodCode {
   Constants& constants_;
   Layout layout_;
   Frames frames_;
-  std::vector<uint16_t> handlers_;  // where a call at a handler is inserted, in ascending order
-  bool moves_handlers_ = false;     // some of them are not where the handler begins
+  std::vector<Handler> handlers_;         // each once, in ascending order
+  std::vector<uint16_t> calls_;           // likewise
+  bool moves_calls_ = false;              // some of them are not where their handler begins
   std::vector<uint16_t> new_exceptions_;  // the new index of each entry of the exception table
 };
 

@@ -88,9 +88,10 @@ Result<void> ClassWeaver::Change(const MethodInfo& method, const CodeAttribute& 
     leave(Left::kEmptyFinalizer);
     return {};
   }
-  const size_t before = body_.size();
   const size_t start = OffsetOf(method.code.whole);
   body_.Bytes(file_.bytes.substr(copied_, start - copied_));
+  copied_ = start;
+  const size_t before = body_.size();
   const auto left = code_.Write(method, code, decision, body_);
   if (!left) return std::unexpected(left.error());
   if (const std::optional<Left>& why = *left; why) {
@@ -121,6 +122,8 @@ Woven ClassWeaver::Finish() {
 }
 
 Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& decide, bool rewrite) {
+  if (class_file.size() > kLargestClassFile)
+    return Fail("the class file has {} bytes, more than {}", class_file.size(), kLargestClassFile);
   const auto file = ReadClassFile(class_file);
   if (!file) return std::unexpected(file.error());
   ClassWeaver weaver(*file);

@@ -3,15 +3,19 @@
 // A method that is counted calls the static methods of java/lang/JprofCounter:
 //   long node = enter(id);   at its entry; the value is kept in a new local variable
 //   exit(node);              before each return instruction; jumps to the return lead to this call
-//   caught(node, id);        at the start of each exception handler
+//   caught(node, id);        at each exception handler, behind what it does before it calls
+//   anything
+//                            if that is to release a monitor
 // A method that is announced calls announce() before each return, nothing else.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
 //   std::bad_alloc.
+// - The time is proportional to the size of the class file, and below a second for the largest.
 // - The same input and decisions give the same bytes.
 // - May be called from any thread; there is no state between calls.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -27,6 +31,9 @@ namespace jprof::weave {
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr uint16_t kOldestVersion = 45;
 inline constexpr uint16_t kNewestVersion = 69;
+
+// Class files with more bytes are refused. No compiler makes them: Java's largest have a few MiB.
+inline constexpr size_t kLargestClassFile = size_t{16} << 20;
 
 // A method with code, as its class file describes it. The texts are in modified UTF-8 and refer to
 // the class file.

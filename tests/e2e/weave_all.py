@@ -5,7 +5,8 @@
                  [--module NAME]... [--asm FOLDER] [--no-jvm] [--out FOLDER]
 
 ASM (Debian: libasm-java) checks the structure of each class, the types on the stack and in local
-variables, and that the stack map frames agree with these. It reads class files up to version 64:
+variables, and that the stack map frames agree with these. Methods whose monitors HotSpot's
+compilers would no longer find balanced are failures, too. ASM reads class files up to version 64:
 for later ones the version in the bytes that it gets is lowered to that.
 
 The JVM gets the woven classes in place of its own (--patch-module) and verifies each when it links

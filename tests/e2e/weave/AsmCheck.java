@@ -1,6 +1,8 @@
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -16,7 +18,7 @@ import org.objectweb.asm.util.CheckClassAdapter;
 
 /**
  * Checks a class file with ASM: its structure (CheckClassAdapter), the types on the stack and in
- * local variables (Analyzer), and that these agree with the stack map frames.
+ * local variables (Analyzer), that these agree with the stack map frames, and the monitors.
  */
 final class AsmCheck {
     private final Hierarchy hierarchy;
@@ -41,6 +43,17 @@ final class AsmCheck {
         } catch (RuntimeException e) {
             return e.toString();
         }
+    }
+
+    /** The methods that HotSpot does not compile because of their monitors. */
+    static Set<String> unbalanced(byte[] bytes) {
+        ClassNode node = new ClassNode();
+        new ClassReader(Hierarchy.readable(bytes)).accept(node, ClassReader.SKIP_DEBUG);
+        Set<String> found = new TreeSet<>();
+        for (MethodNode method : node.methods) {
+            if (!Monitors.areBalanced(method)) found.add(method.name + method.desc);
+        }
+        return found;
     }
 
     private String failureOf(ClassNode node, MethodNode method) {

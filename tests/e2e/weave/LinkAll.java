@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -21,6 +22,25 @@ import java.util.stream.Stream;
  */
 public final class LinkAll {
     private static final int MOST_SHOWN = 20;
+
+    /** Ignores manifests: of a sealed package some classes are woven, and so not in its jar. */
+    private static final class Loader extends URLClassLoader {
+        Loader(List<URL> urls) {
+            super(urls.toArray(new URL[0]));
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            URL found = findResource(name.replace('.', '/') + ".class");
+            if (found == null) throw new ClassNotFoundException(name);
+            try (InputStream in = found.openStream()) {
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
 
     private final Map<String, Integer> missing = new TreeMap<>();
     private int classes;
@@ -96,7 +116,7 @@ public final class LinkAll {
             urls.add(Path.of(jar).toUri().toURL());
         }
         all.linkModules(out);
-        ClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]));
+        ClassLoader loader = new Loader(urls);
         for (Path folder : folders) {
             for (String name : classesIn(folder)) all.link(name, found -> load(loader, found));
         }

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.objectweb.asm.ClassReader;
 
@@ -100,6 +101,15 @@ public final class WeaveAll {
         }
     }
 
+    private void checkMonitors(Row row, String name, byte[] before, byte[] woven) {
+        Set<String> unbalanced = AsmCheck.unbalanced(woven);
+        if (unbalanced.isEmpty()) return;
+        unbalanced.removeAll(AsmCheck.unbalanced(before));
+        for (String method : unbalanced) {
+            fail(row, name, method + " has unbalanced monitors, so HotSpot does not compile it");
+        }
+    }
+
     private Row weave(ClassSource source, WeaveTool tool, WeaveTool unchanged) throws IOException {
         Row row = new Row(source.name);
         for (Map.Entry<String, Path> entry : source.classes.entrySet()) {
@@ -112,6 +122,7 @@ public final class WeaveAll {
             if (result.error() != null) fail(row, entry.getKey(), result.error());
             if (result.bytes() == null) continue;
             check(row, entry.getKey(), before, result.bytes());
+            checkMonitors(row, entry.getKey(), before, result.bytes());
             checkUnchanged(row, entry.getKey(), before, unchanged);
             write(source.name, entry.getKey(), result.bytes());
         }

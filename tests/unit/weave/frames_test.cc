@@ -113,6 +113,22 @@ TEST(Frames, ClassesThatWouldBecomeHugeAreLeft) {
   EXPECT_EQ(ShowCounted(spec).code, "too large");
 }
 
+TEST(Frames, ManyMethodsWithHugeOnesTakeNoLonger) {
+  std::string table = "07 d0 fc 00 00 01";  // 2000 frames, each of which would have 64 KiB
+  for (int i = 1; i < 2000; ++i) table += i % 2 == 1 ? " fa 00 00" : " fc 00 00 01";
+  ClassBuilder builder;
+  for (int i = 0; i < 500; ++i)
+    builder.Add({.name = fmt::format("m{}", i),
+                 .max_locals = 65000,
+                 .code = "00*2000 b1",
+                 .attributes = {{"StackMapTable", table}}});
+  builder.Add({.name = "n", .code = "b1"});
+  const auto woven = WeaveAllWith(builder.Build(), Action::kCount, 1);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(woven->counted, 1u);
+  EXPECT_EQ(woven->left.size(), 500u);
+}
+
 TEST(Frames, MalformedOnesAreRefused) {
   const std::string prefix = "malformed class file: method m()V: ";
   EXPECT_EQ(Frames("00 01 80"), prefix + "a stack map frame is of the unknown kind 128");

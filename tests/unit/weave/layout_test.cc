@@ -125,7 +125,7 @@ TEST(Layout, ALineInsideAnInstructionBeginsWithIt) {
 TEST(Layout, TypeAnnotations) {
   // new at 0, cast at 3, the second handler (whose entry becomes the third), a local variable.
   const Shown shown = ShowCounted(CodeSpec{
-      .code = "bb 00 02 c0 00 02 b0 57 b1",
+      .code = "bb 00 02 c0 00 02 b0 be b1",
       .exceptions = {{0, 8, 7, 0}, {3, 6, 7, 0}},
       .attributes = {{"RuntimeInvisibleTypeAnnotations",
                       "00 04 44 00 00 00 00 01 00 00 47 00 03 00 00 00 01 00 00 "

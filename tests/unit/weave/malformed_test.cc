@@ -82,7 +82,11 @@ TEST(Malformed, MessagesNameWhatIsWrong) {
   EXPECT_EQ(message({.code = "a7 00 03"}), method + "the jump at 0 leads to no instruction");
   EXPECT_EQ(message({.code = "c8 80 00 00 00"}), method + "the jump at 0 leads to no instruction");
   EXPECT_EQ(message({.code = "11 00 00 b1", .exceptions = {{0, 3, 1, 0}}}),
-            method + "no instruction begins at handler 1");
+            method + "an exception handler is not at an instruction");
+  EXPECT_EQ(message({.code = "00 b1", .exceptions = {{0, 1, 2, 0}}}),
+            method + "an exception handler is not at an instruction");
+  EXPECT_EQ(message({.code = "a7 00 03", .exceptions = {{0, 3, 0, 0}}}),
+            method + "the jump at 0 leads to no instruction");
   EXPECT_EQ(message({.code = "00 b1", .exceptions = {{1, 1, 0, 0}}}),
             method + "entry 0 of its exception table has a wrong range");
   EXPECT_EQ(message({.code = ""}), method + "its code has 0 bytes");

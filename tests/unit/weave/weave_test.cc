@@ -72,24 +72,6 @@ TEST(Weave, TheLocalHasTheShortestForm) {
   EXPECT_EQ(code(256), "04 enter(I)J c4 37 01 00 c4 16 01 00 exit(J)V b1");
 }
 
-TEST(Weave, AHandlerCallsCaughtOnce) {
-  // Two ranges with one handler: athrow, return; handler: pop, return.
-  const Shown shown = ShowCounted(
-      CodeSpec{.code = "01 bf b1 57 b1", .exceptions = {{0, 1, 3, 0}, {1, 2, 3, 0}, {0, 3, 4, 0}}});
-  EXPECT_EQ(shown.code,
-            "04 enter(I)J 3f 01 bf 1e exit(J)V b1 1e 04 caught(JI)V 57 "
-            "1e 04 caught(JI)V 1e exit(J)V b1");
-  EXPECT_EQ(shown.exceptions, "5-6 12, 6-7 12, 5-12 18");
-  EXPECT_EQ(shown.max_stack, 4);
-}
-
-TEST(Weave, AHandlerDoesNotCoverItsOwnCall) {
-  // The second range is that of a synchronized block; the third covers its handler in its middle.
-  const Shown shown = ShowCounted(
-      CodeSpec{.code = "00 b1 57 00 b1", .exceptions = {{0, 1, 2, 0}, {2, 3, 2, 0}, {0, 4, 2, 0}}});
-  EXPECT_EQ(shown.exceptions, "5-6 11, 16-17 11, 5-11 11, 16-18 11");
-}
-
 TEST(Weave, DecidesForEachMethodWithCode) {
   ClassBuilder builder;
   builder.Add({.access = 1, .name = "a", .code = "b1"});
@@ -184,6 +166,41 @@ TEST(Weave, WhatNeedsMoreConstantsThanFitIsLeft) {
   ASSERT_EQ(woven->left.size(), 1u);
   EXPECT_EQ(woven->left[0].name, "n");
   EXPECT_TRUE(Weave(woven->bytes, [](const Method&) { return Decision{}; }));
+}
+
+TEST(Weave, TheLargestClassFile) {
+  ClassBuilder builder;
+  for (int i = 0; i < 1500; ++i) builder.Add({.name = fmt::format("m{}", i), .code = "b1*11000"});
+  auto bytes = builder.Build();
+  ASSERT_LT(bytes.size(), kLargestClassFile);
+  const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(woven->counted, 1500u);
+  bytes.resize(kLargestClassFile + 1);
+  const auto refused = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the class file has 16777217 bytes, more than 16777216");
+}
+
+TEST(Weave, WhatIsBetweenMethodsThatAreLeftIsThere) {
+  ClassBuilder builder;
+  for (int i = 0; i < 300; ++i)  // half of them have to be left
+    builder.Add({.name = fmt::format("m{}", i), .code = i % 2 == 0 ? "00*7999 b1" : "00 b1"});
+  const auto bytes = builder.Build();
+  const auto woven = WeaveAllWith(bytes, Action::kCount, 1);
+  ASSERT_TRUE(woven);
+  EXPECT_EQ(woven->counted, 150u);
+  EXPECT_EQ(woven->left.size(), 150u);
+  EXPECT_GT(woven->bytes.size(), bytes.size() + 150 * 9);
+  std::string names;
+  ASSERT_TRUE(Weave(woven->bytes, [&](const Method& method) {
+    names += fmt::format("{} {}\n", method.name, method.code_bytes);
+    return Decision{};
+  }));
+  std::string expected;
+  for (int i = 0; i < 300; ++i)
+    expected += fmt::format("m{} {}\n", i, i % 2 == 0 ? 8000 : i < 5 ? 11 : i < 127 ? 12 : 13);
+  EXPECT_EQ(names, expected);
 }
 
 TEST(Weave, VersionsThatAreNotKnownAreRefused) {
