@@ -5,11 +5,11 @@
 // - A woven node has the type kWoven. Its two words `entries` are one 64-bit count, and it has no
 //   exits: each entry has exactly one.
 // - Children are found as follows, in JprofCounter.java and here. A node has four slots, in the
-//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at the
-//   address in it. An empty slot has the address of node 0, which is no method's. If two children
-//   compete for a slot, `more` is the index of a hash table of all children: ChildBlocks, 2^n, of
-//   which the first has n's last index in `next` and counts the children in `word`. Slots are then
-//   a cache of the table.
+//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at
+//   the address in it. An empty slot has the address of node 0, which is no method's. If two
+//   children compete for a slot, `more` is the index of a hash table of all children: ChildBlocks,
+//   2^n, of which the first has n's last index in `next` and counts the children in `word`. Slots
+//   are then a cache of the table.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
@@ -39,6 +39,14 @@ inline profile::Node* CurrentNode(const Thread& thread) {
     return WovenNode(thread.nodes, __atomic_load_n(thread.woven_current, __ATOMIC_RELAXED));
   return thread.cursor.top != nullptr ? thread.cursor.top[-1].node : nullptr;
 }
+
+// What all nodes of a recording are after its end: without children. Threads may still have one as
+// their current node; it stays so until they enter a woven method of the next recording.
+profile::Node FormerWovenNode();
+
+// Makes node 0, the current one of threads that are not recorded, a node without children. Call
+// before the first event.
+void PrepareWovenNodes(profile::Node* nodes);
 
 // The calling thread's state, created at its first event. Null: it is not recorded.
 Thread* WovenThread(Session& session);
