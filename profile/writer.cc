@@ -50,6 +50,11 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (!options.trace ||
        trace_.Create(directory_fd_.get(), kTraceFile, options.trace_bytes_limit)) &&
       (!options.train || train_.Create(directory_fd_.get(), kTrainFile, kMaxTrainBytes));
+  if (!made && errno == ENOMEM && nodes_.data() == nullptr && control_.data() != nullptr) {
+    return Fail(
+        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or it has "
+        "been recorded some thousand times; restart it");
+  }
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
   header_ = reinterpret_cast<ControlHeader*>(control_.data());
