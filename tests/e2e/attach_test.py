@@ -181,10 +181,23 @@ def woven_exceptions_are_exact(lab):
 
 @case
 def woven_while_threads_recur_throw_and_are_virtual(lab):
+    """Some classes cannot be transformed: that is no reason to handle each class alone."""
     with lab.folder() as folder, \
             attaching.program(lab, folder, 1, more=("more",)) as program:
         for number in range(5):
             count_woven(program, f"{folder}/{number}.jprof")
+
+
+@case
+def woven_threads_that_are_not_recorded(lab):
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        for number in range(2):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,THREADS=fresh,OUT={out}")
+            program.ask("count 1000")
+            program.detach()
+            counted = calls_of(RawProfile(out), "AttachLoad.counted(I)I")
+            check(counted == 1000, f"{counted} calls of one thread, not 1000")
 
 
 def woven_memory(lab, cycles, most):

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * "throw N" has N + 1 nested calls of thrownFrom() left by an exception, on a thread of either kind;
  * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
  * "end" ends the program, with status 1 after a wrong answer.
- * Arguments: the number of working threads, and "more" for threads that recur deeply, and virtual
- * threads where there are such.
+ * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
+ * threads where there are such, and classes that cannot be linked.
  */
 public class AttachLoad {
     static final AtomicLong units = new AtomicLong(), cpu = new AtomicLong();
@@ -190,6 +190,32 @@ public class AttachLoad {
         }
     }
 
+    static class Base {}
+    static final class Missing extends Base {}
+
+    /** The JVM cannot link it without Missing, and so cannot transform it. */
+    static final class Unlinkable {
+        Base base(Missing missing) {
+            return missing;
+        }
+    }
+
+    static final class WithoutMissing extends ClassLoader {
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.equals("AttachLoad$Missing")) throw new ClassNotFoundException(name);
+            if (!name.equals("AttachLoad$Unlinkable")) return super.loadClass(name, resolve);
+            try (var in = AttachLoad.class.getResourceAsStream("AttachLoad$Unlinkable.class")) {
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (java.io.IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    static final Class<?>[] unlinkable = new Class<?>[10];
+
     static void onBoth(Runnable work) throws InterruptedException {
         work.run();
         Thread fresh = new Thread(work, "fresh");
@@ -214,6 +240,9 @@ public class AttachLoad {
         threads[workers] = new Thread(AttachLoad::consume, "consumer");
         threads[workers + 1] = new Thread(AttachLoad::shortThreads, "starter");
         if (more) {
+            for (int i = 0; i < unlinkable.length; i++) {
+                unlinkable[i] = new WithoutMissing().loadClass("AttachLoad$Unlinkable");
+            }
             threads[workers + 2] = new Thread(AttachLoad::recur, "deep");
             threads[workers + 3] = new Thread(AttachLoad::virtualThreads, "starter of virtual ones");
         }
