@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 
 #include "common/blocked_signals.h"
@@ -30,6 +31,39 @@ char* ReserveAddresses(size_t bytes, size_t alignment) {
   if (before != 0) munmap(begin, before);
   if (before != spare) munmap(begin + before + bytes, spare - before);
   return begin + before;
+}
+
+void Fill(char* memory, size_t bytes, std::span<const char> unit) {
+  for (size_t at = 0; at < bytes; at += unit.size())
+    std::memcpy(memory + at, unit.data(), unit.size());
+}
+
+// Memory with copies of `unit`, of which mremap makes further mappings; null: there is none.
+constexpr size_t kCopies = 4 << 20;  // bytes; more would take memory, less would take mappings
+void* CopiesOf(std::span<const char> unit) {
+  void* const memory =
+      mmap(nullptr, kCopies, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  Fill(static_cast<char*>(memory), kCopies, unit);
+  return memory;
+}
+
+// Replaces mapped memory by copies of `unit`. Threads may be using it: each access finds the old
+// memory or the new one.
+void Repeat(char* begin, size_t bytes, std::span<const char> unit) {
+  static void* const copies = CopiesOf(unit);
+  for (size_t at = 0; at < bytes; at += kCopies) {
+    const size_t part = std::min(kCopies, bytes - at);
+    // From size 0: a further mapping of the same memory.
+    if (copies != nullptr &&
+        mremap(copies, 0, part, MREMAP_MAYMOVE | MREMAP_FIXED, begin + at) != MAP_FAILED)
+      continue;
+    void* const own =
+        mmap(nullptr, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED) continue;  // it stays the profile's file
+    Fill(static_cast<char*>(own), part, unit);
+    mremap(own, part, part, MREMAP_MAYMOVE | MREMAP_FIXED, begin + at);
+  }
 }
 
 // On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
@@ -100,11 +134,13 @@ void MappedFile::Close() {
   reserved_ = mapped_ = 0;
 }
 
-void MappedFile::CloseButKeepAddresses() {
-  if (base_ != nullptr && size() != 0)
-    mmap(base_, size(), PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  base_ = nullptr;
+void MappedFile::CloseButKeep(size_t bytes, std::span<const char> unit) {
+  const size_t kept = std::min(RoundUp(bytes, kPage), size());
+  if (kept != 0) {
+    Repeat(base_, kept, unit);
+    munmap(base_ + kept, reserved_ - kept);
+    base_ = nullptr;
+  }
   Close();
 }
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "common/fd.h"
 #include "common/sleep_lock.h"
@@ -39,9 +40,10 @@ class MappedFile {
   // Unmaps the file; the written bytes stay on disk.
   void Close();
 
-  // The same, but its addresses stay reserved until the process ends, and what was mapped can be
-  // read and written: it contains zeros.
-  void CloseButKeepAddresses();
+  // The same, but its first `bytes`, if any are mapped, can be read and written until the process
+  // ends. They are copies of `unit`, whose size divides a page. All files that are closed so share
+  // one piece of memory, so the unit is always the same.
+  void CloseButKeep(size_t bytes, std::span<const char> unit);
 
   char* data() const { return base_; }
   size_t size() const { return mapped_.load(std::memory_order_acquire); }

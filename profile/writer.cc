@@ -32,7 +32,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
   metric_count_ = std::max(1u, options.metric_count);
   const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
-  keeps_node_addresses_ = options.node_region != 0;
+  keeps_nodes_ = options.node_region != 0;
+  former_node_ = options.former_node;
   const size_t node_alignment = std::max<uint64_t>(options.node_region, MappedFile::kPage);
   // A whole region if one is required: no other file is mapped into it.
   const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
@@ -49,6 +50,11 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (!options.trace ||
        trace_.Create(directory_fd_.get(), kTraceFile, options.trace_bytes_limit)) &&
       (!options.train || train_.Create(directory_fd_.get(), kTrainFile, kMaxTrainBytes));
+  if (!made && errno == ENOMEM && nodes_.data() == nullptr && control_.data() != nullptr) {
+    return Fail(
+        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or it has "
+        "been recorded some thousand times; restart it");
+  }
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
   header_ = reinterpret_cast<ControlHeader*>(control_.data());
@@ -182,7 +188,10 @@ void Writer::Finish(uint64_t end_ticks) {
 }
 
 void Writer::Close() {
-  if (keeps_node_addresses_) nodes_.CloseButKeepAddresses();
+  if (keeps_nodes_ && header_ != nullptr) {
+    const auto* unit = reinterpret_cast<const char*>(&former_node_);
+    nodes_.CloseButKeep(header_->node_count * sizeof(Node), {unit, sizeof former_node_});
+  }
   for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
   header_ = nullptr;
   directory_fd_.Reset();

@@ -29,9 +29,11 @@ struct WriterOptions {
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
   // Nodes are in a region of addresses of this size that begins at a multiple of it (a power of
-  // two, more than `tree_memory` by a fifth). No other recording of the process uses that region,
-  // and it can still be written after Close. 0: not required.
+  // two, more than `tree_memory` by a fifth), and no other recording of the process uses that
+  // region. After Close its nodes can still be read and written: each is a `former_node`, in all
+  // recordings the same. 0: not required.
   uint64_t node_region = 0;
+  Node former_node;
 };
 
 class Writer {
@@ -88,7 +90,8 @@ class Writer {
   Fd directory_fd_;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
-  bool keeps_node_addresses_ = false;
+  bool keeps_nodes_ = false;
+  Node former_node_;
   ControlHeader* header_ = nullptr;
   MappedFile control_, nodes_, extra_, methods_, trace_, train_;
 };

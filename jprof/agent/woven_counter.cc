@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <span>
 #include <string_view>
@@ -51,6 +52,8 @@ Result<void> CheckWovenCounter() {
   return {};
 }
 
+thread_local WovenCounter::Progress* WovenCounter::retransforming = nullptr;
+
 Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
                                                          const hotspot::VmStructs& structs) {
   const auto word = FindSpareWord(structs);
@@ -71,17 +74,19 @@ void WovenCounter::AddTo(JvmtiEvents& events) {
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
   session_ = &session;
   if (auto defined = DefineClass(jni); !defined) return defined;
+  engine::PrepareWovenNodes(session.writer().nodes());
   SetRegion(jni, reinterpret_cast<uint64_t>(session.writer().nodes()));
   if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
     return Fail("this JVM does not report the classes that it loads");
-  Retransform(jni);
+  Retransform(jni, [](std::string_view) { return true; });
   return {};
 }
 
 void WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) return;
+  ending_ = true;
+  RestoreClasses(jni);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
-  Retransform(jni);
   SetRegion(jni, 0);
   jni->DeleteGlobalRef(counter_);
   counter_ = nullptr;
@@ -109,34 +114,96 @@ void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
                           static_cast<jlong>(begin));
 }
 
-// All at once, which is one stop of the program. If the VM refuses that, one by one.
-void WovenCounter::Retransform(JNIEnv* jni) const {
+// Classes that were being woven when this began may be complete only when the others are done.
+void WovenCounter::RestoreClasses(JNIEnv* jni) {
+  for (int pass = 0; pass < 2; ++pass) {
+    NameSet names;
+    {
+      const std::lock_guard guard(names_lock_);
+      names.swap(woven_names_);
+    }
+    NameSet found;
+    Retransform(jni, [&](std::string_view name) {
+      const auto woven = names.find(name);
+      if (woven != names.end()) found.insert(*woven);
+      return woven != names.end();
+    });
+    for (const std::string& name : found) names.erase(name);
+    const std::lock_guard guard(names_lock_);
+    woven_names_.merge(names);
+  }
+}
+
+// Retransforms the loaded classes with these names, all at once, as each time that the VM replaces
+// classes it stops the program and visits all classes. It refuses all because of a single one,
+// which then is the last that it has reported or, if it could not be linked, the next one.
+void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen) {
   jint count = 0;
   jclass* classes = nullptr;
   if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
   std::vector<jclass> modifiable;
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
     jboolean yes = JNI_FALSE;
-    if (jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE)
+    JvmtiString signature(jvmti_);
+    if (jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE &&
+        jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
+        chosen(InternalName(signature.view())))
       modifiable.push_back(loaded);
   }
-  if (jvmti_->RetransformClasses(static_cast<jint>(modifiable.size()), modifiable.data()) !=
-      JVMTI_ERROR_NONE) {
-    for (const jclass loaded : modifiable) jvmti_->RetransformClasses(1, &loaded);
+  std::span<const jclass> left = modifiable;
+  while (!left.empty()) {
+    Progress progress = {left};
+    if (RetransformAtOnce(progress)) break;
+    const size_t good = progress.reported > 0 ? progress.reported - 1 : 0;
+    RetransformHalves(left.first(good));
+    RetransformHalves(left.subspan(good, 1));
+    left = left.subspan(good + 1);
   }
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count)))
     jni->DeleteLocalRef(loaded);
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
 }
 
-void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject, const char*,
-                                       jobject, jint bytes, const unsigned char* data,
+bool WovenCounter::RetransformAtOnce(Progress& progress) {
+  retransforming = &progress;
+  const jvmtiError error = jvmti_->RetransformClasses(static_cast<jint>(progress.classes.size()),
+                                                      progress.classes.data());
+  retransforming = nullptr;
+  return error == JVMTI_ERROR_NONE;
+}
+
+void WovenCounter::RetransformHalves(std::span<const jclass> classes) {
+  Progress progress = {classes};
+  if (classes.empty() || RetransformAtOnce(progress)) return;
+  if (classes.size() == 1) {
+    ++counts_.failed;
+    return;
+  }
+  const size_t half = classes.size() / 2;
+  RetransformHalves(classes.first(half));
+  RetransformHalves(classes.subspan(half));
+}
+
+// The VM reports the classes in their order.
+void WovenCounter::Progress::Report(JNIEnv* jni, jclass reported_class) {
+  for (size_t i = reported; i < classes.size(); ++i) {
+    if (!jni->IsSameObject(classes[i], reported_class)) continue;
+    reported = i + 1;
+    return;
+  }
+}
+
+void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject,
+                                       const char*, jobject, jint bytes, const unsigned char* data,
                                        jint* new_bytes, unsigned char** new_data) {
   const AgentUse use;
   if (!use || use->woven == nullptr) return;
   WovenCounter& self = *use->woven;
+  if (redefined != nullptr && retransforming != nullptr) retransforming->Report(jni, redefined);
+  if (self.ending_) return;
   const uint64_t begin = MonotonicNanos();
-  const auto woven = self.Weave({data, static_cast<size_t>(bytes)});
+  std::string_view name;
+  const auto woven = self.Weave({data, static_cast<size_t>(bytes)}, name);
   self.counts_.nanoseconds += MonotonicNanos() - begin;
   if (!woven) {
     ++self.counts_.failed;
@@ -147,16 +214,24 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv*, jclass, jobject
   unsigned char* copy = nullptr;
   if (jvmti->Allocate(static_cast<jlong>(woven->bytes.size()), &copy) != JVMTI_ERROR_NONE) return;
   std::memcpy(copy, woven->bytes.data(), woven->bytes.size());
+  {
+    const std::lock_guard guard(self.names_lock_);
+    self.woven_names_.emplace(name);
+  }
   *new_bytes = static_cast<jint>(woven->bytes.size());
   *new_data = copy;
   ++self.counts_.classes;
   self.counts_.methods += woven->counted;
 }
 
-// The weaver throws nothing but for lack of memory.
-Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file) {
+// The weaver throws nothing but for lack of memory. `name`: of the class, if it has a method.
+Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file,
+                                         std::string_view& name) {
   try {
-    return weave::Weave(class_file, [this](const weave::Method& method) { return Decide(method); });
+    return weave::Weave(class_file, [&](const weave::Method& method) {
+      name = method.class_name;
+      return Decide(method);
+    });
   } catch (const std::bad_alloc&) {
     return Fail("no memory");
   }

@@ -10,8 +10,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "common/result.h"
 #include "jprof/agent/jvmti_env.h"
@@ -47,13 +52,21 @@ class WovenCounter : public engine::MethodSource {
     std::atomic<uint64_t> classes = 0;  // woven
     std::atomic<uint64_t> methods = 0;  // that count
     std::atomic<uint64_t> left = 0;     // that were to be woven but could not be: too large
-    std::atomic<uint64_t> failed = 0;   // classes that could not be parsed
+    std::atomic<uint64_t> failed = 0;   // classes that could not be parsed or were refused
     std::atomic<uint64_t> nanoseconds = 0;
   };
   const Counts& counts() const { return counts_; }
 
  private:
   struct Call;
+  using NameSet = std::set<std::string, std::less<>>;
+  // Of one call of RetransformClasses.
+  struct Progress {
+    std::span<const jclass> classes;
+    size_t reported = 0;  // by the VM's events
+    void Report(JNIEnv* jni, jclass reported_class);
+  };
+  static thread_local Progress* retransforming;  // on this thread
 
   WovenCounter(jvmtiEnv* jvmti, uint64_t current_at) : jvmti_(jvmti), current_at_(current_at) {}
 
@@ -69,14 +82,20 @@ class WovenCounter : public engine::MethodSource {
 
   Result<void> DefineClass(JNIEnv* jni);
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
-  void Retransform(JNIEnv* jni) const;
-  Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
+  void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
+  void RestoreClasses(JNIEnv* jni);
+  bool RetransformAtOnce(Progress& progress);
+  void RetransformHalves(std::span<const jclass> classes);
+  Result<weave::Woven> Weave(std::span<const uint8_t> class_file, std::string_view& name);
   weave::Decision Decide(const weave::Method& method);
 
   jvmtiEnv* const jvmti_;
   const uint64_t current_at_;  // in the VM's thread
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
+  std::atomic<bool> ending_ = false;  // classes are left as they are
+  std::mutex names_lock_;
+  NameSet woven_names_;  // of classes; those of several loaders may have the same
   Counts counts_;
 };
 

@@ -56,7 +56,32 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// Frees a thread's memory. Requires that no Session::Hold can reach it.
+// Frees the frames of a timeline if GrowFrames has made them. `first`: those in the mapping that
+// the timeline began with. Requires that its cursor is saved.
+void FreeGrownFrames(const Timeline& timeline, const Frame* first) {
+  if (timeline.frames != first)
+    munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
+}
+
+// Of a virtual thread.
+void FreeTimeline(Timeline* timeline) {
+  auto* const memory = reinterpret_cast<TimelineMemory*>(timeline);
+  FreeGrownFrames(*timeline, memory->frames);
+  munmap(memory, sizeof *memory);
+}
+void FreeTimelines(Timeline* list) {
+  while (list != nullptr) FreeTimeline(std::exchange(list, list->next));
+}
+
+// Copies the thread's cursor into its timeline, and back.
+void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
+void Load(Thread& thread, const Timeline& timeline) {
+  thread.timeline = timeline;
+  thread.cursor = timeline.cursor;
+}
+
+// Frees a thread's memory. Requires that no Session::Hold can reach it, and that its cursor is
+// saved.
 void FreeThread(Thread& thread) {
   auto* memory = reinterpret_cast<ThreadMemory*>(&thread);
   if (ThreadExtension* extension = thread.extension) extension->Release();
@@ -67,10 +92,7 @@ void FreeThread(Thread& thread) {
     if (thread.former_buckets[i] != nullptr)
       munmap(thread.former_buckets[i], (kFirstBuckets << i) * sizeof(MethodBucket));
   }
-  Timeline& timeline = thread.timeline;
-  if (timeline.frames != memory->frames) {
-    munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
-  }
+  FreeGrownFrames(thread.timeline, memory->frames);
   const size_t bytes = BytesOfThread(thread.first_frames);
   thread.~Thread();
   munmap(memory, bytes);
@@ -84,11 +106,14 @@ bool MakeExitKey() {
   return made;
 }
 
-// Copies the thread's cursor into its timeline, and back.
-void Save(Thread& thread) { thread.timeline.cursor = thread.cursor; }
-void Load(Thread& thread, const Timeline& timeline) {
-  thread.timeline = timeline;
-  thread.cursor = timeline.cursor;
+// A recorded thread's, at the end of its session; also the timeline of the mounted virtual thread.
+void FreeRecordedThread(Thread* thread) {
+  Save(*thread);
+  if (thread->mounted != nullptr) {
+    *thread->mounted = std::exchange(thread->timeline, thread->carrier);
+    FreeTimeline(thread->mounted);
+  }
+  FreeThread(*thread);
 }
 
 }  // namespace
@@ -345,7 +370,9 @@ void Session::Close() {
     std::lock_guard guard(lock_);
     if (holds_ == 0 && leaving_ == 0) break;
   }
-  threads_.clear_and_dispose([](Thread* thread) { FreeThread(*thread); });
+  threads_.clear_and_dispose(FreeRecordedThread);
+  for (Timeline*& list : parked_) FreeTimelines(std::exchange(list, nullptr));
+  FreeTimelines(std::exchange(free_timelines_, nullptr));
   while (failed_ != nullptr) FreeThread(*std::exchange(failed_, failed_->next_gone));
   writer_.Close();
 }

@@ -95,9 +95,10 @@ bool Place(Thread& thread, Node* parent, uint32_t key, Node* child) {
   return true;
 }
 
-void ClearSlots(const Thread& thread, Node* node) {
-  for (uint32_t key = 0; key < 4; ++key) *OwnSlot(node, key) = AddressOf(thread.nodes);
+void ClearSlots(Node* node, const Node* none) {
+  for (uint32_t key = 0; key < 4; ++key) *OwnSlot(node, key) = AddressOf(none);
 }
+void ClearSlots(const Thread& thread, Node* node) { ClearSlots(node, thread.nodes); }
 
 Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
   auto* const own = reinterpret_cast<Node*>(*OwnSlot(parent, key));
@@ -110,6 +111,15 @@ Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
 Node* RootOf(const Thread& thread) { return thread.nodes + thread.timeline.record->root; }
 
 }  // namespace
+
+Node FormerWovenNode() {
+  static constinit const Node none{};
+  Node node;
+  ClearSlots(&node, &none);
+  return node;
+}
+
+void PrepareWovenNodes(Node* nodes) { ClearSlots(nodes, nodes); }
 
 Thread* WovenThread(Session& session) {
   Thread* thread = current_thread;

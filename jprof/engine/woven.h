@@ -40,6 +40,14 @@ inline profile::Node* CurrentNode(const Thread& thread) {
   return thread.cursor.top != nullptr ? thread.cursor.top[-1].node : nullptr;
 }
 
+// What all nodes of a recording are after its end: without children. Threads may still have one as
+// their current node; it stays so until they enter a woven method of the next recording.
+profile::Node FormerWovenNode();
+
+// Makes node 0, the current one of threads that are not recorded, a node without children. Call
+// before the first event.
+void PrepareWovenNodes(profile::Node* nodes);
+
 // The calling thread's state, created at its first event. Null: it is not recorded.
 Thread* WovenThread(Session& session);
 

@@ -103,7 +103,10 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   session.files.tree_memory = options.tree_memory;
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;
-  if (plan.source == Source::kWoven) session.files.node_region = engine::kWovenRegion;
+  if (plan.source == Source::kWoven) {
+    session.files.node_region = engine::kWovenRegion;
+    session.files.former_node = engine::FormerWovenNode();
+  }
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = TraceKeepOf(options.trace_mode);
   session.trace_memory = options.trace_memory;

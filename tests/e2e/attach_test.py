@@ -5,6 +5,7 @@ complete, nothing remains in the program, and the program's answers are right.
 Usage: attach_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--jdk N] [--list]
 """
 import os
+import resource
 import sys
 import time
 
@@ -117,6 +118,127 @@ def exact_counts(lab):
                           if profile.names.get(node.method, "") == "AttachLoad.counted(I)I")
             check(counted == 2 * calls, f"{options}: {counted} calls, not {2 * calls}")
         nothing_remains(before, program.remains())
+
+
+def calls_of(profile, name):
+    """The calls of methods whose names begin so."""
+    return sum(node.entries for node in profile.nodes.values()
+               if profile.names.get(node.method, "").startswith(name))
+
+
+def count_woven(program, out, calls=20_000, depth=1_500):
+    """One recording with woven counters, whose counts are checked."""
+    program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,OUT={out}")
+    program.ask(f"count {calls}")
+    program.ask(f"throw {depth}")
+    program.ask(f"count {calls}")
+    program.detach()
+    program.ask(f"count {calls}")  # is not recorded
+    program.ask(f"throw {depth}")
+    profile = finished(out)
+    counted = calls_of(profile, "AttachLoad.counted(I)I")
+    check(counted == 4 * calls, f"{out}: {counted} calls, not {4 * calls}")
+
+
+@case
+def woven_counts(lab):
+    """Also in the second and third recording of a JVM."""
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        program.load(f"TPROF,OUT={folder}/first.jprof")
+        program.detach()
+        before = program.remains()
+        for number in range(3):
+            count_woven(program, f"{folder}/{number}.jprof")
+        nothing_remains(before, program.remains())
+        if lab.jdk.major > LAST_WITH_PROBE:
+            return
+        # HotSpot's probes see the calls of the original methods.
+        out = f"{folder}/probes.jprof"
+        program.load(f"CALLTREE,FOLD_RECURSION,OUT={out}")
+        program.ask("count 10")
+        program.detach()
+        profile = finished(out)
+        check(calls_of(profile, "AttachLoad.counted(I)I") == 20, "calls by the probes")
+        check(calls_of(profile, "java/lang/JprofCounter") == 0
+              and calls_of(profile, "java.lang.JprofCounter") == 0, "woven code remains")
+
+
+@case
+def woven_exceptions_are_exact(lab):
+    depth = 1_500
+    with lab.folder() as folder, attaching.program(lab, folder, 1) as program:
+        for number, fold in enumerate(("", ",FOLD_RECURSION")):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"CALLTREE,COUNTER=woven{fold},OUT={out}")
+            program.ask(f"throw {depth}")
+            program.ask("count 100")
+            program.detach()
+            profile = finished(out)
+            thrown = calls_of(profile, "AttachLoad.thrownFrom(I)I")
+            check(thrown == 2 * (depth + 1), f"{thrown} calls left by an exception")
+            check(calls_of(profile, "AttachLoad.counted(I)I") == 200, "calls after an exception")
+
+
+@case
+def woven_while_threads_recur_throw_and_are_virtual(lab):
+    """Some classes cannot be transformed: that is no reason to handle each class alone."""
+    with lab.folder() as folder, \
+            attaching.program(lab, folder, 1, more=("more",)) as program:
+        for number in range(5):
+            count_woven(program, f"{folder}/{number}.jprof")
+
+
+@case
+def woven_threads_that_are_not_recorded(lab):
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        for number in range(2):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,THREADS=fresh,OUT={out}")
+            program.ask("count 1000")
+            program.detach()
+            counted = calls_of(RawProfile(out), "AttachLoad.counted(I)I")
+            check(counted == 1000, f"{counted} calls of one thread, not 1000")
+
+
+def woven_memory(lab, cycles, most):
+    """`most`: KiB that are resident after `cycles` more than after the first ones."""
+    flags = ("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+    first = 4
+    with lab.folder() as folder, attaching.program(lab, folder, 1, flags) as program:
+        resident = []
+        for number in range(first + cycles):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,OUT={out}")
+            program.detach()
+            finished(out)
+            resident.append(program.remains()["rss"])
+        grown = resident[-1] - resident[first - 1]
+        print(f"     {grown} KiB in {cycles} cycles", flush=True)
+        check(grown < most, f"{grown} KiB in {cycles} cycles: {resident}")
+
+
+@case
+def woven_memory_is_given_back(lab):
+    woven_memory(lab, 10, 24 << 10)
+
+
+@case.by_hand
+def woven_memory_is_given_back_100_times(lab):
+    woven_memory(lab, 100, 48 << 10)
+
+
+@case
+def woven_without_addresses(lab):
+    """Each recording needs addresses that no other one has used."""
+    with lab.folder() as folder, attaching.program(lab, folder, 1) as program:
+        with open(f"/proc/{program.pid}/status", encoding="utf-8") as f:
+            size = next(int(line.split()[1]) << 10 for line in f if line.startswith("VmSize"))
+        unlimited = resource.prlimit(program.pid, resource.RLIMIT_AS)
+        resource.prlimit(program.pid, resource.RLIMIT_AS, (size + (8 << 30), unlimited[1]))
+        why = refusal(program, f"CALLTREE,COUNTER=woven,OUT={folder}/no.jprof")
+        check("cannot reserve addresses" in why, f"the reason of the refusal: {why}")
+        resource.prlimit(program.pid, resource.RLIMIT_AS, unlimited)
+        count_woven(program, f"{folder}/yes.jprof")
 
 
 @case

@@ -8,8 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * begin and end, and check their own answers. Commands on standard input, one answer line each:
  * "count N" calls counted() N times on a thread that existed before and N times on a new one;
  * "state" prints the units of work, their CPU time in ns, and the number of wrong answers;
+ * "throw N" has N + 1 nested calls of thrownFrom() left by an exception, on a thread of either kind;
  * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
  * "end" ends the program, with status 1 after a wrong answer.
+ * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
+ * threads where there are such, and classes that cannot be linked.
  */
 public class AttachLoad {
     static final AtomicLong units = new AtomicLong(), cpu = new AtomicLong();
@@ -130,6 +133,96 @@ public class AttachLoad {
         }
     }
 
+    static int thrownFrom(int depth) {
+        if (depth == 0) throw new IllegalStateException("7");
+        return thrownFrom(depth - 1) + 1;
+    }
+
+    static void leaveByException(int depth) {
+        try {
+            thrownFrom(depth);
+            check(false);
+        } catch (IllegalStateException e) {
+            check(e.getMessage().equals("7"));
+        }
+    }
+
+    static int depthOf(int n) {
+        return n == 0 ? 0 : depthOf(n - 1) + 1;
+    }
+
+    static void recur() {
+        while (!stop) {
+            check(depthOf(3000) == 3000);
+            leaveByException(1000);
+            Thread.yield();
+        }
+    }
+
+    static void virtualUnit() {
+        try {
+            check(fib(8) == 21);
+            Thread.sleep(1);
+            check(depthOf(100) == 100);
+            Thread.yield();
+            leaveByException(10);
+        } catch (InterruptedException e) {
+            check(false);
+        }
+    }
+
+    /** Has virtual threads run; returns at once before JDK 21. */
+    static void virtualThreads() {
+        try {
+            java.lang.reflect.Method start =
+                    Thread.class.getMethod("startVirtualThread", Runnable.class);
+            Thread[] running = new Thread[20];
+            while (!stop) {
+                for (int i = 0; i < running.length; i++) {
+                    running[i] = (Thread) start.invoke(null, (Runnable) AttachLoad::virtualUnit);
+                }
+                for (Thread thread : running) thread.join();
+            }
+        } catch (NoSuchMethodException older) {
+            return;
+        } catch (ReflectiveOperationException | InterruptedException e) {
+            check(false);
+        }
+    }
+
+    static class Base {}
+    static final class Missing extends Base {}
+
+    /** The JVM cannot link it without Missing, and so cannot transform it. */
+    static final class Unlinkable {
+        Base base(Missing missing) {
+            return missing;
+        }
+    }
+
+    static final class WithoutMissing extends ClassLoader {
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.equals("AttachLoad$Missing")) throw new ClassNotFoundException(name);
+            if (!name.equals("AttachLoad$Unlinkable")) return super.loadClass(name, resolve);
+            try (var in = AttachLoad.class.getResourceAsStream("AttachLoad$Unlinkable.class")) {
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (java.io.IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    static final Class<?>[] unlinkable = new Class<?>[10];
+
+    static void onBoth(Runnable work) throws InterruptedException {
+        work.run();
+        Thread fresh = new Thread(work, "fresh");
+        fresh.start();
+        fresh.join();
+    }
+
     static void count(int n) {
         long sum = 0;
         for (int i = 0; i < n; i++) sum += counted(i);
@@ -141,21 +234,30 @@ public class AttachLoad {
 
     public static void main(String[] args) throws Exception {
         int workers = args.length > 0 ? Integer.parseInt(args[0]) : 2;
-        Thread[] threads = new Thread[workers + 2];
+        boolean more = args.length > 1 && args[1].equals("more");
+        Thread[] threads = new Thread[workers + (more ? 4 : 2)];
         for (int i = 0; i < workers; i++) threads[i] = new Thread(AttachLoad::work, "worker " + i);
         threads[workers] = new Thread(AttachLoad::consume, "consumer");
         threads[workers + 1] = new Thread(AttachLoad::shortThreads, "starter");
+        if (more) {
+            for (int i = 0; i < unlinkable.length; i++) {
+                unlinkable[i] = new WithoutMissing().loadClass("AttachLoad$Unlinkable");
+            }
+            threads[workers + 2] = new Thread(AttachLoad::recur, "deep");
+            threads[workers + 3] = new Thread(AttachLoad::virtualThreads, "starter of virtual ones");
+        }
         for (Thread thread : threads) thread.start();
         System.out.println("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = in.readLine()) != null && !line.equals("end");) {
             if (line.startsWith("count ")) {
                 int n = Integer.parseInt(line.substring(6));
-                count(n);
-                Thread fresh = new Thread(() -> count(n), "fresh");
-                fresh.start();
-                fresh.join();
+                onBoth(() -> count(n));
                 System.out.println("counted");
+            } else if (line.startsWith("throw ")) {
+                int n = Integer.parseInt(line.substring(6));
+                onBoth(() -> leaveByException(n));
+                System.out.println("thrown");
             } else if (line.equals("batches")) {
                 System.out.println(takeBatches());
             } else {

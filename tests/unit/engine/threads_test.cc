@@ -1,6 +1,7 @@
 // Visits all threads of a session while threads begin and end.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -131,6 +132,44 @@ TEST_F(ThreadsTest, WithoutAHoldItIsFreedAtOnce) {
   Recorded one(session_);
   one.End();
   EXPECT_TRUE(one.given_back());
+}
+
+bool IsMapped(void* page) { return msync(page, 1, MS_ASYNC) == 0; }
+
+// A thread whose stack was deep when its session ended.
+TEST_F(ThreadsTest, CloseFreesGrownFramesAndNothingElse) {
+  Thread* const thread = session_.Attach();
+  ASSERT_NE(thread, nullptr);
+  void* const neighbour =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session_.GrowFrames(*thread));
+  Frame* const frames = thread->timeline.frames;
+  session_.Finish();
+  session_.Close();
+  EXPECT_TRUE(IsMapped(neighbour));
+  EXPECT_FALSE(IsMapped(frames));
+  munmap(neighbour, 4096);
+}
+
+// The frames of virtual threads: of one that is mounted when the session ends, of one that is not,
+// and of one that has ended.
+TEST_F(ThreadsTest, CloseFreesTheFramesOfVirtualThreads) {
+  Thread* const thread = session_.Attach();
+  ASSERT_NE(thread, nullptr);
+  ASSERT_TRUE(session_.GrowFrames(*thread));
+  std::vector<void*> pages = {thread->timeline.frames};
+  for (const uint64_t identity : {1, 2, 3}) {
+    session_.SwitchToVirtualThread(*thread, identity);
+    ASSERT_EQ(thread->continuation, identity);
+    pages.push_back(thread->mounted);
+    ASSERT_TRUE(session_.GrowFrames(*thread));
+    pages.push_back(thread->timeline.frames);
+    const Frame called = thread->cursor.top[-1];
+    if (identity == 1) *thread->cursor.top++ = called;
+  }
+  session_.Finish();
+  session_.Close();
+  for (void* page : pages) EXPECT_FALSE(IsMapped(page));
 }
 
 TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
