@@ -1,0 +1,268 @@
+// Call trees that woven code counts in: JprofCounter's functions, written again here, with random
+// calls, compared with a map of paths.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jprof/engine/session.h"
+#include "jprof/engine/woven.h"
+
+namespace jprof::engine {
+namespace {
+
+using profile::MethodId;
+using profile::Node;
+
+using Path = std::vector<uint32_t>;  // method ids, outermost first
+using Paths = std::map<Path, uint64_t>;
+
+class NoNames : public MethodSource {
+ public:
+  bool Describe(uint64_t, MethodText*) override { return false; }
+  MethodType Classify(uint64_t) override { return MethodType::kWoven; }
+};
+
+class WovenTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/jprof-woven-XXXXXX";
+    directory_ = mkdtemp(name);
+  }
+  void TearDown() override {
+    session_->Detach();
+    session_->Close();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Start(SessionOptions options = {}) {
+    options.files.directory = directory_ + "/p";
+    options.files.node_region = kWovenRegion;
+    session_ = std::make_unique<Session>();
+    const auto started = session_->Start(std::move(options), &source_);
+    ASSERT_TRUE(started) << started.error().message;
+    PrepareWovenNodes(session_->writer().nodes());
+    thread_ = WovenThread(*session_);
+    ASSERT_NE(thread_, nullptr);
+    current_ = WovenRoot(*thread_);
+  }
+
+  // JprofCounter.find: the own slot, then the table.
+  Node* Find(Node* parent, uint32_t id) const {
+    const uint32_t slot = id & 3;
+    auto* own = *reinterpret_cast<Node**>(reinterpret_cast<char*>(parent) +
+                                          (slot == 0 ? 16 : 32 + 8 * slot));
+    if (own->word == profile::PackMethod(MethodType::kWoven, MethodId{id})) return own;
+    if (parent->more == 0) return nullptr;
+    const auto* table =
+        reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() + parent->more);
+    for (uint32_t record = id * 0x9e3779b1u >> 16 & table->next;;
+         record = (record + 1) & table->next) {
+      for (const profile::ChildSlot& child : table[record].child) {
+        if (child.key == id) return session_->writer().nodes() + child.node;
+        if (child.key == 0) return nullptr;
+      }
+    }
+  }
+
+  // JprofCounter.enter; returns the caller's node.
+  Node* Enter(uint32_t id) {
+    Node* const parent = current_;
+    Node* node = Find(parent, id);
+    if (node == nullptr) node = WovenChild(*thread_, parent, MethodId{id});
+    ++*reinterpret_cast<uint64_t*>(&node->entries);
+    current_ = node;
+    return parent;
+  }
+
+  Path PathOf(const Node* node) const {
+    Path path;
+    for (; node->parent != 0; node = session_->writer().nodes() + node->parent)
+      path.insert(path.begin(), IndexOf(profile::MethodOf(node->word)));
+    return path;
+  }
+
+  Paths Counted() const {
+    Paths paths;
+    const Node* nodes = session_->writer().nodes();
+    for (uint64_t i = 1; i < session_->writer().header()->node_count; ++i) {
+      if (profile::TypeOf(nodes[i].word) != MethodType::kWoven) continue;
+      EXPECT_LT(nodes[i].parent, i);
+      paths[PathOf(nodes + i)] += nodes[i].entries[0] | uint64_t{nodes[i].entries[1]} << 32;
+    }
+    return paths;
+  }
+
+  uint64_t Sum(const Paths& paths) const {
+    uint64_t sum = 0;
+    for (const auto& [path, count] : paths) sum += count;
+    return sum;
+  }
+
+  std::string directory_;
+  NoNames source_;
+  std::unique_ptr<Session> session_;
+  Thread* thread_ = nullptr;
+  Node* current_ = nullptr;
+};
+
+// Random calls; `methods` of them in each method.
+Paths RandomCalls(uint32_t methods, int calls, uint64_t seed, auto enter, auto leave) {
+  std::mt19937_64 random(seed);
+  Paths expected;
+  Path path;
+  for (int i = 0; i < calls; ++i) {
+    if (!path.empty() && (path.size() > 12 || random() % 5 < 2)) {
+      leave();
+      path.pop_back();
+      continue;
+    }
+    const auto id = static_cast<uint32_t>(2 + random() % methods);
+    enter(id);
+    path.push_back(id);
+    ++expected[path];
+  }
+  return expected;
+}
+
+TEST_F(WovenTest, RandomCallsAreCountedByPath) {
+  Start();
+  for (const uint32_t methods : {1u, 3u, 4u, 5u, 9u, 60u}) {
+    std::vector<Node*> parents;
+    const Paths before = Counted();
+    Paths expected = RandomCalls(
+        methods, 40'000, methods, [&](uint32_t id) { parents.push_back(Enter(id)); },
+        [&] {
+          current_ = parents.back();
+          parents.pop_back();
+        });
+    for (const auto& [path, count] : before) expected[path] += count;
+    EXPECT_EQ(Counted(), expected) << methods;
+    current_ = WovenRoot(*thread_);
+  }
+}
+
+TEST_F(WovenTest, AMethodWithManyCallees) {
+  Start();
+  Enter(5);
+  Node* const caller = current_;
+  constexpr uint32_t kCallees = 3000;
+  for (int turn = 0; turn < 3; ++turn) {
+    for (uint32_t id = 10; id < 10 + kCallees; ++id) {
+      ASSERT_EQ(Enter(id), caller);
+      current_ = caller;
+    }
+  }
+  const Paths counted = Counted();
+  ASSERT_EQ(counted.size(), kCallees + 1);
+  for (const auto& [path, count] : counted)
+    if (path.size() == 2) ASSERT_EQ(count, 3u);
+}
+
+TEST_F(WovenTest, FoldedRecursionReturnsToTheAncestor) {
+  SessionOptions options;
+  options.fold_recursion = true;
+  Start(std::move(options));
+  Enter(7);
+  Node* const first = current_;
+  Node* const inner = Enter(8);
+  EXPECT_EQ(inner, first);
+  Enter(7);
+  EXPECT_EQ(current_, first);
+  Enter(7);
+  EXPECT_EQ(current_, first);
+  EXPECT_EQ(Counted(), (Paths{{{7}, 3}, {{7, 8}, 1}}));
+}
+
+TEST_F(WovenTest, NothingIsLostWithoutSpace) {
+  SessionOptions options;
+  options.files.tree_memory = 1 << 20;  // 16 thousand nodes
+  options.fold_recursion = true;        // else half of it is left for folded recursion
+  Start(std::move(options));
+  std::vector<Node*> parents;
+  const Paths expected = RandomCalls(
+      500, 100'000, 1, [&](uint32_t id) { parents.push_back(Enter(id)); },
+      [&] {
+        current_ = parents.back();
+        parents.pop_back();
+      });
+  EXPECT_EQ(Sum(Counted()), Sum(expected));
+  EXPECT_GT(thread_->timeline.record->overflow, 0u);
+  EXPECT_EQ(session_->writer().header()->tree_full, 1u);
+  // The node for contexts without space is found again, for handlers of exceptions.
+  current_ = WovenRoot(*thread_);
+  Node* const parent = Enter(3);
+  (void)parent;
+  EXPECT_NE(WovenOverflow(*thread_, current_), nullptr);
+}
+
+TEST_F(WovenTest, VirtualThreadsHaveTreesOfTheirOwn) {
+  Start();
+  Enter(4);
+  Node* const carrier = current_;
+  current_ = WovenSwitch(*thread_, 100, current_);  // mounts one
+  EXPECT_NE(current_, carrier);
+  Enter(5);
+  Node* const first = current_;
+  current_ = WovenSwitch(*thread_, 0, current_);
+  EXPECT_EQ(current_, carrier);
+  current_ = WovenSwitch(*thread_, 200, current_);  // another one
+  Node* const root = current_;
+  EXPECT_EQ(PathOf(root), Path());
+  Enter(6);
+  current_ = WovenSwitch(*thread_, 0, root);  // which ends
+  current_ = WovenSwitch(*thread_, 100, current_);
+  EXPECT_EQ(current_, first);
+  current_ = WovenSwitch(*thread_, 0, current_);
+  current_ = WovenSwitch(*thread_, 300, current_);
+  EXPECT_EQ(current_, root);  // the tree of one that ended serves the next
+  current_ = WovenSwitch(*thread_, 0, current_);
+  EXPECT_EQ(current_, carrier);
+  EXPECT_EQ(WovenSwitch(*thread_, 0, current_), current_);  // not a change
+}
+
+TEST_F(WovenTest, CountsGrowBeyond32Bits) {
+  Start();
+  Enter(9);
+  current_->entries[0] = 0xffffffff;
+  current_ = WovenRoot(*thread_);
+  Enter(9);
+  EXPECT_EQ(Counted(), (Paths{{{9}, 0x100000000}}));
+}
+
+TEST_F(WovenTest, NodesOfAnotherRecordingAreNone) {
+  Start();
+  const Node* nodes = session_->writer().nodes();
+  const auto begin = reinterpret_cast<uint64_t>(nodes);
+  EXPECT_EQ(begin % kWovenRegion, 0u);
+  EXPECT_EQ(WovenNode(nodes, begin), nullptr);  // node 0
+  EXPECT_EQ(WovenNode(nodes, begin + kWovenRegion), nullptr);
+  EXPECT_EQ(WovenNode(nodes, begin - 64), nullptr);
+  EXPECT_EQ(WovenNode(nodes, 0), nullptr);
+  EXPECT_EQ(WovenNode(nodes, begin + 64), nodes + 1);
+}
+
+// A thread may still count in the nodes of a recording that has ended.
+TEST_F(WovenTest, NodesCanBeWrittenAfterTheEnd) {
+  Start();
+  Enter(2);
+  Node* const node = current_;
+  const uint64_t files = std::filesystem::file_size(directory_ + "/p/nodes");
+  session_->Detach();
+  session_->Close();
+  ++node->entries[0];
+  EXPECT_EQ(Find(node, 2), nullptr);
+  EXPECT_EQ(std::filesystem::file_size(directory_ + "/p/nodes"), files);
+  SetUp();
+  Start();  // in another region
+  EXPECT_NE(reinterpret_cast<uint64_t>(node) & ~(kWovenRegion - 1),
+            reinterpret_cast<uint64_t>(session_->writer().nodes()));
+}
+
+}  // namespace
+}  // namespace jprof::engine
