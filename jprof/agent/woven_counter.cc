@@ -1,5 +1,6 @@
 #include "jprof/agent/woven_counter.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -134,9 +135,8 @@ void WovenCounter::RestoreClasses(JNIEnv* jni) {
   }
 }
 
-// Retransforms the loaded classes with these names, all at once, as each time that the VM replaces
-// classes it stops the program and visits all classes. It refuses all because of a single one,
-// which then is the last that it has reported or, if it could not be linked, the next one.
+// Retransforms the loaded classes with these names. Classes that cannot be linked cannot be
+// transformed either.
 void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen) {
   jint count = 0;
   jclass* classes = nullptr;
@@ -150,15 +150,14 @@ void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string
         chosen(InternalName(signature.view())))
       modifiable.push_back(loaded);
   }
-  std::span<const jclass> left = modifiable;
-  while (!left.empty()) {
-    Progress progress = {left};
-    if (RetransformAtOnce(progress)) break;
-    const size_t good = progress.reported > 0 ? progress.reported - 1 : 0;
-    RetransformHalves(left.first(good));
-    RetransformHalves(left.subspan(good, 1));
-    left = left.subspan(good + 1);
-  }
+  const auto unlinked = std::ranges::stable_partition(modifiable, [&](jclass loaded) {
+    jint status = 0;
+    return jvmti_->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
+  });
+  const size_t linked = modifiable.size() - unlinked.size();
+  Retransform(std::span(modifiable).first(linked));
+  Retransform(unlinked);
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count)))
     jni->DeleteLocalRef(loaded);
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
@@ -182,6 +181,30 @@ void WovenCounter::RetransformHalves(std::span<const jclass> classes) {
   const size_t half = classes.size() / 2;
   RetransformHalves(classes.first(half));
   RetransformHalves(classes.subspan(half));
+}
+
+// All at once, as each time that the VM replaces classes it stops the program and visits all
+// classes. It refuses all because of a single one, which is the last that it has reported; if it
+// has reported none, it can be any.
+void WovenCounter::Retransform(std::span<const jclass> classes) {
+  while (!classes.empty()) {
+    Progress progress = {classes};
+    if (RetransformAtOnce(progress)) return;
+    if (classes.size() == 1) {
+      ++counts_.failed;
+      return;
+    }
+    if (progress.reported == 0) {
+      const size_t half = classes.size() / 2;
+      Retransform(classes.first(half));
+      classes = classes.subspan(half);
+      continue;
+    }
+    const size_t good = progress.reported - 1;
+    RetransformHalves(classes.first(good));
+    RetransformHalves(classes.subspan(good, 1));
+    classes = classes.subspan(good + 1);
+  }
 }
 
 // The VM reports the classes in their order.

@@ -83,6 +83,7 @@ class WovenCounter : public engine::MethodSource {
   Result<void> DefineClass(JNIEnv* jni);
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
   void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
+  void Retransform(std::span<const jclass> classes);
   void RestoreClasses(JNIEnv* jni);
   bool RetransformAtOnce(Progress& progress);
   void RetransformHalves(std::span<const jclass> classes);
