@@ -1,7 +1,8 @@
 // What counts the calls of a call tree if the user leaves it open.
+#include "jprof/recording/counter_choice.h"
+
 #include <gtest/gtest.h>
 
-#include "jprof/recording/counter_choice.h"
 #include "options/agent_options.h"
 
 namespace jprof::agent {

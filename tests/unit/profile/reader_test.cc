@@ -145,6 +145,34 @@ TEST_F(ReaderTest, FifoInsteadOfAFileDoesNotHang) {
   EXPECT_NE(Damages(reader).find("nodes: cut off"), std::string::npos);
 }
 
+TEST_F(ReaderTest, WovenNodesCountIn64Bits) {
+  const MethodId a = profile_.AddMethod("A", "a", "()V");
+  profile_.AddThread("main", 1);  // node 1
+  const auto woven = [&](uint64_t count) {
+    Node& node = profile_.nodes[profile_.AddNode(PackMethod(MethodType::kWoven, a), 1)];
+    node.entries[0] = static_cast<uint32_t>(count);
+    node.entries[1] = static_cast<uint32_t>(count >> 32);
+    node.exits[0] = node.exits[1] = 77;  // not exits
+  };
+  profile_.nodes[1].exits[0] = 77;
+  woven(5);
+  woven(0x2'0000'0007);
+  woven(uint64_t{1} << 60);
+  profile_.Write(directory_);
+  Reader reader = Open();
+  const CallTree tree = *reader.ReadTree();
+  EXPECT_EQ(tree.former, (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));  // two parts of the second one
+  EXPECT_EQ(tree.counts[0].exits[0], 0u);
+  EXPECT_EQ(tree.counts[1].entries[0], 5u);
+  EXPECT_EQ(tree.counts[1].exits[0], 5u);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    if (i == 2 || (tree.former[i] && tree.parent[i] == 2)) sum += tree.counts[i].entries[0];
+  }
+  EXPECT_EQ(sum, 0x2'0000'0007u);
+  EXPECT_EQ(Damages(reader), "nodes: a count is too large to be true: left out: node 4\n");
+}
+
 TEST_F(ReaderTest, BadParentsAreLeftOutAndCounted) {
   const MethodId a = profile_.AddMethod("A", "a", "()V");
   profile_.AddThread("main", 1);                         // node 1
