@@ -54,6 +54,11 @@ Result<void> CheckWovenCounter() {
 }
 
 thread_local WovenCounter::Progress* WovenCounter::retransforming = nullptr;
+std::atomic<WovenCounter*> WovenCounter::counting = nullptr;
+
+WovenCounter* WovenCounter::CounterInUse(const AgentUse& use) {
+  return use ? counting.load(std::memory_order_acquire) : nullptr;
+}
 
 Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
                                                          const hotspot::VmStructs& structs) {
@@ -73,12 +78,18 @@ void WovenCounter::AddTo(JvmtiEvents& events) {
 }
 
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
-  session_ = &session;
-  if (auto defined = DefineClass(jni); !defined) return defined;
   engine::PrepareWovenNodes(session.writer().nodes());
+  session_ = &session;
+  counting.store(this, std::memory_order_release);  // methods of an earlier recording may still run
+  if (auto defined = DefineClass(jni); !defined) {
+    counting.store(nullptr, std::memory_order_release);
+    return defined;
+  }
   SetRegion(jni, reinterpret_cast<uint64_t>(session.writer().nodes()));
-  if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
+  if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)) {
+    End(jni);
     return Fail("this JVM does not report the classes that it loads");
+  }
   Retransform(jni, [](std::string_view) { return true; });
   return {};
 }
@@ -89,6 +100,7 @@ void WovenCounter::End(JNIEnv* jni) {
   RestoreClasses(jni);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   SetRegion(jni, 0);
+  counting.store(nullptr, std::memory_order_release);
   jni->DeleteGlobalRef(counter_);
   counter_ = nullptr;
 }
@@ -220,8 +232,9 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
                                        const char*, jobject, jint bytes, const unsigned char* data,
                                        jint* new_bytes, unsigned char** new_data) {
   const AgentUse use;
-  if (!use || use->woven == nullptr) return;
-  WovenCounter& self = *use->woven;
+  WovenCounter* const counter = CounterInUse(use);
+  if (counter == nullptr) return;
+  WovenCounter& self = *counter;
   if (redefined != nullptr && retransforming != nullptr) retransforming->Report(jni, redefined);
   if (self.ending_) return;
   const uint64_t begin = MonotonicNanos();
@@ -284,26 +297,30 @@ bool WovenCounter::Describe(uint64_t handle, engine::MethodText* text) {
 
 // A call from JprofCounter. False: there is no recording.
 struct WovenCounter::Call {
-  Call() : thread(*this ? engine::WovenThread(*use->woven->session_) : nullptr) {}
-  explicit operator bool() const { return use && use->woven != nullptr; }
+  Call()
+      : counter(CounterInUse(use)),
+        thread(counter != nullptr ? engine::WovenThread(*counter->session_) : nullptr) {}
+  explicit operator bool() const { return counter != nullptr; }
 
-  profile::Node* nodes() const { return use->woven->session_->writer().nodes(); }
+  profile::Node* nodes() const { return counter->session_->writer().nodes(); }
   // Null: not a node of this recording, or the thread is not recorded.
   profile::Node* NodeAt(jlong address) const {
     return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(address)) : nullptr;
   }
   profile::Node* Root() const { return engine::WovenRoot(*thread); }
   uint64_t* Word(jlong vm_thread) const {
-    return reinterpret_cast<uint64_t*>(static_cast<uint64_t>(vm_thread) + use->woven->current_at_);
+    return reinterpret_cast<uint64_t*>(static_cast<uint64_t>(vm_thread) + counter->current_at_);
   }
 
   const AgentUse use;
+  WovenCounter* const counter;
   engine::Thread* const thread;  // null: not recorded
 };
 
 jlong JNICALL WovenCounter::CurrentOffset(JNIEnv*, jclass) {
   const AgentUse use;
-  return use && use->woven != nullptr ? static_cast<jlong>(use->woven->current_at_) : 0;
+  const WovenCounter* const counter = CounterInUse(use);
+  return counter != nullptr ? static_cast<jlong>(counter->current_at_) : 0;
 }
 
 jlong JNICALL WovenCounter::Root(JNIEnv*, jclass, jlong vm_thread) {

@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "jprof/agent/agent_use.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/vm_structs.h"
@@ -66,7 +67,9 @@ class WovenCounter : public engine::MethodSource {
     size_t reported = 0;  // by the VM's events
     void Report(JNIEnv* jni, jclass reported_class);
   };
-  static thread_local Progress* retransforming;  // on this thread
+  static thread_local Progress* retransforming;            // on this thread
+  static std::atomic<WovenCounter*> counting;              // between Begin and End
+  static WovenCounter* CounterInUse(const AgentUse& use);  // null: none
 
   WovenCounter(jvmtiEnv* jvmti, uint64_t current_at) : jvmti_(jvmti), current_at_(current_at) {}
 
