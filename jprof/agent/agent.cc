@@ -168,7 +168,9 @@ Result<void> Agent::StartSession() {
   session_options.files.directory = directory;
   session_options.files.directory_is_made = true;
   session_options.method_filter = MethodFilter(options, jdk_packages);
-  if (attached()) ReadExistingThreads(session_options);
+  if (attached()) ReadNames(existing_);
+  session_options.joins_late = attached();
+  if (attached() || woven != nullptr) session_options.name_of = EarlyNames();
   auto begun = session.Start(std::move(session_options), source);
   started_ = begun.has_value();
   if (started_ && plan.source == Source::kProbe && !attached() && options.hooks != Hooks::kNo)
@@ -176,14 +178,25 @@ Result<void> Agent::StartSession() {
   return begun;
 }
 
-// Threads that exist are named as soon as they are recorded.
-void Agent::ReadExistingThreads(engine::SessionOptions& session_options) {
-  for (const ExistingThread& thread : existing_) early_names_[thread.native.tid] = thread.name;
-  session_options.joins_late = true;
-  session_options.name_of = [this](uint32_t tid) {
+void Agent::ReadNames(const std::vector<ExistingThread>& threads) {
+  for (const ExistingThread& thread : threads) early_names_[thread.native.tid] = thread.name;
+}
+
+// Threads that exist when their recording begins are named as soon as they are recorded.
+std::function<std::string_view(uint32_t)> Agent::EarlyNames() const {
+  return [this](uint32_t tid) {
     const auto found = early_names_.find(tid);
     return found != early_names_.end() ? std::string_view(found->second) : std::string_view();
   };
+}
+
+Result<void> Agent::BeginWoven(JNIEnv* jni) {
+  if (woven == nullptr) return {};
+  if (plan.focus && attached()) StartFocus(jni, jdk_packages);
+  if (!attached()) {
+    if (const auto existing = ExistingThreads(jni, jvmti)) ReadNames(*existing);
+  }
+  return woven->Begin(jni, session);
 }
 
 // A failure is an error only without a call tree; else the recording continues without the log.
@@ -251,10 +264,7 @@ Result<void> Agent::InstallProbe() {
 // What OnVmInit does when the JVM starts.
 Result<void> Agent::Join() {
   if (!attached()) return {};
-  if (woven != nullptr) {
-    if (plan.focus) StartFocus(jni_, jdk_packages);
-    if (auto begun = woven->Begin(jni_, session); !begun) return begun;
-  }
+  if (auto begun = BeginWoven(jni_); !begun) return begun;
   if (plan.jit_log) jit_log.Join(jni_, existing_);
   if (sampling != nullptr) JoinSampling(existing_);
   existing_.clear();

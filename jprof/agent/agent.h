@@ -7,6 +7,7 @@
 #include <jvmti.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,10 @@ struct Agent {
   Result<void> Withdraw(JNIEnv* jni);
   void Remove();
 
+  // In VMInit or, in a running JVM, as the last step: methods count themselves from now on. Does
+  // nothing with another source.
+  Result<void> BeginWoven(JNIEnv* jni);
+
   // Whether it began in a running JVM.
   bool attached() const { return jni_ != nullptr; }
   // Whether the methods of a thread that begins now are recorded from the first one on.
@@ -108,7 +113,8 @@ struct Agent {
   Result<void> OpenProbe();
   Result<void> OpenWoven();
   Result<void> FindHotspotProbe();
-  void ReadExistingThreads(engine::SessionOptions& session_options);
+  void ReadNames(const std::vector<ExistingThread>& threads);
+  std::function<std::string_view(uint32_t tid)> EarlyNames() const;
   void NameThreads(JNIEnv* jni);
   void DisableEvents();
   void ReportStarted() const;
@@ -118,9 +124,10 @@ struct Agent {
   ProbeFacts probe_facts_ = {"none", "", ""};
   JvmtiEvents events_;
   jvmtiEnv* virtual_threads_ = nullptr;
-  std::vector<ExistingThread> existing_;         // when it was attached
-  std::map<uint32_t, std::string> early_names_;  // theirs, by tid
-  uint8_t debug_info_before_ = 0;                // the flag DebugNonSafepoints
+  std::vector<ExistingThread> existing_;  // when it was attached
+  // By tid, of threads that exist when it was attached or, with woven counting, in VMInit.
+  std::map<uint32_t, std::string> early_names_;
+  uint8_t debug_info_before_ = 0;  // the flag DebugNonSafepoints
   bool sets_debug_info_ = false;
   std::mutex ending_;
   bool started_ = false, ended_ = false;

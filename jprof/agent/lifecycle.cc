@@ -76,10 +76,8 @@ void JNICALL OnVmInit(jvmtiEnv*, JNIEnv* jni, jthread main) {
   }
   NameEarlyThreads(agent, jni);
   if (agent.jvmti_probe != nullptr) agent.jvmti_probe->Start();
-  if (agent.woven != nullptr) {
-    if (const auto begun = agent.woven->Begin(jni, agent.session); !begun)
-      PrintMessage(begun.error().message + "; no calls are counted");
-  }
+  if (const auto begun = agent.BeginWoven(jni); !begun)
+    PrintMessage(begun.error().message + "; no calls are counted");
   if (agent.sampling != nullptr) {
     agent.sampling->AddThread(jni);
     agent.sampling->Begin();

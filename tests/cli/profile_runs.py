@@ -131,9 +131,10 @@ class Runs(unittest.TestCase):
 
     def test_wrong_use_is_reported_before_anything_starts(self):
         for words, said in [
-            (("--runs", "0"), "--runs: '0' is not a whole number from 1 to 20"),
-            (("--runs", "21"), "--runs: '21' is not a whole number from 1 to 20"),
-            (("--runs", "two"), "--runs: 'two' is not a whole number"),
+            (("--runs", "0"), "--runs: '0' is neither auto nor a whole number from 1 to 20"),
+            (("--runs", "21"), "--runs: '21' is neither auto nor a whole number from 1 to 20"),
+            (("--runs", "two"), "--runs: 'two' is neither auto nor a whole number"),
+            (("--runs", "auto", "--counted", "callflow"), "--runs auto needs --counted calltree"),
             (("--counted", "callfow"), "did you mean 'callflow'?"),
             (("--metrics", "time"), "--metrics needs --counted callflow"),
             (("--rate", "0"), "--rate: '0' is not a whole number"),

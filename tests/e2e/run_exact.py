@@ -55,7 +55,8 @@ def cases_of(program, jdk, focus):
             yield Case(program, jdk, mode, "callflow,focus=app")
             if mode in COMPILED_BY_C2:
                 yield Case(program, jdk, mode, "callflow,focus=app,keep_intrinsics")
-        yield Case(program, jdk, "tiered", "calltree,focus=app")
+        yield Case(program, jdk, "tiered", "calltree,counter=probe,focus=app")
+        yield Case(program, jdk, "tiered", WOVEN + ",focus=app")
         yield Case(program, jdk, "tiered", "trace,trace_memory=1G,focus=app")
         return
     for mode in jvms.MODES:
@@ -178,7 +179,7 @@ class Runner:
         expected = expectations.parse(stdout)
         if "focus" in case.agent:
             expected = [e.without_jdk() for e in expected if not e.of_jdk()]
-        if case.agent == WOVEN:
+        if case.agent.startswith(WOVEN):
             expected = self.counted_by_woven(case, expected)
         folded = "fold_recursion" in case.agent
         kinds = ("calls", "thread") if folded else ("calls", "thread", "path")
