@@ -65,7 +65,7 @@ DoctorCheck CheckAttaching(const DoctorMachine& machine, const std::vector<Teste
     return check;
   }
   const std::string with = JdksOf(jvms, true), without = JdksOf(jvms, false);
-  check.detail = fmt::format("to running JVMs of {}: scs, tprof in all; callflow, calltree in {}",
+  check.detail = fmt::format("to running JVMs of {}: scs, tprof, calltree in all; callflow in {}",
                              machine.root ? "all users" : "this user",
                              with.empty() ? fmt::format("those up to JDK {} with the HotSpot probe",
                                                         agent::kLastJdkWithLateCalls)
@@ -73,7 +73,8 @@ DoctorCheck CheckAttaching(const DoctorMachine& machine, const std::vector<Teste
   if (without.empty()) return check;
   check.verdict = Verdict::kNote;
   check.detail += ", not in " + without;
-  check.remedy = "there, start the program with jprof callflow -- java ...";
+  check.remedy =
+      "there, start the program with jprof callflow -- java ...; or count: jprof calltree";
   return check;
 }
 

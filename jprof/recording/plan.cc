@@ -74,18 +74,21 @@ void ChooseParts(const AgentOptions& options, Plan& plan) {
 
 Result<void> CheckAttach(const AgentOptions& options, int java_version) {
   const Source source = SourceOf(options);
-  if (source != Source::kProbe) return {};
+  const bool counts = source == Source::kProbe || source == Source::kWoven;
+  if (!counts) return {};
   if (options.mode == Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
   if (!options.triggers.empty())
     return WrongUse("SAMPLE must begin with the JVM: `jprof calltree --sample -- java ...`");
+  if (source == Source::kWoven) return {};
   if (options.probe == ProbeChoice::kJvmti)
     return WrongUse("PROBE=jvmti must begin with the JVM, which sends no method events otherwise");
   if (java_version <= kLastJdkWithLateCalls) return {};
   return WrongUse(
       "the interpreter of JDK 24 and later sends method events only if that was requested when the "
-      "JVM started; use `jprof scs --pid PID`, or start the program with `jprof callflow -- ...`");
+      "JVM started; use `jprof calltree --pid PID` or `jprof scs --pid PID`, or start the program "
+      "with `jprof callflow -- ...`");
 }
 
 Result<Plan> MakePlan(const AgentOptions& options) {

@@ -117,12 +117,13 @@ TEST(Plan, WhatMayBeginInARunningJvm) {
       {"callflow", 17, ""},
       {"calltree,focus=app", 23, ""},
       {"callflow", 24, "JDK 24 and later"},
-      {"calltree,counter=probe", 25, "`jprof scs --pid PID`"},
+      {"calltree,counter=probe", 25, "`jprof calltree --pid PID`"},
       {"calltree,counter=woven", 25, ""},
       {"trace", 17, "TRACE must begin with the JVM"},
       {"callflow,train", 17, "TRAIN must begin with the JVM"},
       {"callflow,probe=jvmti", 17, "PROBE=jvmti must begin with the JVM"},
       {"calltree,sample", 17, "SAMPLE must begin with the JVM"},
+      {"calltree,sample,counter=woven", 25, "SAMPLE must begin with the JVM"},
   };
   for (const auto& [text, java, refusal] : cases) {
     const auto options = ParseAgentOptions(text, "");

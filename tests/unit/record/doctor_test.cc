@@ -133,7 +133,7 @@ TEST(CheckAttaching, NamesTheJvmsByCommand) {
   DoctorCheck check = CheckAttaching(machine, {GoodJvm(), GoodJvm()});
   EXPECT_EQ(check.verdict, Verdict::kOk);
   EXPECT_EQ(check.detail,
-            "to running JVMs of this user: scs, tprof in all; callflow, calltree in JDK 17.0.18");
+            "to running JVMs of this user: scs, tprof, calltree in all; callflow in JDK 17.0.18");
   machine.root = true;
   check = CheckAttaching(machine, {GoodJvm(), later});
   EXPECT_EQ(check.verdict, Verdict::kNote);
