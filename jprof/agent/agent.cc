@@ -301,6 +301,7 @@ void Agent::EndRecording(JNIEnv* jni) {
   control.Stop();
   if (sampling != nullptr) sampling->Stop();
   if (started_ && !joins_hooks()) session.Finish();
+  if (woven != nullptr && options.verbose) PrintMessage(woven->Summary());
 }
 
 void Agent::DisableEvents() {

@@ -295,6 +295,15 @@ bool WovenCounter::Describe(uint64_t handle, engine::MethodText* text) {
   return true;
 }
 
+std::string WovenCounter::Summary() const {
+  const Counts& n = counts_;
+  return fmt::format(
+      "{} classes with {} methods were woven, in {:.1f} ms; {} methods were left as they are, {} "
+      "classes were refused",
+      n.classes.load(), n.methods.load(), static_cast<double>(n.nanoseconds.load()) / 1e6,
+      n.left.load(), n.failed.load());
+}
+
 // A call from JprofCounter. False: there is no recording.
 struct WovenCounter::Call {
   Call()

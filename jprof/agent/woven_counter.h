@@ -49,16 +49,17 @@ class WovenCounter : public engine::MethodSource {
   bool Describe(uint64_t method, engine::MethodText* text) override;
   MethodType Classify(uint64_t) override { return MethodType::kWoven; }
 
+  // What was woven so far, in a line.
+  std::string Summary() const;
+
+ private:
   struct Counts {
     std::atomic<uint64_t> classes = 0;  // woven
     std::atomic<uint64_t> methods = 0;  // that count
     std::atomic<uint64_t> left = 0;     // that were to be woven but could not be: too large
-    std::atomic<uint64_t> failed = 0;   // classes that could not be parsed or were refused
+    std::atomic<uint64_t> failed = 0;   // classes that could not be parsed, or that the VM refuses
     std::atomic<uint64_t> nanoseconds = 0;
   };
-  const Counts& counts() const { return counts_; }
-
- private:
   struct Call;
   using NameSet = std::set<std::string, std::less<>>;
   // Of one call of RetransformClasses.

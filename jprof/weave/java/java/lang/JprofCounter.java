@@ -43,18 +43,7 @@ public final class JprofCounter {
     @ForceInline
     public static long enter(int id) {
         long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        if (thread == 0) {
-            return enterVirtual(id);
-        }
-        long current = MEMORY.getLong(null, thread + CURRENT);
-        if (current != 0) {
-            long node = MEMORY.getLong(null, current + slotOf(id));
-            if (MEMORY.getInt(null, node) == TYPE + id) {
-                count(thread, node);
-                return current;
-            }
-        }
-        return enterOther(thread, current, id);
+        return thread != 0 ? enterOn(thread, id) : enterVirtual(id);
     }
 
     /** The method returns normally: its caller's node is the current one again. */
@@ -119,9 +108,8 @@ public final class JprofCounter {
         return MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
     }
 
-    @DontInline
-    private static long enterVirtual(int id) {
-        long thread = carrier();
+    @ForceInline
+    private static long enterOn(long thread, int id) {
         long current = MEMORY.getLong(null, thread + CURRENT);
         if (current != 0) {
             long node = MEMORY.getLong(null, current + slotOf(id));
@@ -131,6 +119,11 @@ public final class JprofCounter {
             }
         }
         return enterOther(thread, current, id);
+    }
+
+    @DontInline
+    private static long enterVirtual(int id) {
+        return enterOn(carrier(), id);
     }
 
     // The child is not in its own slot, or the thread has no node of this recording yet.
