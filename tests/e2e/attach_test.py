@@ -184,7 +184,7 @@ def woven_while_threads_recur_throw_and_are_virtual(lab):
     """Some classes cannot be transformed: that is no reason to handle each class alone."""
     with lab.folder() as folder, \
             attaching.program(lab, folder, 1, more=("more",)) as program:
-        for number in range(5):
+        for number in range(3):
             count_woven(program, f"{folder}/{number}.jprof")
 
 
@@ -220,7 +220,7 @@ def woven_memory(lab, cycles, most):
 @case
 def woven_memory_is_given_back(lab):
     """Most of what grows is the VM's metaspace: former versions of methods, until it collects."""
-    woven_memory(lab, 10, 40 << 10)
+    woven_memory(lab, 3, 24 << 10)
 
 
 @case.by_hand

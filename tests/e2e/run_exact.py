@@ -78,7 +78,7 @@ def cases_of(program, jdk, focus):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
 
 
-USUAL = ("callflow", "callflow,keep_intrinsics", WOVEN)
+USUAL = ("callflow", "callflow,keep_intrinsics")
 # groups whose paths lead out of the focus and back
 NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 

@@ -33,6 +33,7 @@ def options():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="the binary weave_stream")
     parser.add_argument("--jdk", action="append", help="home of a JDK; repeatable")
+    parser.add_argument("--newest", action="store_true", help="only the newest JDK")
     parser.add_argument("--jar", action="append", default=[], help="repeatable")
     parser.add_argument("--module", action="append", help="only this module; 'none': no module")
     parser.add_argument("--asm", default="/usr/share/java", help="folder with ASM's jars")
@@ -94,6 +95,8 @@ def main():
     if not all(os.path.exists(os.path.join(args.asm, jar)) for jar in ASM):
         jvms.skip(f"it needs ASM in {args.asm} (package libasm-java)")
     jdks = chosen_jdks(args.jdk)
+    if args.newest:
+        jdks = [max(jdks, key=lambda jdk: jdk.major)]
     with tempfile.TemporaryDirectory(prefix="weave-") as temporary:
         results = [check(jdk, args, args.out or temporary) for jdk in jdks]
     sys.exit(0 if all(results) else 1)
