@@ -11,8 +11,9 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>A word of the VM's thread (JavaThread) has the address of the thread's current node. Only the
  * thread itself changes it. Nodes are those of the profile (engine/woven.h) and are in one region
- * of addresses for each recording: a method that is still running when its recording ends finds, at
- * its exit, that its caller's node is not of the current region, and changes nothing.
+ * of addresses for each recording. A method that is still running when its recording ends makes, at
+ * its exit, a node of that recording the current one. All methods of a later recording have then
+ * returned, and the next one that is entered finds that the current node is not of its region.
  */
 public final class JprofCounter {
     private static final Unsafe MEMORY = Unsafe.getUnsafe();
@@ -49,13 +50,11 @@ public final class JprofCounter {
     /** The method returns normally: its caller's node is the current one again. */
     @ForceInline
     public static void exit(long parent) {
-        if (((region ^ parent) & REGION) == 0) {
-            long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-            if (thread == 0) {
-                thread = carrier();
-            }
-            MEMORY.putLong(null, thread + CURRENT, parent);
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (thread == 0) {
+            thread = carrier();
         }
+        MEMORY.putLong(null, thread + CURRENT, parent);
     }
 
     /** The method caught an exception: callees that it has left are no longer current. */
@@ -130,21 +129,18 @@ public final class JprofCounter {
     @DontInline
     private static long enterOther(long thread, long current, int id) {
         long begin = region;
-        if (current == begin) { // not recorded; also without a recording
-            return 0;
-        }
         if (((current ^ begin) & REGION) != 0) {
             current = root(thread);
             MEMORY.putLong(null, thread + CURRENT, current);
-            if (current == begin || current == 0) {
-                return 0;
-            }
+        }
+        if ((current & ~REGION) == 0) { // not recorded; also without a recording
+            return current;
         }
         long node = find(current, id);
         if (node == 0) {
             node = add(current, id);
             if (node == 0) {
-                return 0;
+                return current;
             }
         }
         long count = MEMORY.getLong(null, node + COUNT);
