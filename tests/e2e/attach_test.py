@@ -147,7 +147,7 @@ def woven_counts(lab):
         program.load(f"TPROF,OUT={folder}/first.jprof")
         program.detach()
         before = program.remains()
-        for number in range(3):
+        for number in range(2):
             count_woven(program, f"{folder}/{number}.jprof")
         nothing_remains(before, program.remains())
         if lab.jdk.major > LAST_WITH_PROBE:
@@ -217,7 +217,7 @@ def woven_memory(lab, cycles, most):
         check(grown < most, f"{grown} KiB in {cycles} cycles: {resident}")
 
 
-@case
+@case.by_hand
 def woven_memory_is_given_back(lab):
     """Most of what grows is the VM's metaspace: former versions of methods, until it collects."""
     woven_memory(lab, 3, 24 << 10)
