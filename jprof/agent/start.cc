@@ -58,8 +58,8 @@ void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
     return PrintMessage(fmt::format("calls are counted by probes: {}", possible.error().message));
   }
   PrintMessage(
-      fmt::format("the methods count their calls themselves: {}; native methods and "
-                  "intrinsics are not counted (COUNTER=probe counts them)",
+      fmt::format("woven counting: {}; native methods and intrinsics are not counted (all are with "
+                  "--counter probe, COUNTER=probe)",
                   choice.why));
 }
 

@@ -14,7 +14,7 @@ CounterChoice ChooseCounter(const AgentOptions& options, int java_version, bool 
   if (options.tree_memory > kMostWovenTree) return {kProbe, "the tree may exceed 14 GiB"};
   if (attached && java_version > kLastJdkWithLateCalls)
     return {kWoven, "probes cannot be installed in a running JVM of JDK 24 and later"};
-  if (!options.triggers.empty()) return {kWoven, "its small cost hardly changes the sampled times"};
+  if (!options.triggers.empty()) return {kWoven, "it changes the sampled times least"};
   if (!options.focus.Empty()) return {kWoven, "methods out of focus run as without a profiler"};
   return {kProbe, "all methods are counted, native ones too"};
 }
