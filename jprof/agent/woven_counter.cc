@@ -36,11 +36,16 @@ bool IsContinuation(std::string_view class_name) {
          (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
 }
 
+// Reads libjvm.so once for all recordings of the process.
 Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
+  static std::atomic<uint64_t> found = 0;
+  if (const uint64_t offset = found.load(); offset != 0) return offset;
   if (weave::CounterClass().empty()) return Fail("this build of jprof was made without a JDK");
   const auto image = hotspot::LibjvmImage::Open();
   if (!image) return std::unexpected(image.error());
-  return hotspot::SpareWordOfThread(*image, structs);
+  const auto offset = hotspot::SpareWordOfThread(*image, structs);
+  if (offset) found = *offset;
+  return offset;
 }
 
 }  // namespace

@@ -540,7 +540,7 @@ void Session::SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_
 }
 
 void Session::SwitchToVirtualThread(Thread& thread, uint64_t identity) {
-  if (identity != thread.continuation) SwitchTo(thread, identity, identity);
+  SwitchTo(thread, identity, identity);
 }
 
 void Session::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity) {

@@ -134,7 +134,8 @@ class Session {
   bool GrowFrames(Thread& thread);
   // `continuation`: the VM's mark of the mounted virtual thread; 0: none is mounted.
   void SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread);
-  // The same for a virtual thread whose identity (not 0) the caller knows; 0: none is mounted.
+  // The same for a virtual thread whose identity (not 0) the caller knows; 0: none is mounted. It
+  // must not be the current one.
   void SwitchToVirtualThread(Thread& thread, uint64_t identity);
   bool NextTraceBlock(Thread& thread);  // trace.cc
   void NextTrainRecords(Thread& thread);

@@ -1,13 +1,14 @@
 """The registry of the cases of one test program, and the options that select them."""
 import argparse
 import collections
+import os
 import struct
 import subprocess
 import time
 
 import jvms
 import reports
-from lab import Skip
+from lab import Lab, Skip
 
 # What a case with damaged or missing data raises: a failure, not a defect of the test.
 ERRORS = (reports.ReportFailed, subprocess.TimeoutExpired, OSError, KeyError, ValueError,
@@ -49,6 +50,18 @@ class Cases(dict):
     def chosen(self, args):
         """The (name, function) pairs that --case selects."""
         return [(name, self[name]) for name in args.case or self]
+
+    def main(self, description):
+        """The program of cases that need the agent and the compiled programs only. Returns the exit
+        status."""
+        parser = self.parser(description)
+        parser.add_argument("--jprof", required=True)
+        parser.add_argument("--agent", required=True)
+        parser.add_argument("--programs", required=True, help="output folder of programs.py")
+        parser.add_argument("--jdk", type=int)
+        args = parser.parse_args()
+        return self.run(args, lambda jdk: Lab(
+            args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk))
 
     def run(self, args, lab_of):
         """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)

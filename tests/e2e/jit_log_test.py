@@ -16,7 +16,6 @@ import sys
 import child
 import robust
 from cases import Cases
-from lab import Lab
 
 LOAD, UNLOAD, STUB, THREAD, END = 1, 2, 3, 4, 5
 BEGAN, NAMED, THREAD_ENDED = 1, 2, 3
@@ -297,16 +296,5 @@ def full_disk(lab):
     return failures
 
 
-def main():
-    parser = case.parser(__doc__)
-    parser.add_argument("--jprof", required=True)
-    parser.add_argument("--agent", required=True)
-    parser.add_argument("--programs", required=True, help="output folder of programs.py")
-    parser.add_argument("--jdk", type=int)
-    args = parser.parse_args()
-    return case.run(args, lambda jdk: Lab(
-        args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(case.main(__doc__))

@@ -11,7 +11,6 @@ import re
 import sys
 
 from cases import Cases
-from lab import Lab
 
 case = Cases()
 
@@ -78,16 +77,5 @@ def javac(lab):
     return failures
 
 
-def main():
-    parser = case.parser(__doc__)
-    parser.add_argument("--jprof", required=True)
-    parser.add_argument("--agent", required=True)
-    parser.add_argument("--programs", required=True, help="output folder of programs.py")
-    parser.add_argument("--jdk", type=int)
-    args = parser.parse_args()
-    return case.run(args, lambda jdk: Lab(
-        args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(case.main(__doc__))
