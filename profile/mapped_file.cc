@@ -20,52 +20,6 @@ constexpr size_t kLargestStep = 16 << 20;  // half of it is left when the next o
 
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Addresses without memory, which begin at a multiple of `alignment`; null: errno is set.
-char* ReserveAddresses(size_t bytes, size_t alignment) {
-  const size_t spare = alignment - kPage;
-  void* const range =
-      mmap(nullptr, bytes + spare, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) return nullptr;
-  char* const begin = static_cast<char*>(range);
-  const size_t before = -reinterpret_cast<uintptr_t>(begin) % alignment;
-  if (before != 0) munmap(begin, before);
-  if (before != spare) munmap(begin + before + bytes, spare - before);
-  return begin + before;
-}
-
-void Fill(char* memory, size_t bytes, std::span<const char> unit) {
-  for (size_t at = 0; at < bytes; at += unit.size())
-    std::memcpy(memory + at, unit.data(), unit.size());
-}
-
-// Memory with copies of `unit`, of which mremap makes further mappings; null: there is none.
-constexpr size_t kCopies = 4 << 20;  // bytes; more would take memory, less would take mappings
-void* CopiesOf(std::span<const char> unit) {
-  void* const memory =
-      mmap(nullptr, kCopies, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  Fill(static_cast<char*>(memory), kCopies, unit);
-  return memory;
-}
-
-// Replaces mapped memory by copies of `unit`. Threads may be using it: each access finds the old
-// memory or the new one.
-void Repeat(char* begin, size_t bytes, std::span<const char> unit) {
-  static void* const copies = CopiesOf(unit);
-  for (size_t at = 0; at < bytes; at += kCopies) {
-    const size_t part = std::min(kCopies, bytes - at);
-    // From size 0: a further mapping of the same memory.
-    if (copies != nullptr &&
-        mremap(copies, 0, part, MREMAP_MAYMOVE | MREMAP_FIXED, begin + at) != MAP_FAILED)
-      continue;
-    void* const own =
-        mmap(nullptr, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (own == MAP_FAILED) continue;  // it stays the profile's file
-    Fill(static_cast<char*>(own), part, unit);
-    mremap(own, part, part, MREMAP_MAYMOVE | MREMAP_FIXED, begin + at);
-  }
-}
-
 // On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
 // would never complete, so signals are blocked.
 int Reserve(int fd, size_t begin, size_t bytes) {
@@ -79,11 +33,28 @@ int Reserve(int fd, size_t begin, size_t bytes) {
 
 }  // namespace
 
-bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, size_t alignment) {
+char* ReserveAddresses(size_t bytes, AddressRange within) {
+  constexpr uint64_t kStep = 64 << 20;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (within.end == 0) {
+    void* const range = mmap(nullptr, bytes, PROT_NONE, kFlags, -1, 0);
+    return range != MAP_FAILED ? static_cast<char*>(range) : nullptr;
+  }
+  for (uint64_t at = within.begin; at + bytes <= within.end; at += kStep) {
+    void* const begin = reinterpret_cast<void*>(at);
+    void* const range = mmap(begin, bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (range == begin) return static_cast<char*>(range);
+    if (range != MAP_FAILED) munmap(range, bytes);  // by a kernel before 4.17
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within) {
   fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd_) return false;
   reserved_ = RoundUp(max_bytes, kPage);
-  base_ = ReserveAddresses(reserved_, alignment);
+  base_ = ReserveAddresses(reserved_, within);
   if (base_ != nullptr) return true;
   const int error = errno;
   Close();
@@ -134,10 +105,11 @@ void MappedFile::Close() {
   reserved_ = mapped_ = 0;
 }
 
-void MappedFile::CloseButKeep(size_t bytes, std::span<const char> unit) {
+void MappedFile::CloseButZero(size_t bytes) {
   const size_t kept = std::min(RoundUp(bytes, kPage), size());
   if (kept != 0) {
-    Repeat(base_, kept, unit);
+    mmap(base_, kept, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     munmap(base_ + kept, reserved_ - kept);
     base_ = nullptr;
   }

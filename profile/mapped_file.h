@@ -19,6 +19,14 @@
 
 namespace jprof::profile {
 
+struct AddressRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;  // 0: anywhere
+};
+
+// Addresses without memory; null: errno is set.
+char* ReserveAddresses(size_t bytes, AddressRange within = {});
+
 class MappedFile {
  public:
   static constexpr size_t kPage = 4096;
@@ -28,9 +36,9 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile() { Close(); }
 
-  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses, which begin at
-  // a multiple of `alignment` (a power of two). False: errno is set.
-  bool Create(int dir_fd, const char* name, size_t max_bytes, size_t alignment = kPage);
+  // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses, within the
+  // range if there is one. False: errno is set.
+  bool Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within = {});
 
   // Makes [0, bytes) usable. Callable from any thread. False: the disk is full, or `bytes` exceeds
   // `max_bytes`. The file grows in steps: one thread takes the next step when little is left. The
@@ -41,9 +49,8 @@ class MappedFile {
   void Close();
 
   // The same, but its first `bytes`, if any are mapped, can be read and written until the process
-  // ends. They are copies of `unit`, whose size divides a page. All files that are closed so share
-  // one piece of memory, so the unit is always the same.
-  void CloseButKeep(size_t bytes, std::span<const char> unit);
+  // ends. They are zeros that are not the file's.
+  void CloseButZero(size_t bytes);
 
   char* data() const { return base_; }
   size_t size() const { return mapped_.load(std::memory_order_acquire); }

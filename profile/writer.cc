@@ -33,8 +33,6 @@ Result<void> Writer::Open(const WriterOptions& options) {
   const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
   keeps_nodes_ = options.node_region != 0;
-  former_node_ = options.former_node;
-  const size_t node_alignment = std::max<uint64_t>(options.node_region, MappedFile::kPage);
   // A whole region if one is required: no other file is mapped into it.
   const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
@@ -42,7 +40,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
       control_.Create(directory_fd_.get(), kControlFile,
                       kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
       control_.Ensure(kControlHeaderBytes) &&
-      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node), node_alignment) &&
+      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node),
+                    options.node_addresses) &&
       nodes_.Ensure(sizeof(Node)) &&
       (extra_bytes == 0 ||
        extra_.Create(directory_fd_.get(), kExtraFile, max_nodes * extra_bytes)) &&
@@ -52,8 +51,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
       (!options.train || train_.Create(directory_fd_.get(), kTrainFile, kMaxTrainBytes));
   if (!made && errno == ENOMEM && nodes_.data() == nullptr && control_.data() != nullptr) {
     return Fail(
-        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or it has "
-        "been recorded some thousand times; restart it");
+        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
+        "former recordings have used them; restart it");
   }
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
@@ -188,10 +187,7 @@ void Writer::Finish(uint64_t end_ticks) {
 }
 
 void Writer::Close() {
-  if (keeps_nodes_ && header_ != nullptr) {
-    const auto* unit = reinterpret_cast<const char*>(&former_node_);
-    nodes_.CloseButKeep(header_->node_count * sizeof(Node), {unit, sizeof former_node_});
-  }
+  if (keeps_nodes_ && header_ != nullptr) nodes_.CloseButZero(header_->node_count * sizeof(Node));
   for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
   header_ = nullptr;
   directory_fd_.Reset();

@@ -28,12 +28,11 @@ struct WriterOptions {
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
-  // Nodes are in a region of addresses of this size that begins at a multiple of it (a power of
-  // two, more than `tree_memory` by a fifth), and no other recording of the process uses that
-  // region. After Close its nodes can still be read and written: each is a `former_node`, in all
-  // recordings the same. 0: not required.
+  // Nodes begin a region of addresses of this size (more than `tree_memory` by a fifth) in the
+  // given range that no other recording of the process uses. After Close they can still be read and
+  // written, and are zeros. 0: not required.
   uint64_t node_region = 0;
-  Node former_node;
+  AddressRange node_addresses;
 };
 
 class Writer {
@@ -91,7 +90,6 @@ class Writer {
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false;
-  Node former_node_;
   ControlHeader* header_ = nullptr;
   MappedFile control_, nodes_, extra_, methods_, trace_, train_;
 };

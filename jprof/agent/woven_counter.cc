@@ -28,6 +28,13 @@ namespace {
 constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
 constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 
+// Of JprofCounter: there is no recording.
+constexpr uint64_t kNoRegion = uint64_t{1} << 62;
+
+// As JprofCounter gives nodes and children.
+jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
+jlong Child(const profile::Node* node) { return Place(node) / static_cast<jlong>(sizeof *node); }
+
 // For RegisterNatives, which does not change the strings.
 char* Text(const char* text) { return const_cast<char*>(text); }
 
@@ -55,6 +62,8 @@ Result<void> CheckWovenCounter() {
   if (!structs) return Fail("this JVM is not HotSpot");
   const auto word = FindSpareWord(*structs);
   if (!word) return std::unexpected(word.error());
+  const auto addresses = engine::PrepareWoven();
+  if (!addresses) return std::unexpected(addresses.error());
   return {};
 }
 
@@ -83,14 +92,13 @@ void WovenCounter::AddTo(JvmtiEvents& events) {
 }
 
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
-  engine::PrepareWovenNodes(session.writer().nodes());
   session_ = &session;
   counting.store(this, std::memory_order_release);  // methods of an earlier recording may still run
   if (auto defined = DefineClass(jni); !defined) {
     counting.store(nullptr, std::memory_order_release);
     return defined;
   }
-  SetRegion(jni, reinterpret_cast<uint64_t>(session.writer().nodes()));
+  SetRegion(jni, engine::PlaceOf(session.writer().nodes()));
   if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)) {
     End(jni);
     return Fail("this JVM does not report the classes that it loads");
@@ -104,7 +112,7 @@ void WovenCounter::End(JNIEnv* jni) {
   ending_ = true;
   RestoreClasses(jni);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
-  SetRegion(jni, 0);
+  SetRegion(jni, kNoRegion);
   counting.store(nullptr, std::memory_order_release);
   jni->DeleteGlobalRef(counter_);
   counter_ = nullptr;
@@ -112,6 +120,8 @@ void WovenCounter::End(JNIEnv* jni) {
 
 Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
   const std::array natives = {
+      JNINativeMethod{Text("hasCarriers"), Text("()Z"), reinterpret_cast<void*>(HasCarriers)},
+      JNINativeMethod{Text("emptyNode"), Text("()J"), reinterpret_cast<void*>(EmptyNode)},
       JNINativeMethod{Text("currentOffset"), Text("()J"), reinterpret_cast<void*>(CurrentOffset)},
       JNINativeMethod{Text("root"), Text("(J)J"), reinterpret_cast<void*>(Root)},
       JNINativeMethod{Text("add"), Text("(JI)J"), reinterpret_cast<void*>(Add)},
@@ -318,8 +328,8 @@ struct WovenCounter::Call {
 
   profile::Node* nodes() const { return counter->session_->writer().nodes(); }
   // Null: not a node of this recording, or the thread is not recorded.
-  profile::Node* NodeAt(jlong address) const {
-    return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(address)) : nullptr;
+  profile::Node* NodeAt(jlong place) const {
+    return thread != nullptr ? engine::WovenNode(nodes(), static_cast<uint64_t>(place)) : nullptr;
   }
   profile::Node* Root() const { return engine::WovenRoot(*thread); }
   uint64_t* Word(jlong vm_thread) const {
@@ -337,12 +347,24 @@ jlong JNICALL WovenCounter::CurrentOffset(JNIEnv*, jclass) {
   return counter != nullptr ? static_cast<jlong>(counter->current_at_) : 0;
 }
 
+jboolean JNICALL WovenCounter::HasCarriers(JNIEnv* jni, jclass) {
+  const jclass thread = jni->FindClass("java/lang/Thread");
+  const bool has = thread != nullptr && jni->GetStaticMethodID(thread, "currentCarrierThread",
+                                                               "()Ljava/lang/Thread;") != nullptr;
+  jni->ExceptionClear();
+  return has ? JNI_TRUE : JNI_FALSE;
+}
+
+jlong JNICALL WovenCounter::EmptyNode(JNIEnv*, jclass) {
+  return static_cast<jlong>(engine::woven_origin);
+}
+
 jlong JNICALL WovenCounter::Root(JNIEnv*, jclass, jlong vm_thread) {
   const Call call;
   if (!call) return 0;
-  if (call.thread == nullptr) return reinterpret_cast<jlong>(call.nodes());  // not recorded
+  if (call.thread == nullptr) return Place(call.nodes());  // not recorded
   call.thread->woven_current = call.Word(vm_thread);
-  return reinterpret_cast<jlong>(call.Root());
+  return Place(call.Root());
 }
 
 jlong JNICALL WovenCounter::Add(JNIEnv*, jclass, jlong parent, jint id) {
@@ -350,13 +372,13 @@ jlong JNICALL WovenCounter::Add(JNIEnv*, jclass, jlong parent, jint id) {
   profile::Node* const node = call.NodeAt(parent);
   if (node == nullptr) return 0;
   const profile::MethodId method{static_cast<uint32_t>(id)};
-  return reinterpret_cast<jlong>(engine::WovenChild(*call.thread, node, method));
+  return Child(engine::WovenChild(*call.thread, node, method));
 }
 
 jlong JNICALL WovenCounter::Overflow(JNIEnv*, jclass, jlong parent) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
-  return node != nullptr ? reinterpret_cast<jlong>(engine::WovenOverflow(*call.thread, node)) : 0;
+  return node != nullptr ? Child(engine::WovenOverflow(*call.thread, node)) : 0;
 }
 
 void JNICALL WovenCounter::Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id) {
@@ -367,7 +389,7 @@ void JNICALL WovenCounter::Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id) {
   profile::Node* current = call.NodeAt(static_cast<jlong>(*word));
   if (current == nullptr) current = call.Root();
   current = engine::WovenSwitch(*call.thread, static_cast<uint64_t>(id), current);
-  *word = reinterpret_cast<uint64_t>(current);
+  *word = engine::PlaceOf(current);
 }
 
 }  // namespace jprof::agent

@@ -78,6 +78,8 @@ class WovenCounter : public engine::MethodSource {
                                   const char* name, jobject domain, jint bytes,
                                   const unsigned char* data, jint* new_bytes,
                                   unsigned char** new_data);
+  static jboolean JNICALL HasCarriers(JNIEnv*, jclass);
+  static jlong JNICALL EmptyNode(JNIEnv*, jclass);
   static jlong JNICALL CurrentOffset(JNIEnv*, jclass);
   static jlong JNICALL Root(JNIEnv*, jclass, jlong vm_thread);
   static jlong JNICALL Add(JNIEnv*, jclass, jlong parent, jint id);

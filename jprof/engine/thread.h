@@ -146,7 +146,7 @@ struct alignas(64) Thread {
   // Sampling (samples.h).
   std::atomic<uint32_t> busy = 0;  // the tree is being changed: a signal handler must not touch it
   uint64_t vm_thread = 0;          // the VM's thread, if the agent has set it
-  const uint64_t* woven_current = nullptr;  // where woven code keeps the current node's address
+  const uint64_t* woven_current = nullptr;  // where woven code keeps the current node's place
   std::atomic<ThreadExtension*> extension = nullptr;
 };
 static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,

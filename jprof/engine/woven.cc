@@ -1,7 +1,12 @@
 #include "jprof/engine/woven.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "jprof/engine/samples.h"
@@ -14,112 +19,155 @@ using profile::ChildBlock;
 using profile::ChildSlot;
 using profile::Node;
 
-// Slots and tables contain a child's address or index; see woven.h.
-uint64_t* OwnSlot(Node* parent, uint32_t key) {
-  const uint32_t slot = key % 4;
-  return slot == 0 ? reinterpret_cast<uint64_t*>(&parent->exits[0])
-                   : reinterpret_cast<uint64_t*>(&parent->child[slot - 1]);
+constexpr uint64_t kPage = profile::MappedFile::kPage;
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kPlaces = 256 * kGiB;  // so that place / 64 has 32 bits
+constexpr int kTableShift = 28;           // in Node::more
+constexpr uint32_t kTableIndex = (1u << kTableShift) - 1;
+constexpr uint32_t kLargestTable = 1u << 15;  // records
+constexpr uint32_t kSlots = 8;
+
+uint32_t* SlotOf(Node* parent, uint32_t key) {
+  const uint32_t slot = key % kSlots;
+  constexpr uint32_t kExits = offsetof(Node, exits) / 4, kChild = offsetof(Node, child) / 4;
+  return reinterpret_cast<uint32_t*>(parent) + (slot < 2 ? kExits + slot : kChild - 2 + slot);
 }
 
 uint32_t IndexOf(const Thread& thread, const Node* node) {
   return static_cast<uint32_t>(node - thread.nodes);
 }
 using profile::IndexOf;
-uint64_t AddressOf(const Node* node) { return reinterpret_cast<uint64_t>(node); }
 
-ChildBlock* TableOf(const Thread& thread, const Node* parent) {
-  return reinterpret_cast<ChildBlock*>(thread.nodes + parent->more);
+uint32_t ChildOf(const Node* child) { return static_cast<uint32_t>(PlaceOf(child) / sizeof(Node)); }
+Node* NodeOf(const Thread& thread, uint32_t child) {
+  return WovenNode(thread.nodes, uint64_t{child} * sizeof(Node));
 }
-uint32_t ChildrenIn(const ChildBlock& table) { return IndexOf(profile::MethodOf(table.word)); }
 
 constexpr uint32_t kHash = 0x9e3779b1;
-constexpr uint32_t kSlots = std::size(ChildBlock{}.child);
+constexpr uint32_t kSlotsInRecord = std::size(ChildBlock{}.child);
 
-// The slot for `key` in the table: its own, or an empty one.
-ChildSlot* SlotIn(ChildBlock* table, uint32_t key) {
-  const uint32_t last = table->next;
-  for (uint32_t record = key * kHash >> 16 & last;; record = (record + 1) & last) {
-    for (ChildSlot& slot : table[record].child) {
-      if (slot.key == key || slot.key == 0) return &slot;
+// All children of a node that has more than own slots.
+struct Table {
+  ChildBlock* records = nullptr;  // null: there is none
+  uint32_t count = 0;             // a power of two
+
+  bool HasRoomFor(uint32_t children) const { return 2 * children <= kSlotsInRecord * count; }
+  uint32_t Children() const { return IndexOf(profile::MethodOf(records->word)); }
+
+  // The slot for `key`: its own, or an empty one.
+  ChildSlot* SlotFor(uint32_t key) const {
+    for (uint32_t record = key * kHash >> 16;; ++record) {
+      for (ChildSlot& slot : records[record & (count - 1)].child) {
+        if (slot.key == key || slot.key == 0) return &slot;
+      }
     }
   }
+  void Put(ChildSlot child) const {
+    *SlotFor(child.key) = child;
+    ++records->word;
+  }
+};
+
+Table TableOf(const Thread& thread, const Node* parent) {
+  if (parent->more == 0) return {};
+  return {reinterpret_cast<ChildBlock*>(thread.nodes + (parent->more & kTableIndex)),
+          1u << (parent->more >> kTableShift)};
 }
 
-void PutIn(ChildBlock* table, ChildSlot child) {
-  *SlotIn(table, child.key) = child;
-  ++table->word;
+uint32_t OwnChildren(Node* parent) {
+  uint32_t children = 0;
+  for (uint32_t key = 0; key < kSlots; ++key) children += *SlotOf(parent, key) != 0;
+  return children;
 }
 
-// A table with these children and space for more; null: no space.
-ChildBlock* MakeTable(Thread& thread, uint32_t records) {
-  auto* const table = reinterpret_cast<ChildBlock*>(AddRecords(thread, records));
-  if (table == nullptr) return nullptr;
-  for (uint32_t i = 0; i < records; ++i) table[i] = ChildBlock{};
-  table->next = records - 1;
-  return table;
-}
-
-// The parent's table, with space for one more child; null: no space.
-ChildBlock* TableForOneMore(Thread& thread, Node* parent) {
-  ChildBlock* const old = parent->more != 0 ? TableOf(thread, parent) : nullptr;
-  const uint32_t records = old != nullptr ? old->next + 1 : 0;
-  if (old != nullptr && 2 * ChildrenIn(*old) < kSlots * records) return old;
-  ChildBlock* const table = MakeTable(thread, std::max(records * 2, 1u));
-  if (table == nullptr) return nullptr;
-  for (uint32_t i = 0; i < records; ++i) {
-    for (const ChildSlot& child : old[i].child) {
-      if (child.key != 0) PutIn(table, child);
+// A table with space for one more child of the parent; without records: no space.
+Table TableForOneMore(Thread& thread, Node* parent) {
+  const Table old = TableOf(thread, parent);
+  const uint32_t children = (old.records != nullptr ? old.Children() : OwnChildren(parent)) + 1;
+  if (old.HasRoomFor(children)) return old;
+  uint32_t count = std::max(old.count, 1u);
+  while (!Table{nullptr, count}.HasRoomFor(children)) count *= 2;
+  if (count > kLargestTable) return {};
+  const Table table = {reinterpret_cast<ChildBlock*>(AddRecords(thread, count)), count};
+  if (table.records == nullptr) return {};
+  std::fill_n(table.records, count, ChildBlock{});
+  for (const ChildBlock& record : std::span(old.records, old.count)) {
+    for (const ChildSlot& child : record.child) {
+      if (child.key != 0) table.Put(child);
     }
   }
-  if (old == nullptr) {
-    for (uint32_t key = 0; key < 4; ++key) {
-      const auto* child = reinterpret_cast<const Node*>(*OwnSlot(parent, key));
-      if (child != thread.nodes)
-        PutIn(table, {IndexOf(profile::MethodOf(child->word)), IndexOf(thread, child)});
+  if (old.records == nullptr) {
+    for (uint32_t key = 0; key < kSlots; ++key) {
+      const uint32_t child = *SlotOf(parent, key);
+      if (child != 0) table.Put({IndexOf(profile::MethodOf(NodeOf(thread, child)->word)), child});
     }
   }
-  parent->more = static_cast<uint32_t>(reinterpret_cast<Node*>(table) - thread.nodes);
+  parent->more = IndexOf(thread, reinterpret_cast<Node*>(table.records)) |
+                 static_cast<uint32_t>(std::countr_zero(count)) << kTableShift;
   return table;
 }
 
 // Puts a child among those of its parent. False: no space.
 bool Place(Thread& thread, Node* parent, uint32_t key, Node* child) {
-  uint64_t* const own = OwnSlot(parent, key);
-  if (parent->more == 0 && *own == AddressOf(thread.nodes)) {
-    *own = AddressOf(child);
+  uint32_t* const own = SlotOf(parent, key);
+  if (parent->more == 0 && *own == 0) {
+    *own = ChildOf(child);
     return true;
   }
-  ChildBlock* const table = TableForOneMore(thread, parent);
-  if (table == nullptr) return false;
-  PutIn(table, {key, IndexOf(thread, child)});
+  const Table table = TableForOneMore(thread, parent);
+  if (table.records == nullptr) return false;
+  table.Put({key, ChildOf(child)});
   return true;
 }
 
-void ClearSlots(Node* node, const Node* none) {
-  for (uint32_t key = 0; key < 4; ++key) *OwnSlot(node, key) = AddressOf(none);
-}
-void ClearSlots(const Thread& thread, Node* node) { ClearSlots(node, thread.nodes); }
-
 Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
-  auto* const own = reinterpret_cast<Node*>(*OwnSlot(parent, key));
-  if (IndexOf(profile::MethodOf(own->word)) == key) return own;
-  if (parent->more == 0) return nullptr;
-  const ChildSlot* slot = SlotIn(TableOf(thread, parent), key);
-  return slot->key != 0 ? thread.nodes + slot->node : nullptr;
+  if (Node* own = NodeOf(thread, *SlotOf(parent, key));
+      own != nullptr && IndexOf(profile::MethodOf(own->word)) == key)
+    return own;
+  const Table table = TableOf(thread, parent);
+  if (table.records == nullptr) return nullptr;
+  const ChildSlot& slot = *table.SlotFor(key);
+  return slot.key != 0 ? NodeOf(thread, slot.node) : nullptr;
 }
 
-Node* RootOf(const Thread& thread) { return thread.nodes + thread.timeline.record->root; }
+// The address of a page of zeros, from which the place of any node in `within` is below kPlaces.
+Result<uint64_t> MakeOrigin(profile::AddressRange& within) {
+#ifdef MAP_32BIT
+  // Below 2^31, so that it is a part of instructions. Recordings are above what the VM chooses.
+  within = {64 * kGiB, kPlaces};
+  if (void* region = profile::ReserveAddresses(kWovenRegion, within); region != nullptr) {
+    munmap(region, kWovenRegion);
+    void* const page =
+        mmap(nullptr, kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (page != MAP_FAILED) return reinterpret_cast<uint64_t>(page);
+  }
+#endif
+  void* const space =
+      mmap(nullptr, kPlaces, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED)
+    return Fail(
+        "cannot reserve addresses for woven counting: a limit of the process (ulimit -v), or they "
+        "are in use; use the probes (--counter probe, COUNTER=probe)");
+  const auto origin = reinterpret_cast<uint64_t>(space);
+  within = {origin + kPage, origin + kPlaces};
+  munmap(static_cast<char*>(space) + kPage, kPlaces - kPage);
+  return origin;
+}
 
 }  // namespace
 
-Node FormerWovenNode() {
-  static constinit const Node none{};
-  Node node;
-  ClearSlots(&node, &none);
-  return node;
-}
+uint64_t woven_origin = 0;
 
-void PrepareWovenNodes(Node* nodes) { ClearSlots(nodes, nodes); }
+Result<profile::AddressRange> PrepareWoven() {
+  static profile::AddressRange within;
+  if (woven_origin == 0) {
+    const auto origin = MakeOrigin(within);
+    if (!origin) return std::unexpected(origin.error());
+    woven_origin = *origin;
+  }
+  return within;
+}
 
 Thread* WovenThread(Session& session) {
   Thread* thread = current_thread;
@@ -131,11 +179,7 @@ Thread* WovenThread(Session& session) {
   return session.HandleAttention(*thread) ? thread : nullptr;
 }
 
-Node* WovenRoot(Thread& thread) {
-  Node* const root = RootOf(thread);
-  if (*OwnSlot(root, 0) == 0) ClearSlots(thread, root);
-  return root;
-}
+Node* WovenRoot(const Thread& thread) { return thread.nodes + thread.timeline.record->root; }
 
 Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   const TreeInUse tree(thread);
@@ -146,10 +190,7 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   if (Node* found = FindChild(thread, parent, IndexOf(method))) return found;
   Node* const child =
       AddUnplacedChild(thread, parent, profile::PackMethod(MethodType::kWoven, method));
-  if (child != nullptr) {
-    if (child->parent == IndexOf(thread, parent)) ClearSlots(thread, child);
-    if (Place(thread, parent, IndexOf(method), child)) return child;
-  }
+  if (child != nullptr && Place(thread, parent, IndexOf(method), child)) return child;
   ++thread.timeline.record->overflow;
   return WovenOverflow(thread, parent);
 }
@@ -160,7 +201,6 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
   if (Node* found = FindChild(thread, parent, kKey)) return found;
   Node* const child = AddOverflowChild(
       thread, parent, profile::PackMethod(MethodType::kWoven, profile::kOverflowMethod));
-  ClearSlots(thread, child);
   Place(thread, parent, kKey, child);
   return child;
 }
@@ -169,10 +209,9 @@ Node* WovenSwitch(Thread& thread, uint64_t identity, Node* current) {
   if (identity == thread.continuation) return current;
   Frame* const bottom = thread.timeline.frames;
   thread.cursor.top = bottom + 1;
-  if (current != RootOf(thread)) *thread.cursor.top++ = {0, 0, current};
+  if (current != WovenRoot(thread)) *thread.cursor.top++ = {0, 0, current};
   thread.session->SwitchToVirtualThread(thread, identity);
-  Node* const after = thread.cursor.top[-1].node;
-  return after == RootOf(thread) ? WovenRoot(thread) : after;
+  return thread.cursor.top[-1].node;
 }
 
 }  // namespace jprof::engine

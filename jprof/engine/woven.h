@@ -4,12 +4,16 @@
 //
 // - A woven node has the type kWoven. Its two words `entries` are one 64-bit count, and it has no
 //   exits: each entry has exactly one.
-// - Children are found as follows, in JprofCounter.java and here. A node has four slots, in the
-//   memory of `exits` and `child`; a child has one of them by its method id, and may be found at
-//   the address in it. An empty slot has the address of node 0, which is no method's. If two
-//   children compete for a slot, `more` is the index of a hash table of all children: ChildBlocks,
-//   2^n, of which the first has n's last index in `next` and counts the children in `word`. Slots
-//   are then a cache of the table.
+// - Woven code gives a node by its place: the distance of its address from that of a node without
+//   children, which is no recording's. So place 0, a thread's current node before its first event,
+//   is a node that can be read like all others. A place is a multiple of 64, and slots contain
+//   place / 64.
+// - Children are found as follows, in JprofCounter.java and here. A node has eight slots, in
+//   the memory of `exits` and `child`. A child has the slot of its method id, modulo 8, and may be
+//   found there: its own word says which method it is. If two children compete for a slot, there is
+//   a hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
+//   children in `word`. The low 28 bits of `more` are its index, the high ones are n. Slots are
+//   then a cache of the table.
 // - There is no stack of frames. While a virtual thread is unmounted, its timeline has at most one
 //   frame above the root, with the node that was current.
 // - Recursion is folded from the start or, above half of the memory, for new contexts only.
@@ -17,6 +21,7 @@
 
 #include <cstdint>
 
+#include "common/result.h"
 #include "jprof/engine/session.h"
 #include "jprof/engine/thread.h"
 
@@ -27,10 +32,22 @@ namespace jprof::engine {
 inline constexpr int kWovenRegionBits = 34;
 inline constexpr uint64_t kWovenRegion = uint64_t{1} << kWovenRegionBits;
 
-// The node at an address that woven code has given; null: it is not one of this recording.
-inline profile::Node* WovenNode(const profile::Node* nodes, uint64_t address) {
-  const uint64_t offset = address - reinterpret_cast<uint64_t>(nodes);
-  return offset != 0 && offset < kWovenRegion ? reinterpret_cast<profile::Node*>(address) : nullptr;
+// The address from which places are counted, of a node of zeros. 0 before PrepareWoven.
+extern uint64_t woven_origin;
+// Call before the first recording. Returns the addresses that nodes can have. Error: this process
+// does not have enough of them.
+Result<profile::AddressRange> PrepareWoven();
+
+inline uint64_t PlaceOf(const profile::Node* node) {
+  return reinterpret_cast<uint64_t>(node) - woven_origin;
+}
+
+// The node at a place that woven code has given; null: it is not one of this recording.
+inline profile::Node* WovenNode(const profile::Node* nodes, uint64_t place) {
+  const uint64_t offset = place - PlaceOf(nodes);
+  return offset != 0 && offset < kWovenRegion
+             ? reinterpret_cast<profile::Node*>(place + woven_origin)
+             : nullptr;
 }
 
 // The node of the method that runs on the thread; null: not known. Callable in signal handlers.
@@ -40,19 +57,11 @@ inline profile::Node* CurrentNode(const Thread& thread) {
   return thread.cursor.top != nullptr ? thread.cursor.top[-1].node : nullptr;
 }
 
-// What all nodes of a recording are after its end: without children. Threads may still have one as
-// their current node; it stays so until they enter a woven method of the next recording.
-profile::Node FormerWovenNode();
-
-// Makes node 0, the current one of threads that are not recorded, a node without children. Call
-// before the first event.
-void PrepareWovenNodes(profile::Node* nodes);
-
 // The calling thread's state, created at its first event. Null: it is not recorded.
 Thread* WovenThread(Session& session);
 
-// The root of the thread's current timeline, ready for children.
-profile::Node* WovenRoot(Thread& thread);
+// The root of the thread's current timeline.
+profile::Node* WovenRoot(const Thread& thread);
 
 // The child of `parent` for the method, created if necessary. Never null: without space it is the
 // node that stands for such contexts, and the entry is counted as overflow.

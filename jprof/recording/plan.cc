@@ -107,8 +107,10 @@ Result<Plan> MakePlan(const AgentOptions& options) {
   session.files.trace = options.mode == Mode::kTrace;
   session.files.train = options.train;
   if (plan.source == Source::kWoven) {
+    const auto addresses = engine::PrepareWoven();
+    if (!addresses) return std::unexpected(addresses.error());
     session.files.node_region = engine::kWovenRegion;
-    session.files.former_node = engine::FormerWovenNode();
+    session.files.node_addresses = *addresses;
   }
   session.fold_recursion = options.fold_recursion;
   session.trace_keep = TraceKeepOf(options.trace_mode);

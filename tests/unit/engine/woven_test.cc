@@ -43,12 +43,13 @@ class WovenTest : public testing::Test {
 
   void Start(SessionOptions options = {}) {
     options.files.directory = directory_ + "/p";
+    const auto addresses = PrepareWoven();
+    ASSERT_TRUE(addresses) << addresses.error().message;
     options.files.node_region = kWovenRegion;
-    options.files.former_node = FormerWovenNode();
+    options.files.node_addresses = *addresses;
     session_ = std::make_unique<Session>();
     const auto started = session_->Start(std::move(options), &source_);
     ASSERT_TRUE(started) << started.error().message;
-    PrepareWovenNodes(session_->writer().nodes());
     thread_ = WovenThread(*session_);
     ASSERT_NE(thread_, nullptr);
     current_ = WovenRoot(*thread_);
@@ -56,20 +57,22 @@ class WovenTest : public testing::Test {
 
   // JprofCounter.find: the own slot, then the table.
   Node* Find(Node* parent, uint32_t id) const {
-    const uint32_t slot = id & 3;
-    auto* own = *reinterpret_cast<Node**>(reinterpret_cast<char*>(parent) +
-                                          (slot == 0 ? 16 : 32 + 8 * slot));
+    const uint32_t slot = id & 7;
+    auto* const own = NodeOf(reinterpret_cast<uint32_t*>(parent)[slot < 2 ? 4 + slot : 8 + slot]);
     if (own->word == profile::PackMethod(MethodType::kWoven, MethodId{id})) return own;
     if (parent->more == 0) return nullptr;
-    const auto* table =
-        reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() + parent->more);
-    for (uint32_t record = id * 0x9e3779b1u >> 16 & table->next;;
-         record = (record + 1) & table->next) {
+    const auto* table = reinterpret_cast<const profile::ChildBlock*>(session_->writer().nodes() +
+                                                                     (parent->more & 0x0fffffff));
+    const uint32_t last = (1u << (parent->more >> 28)) - 1;
+    for (uint32_t record = id * 0x9e3779b1u >> 16 & last;; record = (record + 1) & last) {
       for (const profile::ChildSlot& child : table[record].child) {
-        if (child.key == id) return session_->writer().nodes() + child.node;
+        if (child.key == id) return NodeOf(child.node);
         if (child.key == 0) return nullptr;
       }
     }
+  }
+  static Node* NodeOf(uint32_t child) {
+    return reinterpret_cast<Node*>(woven_origin + uint64_t{child} * 64);
   }
 
   // JprofCounter.enter; returns the caller's node.
@@ -238,13 +241,18 @@ TEST_F(WovenTest, CountsGrowBeyond32Bits) {
 TEST_F(WovenTest, NodesOfAnotherRecordingAreNone) {
   Start();
   const Node* nodes = session_->writer().nodes();
-  const auto begin = reinterpret_cast<uint64_t>(nodes);
-  EXPECT_EQ(begin % kWovenRegion, 0u);
+  const uint64_t begin = PlaceOf(nodes);
   EXPECT_EQ(WovenNode(nodes, begin), nullptr);  // node 0
   EXPECT_EQ(WovenNode(nodes, begin + kWovenRegion), nullptr);
   EXPECT_EQ(WovenNode(nodes, begin - 64), nullptr);
   EXPECT_EQ(WovenNode(nodes, 0), nullptr);
   EXPECT_EQ(WovenNode(nodes, begin + 64), nodes + 1);
+}
+
+TEST_F(WovenTest, TheEmptyNodeHasNoChildren) {
+  Start();
+  auto* const empty = reinterpret_cast<Node*>(woven_origin);
+  for (uint32_t id = 1; id <= 8; ++id) EXPECT_EQ(Find(empty, id), nullptr);
 }
 
 // A thread may still count in the nodes of a recording that has ended.
@@ -260,8 +268,7 @@ TEST_F(WovenTest, NodesCanBeWrittenAfterTheEnd) {
   EXPECT_EQ(std::filesystem::file_size(directory_ + "/p/nodes"), files);
   SetUp();
   Start();  // in another region
-  EXPECT_NE(reinterpret_cast<uint64_t>(node) & ~(kWovenRegion - 1),
-            reinterpret_cast<uint64_t>(session_->writer().nodes()));
+  EXPECT_EQ(WovenNode(session_->writer().nodes(), PlaceOf(node)), nullptr);
 }
 
 }  // namespace

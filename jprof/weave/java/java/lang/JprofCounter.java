@@ -9,64 +9,74 @@ import jdk.internal.vm.annotation.ForceInline;
  * its native methods. It is in java.lang because every module reads java.base and every class
  * loader finds java.lang there.
  *
- * <p>A word of the VM's thread (JavaThread) has the address of the thread's current node. Only the
- * thread itself changes it. Nodes are those of the profile (engine/woven.h) and are in one region
- * of addresses for each recording. A method that is still running when its recording ends makes, at
- * its exit, a node of that recording the current one. All methods of a later recording have then
- * returned, and the next one that is entered finds that the current node is not of its region.
+ * <p>A word of the VM's thread (JavaThread) has the thread's current node. Only the thread itself
+ * changes it. Nodes are those of the profile (engine/woven.h) and are in one region of addresses for
+ * each recording. A method that is still running when its recording ends makes, at its exit, a node
+ * of that recording the current one. All methods of a later recording have then returned, and the
+ * next one that is entered finds that the current node is not of its region.
+ *
+ * <p>A node is given by its place, the distance of its address from EMPTY, which is the address of a
+ * node without children. Before its first event a thread has place 0, that node, and enter needs no
+ * test for that.
  */
 public final class JprofCounter {
     private static final Unsafe MEMORY = Unsafe.getUnsafe();
 
-    // The field of a platform thread with the address of the VM's thread; 0 in a virtual thread.
+    // The field of a platform thread with the address of the VM's thread.
     private static final long VM_THREAD = MEMORY.objectFieldOffset(Thread.class, "eetop");
     private static final long THREAD_ID = MEMORY.objectFieldOffset(Thread.class, "tid");
+    private static final boolean HAS_CARRIERS = hasCarriers();
     // In the VM's thread.
     private static final long CURRENT = currentOffset();
+    // If it is below 2^31, processors add it to an address within the instruction that loads.
+    private static final long EMPTY = emptyNode();
 
-    // Nodes and tables of children: engine/woven.h. The word of a node at offset 0 is TYPE + id.
-    private static final long REGION = -1L << 34;
+    // Nodes, their slots and tables of children: engine/woven.h.
+    private static final int REGION_SHIFT = 34;
+    private static final int MORE = 32, TABLE = (1 << 28) - 1, TABLE_SHIFT = 28;
+    private static final int NODE = 64, NODE_SHIFT = 6;
     private static final int TYPE = 10 << 28;
     private static final int COUNT = 8;
-    private static final int MORE = 32;
-    private static final int NODE = 64, NODE_SHIFT = 6;
-    private static final int LAST_RECORD = 4;
-    private static final int SLOT = 8;
+    private static final int CHILD = 8;
     private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
 
-    // Where the region of the recording begins; 0: there is none. Set by the agent. As a thread's
-    // current node it means that the thread is not recorded.
-    private static long region;
+    // The place of the recording's node 0, where its region begins. As a thread's current node it means that the
+    // thread is not recorded. Set by the agent. NONE: there is no recording.
+    private static final long NONE = 1L << 62;
+    private static long region = NONE;
 
     private JprofCounter() {}
 
     /** Counts an entry of a method in the current context. Returns the caller's node. */
     @ForceInline
     public static long enter(int id) {
-        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        return thread != 0 ? enterOn(thread, id) : enterVirtual(id);
+        long thread = vmThread();
+        long current = MEMORY.getLong(null, thread + CURRENT);
+        long child = slot(current, id);
+        if (!isMethod(child, id)) {
+            return enterOther(thread, current, id);
+        }
+        count(thread, child);
+        return current;
     }
 
     /** The method returns normally: its caller's node is the current one again. */
     @ForceInline
     public static void exit(long parent) {
-        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        if (thread == 0) {
-            thread = carrier();
-        }
-        MEMORY.putLong(null, thread + CURRENT, parent);
+        MEMORY.putLong(null, vmThread() + CURRENT, parent);
     }
 
     /** The method caught an exception: callees that it has left are no longer current. */
     @DontInline
     public static void caught(long parent, int id) {
-        if (parent != 0 && ((region ^ parent) & REGION) == 0) {
-            long node = find(parent, id);
-            if (node == 0) {
-                node = overflow(parent);
+        long begin = region;
+        if (isOf(begin, parent)) {
+            long child = find(begin, parent, id);
+            if (child == 0) {
+                child = overflow(parent);
             }
-            if (node != 0) {
-                MEMORY.putLong(null, vmThread() + CURRENT, node);
+            if (child != 0) {
+                MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
             }
         }
     }
@@ -82,24 +92,31 @@ public final class JprofCounter {
         }
     }
 
-    @ForceInline
-    private static void count(long thread, long node) {
-        MEMORY.putLong(null, thread + CURRENT, node);
-        MEMORY.putLong(null, node + COUNT, MEMORY.getLong(null, node + COUNT) + 1);
-    }
-
-    // Where a child's address is in its parent.
+    // Where a method's slot is in a node.
     @ForceInline
     private static int slotOf(int id) {
-        int slot = id & 3;
-        return slot == 0 ? 16 : 32 + (slot << 3);
+        int slot = id & 7;
+        return slot < 2 ? 16 + (slot << 2) : 32 + (slot << 2);
     }
 
-    // The VM's thread of the carrier, or of the platform thread.
+    // The child in the method's slot, which may be another method's: its place / 64.
+    @ForceInline
+    private static long slot(long parent, int id) {
+        return MEMORY.getInt(null, parent + (EMPTY + slotOf(id))) & 0xffffffffL;
+    }
+
+    @ForceInline
+    private static boolean isMethod(long child, int id) {
+        return MEMORY.getInt(null, (child << NODE_SHIFT) + EMPTY) == TYPE + id;
+    }
+
+    // The VM's thread, of the carrier if a virtual thread runs, which has 0 in its field. The carrier
+    // is not a constant for a compiler, because it changes while a method runs: asking for it each
+    // time takes three loads.
     @ForceInline
     private static long vmThread() {
         long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        return thread != 0 ? thread : MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        return HAS_CARRIERS && thread == 0 ? carrier() : thread;
     }
 
     @DontInline
@@ -108,89 +125,92 @@ public final class JprofCounter {
     }
 
     @ForceInline
-    private static long enterOn(long thread, int id) {
-        long current = MEMORY.getLong(null, thread + CURRENT);
-        if (current != 0) {
-            long node = MEMORY.getLong(null, current + slotOf(id));
-            if (MEMORY.getInt(null, node) == TYPE + id) {
-                count(thread, node);
-                return current;
-            }
-        }
-        return enterOther(thread, current, id);
+    private static void count(long thread, long child) {
+        long node = child << NODE_SHIFT;
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
+        MEMORY.putLong(null, thread + CURRENT, node);
     }
 
-    @DontInline
-    private static long enterVirtual(int id) {
-        return enterOn(carrier(), id);
+    // Whether the node is of the recording with this region.
+    @ForceInline
+    private static boolean isOf(long begin, long node) {
+        return node - begin >>> REGION_SHIFT == 0;
     }
 
     // The child is not in its own slot, or the thread has no node of this recording yet.
     @DontInline
     private static long enterOther(long thread, long current, int id) {
         long begin = region;
-        if (((current ^ begin) & REGION) != 0) {
+        if (!isOf(begin, current)) {
             current = root(thread);
             MEMORY.putLong(null, thread + CURRENT, current);
-        }
-        if ((current & ~REGION) == 0) { // not recorded; also without a recording
-            return current;
-        }
-        long node = find(current, id);
-        if (node == 0) {
-            node = add(current, id);
-            if (node == 0) {
+            if (!isOf(begin, current)) { // there is no recording, or it has just begun or ended
                 return current;
             }
         }
-        long count = MEMORY.getLong(null, node + COUNT);
-        count(thread, node);
-        if ((count & 7) == 0) { // children that are entered often get the slot
-            MEMORY.putLong(null, current + slotOf(id), node);
+        if (current == begin) { // not recorded
+            return current;
         }
+        long child = find(begin, current, id);
+        if (child == 0) {
+            child = add(current, id);
+            if (child == 0) {
+                return current;
+            }
+        }
+        if ((MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT)) & 7) == 0) { // entered often
+            MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
+        }
+        count(thread, child);
         return current;
     }
 
-    // The child of a node for a method; 0: there is none.
+    // The child of a node for a method, its place / 64; 0: there is none.
     @ForceInline
-    private static long find(long parent, int id) {
-        long own = MEMORY.getLong(null, parent + slotOf(id));
-        if (MEMORY.getInt(null, own) == TYPE + id) {
+    private static long find(long begin, long parent, int id) {
+        long own = slot(parent, id);
+        if (isMethod(own, id)) {
             return own;
         }
-        long more = MEMORY.getInt(null, parent + MORE) & 0xffffffffL;
+        int more = MEMORY.getInt(null, parent + (EMPTY + MORE));
         if (more == 0) {
             return 0;
         }
-        long begin = parent & REGION;
-        long table = begin + (more << NODE_SHIFT);
-        int last = MEMORY.getInt(null, table + LAST_RECORD);
+        long table = begin + EMPTY + ((long) (more & TABLE) << NODE_SHIFT);
+        int last = (1 << (more >>> TABLE_SHIFT)) - 1;
         for (int record = id * HASH >>> HASH_SHIFT & last;; record = record + 1 & last) {
             long at = table + ((long) record << NODE_SHIFT);
-            for (long end = at + NODE; (at += SLOT) < end; ) {
-                long slot = MEMORY.getLong(null, at);
-                if ((int) slot == id) {
-                    return begin + (slot >>> 32 << NODE_SHIFT);
+            for (long end = at + NODE; (at += CHILD) < end; ) {
+                long child = MEMORY.getLong(null, at);
+                if ((int) child == id) {
+                    return child >>> 32;
                 }
-                if (slot == 0) {
+                if (child == 0) {
                     return 0;
                 }
             }
         }
     }
 
+    // Whether this VM has virtual threads, and so Thread.currentCarrierThread.
+    private static native boolean hasCarriers();
+
     // Where the current node is in the VM's thread.
     private static native long currentOffset();
 
-    // The root of the calling thread's tree; the begin of the region: the thread is not recorded; 0:
-    // there is no recording.
+    // The address of a node without children, of no recording.
+    private static native long emptyNode();
+
+    // The place of the root of the calling thread's tree; `region`: the thread is not recorded; 0: there is no
+    // recording.
     private static native long root(long thread);
 
-    // Adds a child; without space, the node that stands for such contexts; 0: the recording has
-    // ended.
+    // Adds a child and returns its place / 64; without space, that of the node that stands for such
+    // contexts; 0: the recording has ended.
     private static native long add(long parent, int id);
 
-    // The node that add() has returned for children without space; 0: the recording has ended.
+    // What add() has returned for children without space; 0: the recording has ended.
     private static native long overflow(long parent);
 
     // `id` 0: no virtual thread is mounted.
