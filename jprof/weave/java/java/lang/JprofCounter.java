@@ -10,14 +10,14 @@ import jdk.internal.vm.annotation.ForceInline;
  * loader finds java.lang there.
  *
  * <p>A word of the VM's thread (JavaThread) has the thread's current node. Only the thread itself
- * changes it. Nodes are those of the profile (engine/woven.h) and are in one region of addresses for
- * each recording. A method that is still running when its recording ends makes, at its exit, a node
- * of that recording the current one. All methods of a later recording have then returned, and the
- * next one that is entered finds that the current node is not of its region.
+ * changes it. Nodes are those of the profile (engine/woven.h) and are in one region of addresses
+ * for each recording. A method that is still running when its recording ends makes, at its exit, a
+ * node of that recording the current one. All methods of a later recording have then returned, and
+ * the next one that is entered finds that the current node is not of its region.
  *
- * <p>A node is given by its place, the distance of its address from EMPTY, which is the address of a
- * node without children. Before its first event a thread has place 0, that node, and enter needs no
- * test for that.
+ * <p>A node is given by its place, the distance of its address from EMPTY, which is the address of
+ * a node without children. Before its first event a thread has place 0, that node, and enter needs
+ * no test for that.
  */
 public final class JprofCounter {
     private static final Unsafe MEMORY = Unsafe.getUnsafe();
@@ -40,8 +40,8 @@ public final class JprofCounter {
     private static final int CHILD = 8;
     private static final int HASH = 0x9e3779b1, HASH_SHIFT = 16;
 
-    // The place of the recording's node 0, where its region begins. As a thread's current node it means that the
-    // thread is not recorded. Set by the agent. NONE: there is no recording.
+    // The place of the recording's node 0, where its region begins. As a thread's current node it
+    // means that the thread is not recorded. Set by the agent. NONE: there is no recording.
     private static final long NONE = 1L << 62;
     private static long region = NONE;
 
@@ -110,9 +110,8 @@ public final class JprofCounter {
         return MEMORY.getInt(null, (child << NODE_SHIFT) + EMPTY) == TYPE + id;
     }
 
-    // The VM's thread, of the carrier if a virtual thread runs, which has 0 in its field. The carrier
-    // is not a constant for a compiler, because it changes while a method runs: asking for it each
-    // time takes three loads.
+    // The VM's thread, of the carrier if a virtual thread runs, which has 0 in its field. To use
+    // the carrier always would take three loads each time: it can change while a method runs.
     @ForceInline
     private static long vmThread() {
         long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
@@ -159,7 +158,9 @@ public final class JprofCounter {
                 return current;
             }
         }
-        if ((MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT)) & 7) == 0) { // entered often
+        long count = MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT));
+        if ((count & 7) == 0 && isMethod(child, id)) {
+            // Children that are entered often get the slot.
             MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
         }
         count(thread, child);
@@ -202,8 +203,8 @@ public final class JprofCounter {
     // The address of a node without children, of no recording.
     private static native long emptyNode();
 
-    // The place of the root of the calling thread's tree; `region`: the thread is not recorded; 0: there is no
-    // recording.
+    // The place of the root of the calling thread's tree; `region`: the thread is not recorded; 0:
+    // there is no recording.
     private static native long root(long thread);
 
     // Adds a child and returns its place / 64; without space, that of the node that stands for such
