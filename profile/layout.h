@@ -67,8 +67,8 @@ struct ChildSlot {
 //
 // - parent < own index (a root's parent is 0).
 // - Node 0 is never used; word 0 means an unused record.
-// - A node of type kWoven counts entries in one 64-bit number, entries[0] and [1]; exits are 0,
-//   because each entry has exactly one.
+// - A node of type kWoven counts entries in one 64-bit number, entries[0] and [1], and each entry
+//   has exactly one exit: `exits` and `child` are slots for children (jprof/engine/woven.h).
 // - When the method of a context changes type (I -> J -> R), or when its counters approach 2^31,
 //   its values move to a *superseded* record: same method, the old type, parent = the live node,
 //   more == kFormer.
