@@ -8,8 +8,8 @@
 //   children, which is no recording's. So place 0, a thread's current node before its first event,
 //   is a node that can be read like all others. A place is a multiple of 64, and slots contain
 //   place / 64.
-// - Children are found as follows, in JprofCounter.java and here. A node has eight slots, in
-//   the memory of `exits` and `child`. A child has the slot of its method id, modulo 8, and may be
+// - Children are found as follows, in JprofCounter.java and here. A node has eight slots, in the
+//   memory of `exits` and `child`. A child has the slot of its method id, modulo 8, and may be
 //   found there: its own word says which method it is. If two children compete for a slot, there is
 //   a hash table of all children, by method id: 2^n ChildBlocks, of which the first counts the
 //   children in `word`. The low 28 bits of `more` are its index, the high ones are n. Slots are
@@ -27,10 +27,8 @@
 
 namespace jprof::engine {
 
-// Node addresses of one recording: bits above this many are the same. JprofCounter.java has the
-// same number.
-inline constexpr int kWovenRegionBits = 34;
-inline constexpr uint64_t kWovenRegion = uint64_t{1} << kWovenRegionBits;
+// Nodes of one recording are in a region of this many bytes. JprofCounter.java has the same number.
+inline constexpr uint64_t kWovenRegion = uint64_t{1} << 34;
 
 // The address from which places are counted, of a node of zeros. 0 before PrepareWoven.
 extern uint64_t woven_origin;
