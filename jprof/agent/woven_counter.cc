@@ -31,9 +31,7 @@ constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
-// As JprofCounter gives nodes and children.
 jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
-jlong Child(const profile::Node* node) { return Place(node) / static_cast<jlong>(sizeof *node); }
 
 // For RegisterNatives, which does not change the strings.
 char* Text(const char* text) { return const_cast<char*>(text); }
@@ -372,13 +370,13 @@ jlong JNICALL WovenCounter::Add(JNIEnv*, jclass, jlong parent, jint id) {
   profile::Node* const node = call.NodeAt(parent);
   if (node == nullptr) return 0;
   const profile::MethodId method{static_cast<uint32_t>(id)};
-  return Child(engine::WovenChild(*call.thread, node, method));
+  return engine::ChildOf(engine::WovenChild(*call.thread, node, method));
 }
 
 jlong JNICALL WovenCounter::Overflow(JNIEnv*, jclass, jlong parent) {
   const Call call;
   profile::Node* const node = call.NodeAt(parent);
-  return node != nullptr ? Child(engine::WovenOverflow(*call.thread, node)) : 0;
+  return node != nullptr ? engine::ChildOf(engine::WovenOverflow(*call.thread, node)) : 0;
 }
 
 void JNICALL WovenCounter::Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id) {

@@ -39,7 +39,7 @@ uint32_t IndexOf(const Thread& thread, const Node* node) {
 }
 using profile::IndexOf;
 
-uint32_t ChildOf(const Node* child) { return static_cast<uint32_t>(PlaceOf(child) / sizeof(Node)); }
+uint32_t KeyOf(const Node* node) { return IndexOf(profile::MethodOf(node->word)); }
 Node* NodeOf(const Thread& thread, uint32_t child) {
   return WovenNode(thread.nodes, uint64_t{child} * sizeof(Node));
 }
@@ -100,7 +100,7 @@ Table TableForOneMore(Thread& thread, Node* parent) {
   if (old.records == nullptr) {
     for (uint32_t key = 0; key < kSlots; ++key) {
       const uint32_t child = *SlotOf(parent, key);
-      if (child != 0) table.Put({IndexOf(profile::MethodOf(NodeOf(thread, child)->word)), child});
+      if (child != 0) table.Put({KeyOf(NodeOf(thread, child)), child});
     }
   }
   parent->more = IndexOf(thread, reinterpret_cast<Node*>(table.records)) |
@@ -122,8 +122,7 @@ bool Place(Thread& thread, Node* parent, uint32_t key, Node* child) {
 }
 
 Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
-  if (Node* own = NodeOf(thread, *SlotOf(parent, key));
-      own != nullptr && IndexOf(profile::MethodOf(own->word)) == key)
+  if (Node* own = NodeOf(thread, *SlotOf(parent, key)); own != nullptr && KeyOf(own) == key)
     return own;
   const Table table = TableOf(thread, parent);
   if (table.records == nullptr) return nullptr;

@@ -39,6 +39,10 @@ Result<profile::AddressRange> PrepareWoven();
 inline uint64_t PlaceOf(const profile::Node* node) {
   return reinterpret_cast<uint64_t>(node) - woven_origin;
 }
+// As slots contain it.
+inline uint32_t ChildOf(const profile::Node* node) {
+  return static_cast<uint32_t>(PlaceOf(node) / sizeof *node);
+}
 
 // The node at a place that woven code has given; null: it is not one of this recording.
 inline profile::Node* WovenNode(const profile::Node* nodes, uint64_t place) {
