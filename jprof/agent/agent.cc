@@ -131,7 +131,7 @@ Result<void> Agent::FindHotspotProbe() {
 
 Result<void> Agent::OpenSampling() {
   if (!plan.sampling) return {};
-  auto opened = Sampling::Open(options, hotspot->structs, session);
+  auto opened = Sampling::Open(options, *hotspot, session);
   if (!opened) return std::unexpected(opened.error());
   sampling = *std::move(opened);
   if (plan.vm_triggers) {
@@ -236,7 +236,7 @@ Result<void> Agent::Listen() {
 
 Result<void> Agent::EnableEvents() {
   if (!plan.has_session()) return {};
-  if (plan.source == Source::kSamples) {
+  if (plan.source == Source::kSamples || (plan.source == Source::kWoven && plan.sampling)) {
     // Compilers then describe all locations in their code, not only safepoints.
     uint8_t* const flag = hotspot::Vm::Flag(hotspot->structs, "DebugNonSafepoints");
     if (flag != nullptr) {

@@ -12,6 +12,8 @@
 namespace jprof::agent {
 namespace {
 
+constexpr uint32_t kMostInlined = 32;
+
 // The executable segment that contains `address`; 0, 0: none.
 struct CodeRange {
   uint64_t address, begin = 0, end = 0;
@@ -36,8 +38,10 @@ CodeRange CodeAround(uint64_t address) {
 
 }  // namespace
 
-SampleRecorder::SampleRecorder(const AgentOptions& options, engine::Session& session)
-    : session_(session),
+SampleRecorder::SampleRecorder(const AgentOptions& options, HotspotVm& hotspot,
+                               engine::Session& session)
+    : java_(hotspot.vm),
+      session_(session),
       attributes_to_current_(options.mode == Mode::kCalltree),
       java_only_(options.java_only),
       virtual_rows_(session) {
@@ -52,12 +56,12 @@ SampleRecorder::SampleRecorder(const AgentOptions& options, engine::Session& ses
 }
 
 Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const AgentOptions& options,
-                                                             const hotspot::VmStructs& structs,
+                                                             HotspotVm& hotspot,
                                                              engine::Session& session) {
-  std::unique_ptr<SampleRecorder> recorder(new SampleRecorder(options, session));
+  std::unique_ptr<SampleRecorder> recorder(new SampleRecorder(options, hotspot, session));
   if (auto read = recorder->unwinder_.Refresh(); !read && !options.java_only)
     return std::unexpected(read.error());
-  auto walker = hotspot::StackWalker::Open(structs, recorder->unwinder_);
+  auto walker = hotspot::StackWalker::Open(hotspot.structs, recorder->unwinder_);
   if (!walker) return std::unexpected(walker.error());
   recorder->walker_ = std::make_unique<hotspot::StackWalker>(*walker);
   return recorder;
@@ -65,13 +69,26 @@ Result<std::unique_ptr<SampleRecorder>> SampleRecorder::Open(const AgentOptions&
 
 void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight,
                                         uint64_t pc) {
-  profile::Node* const node = IsOwn(pc) ? nullptr : engine::CurrentNode(thread);
+  profile::Node* node = IsOwn(pc) ? nullptr : engine::CurrentNode(thread);
   if (node == nullptr) {
     thread.record->samples_own += weight;
     return;
   }
+  if (thread.woven_current != nullptr) node = InlinedNode(thread, node, pc);
   engine::AddToMetric(thread, node, triggers_[trigger].first, weight, metric_count_);
   thread.record->samples += weight;
+}
+
+// The code at pc is not the agent's, so the thread is in no lock of the engine.
+profile::Node* SampleRecorder::InlinedNode(engine::Thread& thread, profile::Node* current,
+                                           uint64_t pc) {
+  uint64_t methods[kMostInlined];
+  profile::MethodId ids[kMostInlined];
+  const uint32_t count = walker_->OptimisedMethods(pc, methods);
+  if (count == 0 || !session_.HandleAttention(thread)) return current;
+  const engine::TreeInUse tree(thread);
+  for (uint32_t i = 0; i < count; ++i) ids[i] = engine::SampledMethod(thread, java_, methods[i]);
+  return engine::WovenLeaf(thread, current, std::span(ids, count));
 }
 
 void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t weight,
@@ -90,7 +107,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
     return;
   }
   const size_t leaves = KernelLeaves(thread, sampled, timer);
-  ThreadNames names(thread, session_.source(), unwinder_);
+  ThreadNames names(thread, java_, unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
   engine::Timeline& timeline =
@@ -111,7 +128,7 @@ void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sample
   size_t leaves = 0;
   if (class_signature != nullptr)
     sampled.leaves[leaves++] = ClassReference(thread, class_signature);
-  ThreadNames names(thread, session_.source(), unwinder_);
+  ThreadNames names(thread, java_, unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkJava(sampled.stack, thread.vm_thread, sampled.frames, kMostFrames, &names);
   engine::Timeline& timeline =

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "jprof/agent/hotspot_probe.h"
 #include "jprof/agent/sampled_thread.h"
 #include "jprof/agent/virtual_rows.h"
 #include "jprof/engine/session.h"
@@ -27,17 +28,18 @@ namespace jprof::agent {
 class SampleRecorder {
  public:
   // Error: the VM or the machine does not support sampling; the message has the reason.
+  // `hotspot` must exist as long as the object.
   static Result<std::unique_ptr<SampleRecorder>> Open(const AgentOptions& options,
-                                                      const hotspot::VmStructs& structs,
-                                                      engine::Session& session);
+                                                      HotspotVm& hotspot, engine::Session& session);
 
   size_t trigger_count() const { return triggers_.size(); }
   uint32_t metric_count() const { return metric_count_; }
   // Whether samples are attributed to the current node of the recorded tree, without a stack walk.
   bool attributes_to_current() const { return attributes_to_current_; }
 
-  // Signal handler: attributes the sample to the current node of the recorded tree. Samples inside
-  // the agent are only counted.
+  // Signal handler: attributes the sample to the current node of the recorded tree or, in code
+  // optimised together with its woven counter, to the inlined method at `pc`. Samples inside the
+  // agent are only counted.
   void AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight, uint64_t pc);
 
   // Signal handler: adds the interrupted stack. `timer`: its kernel frames are the innermost ones;
@@ -66,14 +68,16 @@ class SampleRecorder {
     bool weighted = false;  // the first is weighted, and the next one counts the samples
   };
 
-  SampleRecorder(const AgentOptions& options, engine::Session& session);
+  SampleRecorder(const AgentOptions& options, HotspotVm& hotspot, engine::Session& session);
   bool IsOwn(uint64_t pc) const { return pc >= own_begin_ && pc < own_end_; }
   size_t KernelLeaves(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);
+  profile::Node* InlinedNode(engine::Thread& thread, profile::Node* current, uint64_t pc);
   profile::Node* ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
                            std::span<hotspot::StackFrame> frames, uint32_t kept, size_t leaves);
   void Add(engine::Thread& thread, engine::Timeline& timeline, const hotspot::StackWalk& walk,
            profile::Node* node, size_t trigger, int64_t weight);
 
+  engine::MethodSource& java_;
   engine::Session& session_;
   std::vector<Columns> triggers_;
   uint32_t metric_count_ = 0;

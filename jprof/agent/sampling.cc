@@ -44,12 +44,11 @@ Sampling::Sampling(const AgentOptions& options, engine::Session& session,
       signals_(gate_, timers_, *recorder_, early_),
       thread_(options, *this, *recorder_, session) {}
 
-Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options,
-                                                 const hotspot::VmStructs& structs,
+Result<std::unique_ptr<Sampling>> Sampling::Open(const AgentOptions& options, HotspotVm& hotspot,
                                                  engine::Session& session) {
   auto timers = SampleTimers::SettingsOf(options);
   if (!timers) return std::unexpected(timers.error());
-  auto recorder = SampleRecorder::Open(options, structs, session);
+  auto recorder = SampleRecorder::Open(options, hotspot, session);
   if (!recorder) return std::unexpected(recorder.error());
   return std::unique_ptr<Sampling>(
       new Sampling(options, session, *std::move(recorder), *std::move(timers)));

@@ -29,11 +29,10 @@ namespace jprof::agent {
 
 class Sampling {
  public:
-  // `session` must be started before the first AddThread. `session` and `options` must exist as
-  // long as the object. Error: the VM or the machine does not support sampling; the message has the
-  // reason.
-  static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options,
-                                                const hotspot::VmStructs& structs,
+  // `session` must be started before the first AddThread. `session`, `options` and `hotspot` must
+  // exist as long as the object. Error: the VM or the machine does not support sampling; the
+  // message has the reason.
+  static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options, HotspotVm& hotspot,
                                                 engine::Session& session);
 
   // Installs the signal handler, which finds this object through AgentUse. Error: another

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <iterator>
+#include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -17,6 +19,7 @@ namespace {
 
 using profile::ChildBlock;
 using profile::ChildSlot;
+using profile::MethodId;
 using profile::Node;
 
 constexpr uint64_t kPage = profile::MappedFile::kPage;
@@ -130,6 +133,16 @@ Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
   return slot.key != 0 ? NodeOf(thread, slot.node) : nullptr;
 }
 
+constexpr int kMostInlined = 15;  // C2's limit of methods inlined into each other
+
+// Descends from a node to the innermost method that has one.
+Node* Descend(const Thread& thread, Node* node, std::span<const MethodId> innermost_first) {
+  for (const MethodId method : innermost_first | std::views::reverse) {
+    if (Node* child = FindChild(thread, node, IndexOf(method))) node = child;
+  }
+  return node;
+}
+
 // The address of a page of zeros, from which the place of any node in `within` is below kPlaces.
 Result<uint64_t> MakeOrigin(profile::AddressRange& within) {
 #ifdef MAP_32BIT
@@ -202,6 +215,26 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
       thread, parent, profile::PackMethod(MethodType::kWoven, profile::kOverflowMethod));
   Place(thread, parent, kKey, child);
   return child;
+}
+
+// Either the current node is one of these methods, or the outermost of them has just been entered
+// or is about to return, or the current node has been inlined into one of them.
+Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> innermost_first) {
+  const auto inner_of = [&](const Node* node) {
+    const auto found = std::ranges::find(innermost_first, profile::MethodOf(node->word));
+    return found != innermost_first.end()
+               ? std::optional(innermost_first.first(found - innermost_first.begin()))
+               : std::nullopt;
+  };
+  if (const auto inner = inner_of(current)) return Descend(thread, current, *inner);
+  if (Node* entered = Descend(thread, current, innermost_first); entered != current) return entered;
+  const Node* node = current;
+  for (int level = 0; level < kMostInlined && node->parent != 0; ++level) {
+    node = thread.nodes + node->parent;
+    if (const auto inner = inner_of(node))
+      return Descend(thread, thread.nodes + IndexOf(thread, node), *inner);
+  }
+  return current;
 }
 
 Node* WovenSwitch(Thread& thread, uint64_t identity, Node* current) {

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "common/result.h"
 #include "jprof/engine/session.h"
@@ -71,6 +72,15 @@ profile::Node* WovenChild(Thread& thread, profile::Node* parent, profile::Method
 
 // The node that WovenChild has returned for children of `parent` without space.
 profile::Node* WovenOverflow(Thread& thread, profile::Node* parent);
+
+// The node that runs at an instruction of optimised code while `current` is the thread's current
+// node. Compilers move instructions past the stores of the current node: out of the range of a
+// method that is inlined there, or into it.
+//
+// `innermost_first`: the methods inlined into each other at that instruction; those without a node
+// are skipped. Adds no nodes. Callable in signal handlers.
+profile::Node* WovenLeaf(const Thread& thread, profile::Node* current,
+                         std::span<const profile::MethodId> innermost_first);
 
 // A virtual thread is mounted on the thread; `identity` 0: none is mounted any more. `current` is
 // the current node before that; returns the one after it.

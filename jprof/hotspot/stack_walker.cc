@@ -7,6 +7,7 @@
 
 #include "jprof/hotspot/return_facts.h"
 #include "jprof/hotspot/walk.h"
+#include "jprof/hotspot/walk_compiled.h"
 
 namespace jprof::hotspot {
 
@@ -92,6 +93,11 @@ StackWalk StackWalker::WalkJava(const StackBounds& stack, uint64_t vm_thread, St
   if (vm_thread == 0) return {};
   return WalkJavaFrames({shared_->layout, *unwinder_, shared_->memory, stack, vm_thread, out, room,
                          names != nullptr ? &shared_->facts : nullptr, names});
+}
+
+uint32_t StackWalker::OptimisedMethods(uint64_t pc, std::span<uint64_t> out) const {
+  MemoryReader memory = shared_->memory;
+  return hotspot::OptimisedMethods(shared_->layout, memory, pc, out);
 }
 
 }  // namespace jprof::hotspot

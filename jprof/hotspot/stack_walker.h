@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "common/result.h"
 #include "jprof/hotspot/last_stack.h"
@@ -53,6 +54,10 @@ class StackWalker {
   // callback): Java frames only, through all entries from native code.
   StackWalk WalkJava(const unwind::StackBounds& stack, uint64_t vm_thread, StackFrame* out,
                      uint32_t room, FrameNames* names = nullptr) const;
+
+  // The methods (Method*) that C2 has inlined into each other at an interrupted instruction,
+  // innermost first. Returns their number; 0: it is not C2's code. Those without space are omitted.
+  uint32_t OptimisedMethods(uint64_t pc, std::span<uint64_t> out) const;
 
  private:
   StackWalker() = default;

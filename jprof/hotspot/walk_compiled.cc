@@ -38,6 +38,22 @@ uint32_t ScopeAt(WalkState& walk, const CodeBlob& blob, const DebugInformation& 
   return FindScope(walk.memory, debug.pcs, debug.pc_count, offset + (walk.is_top ? 1 : 0));
 }
 
+// Calls visit(Scope, Method*) for the methods inlined into each other, innermost first, from the
+// scope at `at` on; 0: none. Returns whether the chain was read to its end.
+bool VisitScopes(const StackLayout& layout, MemoryReader& memory, const DebugInformation& debug,
+                 uint32_t at, auto visit) {
+  Scope scope;
+  while (at != 0 && ReadScope(memory, debug.scopes, debug.scopes_size, at, layout.coding, &scope)) {
+    if (scope.method == 0 || scope.method > debug.metadata_count) return false;
+    const auto method = memory.Get<uint64_t>(debug.metadata + (uint64_t{scope.method} - 1) * 8);
+    if (!layout.IsMethod(method, memory)) return false;
+    visit(scope, method);
+    if (scope.sender == 0) return true;
+    at = scope.sender;
+  }
+  return false;
+}
+
 // Emits the frames of a compiled method, inlined methods first.
 void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   const StackLayout& layout = walk.layout;
@@ -45,18 +61,11 @@ void EmitScopes(WalkState& walk, const CodeBlob& blob, uint64_t method) {
   const MethodType own =
       layout.nmethod.IsC2(memory, blob) ? MethodType::kRejitted : MethodType::kJitted;
   DebugInformation debug;
-  Scope scope;
-  uint32_t at = layout.nmethod.DebugOf(memory, blob, &debug) ? ScopeAt(walk, blob, debug) : 0;
-  bool any = false;
-  while (at != 0 && ReadScope(memory, debug.scopes, debug.scopes_size, at, layout.coding, &scope)) {
-    if (scope.method == 0 || scope.method > debug.metadata_count) break;
-    const auto inlined = memory.Get<uint64_t>(debug.metadata + (uint64_t{scope.method} - 1) * 8);
-    if (!layout.IsMethod(inlined, memory)) break;
-    walk.Emit(scope.sender == 0 ? own : MethodType::kInlined, inlined, std::max(scope.bci, 0));
-    any = scope.sender == 0;
-    at = scope.sender;
-  }
-  if (!any) walk.Emit(own, method, -1);
+  const uint32_t at = layout.nmethod.DebugOf(memory, blob, &debug) ? ScopeAt(walk, blob, debug) : 0;
+  const auto emit = [&](const Scope& scope, uint64_t scope_method) {
+    walk.Emit(scope.sender == 0 ? own : MethodType::kInlined, scope_method, std::max(scope.bci, 0));
+  };
+  if (!VisitScopes(layout, memory, debug, at, emit)) walk.Emit(own, method, -1);
 }
 
 // String.indexOf pushes its initial sp, possibly above space for a short string, which may contain
@@ -103,6 +112,23 @@ WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob) {
     EmitScopes(walk, blob, method);
   }
   return ToCaller(walk, blob, first);
+}
+
+uint32_t OptimisedMethods(const StackLayout& layout, MemoryReader& memory, uint64_t pc,
+                          std::span<uint64_t> out) {
+  if (!layout.cache.Holds(memory, pc)) return 0;
+  const CodeBlob blob = layout.cache.BlobAt(memory, pc);
+  DebugInformation debug;
+  if (blob.kind != BlobKind::kMethod || !layout.nmethod.IsC2(memory, blob) ||
+      !layout.nmethod.DebugOf(memory, blob, &debug))
+    return 0;
+  const auto offset = static_cast<int64_t>(pc - blob.begin);
+  const uint32_t at = FindScope(memory, debug.pcs, debug.pc_count, offset + 1);
+  uint32_t count = 0;
+  VisitScopes(layout, memory, debug, at, [&](const Scope&, uint64_t method) {
+    if (count < out.size()) out[count++] = method;
+  });
+  return count;
 }
 
 bool StepByFacts(WalkState& walk) {

@@ -1,6 +1,9 @@
 // The frame of a compiled method or of a native method's wrapper, and its caller.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "jprof/hotspot/walk_state.h"
 
 namespace jprof::hotspot {
@@ -9,5 +12,9 @@ WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob);
 
 // The same, by the cached decoding of this return address (ReturnFacts). False: there is none.
 bool StepByFacts(WalkState& walk);
+
+// StackWalker::OptimisedMethods.
+uint32_t OptimisedMethods(const StackLayout& layout, MemoryReader& memory, uint64_t pc,
+                          std::span<uint64_t> out);
 
 }  // namespace jprof::hotspot

@@ -255,6 +255,50 @@ TEST_F(WovenTest, TheEmptyNodeHasNoChildren) {
   for (uint32_t id = 1; id <= 8; ++id) EXPECT_EQ(Find(empty, id), nullptr);
 }
 
+// Where the caller's and the callee's instructions are after optimisation.
+TEST_F(WovenTest, SamplesOfInlinedMethods) {
+  constexpr uint32_t kMain = 2, kCaller = 3, kCallee = 4, kDeepest = 5, kNotCounted = 6;
+  Start();
+  Enter(kMain);
+  Node* const main = current_;
+  Enter(kCaller);
+  Node* const caller = current_;
+  Enter(kCallee);
+  Node* const callee = current_;
+  Enter(kDeepest);
+  Node* const deepest = current_;
+  current_ = callee;
+  Enter(kCaller);  // recursion
+  Node* const again = current_;
+  const auto leaf = [&](Node* current, std::vector<uint32_t> innermost_first) {
+    std::vector<MethodId> ids;
+    for (const uint32_t id : innermost_first) ids.push_back(MethodId{id});
+    return WovenLeaf(*thread_, current, ids);
+  };
+  // In the order of the program.
+  EXPECT_EQ(leaf(caller, {kCaller}), caller);
+  EXPECT_EQ(leaf(callee, {kCallee, kCaller, kMain}), callee);
+  // A callee's instruction, outside of the range of its two stores.
+  EXPECT_EQ(leaf(caller, {kCallee, kCaller}), callee);
+  EXPECT_EQ(leaf(caller, {kDeepest, kCallee, kCaller, kMain}), deepest);
+  EXPECT_EQ(leaf(main, {kDeepest, kCallee, kCaller, kMain}), deepest);
+  // A method that is not counted is its caller's.
+  EXPECT_EQ(leaf(caller, {kNotCounted, kCallee, kNotCounted, kCaller}), callee);
+  EXPECT_EQ(leaf(caller, {kNotCounted}), caller);
+  EXPECT_EQ(leaf(caller, {}), caller);
+  // A caller's instruction, in the range of its callee.
+  EXPECT_EQ(leaf(deepest, {kCaller, kMain}), caller);
+  EXPECT_EQ(leaf(deepest, {kMain}), main);
+  // A callee that is not inlined, before it counts and after its exit.
+  EXPECT_EQ(leaf(caller, {kCallee}), callee);
+  EXPECT_EQ(leaf(callee, {kCaller}), again);
+  EXPECT_EQ(leaf(WovenRoot(*thread_), {kMain}), main);
+  // A context that has not been entered yet: no node is added.
+  const uint64_t nodes = session_->writer().header()->node_count;
+  EXPECT_EQ(leaf(main, {kDeepest, kMain}), main);
+  EXPECT_EQ(session_->writer().header()->node_count, nodes);
+}
+
 // A thread may still count in the nodes of a recording that has ended.
 TEST_F(WovenTest, NodesCanBeWrittenAfterTheEnd) {
   Start();
