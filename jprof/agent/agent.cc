@@ -264,9 +264,10 @@ Result<void> Agent::InstallProbe() {
 // What OnVmInit does when the JVM starts.
 Result<void> Agent::Join() {
   if (!attached()) return {};
+  if (sampling != nullptr) JoinSampling(existing_);  // first: counting makes states of threads too
   if (auto begun = BeginWoven(jni_); !begun) return begun;
   if (plan.jit_log) jit_log.Join(jni_, existing_);
-  if (sampling != nullptr) JoinSampling(existing_);
+  if (sampling != nullptr) sampling->Begin();
   existing_.clear();
   return {};
 }
@@ -282,7 +283,6 @@ void Agent::JoinSampling(const std::vector<ExistingThread>& threads) {
     java_threads.Keep(thread.java, reinterpret_cast<uintptr_t>(state));
     sampling->AddEarlyThread(*state, thread.vm_thread, thread.native.stack);
   }
-  sampling->Begin();
 }
 
 // Running threads keep their current names. A thread that ends in the meantime is not freed.

@@ -319,9 +319,7 @@ std::string WovenCounter::Summary() const {
 
 // A call from JprofCounter. False: there is no recording.
 struct WovenCounter::Call {
-  Call()
-      : counter(CounterInUse(use)),
-        thread(counter != nullptr ? engine::WovenThread(*counter->session_) : nullptr) {}
+  Call() : counter(CounterInUse(use)), thread(counter != nullptr ? Thread() : nullptr) {}
   explicit operator bool() const { return counter != nullptr; }
 
   profile::Node* nodes() const { return counter->session_->writer().nodes(); }
@@ -337,6 +335,13 @@ struct WovenCounter::Call {
   const AgentUse use;
   WovenCounter* const counter;
   engine::Thread* const thread;  // null: not recorded
+
+ private:
+  // A thread that is sampled may have a state already.
+  engine::Thread* Thread() const {
+    if (use->sampling != nullptr) use->sampling->CurrentThread();
+    return engine::WovenThread(*counter->session_);
+  }
 };
 
 jlong JNICALL WovenCounter::CurrentOffset(JNIEnv*, jclass) {

@@ -79,9 +79,11 @@ Result<void> CheckAttach(const AgentOptions& options, int java_version) {
   if (options.mode == Mode::kTrace || options.train)
     return WrongUse("{} must begin with the JVM: `jprof trace -- java ...`",
                     options.train ? "TRAIN" : "TRACE");
-  if (!options.triggers.empty())
-    return WrongUse("SAMPLE must begin with the JVM: `jprof calltree --sample -- java ...`");
   if (source == Source::kWoven) return {};
+  if (!options.triggers.empty())
+    return WrongUse(
+        "samples of a running JVM are counted together with woven calls only: leave out --counter "
+        "probe (COUNTER=probe)");
   if (options.probe == ProbeChoice::kJvmti)
     return WrongUse("PROBE=jvmti must begin with the JVM, which sends no method events otherwise");
   if (java_version <= kLastJdkWithLateCalls) return {};

@@ -126,18 +126,20 @@ def calls_of(profile, name):
                if profile.names.get(node.method, "").startswith(name))
 
 
-def count_woven(program, out, calls=20_000, depth=1_500):
-    """One recording with woven counters, whose counts are checked."""
-    program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,OUT={out}")
+def count_woven(program, out, calls=20_000, depth=1_500, options="", seconds=0):
+    """One recording with woven counters, whose counts are checked. Returns its profile."""
+    program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION{options},OUT={out}")
     program.ask(f"count {calls}")
     program.ask(f"throw {depth}")
     program.ask(f"count {calls}")
+    time.sleep(seconds)
     program.detach()
     program.ask(f"count {calls}")  # is not recorded
     program.ask(f"throw {depth}")
     profile = finished(out)
     counted = calls_of(profile, "AttachLoad.counted(I)I")
     check(counted == 4 * calls, f"{out}: {counted} calls, not {4 * calls}")
+    return profile
 
 
 @case
@@ -161,6 +163,23 @@ def woven_counts(lab):
         check(calls_of(profile, "AttachLoad.counted(I)I") == 20, "calls by the probes")
         check(calls_of(profile, "java/lang/JprofCounter") == 0
               and calls_of(profile, "java.lang.JprofCounter") == 0, "woven code remains")
+
+
+@case
+def woven_counts_with_samples(lab):
+    """calltree --pid --sample: of threads that exist and of new ones, again and again."""
+    with lab.folder() as folder, attaching.program(lab, folder) as program:
+        program.load(f"TPROF,OUT={folder}/first.jprof")
+        program.detach()
+        before = program.remains()
+        for number in range(3):
+            profile = count_woven(program, f"{folder}/{number}.jprof", options=",SAMPLE=200",
+                                  seconds=1)
+            by_name = {t["name"]: t["samples"] for t in profile.threads}
+            check(by_name["worker 0"] > 5 and by_name["worker 1"] > 5, f"samples: {by_name}")
+            check(len([t for t in profile.threads if t["name"] == "worker 0"]) == 1,
+                  f"a thread has two rows: {profile.threads}")
+        nothing_remains(before, program.remains())
 
 
 @case
