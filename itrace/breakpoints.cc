@@ -13,6 +13,13 @@ constexpr uint8_t kTrapCode[] = {0x00, 0x00, 0x20, 0xd4};
 constexpr uint64_t kAfterTrap = 0;
 #endif
 
+// The memory of a method that was compiled anew may have other code by now.
+void Restore(const Tracee& tracee, uint64_t place, const std::vector<uint8_t>& original) {
+  uint8_t now[std::size(kTrapCode)];
+  if (tracee.Read(place, now) == std::size(now) && std::ranges::equal(now, kTrapCode))
+    tracee.Write(place, original);
+}
+
 }  // namespace
 
 void Breakpoints::Set(Tracee& tracee, const std::vector<uint64_t>& places) {
@@ -21,7 +28,7 @@ void Breakpoints::Set(Tracee& tracee, const std::vector<uint64_t>& places) {
       ++it;
       continue;
     }
-    tracee.Write(it->first, it->second);
+    Restore(tracee, it->first, it->second);
     it = original_.erase(it);
   }
   for (const uint64_t place : places) {
@@ -39,7 +46,7 @@ void Breakpoints::Remove(const Tracee& tracee) {
 }
 
 void Breakpoints::RemoveFrom(const Tracee& copy) const {
-  for (const auto& [place, code] : original_) copy.Write(place, code);
+  for (const auto& [place, code] : original_) Restore(copy, place, code);
 }
 
 void Breakpoints::Forget() {

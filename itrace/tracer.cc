@@ -112,10 +112,10 @@ void Tracer::Tick() {
   for (const ThreadTotals& totals : totals_) instructions += totals.instructions;
   for (const auto& [tid, known] : threads_) instructions += known.traced->totals().instructions;
   if (context_.events.OnTick(instructions, began_) || Now() >= end_ns_) EndAll();
-  if (waiting() && (!breakpoints_.any() || entry_ != 0)) SetBreakpoints();
+  SetBreakpoints();
 }
 
-// Between two calls, and again and again until there is code to wait for.
+// Between two calls, and again and again until one begins: a method may be compiled anew.
 void Tracer::SetBreakpoints() {
   if (!waiting()) return;
   const bool tracing = std::ranges::any_of(

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include "itrace/tracer.h"
@@ -32,6 +33,7 @@ struct HowToTrace {
   bool all_threads = false;
   uint64_t instructions = 0;
   std::optional<int64_t> thread_counter = {};
+  std::function<std::vector<uint64_t>()> begin_places = {};  // default: of itrace_test_begin
 };
 
 // malloc's per-thread cache depends on what the test freed before the fork. Here it is filled, so
@@ -59,7 +61,7 @@ inline Traced Trace(const HowToTrace& how, int (*code)()) {
     _exit(code());
   }
   TraceRange range = {.begin = TraceRange::Begin::kPlace, .end = TraceRange::End::kPlace};
-  range.begin_places = [] {
+  range.begin_places = how.begin_places ? how.begin_places : [] {
     return std::vector<uint64_t>{reinterpret_cast<uint64_t>(&itrace_test_begin)};
   };
   range.end_places = [] {

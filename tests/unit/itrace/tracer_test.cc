@@ -382,6 +382,30 @@ TEST(TracerTest, KeepsACounterInTheProcess) {
   }
 }
 
+// A place that exists only later, beside one that is never reached: a method that is compiled anew.
+int IsReachedLater() {
+  timeval start, now;
+  gettimeofday(&start, nullptr);
+  do {
+    itrace_test_begin();
+    itrace_test_end();
+    gettimeofday(&now, nullptr);
+  } while (now.tv_sec - start.tv_sec < 3);
+  return 0;
+}
+
+TEST(TracerTest, LooksForPlacesUntilOneIsReached) {
+  int looked = 0;
+  const auto places = [&] {
+    std::vector<uint64_t> found = {reinterpret_cast<uint64_t>(&Fib)};
+    if (++looked > 2) found.push_back(reinterpret_cast<uint64_t>(&itrace_test_begin));
+    return found;
+  };
+  const Traced traced = Trace({.begin_places = places}, IsReachedLater);
+  EXPECT_EQ(traced.status, 0);
+  EXPECT_GT(traced.instructions, 0u);
+}
+
 // Sanitizers make traced code ten times slower.
 #ifdef JPROF_SANITIZED
 constexpr int kLess = 10;
