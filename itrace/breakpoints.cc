@@ -13,18 +13,22 @@ constexpr uint8_t kTrapCode[] = {0x00, 0x00, 0x20, 0xd4};
 constexpr uint64_t kAfterTrap = 0;
 #endif
 
-// The memory of a method that was compiled anew may have other code by now.
-void Restore(const Tracee& tracee, uint64_t place, const std::vector<uint8_t>& original) {
+// False: the memory of a method that was compiled anew has other code by now.
+bool HasTrap(const Tracee& tracee, uint64_t place) {
   uint8_t now[std::size(kTrapCode)];
-  if (tracee.Read(place, now) == std::size(now) && std::ranges::equal(now, kTrapCode))
-    tracee.Write(place, original);
+  return tracee.Read(place, now) == std::size(now) && std::ranges::equal(now, kTrapCode);
+}
+
+void Restore(const Tracee& tracee, uint64_t place, const std::vector<uint8_t>& original) {
+  if (HasTrap(tracee, place)) tracee.Write(place, original);
 }
 
 }  // namespace
 
 void Breakpoints::Set(Tracee& tracee, const std::vector<uint64_t>& places) {
   for (auto it = original_.begin(); it != original_.end();) {
-    if (std::ranges::count(places, it->first) != 0) {
+    const bool stays = std::ranges::count(places, it->first) != 0 && HasTrap(tracee, it->first);
+    if (stays) {
       ++it;
       continue;
     }

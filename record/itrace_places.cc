@@ -83,7 +83,9 @@ void PlaceFinder::AddJitted(std::vector<uint64_t>& found) {
         if (code.stub || code.type == 'N' || code.unloaded != profile::kJitForever) continue;
         if (code.class_name != type || code.name != std::string_view(name_).substr(dot + 1))
           continue;
-        const auto entries = JavaEntries(code.address, ReadCode(pid_, code.address));
+        auto [known, fresh] = entries_.try_emplace({code.address, code.loaded});
+        std::vector<uint64_t>& entries = known->second;
+        if (fresh) entries = JavaEntries(code.address, ReadCode(pid_, code.address));
         jitted_.insert(jitted_.end(), entries.begin(), entries.end());
       }
     }

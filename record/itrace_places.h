@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/procfs.h"
@@ -35,6 +36,9 @@ class PlaceFinder {
   const std::filesystem::path jvm_;
   std::map<std::string, File> files_;  // by path
   uint64_t log_size_ = 0;
+  // Of jitted code, by its address and the time when it was loaded. The code is read once: later
+  // there may be a trap in it.
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<uint64_t>> entries_;
   std::vector<uint64_t> jitted_;
 };
 

@@ -317,8 +317,8 @@ Result<void> Agent::Withdraw(JNIEnv* jni) {
     session.ExpectProbesToEnd();
     hotspot_probe->Remove(jni);
   }
-  if (woven != nullptr) woven->End(jni);
   if (sampling != nullptr) sampling->End();
+  if (woven != nullptr) woven->End(jni);
   if (plan.jit_log) jit_log.End(jni);
   EndRecording(jni);
   DisableEvents();

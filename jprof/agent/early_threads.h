@@ -14,7 +14,7 @@ namespace jprof::agent {
 
 class EarlyThreads {
  public:
-  // Makes space for `count` threads; replaces the table. Call before the first Add.
+  // Makes space for `count` threads. Call once, before the first Add.
   void Reserve(size_t count);
   // `tid`: not 0, and not added before. Does nothing if there is no space.
   void Add(uint32_t tid, engine::Thread* thread);
@@ -26,7 +26,8 @@ class EarlyThreads {
     std::atomic<uint32_t> tid = 0;
     std::atomic<engine::Thread*> thread = nullptr;
   };
-  size_t capacity_ = 0;  // 0 or a power of 2, at least twice the number of threads
+  // 0 or a power of 2, at least twice the number of threads.
+  std::atomic<size_t> capacity_ = 0;
   std::unique_ptr<Slot[]> slots_;
 };
 

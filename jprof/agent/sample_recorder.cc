@@ -12,7 +12,7 @@
 namespace jprof::agent {
 namespace {
 
-constexpr uint32_t kMostInlined = 32;
+constexpr uint32_t kMostMethods = 32;
 
 // The executable segment that contains `address`; 0, 0: none.
 struct CodeRange {
@@ -79,11 +79,11 @@ void SampleRecorder::AttributeToCurrent(engine::Thread& thread, size_t trigger, 
   thread.record->samples += weight;
 }
 
-// The code at pc is not the agent's, so the thread is in no lock of the engine.
+// From the second statement on the thread is known to be in C2's code, so it holds no lock.
 profile::Node* SampleRecorder::InlinedNode(engine::Thread& thread, profile::Node* current,
                                            uint64_t pc) {
-  uint64_t methods[kMostInlined];
-  profile::MethodId ids[kMostInlined];
+  uint64_t methods[kMostMethods];
+  profile::MethodId ids[kMostMethods];
   const uint32_t count = walker_->OptimisedMethods(pc, methods);
   if (count == 0 || !session_.HandleAttention(thread)) return current;
   const engine::TreeInUse tree(thread);

@@ -362,10 +362,12 @@ jlong JNICALL WovenCounter::EmptyNode(JNIEnv*, jclass) {
   return static_cast<jlong>(engine::woven_origin);
 }
 
-jlong JNICALL WovenCounter::Root(JNIEnv*, jclass, jlong vm_thread) {
+jlong JNICALL WovenCounter::Root(JNIEnv* jni, jclass, jlong vm_thread) {
   const Call call;
   if (!call) return 0;
   if (call.thread == nullptr) return Place(call.nodes());  // not recorded
+  // The VM reports no start of a thread that began before events were enabled.
+  if (call.use->sampling != nullptr) call.use->sampling->AddThread(jni);
   call.thread->woven_current = call.Word(vm_thread);
   return Place(call.Root());
 }

@@ -133,7 +133,7 @@ Node* FindChild(const Thread& thread, Node* parent, uint32_t key) {
   return slot.key != 0 ? NodeOf(thread, slot.node) : nullptr;
 }
 
-constexpr int kMostInlined = 15;  // C2's limit of methods inlined into each other
+constexpr int kLevelsAbove = 15;  // C2 inlines no more methods into each other, unless it must
 
 // Descends from a node to the innermost method that has one.
 Node* Descend(const Thread& thread, Node* node, std::span<const MethodId> innermost_first) {
@@ -182,16 +182,16 @@ Result<profile::AddressRange> PrepareWoven() {
 }
 
 Thread* WovenThread(Session& session) {
-  Thread* thread = current_thread;
-  if (thread == nullptr) thread = session.Attach();
+  if (current_thread != nullptr && current_thread->record != nullptr &&
+      current_thread->record->state == profile::kThreadEnded)
+    Session::Detach();  // it left the VM and has returned as another Java thread
+  Thread* const thread = current_thread != nullptr ? current_thread : session.Attach();
   if (thread == nullptr) {
     session.LostEvent();
     return nullptr;
   }
   return session.HandleAttention(*thread) ? thread : nullptr;
 }
-
-Node* WovenRoot(const Thread& thread) { return thread.nodes + thread.timeline.record->root; }
 
 Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   const TreeInUse tree(thread);
@@ -220,6 +220,7 @@ Node* WovenOverflow(Thread& thread, Node* parent) {
 // Either the current node is one of these methods, or the outermost of them has just been entered
 // or is about to return, or the current node has been inlined into one of them.
 Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> innermost_first) {
+  if (profile::MethodOf(current->word) == profile::kOverflowMethod) return current;
   const auto inner_of = [&](const Node* node) {
     const auto found = std::ranges::find(innermost_first, profile::MethodOf(node->word));
     return found != innermost_first.end()
@@ -229,7 +230,7 @@ Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> i
   if (const auto inner = inner_of(current)) return Descend(thread, current, *inner);
   if (Node* entered = Descend(thread, current, innermost_first); entered != current) return entered;
   const Node* node = current;
-  for (int level = 0; level < kMostInlined && node->parent != 0; ++level) {
+  for (int level = 0; level < kLevelsAbove && node->parent != 0; ++level) {
     node = thread.nodes + node->parent;
     if (const auto inner = inner_of(node))
       return Descend(thread, thread.nodes + IndexOf(thread, node), *inner);

@@ -53,18 +53,25 @@ inline profile::Node* WovenNode(const profile::Node* nodes, uint64_t place) {
              : nullptr;
 }
 
+// The root of the thread's current timeline.
+inline profile::Node* WovenRoot(const Thread& thread) {
+  return thread.nodes + thread.timeline.record->root;
+}
+
 // The node of the method that runs on the thread; null: not known. Callable in signal handlers.
+// After the exit of a method that an earlier recording has counted it is the root.
 inline profile::Node* CurrentNode(const Thread& thread) {
-  if (thread.woven_current != nullptr)
-    return WovenNode(thread.nodes, __atomic_load_n(thread.woven_current, __ATOMIC_RELAXED));
+  if (thread.woven_current != nullptr) {
+    const uint64_t place = __atomic_load_n(thread.woven_current, __ATOMIC_RELAXED);
+    profile::Node* const node = WovenNode(thread.nodes, place);
+    const bool is_recorded = place != PlaceOf(thread.nodes);
+    return node != nullptr || !is_recorded ? node : WovenRoot(thread);
+  }
   return thread.cursor.top != nullptr ? thread.cursor.top[-1].node : nullptr;
 }
 
 // The calling thread's state, created at its first event. Null: it is not recorded.
 Thread* WovenThread(Session& session);
-
-// The root of the thread's current timeline.
-profile::Node* WovenRoot(const Thread& thread);
 
 // The child of `parent` for the method, created if necessary. Never null: without space it is the
 // node that stands for such contexts, and the entry is counted as overflow.

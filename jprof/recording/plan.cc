@@ -82,8 +82,7 @@ Result<void> CheckAttach(const AgentOptions& options, int java_version) {
   if (source == Source::kWoven) return {};
   if (!options.triggers.empty())
     return WrongUse(
-        "samples of a running JVM are counted together with woven calls only: leave out --counter "
-        "probe (COUNTER=probe)");
+        "SAMPLE in a running JVM needs woven counting: use --counter woven (COUNTER=woven)");
   if (options.probe == ProbeChoice::kJvmti)
     return WrongUse("PROBE=jvmti must begin with the JVM, which sends no method events otherwise");
   if (java_version <= kLastJdkWithLateCalls) return {};

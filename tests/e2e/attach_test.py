@@ -167,7 +167,8 @@ def woven_counts(lab):
 
 @case
 def woven_counts_with_samples(lab):
-    """calltree --pid --sample: of threads that exist and of new ones, again and again."""
+    """calltree --pid --sample, three times in one JVM: the counts are exact, and threads that exist
+    are sampled, in their methods."""
     with lab.folder() as folder, attaching.program(lab, folder) as program:
         program.load(f"TPROF,OUT={folder}/first.jprof")
         program.detach()
@@ -177,6 +178,9 @@ def woven_counts_with_samples(lab):
                                   seconds=1)
             by_name = {t["name"]: t["samples"] for t in profile.threads}
             check(by_name["worker 0"] > 5 and by_name["worker 1"] > 5, f"samples: {by_name}")
+            own = sum(node.self_ticks for node in profile.nodes.values()
+                      if profile.names.get(node.method, "").startswith("AttachLoad."))
+            check(own > 5, f"{own} samples in the program's methods")
             check(len([t for t in profile.threads if t["name"] == "worker 0"]) == 1,
                   f"a thread has two rows: {profile.threads}")
         nothing_remains(before, program.remains())

@@ -122,7 +122,7 @@ TEST(Plan, WhatMayBeginInARunningJvm) {
       {"trace", 17, "TRACE must begin with the JVM"},
       {"callflow,train", 17, "TRAIN must begin with the JVM"},
       {"callflow,probe=jvmti", 17, "PROBE=jvmti must begin with the JVM"},
-      {"calltree,sample,counter=probe", 17, "leave out --counter probe (COUNTER=probe)"},
+      {"calltree,sample,counter=probe", 17, "use --counter woven (COUNTER=woven)"},
       {"calltree,sample,counter=woven", 17, ""},
       {"calltree,sample,counter=woven", 25, ""},
   };

@@ -297,6 +297,34 @@ TEST_F(WovenTest, SamplesOfInlinedMethods) {
   const uint64_t nodes = session_->writer().header()->node_count;
   EXPECT_EQ(leaf(main, {kDeepest, kMain}), main);
   EXPECT_EQ(session_->writer().header()->node_count, nodes);
+  // Contexts without space have one node.
+  Node* const overflow = WovenOverflow(*thread_, callee);
+  EXPECT_EQ(leaf(overflow, {kCallee, kCaller}), overflow);
+}
+
+TEST_F(WovenTest, TheCurrentNodeAfterAnEarlierRecordingIsTheRoot) {
+  Start();
+  Enter(2);
+  uint64_t place = PlaceOf(current_);
+  thread_->woven_current = &place;
+  EXPECT_EQ(CurrentNode(*thread_), current_);
+  place = PlaceOf(session_->writer().nodes()) - (1 << 20);
+  EXPECT_EQ(CurrentNode(*thread_), WovenRoot(*thread_));
+  place = PlaceOf(session_->writer().nodes());  // not recorded
+  EXPECT_EQ(CurrentNode(*thread_), nullptr);
+  thread_->woven_current = nullptr;
+}
+
+// A native thread that leaves the VM and returns is another Java thread.
+TEST_F(WovenTest, AThreadThatHasEndedGetsAnotherState) {
+  Start();
+  Enter(2);
+  const uint32_t root = thread_->record->root;
+  session_->End();
+  thread_ = WovenThread(*session_);
+  ASSERT_NE(thread_, nullptr);
+  EXPECT_EQ(thread_->record->state, profile::kThreadLive);
+  EXPECT_NE(thread_->record->root, root);
 }
 
 // A thread may still count in the nodes of a recording that has ended.

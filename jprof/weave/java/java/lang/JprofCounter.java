@@ -47,23 +47,37 @@ public final class JprofCounter {
 
     private JprofCounter() {}
 
+    // enter and exit call no methods of this class that are inlined: the compilers would inline them
+    // again with every method of the program. docs/decisions/0033-woven-code-is-written-out.md
+
     /** Counts an entry of a method in the current context. Returns the caller's node. */
     @ForceInline
     public static long enter(int id) {
-        long thread = vmThread();
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
         long current = MEMORY.getLong(null, thread + CURRENT);
-        long child = slot(current, id);
-        if (!isMethod(child, id)) {
+        int slot = id & 7; // slotOf, slot
+        int child = MEMORY.getInt(null, current + (EMPTY + (16 + (slot << 2) + (slot + 6 >> 3 << 4))));
+        long node = (child & 0xffffffffL) << NODE_SHIFT;
+        if (MEMORY.getInt(null, node + EMPTY) != TYPE + id) {
             return enterOther(thread, current, id);
         }
-        count(thread, child);
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
+        MEMORY.putLong(null, thread + CURRENT, node);
         return current;
     }
 
     /** The method returns normally: its caller's node is the current one again. */
     @ForceInline
     public static void exit(long parent) {
-        MEMORY.putLong(null, vmThread() + CURRENT, parent);
+        long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
+        if (HAS_CARRIERS && thread == 0) {
+            thread = MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
+        }
+        MEMORY.putLong(null, thread + CURRENT, parent);
     }
 
     /** The method caught an exception: callees that it has left are no longer current. */
@@ -92,43 +106,28 @@ public final class JprofCounter {
         }
     }
 
-    // Where a method's slot is in a node.
-    @ForceInline
+    // Where a method's slot is in a node: slots 0 and 1 at 16, the others at 40.
     private static int slotOf(int id) {
         int slot = id & 7;
-        return slot < 2 ? 16 + (slot << 2) : 32 + (slot << 2);
+        return 16 + (slot << 2) + (slot + 6 >> 3 << 4);
     }
 
     // The child in the method's slot, which may be another method's: its place / 64.
-    @ForceInline
     private static long slot(long parent, int id) {
         return MEMORY.getInt(null, parent + (EMPTY + slotOf(id))) & 0xffffffffL;
     }
 
-    @ForceInline
     private static boolean isMethod(long child, int id) {
         return MEMORY.getInt(null, (child << NODE_SHIFT) + EMPTY) == TYPE + id;
     }
 
     // The VM's thread, of the carrier if a virtual thread runs, which has 0 in its field. To use
     // the carrier always would take three loads each time: it can change while a method runs.
-    @ForceInline
     private static long vmThread() {
         long thread = MEMORY.getLong(Thread.currentThread(), VM_THREAD);
-        return HAS_CARRIERS && thread == 0 ? carrier() : thread;
-    }
-
-    @DontInline
-    private static long carrier() {
-        return MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD);
-    }
-
-    @ForceInline
-    private static void count(long thread, long child) {
-        long node = child << NODE_SHIFT;
-        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
-        MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
-        MEMORY.putLong(null, thread + CURRENT, node);
+        return HAS_CARRIERS && thread == 0
+                ? MEMORY.getLong(Thread.currentCarrierThread(), VM_THREAD)
+                : thread;
     }
 
     // Whether the node is of the recording with this region.
@@ -158,12 +157,14 @@ public final class JprofCounter {
                 return current;
             }
         }
-        long count = MEMORY.getLong(null, (child << NODE_SHIFT) + (EMPTY + COUNT));
+        long node = child << NODE_SHIFT;
+        long count = MEMORY.getLong(null, node + (EMPTY + COUNT));
         if ((count & 7) == 0 && isMethod(child, id)) {
             // Children that are entered often get the slot.
             MEMORY.putInt(null, current + (EMPTY + slotOf(id)), (int) child);
         }
-        count(thread, child);
+        MEMORY.putLong(null, node + (EMPTY + COUNT), count + 1);
+        MEMORY.putLong(null, thread + CURRENT, node);
         return current;
     }
 
