@@ -196,7 +196,7 @@ Result<void> Agent::BeginWoven(JNIEnv* jni) {
   if (!attached()) {
     if (const auto existing = ExistingThreads(jni, jvmti)) ReadNames(*existing);
   }
-  return woven->Begin(jni, session);
+  return woven->Begin(jni, session, attached());
 }
 
 // A failure is an error only without a call tree; else the recording continues without the log.

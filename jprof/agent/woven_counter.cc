@@ -89,8 +89,9 @@ void WovenCounter::AddTo(JvmtiEvents& events) {
   events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, OnClassFile);
 }
 
-Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
+Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool attached) {
   session_ = &session;
+  attached_ = attached;
   counting.store(this, std::memory_order_release);  // methods of an earlier recording may still run
   if (auto defined = DefineClass(jni); !defined) {
     counting.store(nullptr, std::memory_order_release);
@@ -102,7 +103,33 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session) {
     return Fail("this JVM does not report the classes that it loads");
   }
   Retransform(jni, [](std::string_view) { return true; });
+  if (vm_has_carriers_ && (MayHaveVirtualThreads() || !HasWoven(kVirtualThread)))
+    SetHasCarriers(jni);
   return {};
+}
+
+bool WovenCounter::HasWoven(std::string_view name) {
+  const std::lock_guard guard(names_lock_);
+  return woven_names_.contains(name);
+}
+
+// Virtual threads exist, if at all, when their class is initialised.
+bool WovenCounter::MayHaveVirtualThreads() const {
+  if (attached_) return true;
+  jint count = 0;
+  jclass* classes = nullptr;
+  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return true;
+  bool initialised = false;
+  for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
+    jint status = 0;
+    JvmtiString signature(jvmti_);
+    if (jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
+        InternalName(signature.view()) == kVirtualThread)
+      initialised = jvmti_->GetClassStatus(loaded, &status) != JVMTI_ERROR_NONE ||
+                    (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
+  }
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
+  return initialised;
 }
 
 void WovenCounter::End(JNIEnv* jni) {
@@ -119,6 +146,8 @@ void WovenCounter::End(JNIEnv* jni) {
 Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
   const std::array natives = {
       JNINativeMethod{Text("hasCarriers"), Text("()Z"), reinterpret_cast<void*>(HasCarriers)},
+      JNINativeMethod{Text("expectVirtualThreads"), Text("()V"),
+                      reinterpret_cast<void*>(ExpectVirtualThreads)},
       JNINativeMethod{Text("emptyNode"), Text("()J"), reinterpret_cast<void*>(EmptyNode)},
       JNINativeMethod{Text("currentOffset"), Text("()J"), reinterpret_cast<void*>(CurrentOffset)},
       JNINativeMethod{Text("root"), Text("(J)J"), reinterpret_cast<void*>(Root)},
@@ -138,6 +167,14 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
 void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
   jni->SetStaticLongField(counter_, jni->GetStaticFieldID(counter_, "region", "J"),
                           static_cast<jlong>(begin));
+}
+
+// Compiled code has the value of the static final field: if the class is retransformed, the VM
+// discards all code that its methods are inlined into. Compilations in progress fail.
+void WovenCounter::SetHasCarriers(JNIEnv* jni) {
+  jni->SetStaticBooleanField(counter_, jni->GetStaticFieldID(counter_, "HAS_CARRIERS", "Z"),
+                             JNI_TRUE);
+  jvmti_->RetransformClasses(1, &counter_);
 }
 
 // Classes that were being woven when this began may be complete only when the others are done.
@@ -291,7 +328,8 @@ weave::Decision WovenCounter::Decide(const weave::Method& method) {
   if (method.is_intrinsic || method.class_name == weave::kCounterClass ||
       IsContinuation(method.class_name))
     return kLeave;
-  if (method.class_name == kVirtualThread && (method.name == "mount" || method.name == "unmount"))
+  if (method.class_name == kVirtualThread &&
+      (method.name == "mount" || method.name == "unmount" || method.name == "<clinit>"))
     return {weave::Action::kAnnounce, 0};
   const auto id = session_->methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
   if (id == engine::kIgnoredMethod) return kLeave;
@@ -355,7 +393,16 @@ jboolean JNICALL WovenCounter::HasCarriers(JNIEnv* jni, jclass) {
   const bool has = thread != nullptr && jni->GetStaticMethodID(thread, "currentCarrierThread",
                                                                "()Ljava/lang/Thread;") != nullptr;
   jni->ExceptionClear();
-  return has ? JNI_TRUE : JNI_FALSE;
+  const AgentUse use;
+  WovenCounter* const counter = CounterInUse(use);
+  if (counter == nullptr) return has ? JNI_TRUE : JNI_FALSE;
+  counter->vm_has_carriers_ = has;
+  return has && counter->MayHaveVirtualThreads() ? JNI_TRUE : JNI_FALSE;
+}
+
+void JNICALL WovenCounter::ExpectVirtualThreads(JNIEnv* jni, jclass) {
+  const AgentUse use;
+  if (WovenCounter* const counter = CounterInUse(use)) counter->SetHasCarriers(jni);
 }
 
 jlong JNICALL WovenCounter::EmptyNode(JNIEnv*, jclass) {

@@ -39,8 +39,8 @@ class WovenCounter : public engine::MethodSource {
   void AddTo(JvmtiEvents& events);
 
   // Call in VMInit or in a running JVM: defines the counter class and weaves all classes that are
-  // loaded, and from then on those that are being loaded.
-  Result<void> Begin(JNIEnv* jni, engine::Session& session);
+  // loaded, and from then on those that are being loaded. `attached`: in a running JVM.
+  Result<void> Begin(JNIEnv* jni, engine::Session& session, bool attached);
   // Classes that are loaded from now on are left as they are, and the original code of the others
   // is restored. Methods that are running finish as they are, without counting.
   void End(JNIEnv* jni);
@@ -79,6 +79,7 @@ class WovenCounter : public engine::MethodSource {
                                   const unsigned char* data, jint* new_bytes,
                                   unsigned char** new_data);
   static jboolean JNICALL HasCarriers(JNIEnv*, jclass);
+  static void JNICALL ExpectVirtualThreads(JNIEnv*, jclass);
   static jlong JNICALL EmptyNode(JNIEnv*, jclass);
   static jlong JNICALL CurrentOffset(JNIEnv*, jclass);
   static jlong JNICALL Root(JNIEnv*, jclass, jlong vm_thread);
@@ -88,6 +89,9 @@ class WovenCounter : public engine::MethodSource {
 
   Result<void> DefineClass(JNIEnv* jni);
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
+  bool MayHaveVirtualThreads() const;
+  bool HasWoven(std::string_view name);
+  void SetHasCarriers(JNIEnv* jni);
   void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
   void Retransform(std::span<const jclass> classes);
   void RestoreClasses(JNIEnv* jni);
@@ -100,6 +104,8 @@ class WovenCounter : public engine::MethodSource {
   const uint64_t current_at_;  // in the VM's thread
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
+  bool attached_ = false;
+  bool vm_has_carriers_ = false;      // Thread.currentCarrierThread exists
   std::atomic<bool> ending_ = false;  // classes are left as they are
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same

@@ -25,6 +25,8 @@ public final class JprofCounter {
     // The field of a platform thread with the address of the VM's thread.
     private static final long VM_THREAD = MEMORY.objectFieldOffset(Thread.class, "eetop");
     private static final long THREAD_ID = MEMORY.objectFieldOffset(Thread.class, "tid");
+    // Whether the current thread may be virtual. The agent changes it to true, and has all code
+    // compiled anew, before the first virtual thread exists.
     private static final boolean HAS_CARRIERS = hasCarriers();
     // In the VM's thread.
     private static final long CURRENT = currentOffset();
@@ -95,9 +97,13 @@ public final class JprofCounter {
         }
     }
 
-    /** A virtual thread has been mounted or unmounted. */
+    /** A virtual thread has been mounted or unmounted, or the first one can be made from now on. */
     @DontInline
     public static void announce() {
+        if (!HAS_CARRIERS) {
+            expectVirtualThreads();
+            return;
+        }
         long thread = vmThread();
         if (MEMORY.getLong(null, thread + CURRENT) != region) {
             Thread mounted = Thread.currentThread();
@@ -195,8 +201,12 @@ public final class JprofCounter {
         }
     }
 
-    // Whether this VM has virtual threads, and so Thread.currentCarrierThread.
+    // Whether this VM has virtual threads, and so Thread.currentCarrierThread, and may have made
+    // some already.
     private static native boolean hasCarriers();
+
+    // Sets HAS_CARRIERS.
+    private static native void expectVirtualThreads();
 
     // Where the current node is in the VM's thread.
     private static native long currentOffset();
