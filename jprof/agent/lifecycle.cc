@@ -16,13 +16,8 @@ uintptr_t ValueOf(const engine::Thread* thread) { return reinterpret_cast<uintpt
 
 // Attaches the thread before its first event, because its name is known here.
 engine::Thread* AttachCurrent(Agent& agent) {
-  engine::Session& session = agent.session;
   if (agent.sampling != nullptr) agent.sampling->CurrentThread();
-  engine::Thread* thread = engine::current_thread;
-  const bool ended = thread != nullptr && thread->record != nullptr &&
-                     thread->record->state == profile::kThreadEnded;
-  if (ended) session.Detach();  // it left the VM and returned as another Java thread
-  return thread == nullptr || ended ? session.Attach() : thread;
+  return agent.session.AttachOnce();
 }
 
 void JNICALL OnThreadStart(jvmtiEnv*, JNIEnv* jni, jthread java_thread) {

@@ -103,7 +103,7 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     return Fail("this JVM does not report the classes that it loads");
   }
   Retransform(jni, [](std::string_view) { return true; });
-  if (vm_has_carriers_ && (MayHaveVirtualThreads() || !HasWoven(kVirtualThread)))
+  if (ignores_carriers_ && (MayHaveVirtualThreads() || !HasWoven(kVirtualThread)))
     SetHasCarriers(jni);
   return {};
 }
@@ -395,9 +395,9 @@ jboolean JNICALL WovenCounter::HasCarriers(JNIEnv* jni, jclass) {
   jni->ExceptionClear();
   const AgentUse use;
   WovenCounter* const counter = CounterInUse(use);
-  if (counter == nullptr) return has ? JNI_TRUE : JNI_FALSE;
-  counter->vm_has_carriers_ = has;
-  return has && counter->MayHaveVirtualThreads() ? JNI_TRUE : JNI_FALSE;
+  if (counter == nullptr || !has) return has ? JNI_TRUE : JNI_FALSE;
+  counter->ignores_carriers_ = !counter->MayHaveVirtualThreads();
+  return counter->ignores_carriers_ ? JNI_FALSE : JNI_TRUE;
 }
 
 void JNICALL WovenCounter::ExpectVirtualThreads(JNIEnv* jni, jclass) {

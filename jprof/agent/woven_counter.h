@@ -105,7 +105,7 @@ class WovenCounter : public engine::MethodSource {
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
   bool attached_ = false;
-  bool vm_has_carriers_ = false;      // Thread.currentCarrierThread exists
+  bool ignores_carriers_ = false;     // HAS_CARRIERS is false, but the VM has virtual threads
   std::atomic<bool> ending_ = false;  // classes are left as they are
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same

@@ -250,6 +250,14 @@ Thread* Session::Attach() {
   return thread;
 }
 
+Thread* Session::AttachOnce() {
+  const Thread* const thread = current_thread;
+  if (thread != nullptr && thread->record != nullptr &&
+      thread->record->state == profile::kThreadEnded)
+    Detach();
+  return current_thread != nullptr ? current_thread : Attach();
+}
+
 Thread* Session::AttachOther(uint32_t tid) {
   Thread* const thread = NewThread();
   if (thread == nullptr) return nullptr;

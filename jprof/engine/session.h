@@ -60,6 +60,9 @@ class Session {
 
   // The calling thread's state, created at its first event; null: it cannot be recorded.
   Thread* Attach();
+  // The same, but a thread has one state until it ends. One that leaves the VM and returns is
+  // another Java thread, with another state.
+  Thread* AttachOnce();
   // The state of another thread of this process, which need not know about it: for samples only, as
   // its clock and counters are not opened. Null: it cannot be recorded.
   Thread* AttachOther(uint32_t tid);

@@ -182,10 +182,7 @@ Result<profile::AddressRange> PrepareWoven() {
 }
 
 Thread* WovenThread(Session& session) {
-  if (current_thread != nullptr && current_thread->record != nullptr &&
-      current_thread->record->state == profile::kThreadEnded)
-    Session::Detach();  // it left the VM and has returned as another Java thread
-  Thread* const thread = current_thread != nullptr ? current_thread : session.Attach();
+  Thread* const thread = session.AttachOnce();
   if (thread == nullptr) {
     session.LostEvent();
     return nullptr;
@@ -229,11 +226,10 @@ Node* WovenLeaf(const Thread& thread, Node* current, std::span<const MethodId> i
   };
   if (const auto inner = inner_of(current)) return Descend(thread, current, *inner);
   if (Node* entered = Descend(thread, current, innermost_first); entered != current) return entered;
-  const Node* node = current;
+  Node* node = current;
   for (int level = 0; level < kLevelsAbove && node->parent != 0; ++level) {
     node = thread.nodes + node->parent;
-    if (const auto inner = inner_of(node))
-      return Descend(thread, thread.nodes + IndexOf(thread, node), *inner);
+    if (const auto inner = inner_of(node)) return Descend(thread, node, *inner);
   }
   return current;
 }
