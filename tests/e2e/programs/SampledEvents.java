@@ -1,4 +1,5 @@
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
@@ -43,23 +44,35 @@ public final class SampledEvents {
     }
   }
 
+  /**
+   * What the threads print is made here, after them: a contended System.out or the linking of an
+   * expression with strings would be further monitors below contend().
+   */
   private static void contention(int rounds) throws Exception {
     THREADS.setThreadContentionMonitoringEnabled(true);
+    THREADS.getThreadInfo(Thread.currentThread().getId()); // loads its classes
     final Object lock = new Object();
+    final ThreadInfo[] infos = new ThreadInfo[4];
     final List<Thread> all = new ArrayList<>();
-    for (int i = 0; i < 4; ++i) all.add(start("contender-" + i, () -> contend(lock, rounds)));
+    for (int i = 0; i < infos.length; ++i) {
+      final int mine = i;
+      all.add(start("contender-" + i, () -> infos[mine] = contend(lock, rounds)));
+    }
     for (Thread thread : all) thread.join();
+    for (ThreadInfo info : infos) {
+      System.out.println(
+          "blocked " + info.getThreadName() + " " + info.getBlockedTime() + " " + info.getBlockedCount());
+    }
   }
 
-  private static void contend(Object lock, int rounds) throws Exception {
+  private static ThreadInfo contend(Object lock, int rounds) throws Exception {
     for (int i = 0; i < rounds; ++i) {
       synchronized (lock) {
         Thread.sleep(5);
       }
       Thread.sleep(1);
     }
-    final var me = THREADS.getThreadInfo(Thread.currentThread().getId());
-    System.out.println("blocked " + me.getThreadName() + " " + me.getBlockedTime() + " " + me.getBlockedCount());
+    return THREADS.getThreadInfo(Thread.currentThread().getId());
   }
 
   private static volatile Object sink;
