@@ -31,11 +31,14 @@ void JNICALL OnClassPrepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass prepar
 // Class.forName(name, true, null), which prepares and initialises the class.
 bool Initialise(JNIEnv* jni) {
   const jclass type = jni->FindClass("java/lang/Class");
+  if (type == nullptr) return false;
   const jmethodID for_name = jni->GetStaticMethodID(
       type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
   if (for_name == nullptr) return false;
   const jstring name = jni->NewStringUTF("java.lang.JprofCounter");
-  return jni->CallStaticObjectMethod(type, for_name, name, JNI_TRUE, nullptr) != nullptr;
+  if (name == nullptr) return false;
+  jni->CallStaticObjectMethod(type, for_name, name, JNI_TRUE, nullptr);
+  return !jni->ExceptionCheck();
 }
 
 // The VM warns on the console of natives of a platform class that are bound by code that such a
@@ -57,7 +60,10 @@ Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
 // Whether its natives are those of this agent, not those of another copy of the library.
 bool IsBoundHere(JNIEnv* jni, jclass counter) {
   const jmethodID offset = jni->GetStaticMethodID(counter, "currentOffset", "()J");
-  return offset != nullptr && jni->CallStaticLongMethod(counter, offset) != 0;
+  const jlong bound = offset != nullptr ? jni->CallStaticLongMethod(counter, offset) : 0;
+  const bool failed = jni->ExceptionCheck();
+  jni->ExceptionClear();
+  return !failed && bound != 0;
 }
 
 }  // namespace

@@ -198,7 +198,8 @@ void WovenCounter::RestoreClasses(JNIEnv* jni) {
 }
 
 // Retransforms the loaded classes with these names. Classes that cannot be linked cannot be
-// transformed either.
+// transformed either. The references are global, because the VM's events, which compare them, have
+// frames of local references of their own.
 void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen) {
   jint count = 0;
   jclass* classes = nullptr;
@@ -210,8 +211,10 @@ void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string
     if (jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE &&
         jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
         chosen(InternalName(signature.view())))
-      modifiable.push_back(loaded);
+      modifiable.push_back(static_cast<jclass>(jni->NewGlobalRef(loaded)));
+    jni->DeleteLocalRef(loaded);
   }
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
   const auto unlinked = std::ranges::stable_partition(modifiable, [&](jclass loaded) {
     jint status = 0;
     return jvmti_->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
@@ -220,9 +223,7 @@ void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string
   const size_t linked = modifiable.size() - unlinked.size();
   Retransform(std::span(modifiable).first(linked));
   Retransform(unlinked);
-  for (const jclass loaded : std::span(classes, static_cast<size_t>(count)))
-    jni->DeleteLocalRef(loaded);
-  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
+  for (const jclass loaded : modifiable) jni->DeleteGlobalRef(loaded);
 }
 
 bool WovenCounter::RetransformAtOnce(Progress& progress) {

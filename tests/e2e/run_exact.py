@@ -76,6 +76,7 @@ def cases_of(program, jdk, focus):
         for flags in jvms.VARIANTS.values():
             if available(jdk, tuple(flags)):
                 yield Case(program, jdk, "tiered", "callflow", tuple(flags))
+        yield Case(program, jdk, "tiered", WOVEN, tuple(jvms.VARIANTS["checked-jni"]))
 
 
 USUAL = ("callflow", "callflow,keep_intrinsics")
