@@ -1,4 +1,7 @@
 // `jprof report`: prints a report of a profile.
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -25,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportArguments {
-  std::string report;  // empty: scs of a sampled profile, else log-rt
+  const CLI::App* command = nullptr;  // knows which options are given
+  std::string report;                 // empty: scs of a sampled profile, else log-rt
   std::string directory;
   std::string format = "text";
   std::string threads = "separate";
@@ -37,14 +41,12 @@ struct ReportArguments {
   reports::ArcOptions arc;  // only those that other reports lack
 };
 
-Result<const reports::Report*> ChooseReport(std::string_view name) {
+Result<const reports::ReportEntry*> ChooseReport(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const reports::Report& report : reports::Reports()) names.push_back(report.name);
-  names.insert(names.end(),
-               {reports::kCombinedReport.name, reports::kArcReport.name, "tprof", "html"});
+  for (const reports::ReportEntry* report : reports::AllReports()) names.push_back(report->name);
   const Result<size_t> report = Choose("report", name, names);
   if (!report) return std::unexpected(report.error());
-  return &reports::Reports()[*report];
+  return reports::AllReports()[*report];
 }
 
 // The value of --sort; without it each report has its own order.
@@ -70,45 +72,52 @@ Result<void> SetOptions(ReportArguments& arguments) {
   return {};
 }
 
+// The reports that have an option.
+std::string ReportsWith(std::string_view option) {
+  std::vector<std::string_view> names;
+  for (const reports::ReportEntry* report : reports::AllReports()) {
+    if (report->HasOption(option, reports::Format::kText) ||
+        report->HasOption(option, reports::Format::kCollapsed))
+      names.push_back(report->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Whether the command line has an option, which may have its default value.
+bool IsGiven(const CLI::Option& option) {
+  return option.count() > 0 && option.nonpositional() && !option.get_lnames().empty();
+}
+
+// Error: an option or a format that the report does not have.
+Result<void> CheckUse(const reports::ReportEntry& report, const ReportArguments& arguments) {
+  const reports::Format format = arguments.options.format;
+  for (const CLI::Option* option : arguments.command->get_options()) {
+    if (!IsGiven(*option)) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    if (report.HasOption(name, format)) continue;
+    const bool stacks = format == reports::Format::kCollapsed && !report.collapsed_options.empty();
+    return WrongUse("report {}{} has no {} (of: {}); its options: {}", report.name,
+                    stacks ? " --format collapsed" : "", name, ReportsWith(name),
+                    stacks ? report.collapsed_options : report.options);
+  }
+  if (report.formats.empty()) return {};
+  return reports::CheckOffered(report.name, report.formats, format);
+}
+
 // A recording of `jprof tprof` is not a profile: it has samples but no tree.
 Result<void> PrintRecording(const ReportArguments& arguments) {
   if (arguments.directory.empty()) return WrongUse("name the recording: jprof report tprof DIR");
-  const Result<reports::Format> format = ChooseFormat(arguments.format, reports::kStackFormats);
-  if (!format) return std::unexpected(format.error());
   auto recording = reports::OpenRecording(arguments.directory);
   if (!recording) return std::unexpected(recording.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
-  const reports::TprofOptions options = {.format = *format, .clip = arguments.options.min_percent};
+  const reports::TprofOptions options = {.format = arguments.options.format,
+                                         .clip = arguments.options.min_percent};
   if (auto printed = reports::PrintTprof(*recording, options, out); !printed) return printed;
   return out.Finish();
 }
 
-// Error: an option that arc does not have.
-Result<void> CheckArcUse(const ReportArguments& arguments) {
-  const reports::Options& options = arguments.options;
-  const std::pair<bool, const char*> others[] = {{!arguments.sort.empty(), "--sort"},
-                                                 {options.depth != UINT32_MAX, "--depth"},
-                                                 {!options.metric.empty(), "--metric"},
-                                                 {options.cumulative, "--cumulative"},
-                                                 {options.raw, "--raw"},
-                                                 {options.static_letters, "--static-letters"},
-                                                 {!arguments.refit.empty(), "--refit"},
-                                                 {!arguments.table.file.empty(), "--table"},
-                                                 {arguments.table.uncalibrated, "--uncalibrated"}};
-  for (const auto& [given, name] : others) {
-    if (given) {
-      return WrongUse(
-          "report arc has no {}; its options: --format, --top, --min-percent, --function, --tid, "
-          "--listing, and --threads of --format collapsed",
-          name);
-    }
-  }
-  return {};
-}
-
 // A trace of `jprof itrace`.
 Result<void> PrintTrace(const ReportArguments& arguments) {
-  if (auto used = CheckArcUse(arguments); !used) return used;
   reports::ArcOptions options = arguments.arc;
   options.format = arguments.options.format;
   options.min_percent = arguments.options.min_percent;
@@ -116,27 +125,8 @@ Result<void> PrintTrace(const ReportArguments& arguments) {
   return PrintTraceReport(arguments.directory, options);
 }
 
-// Whether options are given that only the other reports have.
-bool HasTextOptions(const ReportArguments& arguments) {
-  const reports::Options& options = arguments.options;
-  return !arguments.refit.empty() || arguments.format != "text" || HasArcOptions(arguments.arc) ||
-         arguments.threads != "separate" || !arguments.sort.empty() || !options.metric.empty() ||
-         options.min_percent > 0 || options.depth != UINT32_MAX || options.cumulative ||
-         options.raw || options.static_letters;
-}
-
 // The HTML view as a file.
-Result<void> PrintHtmlView(ReportArguments& arguments) {
-  if (HasTextOptions(arguments)) {
-    return WrongUse(
-        "report html takes only -o and the options of the calibration table (--table, "
-        "--uncalibrated, --force): the page itself sorts, filters and merges");
-  }
-  if (arguments.directory.empty()) {
-    const auto newest = NewestProfile(/*combined=*/true);
-    if (!newest) return std::unexpected(newest.error());
-    arguments.directory = *newest;
-  }
+Result<void> PrintHtmlView(ReportArguments arguments) {
   if (arguments.out.empty()) arguments.out = ViewName(arguments.directory);
   auto written = WriteView({arguments.directory}, arguments.table, arguments.out);
   if (written && arguments.out != "-") PrintError("view: " + arguments.out);
@@ -145,8 +135,6 @@ Result<void> PrintHtmlView(ReportArguments& arguments) {
 
 // A combined profile has several runs, but one report.
 Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
-  if (arguments.directory.empty())
-    return WrongUse("name the combined profile: jprof report combined DIR");
   auto combined = OpenCombined(arguments.directory, arguments.table);
   if (!combined) return std::unexpected(combined.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));
@@ -206,60 +194,88 @@ Result<reports::Source> OpenReported(const ReportArguments& arguments) {
   return std::move(opened->counted);
 }
 
-Result<void> Run(ReportArguments arguments) {
-  std::error_code error;
-  if (!arguments.out.empty() && arguments.report != "html")
-    return WrongUse("-o is for report html; others print to stdout");
-  if (arguments.report == "html") return PrintHtmlView(arguments);
-  if (arguments.directory.empty() &&
-      fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
-    arguments.directory = std::exchange(arguments.report, "");
+// A report of one profile, or of the counted run of a combined one. `named`: null for the one of
+// its kind.
+Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arguments) {
+  if (profile::IsCombined(arguments.directory)) {
+    if (arguments.command->count("--threads") > 0 && !arguments.options.merged) {
+      return WrongUse(
+          "the threads of a combined profile are merged; those of its counted run: "
+          "jprof report {} {}",
+          named->name, RunPaths(arguments.directory));
+    }
+    arguments.options.merged = true;  // the sampled runs' threads are others
   }
-  const bool is_trace = reports::IsArcRecording(arguments.directory);
-  if (arguments.report == "arc" || (arguments.report.empty() && is_trace)) {
-    if (auto set = SetOptions(arguments); !set) return set;
-    return PrintTrace(arguments);
-  }
-  if (HasArcOptions(arguments.arc))
-    return WrongUse("--top, --tid, --listing and --function are for report arc");
-  if (is_trace) {
-    return WrongUse("{0} is a trace of jprof itrace; its report: jprof report arc {0}",
-                    arguments.directory);
-  }
-  if (arguments.report == "tprof") return PrintRecording(arguments);
-  if (!arguments.report.empty() &&
-      arguments.report != "combined") {  // an unknown report is an error before anything is opened
-    if (const auto report = ChooseReport(arguments.report); !report)
-      return std::unexpected(report.error());
-  }
-  if (auto set = SetOptions(arguments); !set) return set;
-  if (arguments.directory.empty() && arguments.refit.empty()) {
-    const auto newest = NewestProfile(/*combined=*/true);
-    if (!newest) return std::unexpected(newest.error());
-    arguments.directory = *newest;
-  }
-  const bool is_combined = profile::IsCombined(arguments.directory);
-  if (arguments.report == "combined" || (is_combined && arguments.report.empty()))
-    return PrintCombinedProfile(arguments);
-  if (is_combined) arguments.options.merged = true;  // the sampled runs' threads are others
   Result<reports::Source> source = OpenReported(arguments);
   if (!source) return std::unexpected(source.error());
-  const bool sampled = source->reader.meta().mode == "scs";
-  const auto report = ChooseReport(!arguments.report.empty() ? arguments.report
-                                   : sampled                 ? "scs"
-                                                             : "log-rt");
+  const std::string_view name = named != nullptr                      ? named->name
+                                : source->reader.meta().mode == "scs" ? "scs"
+                                                                      : "log-rt";
+  const reports::Report& report =
+      *std::ranges::find(reports::Reports(), name, &reports::Report::name);
+  if (auto used = CheckUse(report, arguments); !used) return used;
   ReportFolding(*source, arguments.options.format);
   reports::Output out(stdout, reports::ShowsColour(stdout));
-  if (auto printed = reports::PrintReport(**report, *source, arguments.options, out); !printed)
+  if (auto printed = reports::PrintReport(report, *source, arguments.options, out); !printed)
     return printed;
   return out.Finish();
 }
 
+// The report that is named, or that the directory alone requires; null: that of the profile's kind.
+// Error: there is none of that name, or it has not all options that are given.
+Result<const reports::ReportEntry*> TakeReport(ReportArguments& arguments) {
+  std::error_code error;
+  if (arguments.directory.empty() &&
+      fs::is_directory(arguments.report, error)) {  // jprof report app.jprof
+    arguments.directory = std::exchange(arguments.report, "");
+  }
+  const reports::ReportEntry* report = nullptr;
+  if (!arguments.report.empty()) {
+    const auto named = ChooseReport(arguments.report);
+    if (!named) return named;
+    report = *named;
+  } else if (reports::IsArcRecording(arguments.directory)) {
+    report = &reports::kArcReport;
+  } else if (profile::IsCombined(arguments.directory)) {
+    report = &reports::kCombinedReport;
+  }
+  if (report == nullptr) return report;
+  if (auto used = CheckUse(*report, arguments); !used) return std::unexpected(used.error());
+  return report;
+}
+
+// Takes the newest profile where none is named.
+Result<void> TakeNewest(ReportArguments& arguments) {
+  if (!arguments.directory.empty()) return {};
+  const auto newest = NewestProfile(/*combined=*/true);
+  if (!newest) return std::unexpected(newest.error());
+  arguments.directory = *newest;
+  return {};
+}
+
+Result<void> Run(ReportArguments arguments) {
+  if (auto set = SetOptions(arguments); !set) return set;
+  Result<const reports::ReportEntry*> report = TakeReport(arguments);
+  if (!report) return std::unexpected(report.error());
+  if (*report == &reports::kArcReport) return PrintTrace(arguments);
+  const bool is_html = *report == &reports::kHtmlReport;
+  if (!is_html && reports::IsArcRecording(arguments.directory)) {
+    return WrongUse("{0} is a trace of jprof itrace; its report: jprof report arc {0}",
+                    arguments.directory);
+  }
+  if (*report == &reports::kTprofReport) return PrintRecording(arguments);
+  if (auto newest = TakeNewest(arguments); !newest) return newest;
+  if (is_html) return PrintHtmlView(arguments);
+  if (*report == nullptr) report = TakeReport(arguments);  // the newest may be a combined one
+  if (!report) return std::unexpected(report.error());
+  if (*report == &reports::kCombinedReport) return PrintCombinedProfile(arguments);
+  return PrintProfile(*report, std::move(arguments));
+}
+
 // "log-rt|methods|...": for help and completion.
 std::string ReportNames() {
-  std::string names;
-  for (const reports::Report& report : reports::Reports()) names += fmt::format("{}|", report.name);
-  return names + reports::kCombinedReport.name + "|" + reports::kArcReport.name + "|tprof|html";
+  const auto names = reports::AllReports() | std::views::transform(&reports::ReportEntry::name);
+  return fmt::format("{}", fmt::join(names, "|"));
 }
 
 std::string AllFormatNames() {
@@ -273,13 +289,10 @@ std::string AllFormatNames() {
 
 Action ReportCommand(CLI::App& sub, const Command&) {
   auto arguments = std::make_shared<ReportArguments>();
+  arguments->command = &sub;
   std::string list = "Reports:\n";
-  for (const reports::Report& report : reports::Reports())
-    list += fmt::format("  {:<10}{}\n", report.name, report.help);
-  list += fmt::format("  {:<10}{}\n", reports::kCombinedReport.name, reports::kCombinedReport.help);
-  list += fmt::format("  {:<10}{}\n", reports::kArcReport.name, reports::kArcReport.help);
-  list += "  tprof     a recording of jprof tprof: processes, threads, modules, symbols\n";
-  list += "  html      all of it as one HTML file, also of a recording (docs/VIEW.md)\n";
+  for (const reports::ReportEntry* report : reports::AllReports())
+    list += fmt::format("  {:<10}{}\n", report->name, report->help);
   sub.footer(
       list +
       "\nExamples:\n"

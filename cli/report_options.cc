@@ -8,11 +8,13 @@ namespace jprof::cli {
 void AddTableOptions(CLI::App& command, TableChoice& choice) {
   auto* uncalibrated = command.add_flag("--uncalibrated", choice.uncalibrated,
                                         "Do not subtract the profiler's overhead");
-  command.add_option("--table", choice.file, "Correct with this calibration table")
-      ->type_name("FILE")
-      ->excludes(uncalibrated);
-  command.add_flag("--force", choice.force,
-                   "Use --table even if it was made for another machine or JVM");
+  auto* table = command.add_option("--table", choice.file, "Correct with this calibration table")
+                    ->type_name("FILE")
+                    ->excludes(uncalibrated);
+  command
+      .add_flag("--force", choice.force,
+                "Use --table even if it was made for another machine or JVM")
+      ->needs(table);
 }
 
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,

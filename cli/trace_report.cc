@@ -133,12 +133,10 @@ void AddArcOptions(CLI::App& command, reports::ArcOptions& options) {
                    "arc: instructions of the hottest functions, with how often each was executed");
 }
 
-bool HasArcOptions(const reports::ArcOptions& options) {
-  return options.top > 0 || options.tid.has_value() || options.listing || !options.function.empty();
-}
-
 Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options) {
   if (directory.empty()) return WrongUse("name the recording: jprof report arc DIR");
+  if (options.listing && options.min_percent > 0)
+    return WrongUse("--listing has no --min-percent: --top N chooses the hottest functions");
   auto arcs = reports::OpenArcRecording(directory);
   if (!arcs) return std::unexpected(arcs.error());
   reports::Output out(stdout, reports::ShowsColour(stdout));

@@ -11,9 +11,6 @@ namespace jprof::cli {
 // Adds the options that only report arc has. `options` must outlive the app.
 void AddArcOptions(CLI::App& command, reports::ArcOptions& options);
 
-// Whether one of these is given.
-bool HasArcOptions(const reports::ArcOptions& options);
-
 // report arc. Error: not such a trace, or an option does not fit it.
 Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options);
 

@@ -8,9 +8,6 @@
 namespace jprof::reports {
 namespace {
 
-constexpr Format kArcFormats[] = {Format::kText, Format::kJson, Format::kCsv, Format::kMarkdown,
-                                  Format::kCollapsed};
-
 // The row as columns see it. `text` lives until the row is written.
 struct ArcLine {
   const ArcTable& table;
@@ -174,7 +171,7 @@ Result<void> CheckArcOptions(const ArcTable& table) {
 }  // namespace
 
 Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out) {
-  if (auto offered = CheckOffered("arc", kArcFormats, options.format); !offered) return offered;
+  if (auto offered = CheckOffered("arc", kTreeFormats, options.format); !offered) return offered;
   if (options.listing) return PrintArcListing(arcs, options, out);
   const ArcTable table = MakeArcTable(arcs, options);
   if (auto checked = CheckArcOptions(table); !checked) return checked;

@@ -1,5 +1,7 @@
 #include "reports/report_list.h"
 
+#include <ranges>
+
 namespace jprof::reports {
 namespace {
 
@@ -102,28 +104,84 @@ constexpr ColumnHelp kArcCallColumns[] = {
     {"CALLER -> CALLEE", "`(thread)`: tracing began there; `(signal)`: the callee is its handler"},
 };
 
+constexpr std::string_view kTreeOptions =
+    "--format --threads --sort --min-percent --depth --metric --cumulative --raw --static-letters "
+    "--table --uncalibrated --force --refit";
+constexpr std::string_view kTreeStacks =
+    "--format --threads --sort --min-percent --depth --metric --table --uncalibrated --force "
+    "--refit";
+
 constexpr Report kReports[] = {
-    {"log-rt", "the call tree: every method in every calling context", kTreeFormats, kLogRtColumns,
+    {{"log-rt", "the call tree: every method in every calling context", kTreeOptions, kTreeStacks,
+      kTreeFormats, kLogRtColumns},
      PrintLogRt},
-    {"methods", "the tree summed by method, hottest first", kTableFormats, kMethodsColumns,
+    {{"methods", "the tree summed by method, hottest first",
+      "--format --threads --min-percent --metric --raw --static-letters --table --uncalibrated "
+      "--force --refit",
+      "", kTableFormats, kMethodsColumns},
      PrintMethods},
-    {"scs", "the call tree of a sampled profile: samples in every calling context", kTreeFormats,
-     kScsColumns, PrintScs},
-    {"log-gen", "the trace: entries and exits in order", kCommonFormats, kLogGenColumns,
+    {{"scs", "the call tree of a sampled profile: samples in every calling context",
+      "--format --threads --sort --min-percent --depth --metric --cumulative --static-letters",
+      "--format --threads --sort --min-percent --depth --metric", kTreeFormats, kScsColumns},
+     PrintScs},
+    {{"log-gen", "the trace: entries and exits in order",
+      "--format --static-letters --table --uncalibrated --force --refit", "", kCommonFormats,
+      kLogGenColumns},
      PrintLogGen},
 };
 
+bool Contains(std::string_view words, std::string_view word) {
+  for (const auto part : std::views::split(words, ' ')) {
+    if (std::string_view(part.begin(), part.end()) == word) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-const OtherReport kCombinedReport = {
-    "combined", "a combined profile: exact calls and true times in every calling context",
+const ReportEntry kCombinedReport = {
+    "combined",
+    "a combined profile: exact calls and true times in every calling context",
+    "--format --sort --min-percent --depth --table --uncalibrated --force",
+    "--format --sort --min-percent --depth",
+    kTreeFormats,
     kCombinedColumns};
-const OtherReport kArcReport = {
-    "arc", "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
+const ReportEntry kArcReport = {
+    "arc",
+    "a trace of jprof itrace: functions and calls, with exact numbers of instructions",
+    "--format --min-percent --top --function --tid --listing",
+    "--format --threads --tid",
+    kTreeFormats,
     kArcColumns};
-const OtherReport kArcCalls = {"arc: calls", "", kArcCallColumns};
+const ReportEntry kArcCalls = {"arc: calls", "", "", "", {}, kArcCallColumns};
+const ReportEntry kTprofReport = {
+    "tprof",
+    "a recording of jprof tprof: processes, threads, modules, symbols",
+    "--format --min-percent",
+    "--format",
+    kStackFormats,
+    {}};
+const ReportEntry kHtmlReport = {"html",
+                                 "all of it as one HTML file, also of a recording (docs/VIEW.md)",
+                                 "--out --table --uncalibrated --force",
+                                 "",
+                                 {},
+                                 {}};
+
+bool ReportEntry::HasOption(std::string_view option, Format format) const {
+  const bool stacks = format == Format::kCollapsed && !collapsed_options.empty();
+  return Contains(stacks ? collapsed_options : options, option);
+}
 
 std::span<const Report> Reports() { return kReports; }
+
+std::span<const ReportEntry* const> AllReports() {
+  static constexpr const ReportEntry* kAll[] = {&kReports[0],  &kReports[1],     &kReports[2],
+                                                &kReports[3],  &kCombinedReport, &kArcReport,
+                                                &kTprofReport, &kHtmlReport};
+  static_assert(std::size(kAll) == std::size(kReports) + 4);
+  return kAll;
+}
 
 Result<void> PrintReport(const Report& report, Source& source, const Options& options,
                          Output& out) {

@@ -13,25 +13,32 @@ struct ColumnHelp {
   std::string_view meaning;  // in Markdown: docs/REPORTS.md is generated from it
 };
 
-struct Report {
+struct ReportEntry {
   const char* name;
-  const char* help;  // one line
+  const char* help;                    // one line
+  std::string_view options;            // of the command line: "--format --sort"
+  std::string_view collapsed_options;  // the same with --format collapsed
   std::span<const Format> formats;
   std::span<const ColumnHelp> columns;  // of text; where text is not a table, of CSV
+
+  bool HasOption(std::string_view option, Format format) const;
+};
+
+// A report of one profile.
+struct Report : ReportEntry {
   Result<void> (*print)(Source& source, const Options& options, Output& out);
 };
 
 std::span<const Report> Reports();
 
-// A table of something other than one profile.
-struct OtherReport {
-  const char* name;
-  const char* help;
-  std::span<const ColumnHelp> columns;
-};
-extern const OtherReport kCombinedReport;  // of a combined profile: PrintCombined prints it
-extern const OtherReport kArcReport;       // of an instruction trace: PrintArc; its functions
-extern const OtherReport kArcCalls;        // its second table
+extern const ReportEntry kCombinedReport;  // of a combined profile: PrintCombined prints it
+extern const ReportEntry kArcReport;       // of an instruction trace: PrintArc; its functions
+extern const ReportEntry kArcCalls;        // its second table
+extern const ReportEntry kTprofReport;     // of a recording of ticks: PrintTprof prints it
+extern const ReportEntry kHtmlReport;      // the view, of all of these
+
+// Returns every report, in the order of the command's help.
+std::span<const ReportEntry* const> AllReports();
 
 // Error: the report does not offer the format, or the report's own error.
 Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);

@@ -1,11 +1,36 @@
-// Prints the columns of each report as docs/REPORTS.md has them: for tests/docs_tables.py.
+// Prints the options and the columns of each report as docs/REPORTS.md has them: for
+// tests/docs_tables.py.
 #include <fmt/format.h>
+
+#include <ranges>
 
 #include "reports/report_list.h"
 
 namespace {
 
-void Print(const auto& report) {
+using jprof::reports::ReportEntry;
+
+std::string Quoted(std::string_view options) {
+  std::string quoted;
+  for (const auto option : std::views::split(options, ' '))
+    quoted += fmt::format("{}`{}`", quoted.empty() ? "" : " ", std::string_view(option));
+  return quoted;
+}
+
+void PrintOptions() {
+  fmt::print("| report | options |\n|---|---|\n");
+  for (const ReportEntry* report : jprof::reports::AllReports()) {
+    fmt::print("| {} | {} |\n", report->name, Quoted(report->options));
+    if (!report->collapsed_options.empty()) {
+      fmt::print("| {} `--format collapsed` | {} |\n", report->name,
+                 Quoted(report->collapsed_options));
+    }
+  }
+  fmt::print("\n");
+}
+
+void PrintColumns(const ReportEntry& report) {
+  if (report.columns.empty()) return;
   fmt::print("| {} | meaning |\n|---|---|\n", report.name);
   for (const auto& [name, meaning] : report.columns) fmt::print("| {} | {} |\n", name, meaning);
   fmt::print("\n");
@@ -14,8 +39,7 @@ void Print(const auto& report) {
 }  // namespace
 
 int main() {
-  for (const jprof::reports::Report& report : jprof::reports::Reports()) Print(report);
-  Print(jprof::reports::kCombinedReport);
-  Print(jprof::reports::kArcReport);
-  Print(jprof::reports::kArcCalls);
+  PrintOptions();
+  for (const ReportEntry* report : jprof::reports::AllReports()) PrintColumns(*report);
+  PrintColumns(jprof::reports::kArcCalls);
 }

@@ -236,7 +236,12 @@ class Arc(unittest.TestCase):
                 (["report", "arc", self.known, "--format", "xml"], "xml"),
                 (["report", "log-rt", self.known], "report arc"),
                 (["report", "tprof", self.known], "report arc"),
-                (["report", "log-rt", "--top", "3"], "are for report arc")):
+                (["report", self.known, "--threads", "merged"], "report arc has no --threads"),
+                (["report", self.known, "--format", "collapsed", "--top", "3"],
+                 "report arc --format collapsed has no --top"),
+                (["report", "arc", self.known, "--listing", "--min-percent", "1"],
+                 "--listing has no --min-percent"),
+                (["report", "log-rt", "--top", "3"], "report log-rt has no --top (of: arc)")):
             self.assertIn(says, self.jprof(*words, status=2).stderr, words)
 
 

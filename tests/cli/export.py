@@ -182,8 +182,8 @@ class Case(unittest.TestCase):
 
     def methods(self, profile, *words):
         """name -> (calls, self, inclusive) by `jprof report methods`."""
-        report = json.loads(self.jprof("report", "methods", "--format", "json", "--cumulative",
-                                       *words, profile))
+        report = json.loads(self.jprof("report", "methods", "--format", "json", *words,
+                                       profile))
         return {row["name"]: row for row in report["methods"]}, report
 
 

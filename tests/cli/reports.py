@@ -392,6 +392,85 @@ class Made(unittest.TestCase):
         self.report("--refit", "--uncalibrated", status=2)
 
 
+    def test_threads_of_a_combined_profile_are_merged(self):
+        combined, _, _ = self.combine()
+        said = self.run_jprof("report", "log-rt", combined, "--threads", "separate", status=2)
+        self.assertIn("the threads of a combined profile are merged", said)
+        self.assertIn("NS/CALL",
+                      self.run_jprof("report", "log-rt", combined, "--threads", "merged"))
+
+
+class Options(unittest.TestCase):
+    """Each option with each report: refused before anything is opened, or accepted."""
+    TABLE = {"--table", "--uncalibrated", "--force"}
+    TREE = {"--threads", "--sort", "--min-percent", "--depth", "--metric", "--static-letters"}
+    OPTIONS = {
+        "log-rt": TREE | TABLE | {"--refit", "--cumulative", "--raw"},
+        "methods": (TREE | TABLE | {"--refit", "--raw"}) - {"--sort", "--depth"},
+        "scs": TREE | {"--cumulative"},
+        "log-gen": TABLE | {"--refit", "--static-letters"},
+        "combined": TABLE | {"--sort", "--min-percent", "--depth"},
+        "arc": {"--min-percent", "--top", "--function", "--tid", "--listing"},
+        "tprof": {"--min-percent"},
+        "html": TABLE | {"--out"},
+    }
+    VALUES = {"--threads": "merged", "--sort": "calls", "--min-percent": "1", "--depth": "1",
+              "--metric": "time", "--static-letters": None, "--cumulative": None, "--raw": None,
+              "--refit": None, "--table": "t.json", "--uncalibrated": None,
+              "--force": None, "--top": "1", "--function": "x", "--tid": "1", "--listing": None,
+              "--out": "x.html"}
+    # With --format collapsed.
+    STACKS = {
+        "log-rt": (TREE | TABLE | {"--refit"}) - {"--static-letters"},
+        "scs": TREE - {"--static-letters"},
+        "combined": {"--sort", "--min-percent", "--depth"},
+        "arc": {"--threads", "--tid"},
+        "tprof": set(),
+    }
+
+    def said(self, *words):
+        done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True, timeout=60)
+        self.assertIn(done.returncode, (1, 2), done)
+        return done.stderr
+
+    def check(self, reports, *more):
+        for report, options in reports.items():
+            for option, value in self.VALUES.items():
+                words = [report, "nowhere", option, *([value] if value else []), *more]
+                if option == "--force":
+                    words += ["--table", "t.json"]
+                said = self.said(*words)
+                name = " ".join([report, *more])
+                if option in options:
+                    self.assertNotIn("has no", said.replace("has no recording", ""), words)
+                    self.assertIn("nowhere", said, words)
+                else:
+                    self.assertRegex(said, f"^jprof: report {name} has no --", words)
+                    self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_report_refuses_what_it_does_not_have(self):
+        self.check(self.OPTIONS)
+
+    def test_and_so_do_collapsed_stacks(self):
+        self.check(self.STACKS, "--format", "collapsed")
+
+    def test_the_help_has_no_other_option(self):
+        text = subprocess.run([JPROF, "report", "--help"], capture_output=True, text=True,
+                              timeout=60).stdout
+        listed = set(re.findall(r"(?m)^  (?:-\w,)?(?:  +)?(--[\w-]+)", text))
+        self.assertEqual(listed - {"--help", "--format"}, set(self.VALUES))
+
+    def test_values_are_checked_for_each_report(self):
+        for report, options in self.OPTIONS.items():
+            for option in {"--sort", "--threads"} & options:
+                self.assertIn("'nonsense' is unknown",
+                              self.said(report, "nowhere", option, "nonsense"))
+            if report != "html":
+                self.assertIn("'nonsense' is unknown",
+                              self.said(report, "nowhere", "--format", "nonsense"))
+        self.assertIn("is not printed as collapsed", self.said("methods", "nowhere", "--format", "collapsed"))
+        self.assertIn("--force", self.said("log-rt", "nowhere", "--force"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -213,8 +213,8 @@ class View(unittest.TestCase):
                 (("view", "nothing.jprof", "-o", "x.html"), "nothing.jprof"),
                 (("view", "a.jprof", "a.jprof", "a.jprof", "-o", "x.html"), "or two to compare"),
                 (("report", "html", "a.jprof", "-o", "missing/x.html"), "missing/x.html"),
-                (("report", "html", "a.jprof", "--raw", "-o", "x.html"), "takes only -o"),
-                (("report", "log-rt", "a.jprof", "-o", "x"), "-o is for report html")):
+                (("report", "html", "a.jprof", "--raw", "-o", "x.html"), "has no --raw"),
+                (("report", "log-rt", "a.jprof", "-o", "x"), "has no --out (of: html)")):
             done = self.jprof(*words, status=2)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertIn(says, done.stderr)

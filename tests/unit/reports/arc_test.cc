@@ -81,7 +81,7 @@ std::set<std::string> ArcHeadings(const std::string& text, const std::string& fi
 TEST(ArcReport, TheListedColumnsAreThePrintedOnes) {
   const MadeArcRecording made;
   const std::string text = PrintedArc(made.directory(), {}).value();
-  const auto listed = [](const OtherReport& report) {
+  const auto listed = [](const ReportEntry& report) {
     std::string all;
     for (const ColumnHelp& column : report.columns) all += std::string(column.name) + " ";
     return ArcHeadings(all, all.substr(0, 1));
