@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/nearest.h"
+#include "reports/header.h"
 
 namespace jprof::reports {
 namespace {
@@ -232,6 +233,24 @@ Result<Forest> LoadForest(Source& source, const Options& options) {
   AddUp(forest);
   Order(forest, options);
   return forest;
+}
+
+bool IsLargeUnknown(const Forest& forest, const Cell& own, uint64_t calls, double percent) {
+  if (forest.metrics.empty() || !forest.metrics[0].calibrated) return false;
+  if (own.base() >= 0 && !own.is_vague()) return false;
+  const auto reaches = [percent](double part, double whole) {
+    return part > 0 && part >= whole * percent / 100;
+  };
+  return reaches(static_cast<double>(own.raw), forest.metrics[0].raw) ||
+         reaches(static_cast<double>(calls), static_cast<double>(forest.calls));
+}
+
+std::string AboveWholeText(const Forest& forest, double part) {
+  if (forest.metrics.empty()) return "";
+  const MetricTotals& metric = forest.metrics[0];
+  if (!(part > metric.raw - metric.adjust) || metric.residue >= 0) return "";
+  return fmt::format("above 100 %: rows that fell below 0 take {} off the whole",
+                     AmountText(metric, -metric.residue));
 }
 
 }  // namespace jprof::reports

@@ -54,4 +54,12 @@ Result<Forest> LoadForest(Source& source, const Options& options);
 // a column.
 void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells);
 
+// Returns whether a row's own value of the first metric is lost in its correction (it is below 0,
+// or its interval is wider than it), although its raw value or its calls are `percent` of the whole
+// or more: --min-percent does not hide such a row.
+bool IsLargeUnknown(const Forest& forest, const Cell& own, uint64_t calls, double percent);
+
+// Returns why a share of the first metric is above 100 %; "" if `part` is not above the whole.
+std::string AboveWholeText(const Forest& forest, double part);
+
 }  // namespace jprof::reports

@@ -137,11 +137,23 @@ MethodColumns AllColumns(const Forest& forest, const Options& options) {
   return columns;
 }
 
-void TextHead(const Source& source, const Forest& forest, Output& out) {
+// Returns why a share is above 100 %; "" if none is.
+std::string AboveWhole(const Forest& forest, const std::vector<MethodSum>& sums) {
+  for (const MethodSum& sum : sums) {
+    const std::string above =
+        AboveWholeText(forest, std::max(Self(forest, sum), sum.cumulative[0]));
+    if (!above.empty()) return above;
+  }
+  return "";
+}
+
+void TextHead(const Source& source, const Forest& forest, const std::string& above_whole,
+              Output& out) {
   PrintRun(source, "methods", out);
   PrintMetrics(source, forest, out);
   PrintStacks(source, out);
   PrintLosses(source, out);
+  if (!above_whole.empty()) out.Warning(fmt::format(" shares    {}\n", above_whole));
   out.Print(
       " legend    {} the metric in the method itself, CUM with all it called (recursion counted "
       "once), CTX calling\n"
@@ -155,7 +167,9 @@ bool IsShown(const Forest& forest, const Options& options, const MethodSum& sum)
   if (EntryOf(options.format).view != kPeople) return true;
   const double whole = Whole(forest);
   const double share = std::max(Share(Self(forest, sum), whole), Share(sum.cumulative[0], whole));
-  return share >= options.min_percent;
+  if (share >= options.min_percent) return true;
+  const Cell self = forest.metrics.empty() ? Cell{} : sum.self[0];
+  return IsLargeUnknown(forest, self, sum.calls, options.min_percent);
 }
 
 }  // namespace
@@ -164,14 +178,16 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
   Result<Forest> forest = LoadForest(source, options);
   if (!forest) return std::unexpected(forest.error());
   const std::vector<MethodSum> sums = SumByMethod(*forest, /*with_cumulative=*/true);
-  const Layout layout = {.head = {.text = [&](Output& text) { TextHead(source, *forest, text); },
-                                  .json =
-                                      [&](JsonWriter& json) {
-                                        JsonMetrics(*forest, json);
-                                        JsonLosses(source, json);
-                                        JsonRun(source, "methods", json);
-                                      }},
-                         .rows = "methods"};
+  const std::string above_whole = AboveWhole(*forest, sums);
+  const Layout layout = {
+      .head = {.text = [&](Output& text) { TextHead(source, *forest, above_whole, text); },
+               .json =
+                   [&](JsonWriter& json) {
+                     JsonMetrics(*forest, json);
+                     JsonLosses(source, json);
+                     JsonRun(source, "methods", json);
+                   }},
+      .rows = "methods"};
   MethodColumns columns = AllColumns(*forest, options);
   const auto writer = EntryOf(options.format).make(layout, out);
   std::string buffer;
@@ -181,6 +197,8 @@ Result<void> PrintMethods(Source& source, const Options& options, Output& out) {
     writer->Row(columns.Of({*forest, options, sum, Type(*forest, options, sum), buffer}));
   }
   writer->End();
+  if (options.format == Format::kMarkdown && !above_whole.empty())  // it has no head
+    out.Print("\nShares {}.\n", above_whole);
   return {};
 }
 

@@ -19,9 +19,10 @@ void PrintHottest(NamedTree& tree, Output& out) {
     const double part = metrics.empty() ? static_cast<double>(sum.calls) : sum.self[0].base();
     if (sum.method == profile::kRootMethod || part <= 0 || whole <= 0) continue;
     const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
-    out.Print(" {:<9} {:5.1f} % {} ({} {})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
+    const std::string above = AboveWholeText(tree.forest, part);
+    out.Print(" {:<9} {:5.1f} % {} ({} {}{}{})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
               tree.forest.names.Of(sum.method), sampled ? sum.samples : sum.calls,
-              sampled ? "samples" : "calls");
+              sampled ? "samples" : "calls", above.empty() ? "" : "; ", above);
     if (++shown == kShown) break;
   }
 }

@@ -11,14 +11,30 @@ Walk::Walk(const Forest& forest, const Options& options)
   if (options.cumulative) {
     for (size_t m = 0; m < forest.metric_count(); ++m) cumulative_.push_back(Cumulative(rows_, m));
   }
-  if (options.min_percent <= 0) return;
-  weight_ = Cumulative(rows_, 0);
-  for (const uint32_t root : rows_.roots) threshold_ += weight_[root];
-  threshold_ *= options.min_percent / 100;
+  if (options.min_percent > 0) FindLarge();
+}
+
+// A row is large if it reaches the share with all below it, if its own value was lost in the
+// correction although it was much before, or if a row below it is large.
+void Walk::FindLarge() {
+  const std::vector<double> weight = Cumulative(rows_, 0);
+  double whole = 0;
+  for (const uint32_t root : rows_.roots) whole += weight[root];
+  const double threshold = whole * options_.min_percent / 100;
+  large_.resize(rows_.rows.size());
+  for (size_t i = rows_.rows.size(); i-- > 0;) {
+    const Row& row = rows_.rows[i];
+    if (!large_[i]) {
+      const Cell own = rows_.metric_count > 0 ? rows_.cell(i, 0) : Cell{};
+      large_[i] =
+          !(weight[i] < threshold) || IsLargeUnknown(forest_, own, row.calls, options_.min_percent);
+    }
+    if (large_[i] && row.parent != kNoRow) large_[row.parent] = true;
+  }
 }
 
 bool Walk::Hides(uint32_t row) const {
-  return rows_.rows[row].level > options_.depth || (!weight_.empty() && weight_[row] < threshold_);
+  return rows_.rows[row].level > options_.depth || (!large_.empty() && !large_[row]);
 }
 
 ShownRow Walk::Shown(uint32_t index) const {
@@ -82,7 +98,7 @@ ShownRow Walk::Folded(uint32_t parent) {
 }
 
 bool Walk::ShowFolded(uint32_t parent, const Visitor& visit) {
-  if (weight_.empty() && options_.depth == UINT32_MAX) return true;
+  if (large_.empty() && options_.depth == UINT32_MAX) return true;
   fold_ = {};
   fold_cells_.assign(fold_cells_.size(), {});
   for (uint32_t child = rows_.rows[parent].first_child; child != kNoRow;

@@ -35,6 +35,7 @@ class Walk {
   void Thread(uint32_t root, const Visitor& visit);
 
  private:
+  void FindLarge();
   bool Hides(uint32_t row) const;
   void Fold(uint32_t row);
   void Accumulate(uint32_t row);
@@ -48,8 +49,7 @@ class Walk {
   const Rows& rows_;
   const Options& options_;
   std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative
-  std::vector<double> weight_;                   // for --min-percent
-  double threshold_ = 0;
+  std::vector<bool> large_;                      // by row, of --min-percent; empty: all are
   uint32_t folded_rows_ = 0;
   // Of the row being folded, and its values for the visitor.
   ShownRow fold_;
