@@ -217,7 +217,8 @@ void EnterSlow(const Event& event, int64_t now) {
   if (MethodOf(word) == kIgnoredMethod) return;
 
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
-  Heal(thread, event.sp);
+  // A frame of a function at the stack pointer of one with sleds has left by a jump to it.
+  Heal(thread, event.sp != kNoStack && HasNumber(event.method) ? event.sp + 1 : event.sp);
   if (thread.cursor.top == thread.cursor.limit && !session.GrowFrames(thread)) {
     ++thread.timeline.record->dropped;
     return;

@@ -19,7 +19,7 @@ namespace jprof::engine {
 
 // The version of an event's cost. Increment it when the cost changes: calibration tables that were
 // trained with another version do not apply.
-inline constexpr int kHandlerVersion = 3;
+inline constexpr int kHandlerVersion = 4;
 
 // One event as seen by the probe.
 struct Event {
@@ -34,7 +34,12 @@ inline constexpr uint64_t kNoStack = 0;
 // Event::method of a function of C or C++: this bit and its address. No handle of a VM has the bit.
 inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 
-// `function`: its address, or a number below all addresses (hookit/sleds.h).
+// The greatest number that stands for a function in place of its address (hookit/sleds.h). Linkers
+// place programs above.
+inline constexpr uint64_t kMostFunctionNumbers = (4 << 20) - 1;
+inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFunctionNumbers; }
+
+// `function`: its address or its number.
 [[gnu::always_inline]] inline Event FunctionEvent(uint64_t function, uint64_t sp) {
   return {.method = function | kFunctionBit,
           .sp = sp,
@@ -48,17 +53,19 @@ inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 // - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is
 //   in. Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
 //   same thread: in a signal handler.
-// - Sleds in C and C++ functions (XRay): as hooks, and at a place where all registers may have the
-//   program's values. The fast path is compiled without vector registers; what is outside of it is
-//   called through jprof_with_vectors_kept.
+// - Sleds in C and C++ functions (XRay): as hooks, but each function has a stack pointer of its
+// own,
+//   and the event is at a place where all registers may have the program's values. The fast path is
+//   compiled without vector registers; what is outside of it is called through
+//   jprof_with_vectors_kept.
 struct JavaFrames {
-  static constexpr bool kFunctions = false, kKeepsVectors = false;
+  static constexpr bool kFunctions = false, kInlines = false, kKeepsVectors = false;
 };
 struct FunctionFrames {
-  static constexpr bool kFunctions = true, kKeepsVectors = false;
+  static constexpr bool kFunctions = true, kInlines = true, kKeepsVectors = false;
 };
 struct SledFrames {
-  static constexpr bool kFunctions = true, kKeepsVectors = true;
+  static constexpr bool kFunctions = true, kInlines = false, kKeepsVectors = true;
 };
 
 // The general version of an event, for all cases. `now` is the early clock read (0 without a
@@ -87,8 +94,8 @@ void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
 }  // namespace jprof::engine
 
-// Calls `way` with the six words and returns what it returns. The vector registers that can hold
-// arguments or results of functions are as before afterwards. Defined where sleds are (hookit/).
+// Calls `way` with the six words and returns what it returns. The vector registers are as before
+// afterwards. Defined where sleds are (hookit/).
 extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t return_address,
                                        uint64_t continuation, uint64_t vm_thread, int64_t now,
                                        int (*way)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -301,7 +308,7 @@ template <class Frames>
 // Whether `sp` is of a callee of `frame`; else the general version looks for frames that are gone.
 template <class Frames>
 [[gnu::always_inline]] inline bool IsBelow(uint64_t sp, const Frame& frame) {
-  return Frames::kFunctions ? sp <= frame.sp : sp < frame.sp;
+  return Frames::kInlines ? sp <= frame.sp : sp < frame.sp;
 }
 
 // What a signal handler may change between two steps of a function's event has to be read again.

@@ -116,7 +116,7 @@ void ResetPathsInChild() { known_paths.Unlock(); }
 
 bool FunctionSource::Describe(uint64_t method, engine::MethodText* text) {
   uint64_t address = method & ~engine::kFunctionBit;
-  if (address <= kMostSleds) address = SledFunction(address);
+  if (address <= engine::kMostFunctionNumbers) address = SledFunction(address);
   const Module module = ModuleOf(address);
   text->flags = profile::kMethodCode;
   if (module.path != nullptr) text->class_name = known_paths.Of(module.path);

@@ -68,10 +68,18 @@ Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan&
   return {};
 }
 
+// What the report says of sleds that are left as they are; empty: nothing.
+std::string SledNote() {
+  const uint32_t left = SledsLeft();
+  if (left == 0) return "";
+  return std::to_string(left) +
+         " sleds before conditional jumps are not patched: their exits count as healed frames";
+}
+
 Result<void> WriteMeta(const agent::AgentOptions& options, const std::string& directory) {
-  const auto text = ToJson(
-      agent::GatherMeta({}, options, own.session,
-                        {.kind = has_sleds ? "sleds" : "hooks", .note = "", .build_id = ""}));
+  const auto text = ToJson(agent::GatherMeta(
+      {}, options, own.session,
+      {.kind = has_sleds ? "sleds" : "hooks", .note = SledNote(), .build_id = ""}));
   return profile::WriteWholeFile(directory + "/" + profile::kMetaFile, text);
 }
 

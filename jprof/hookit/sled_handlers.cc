@@ -11,7 +11,7 @@ extern "C" {
 // Called by the code of the sleds, in sled_code_x86_64.S.
 SledHandler jprof_sled_enter [[gnu::visibility("hidden")]];
 SledHandler jprof_sled_leave [[gnu::visibility("hidden")]];
-uint8_t jprof_has_avx [[gnu::visibility("hidden")]] = 0;
+uint8_t jprof_vector_bytes [[gnu::visibility("hidden")]] = 16;  // the size of a vector register
 }
 
 namespace {
@@ -34,11 +34,11 @@ void Leave(uint64_t function, uint64_t sp) {
 // Counters are read by functions that may use vector registers.
 template <class R>
 int EnterCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
-  return engine::Enter<R, engine::FunctionFrames>(engine::FunctionEvent(function, sp));
+  return engine::Enter<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
 template <class R>
 int LeaveCounted(uint64_t function, uint64_t sp, uint64_t, uint64_t, uint64_t, int64_t) {
-  return engine::Leave<R, engine::FunctionFrames>(engine::FunctionEvent(function, sp));
+  return engine::Leave<R, engine::SledFrames>(engine::FunctionEvent(function, sp));
 }
 template <int (*kWay)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, int64_t)>
 void Kept(uint64_t function, uint64_t sp) {
@@ -47,8 +47,13 @@ void Kept(uint64_t function, uint64_t sp) {
 
 void Nothing(uint64_t, uint64_t) {}
 
+uint8_t VectorBytes() {
+  if (__builtin_cpu_supports("avx512bw")) return 64;
+  return __builtin_cpu_supports("avx") ? 32 : 16;
+}
+
 void Set(SledHandler enter, SledHandler leave) {
-  jprof_has_avx = __builtin_cpu_supports("avx") ? 1 : 0;
+  jprof_vector_bytes = VectorBytes();
   __atomic_store_n(&jprof_sled_leave, leave, __ATOMIC_RELEASE);
   __atomic_store_n(&jprof_sled_enter, enter, __ATOMIC_RELEASE);
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/fd.h"
+#include "jprof/engine/events.h"
 #include "jprof/recording/print_message.h"
 
 #if defined(__x86_64__)
@@ -58,6 +59,7 @@ struct Module {
 
 // The functions by number; number 0 is none. Addresses of modules that are unloaded stay.
 std::vector<uint64_t>* functions = nullptr;
+uint32_t left = 0;                         // tail sleds that are not patched
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
 
 template <class T>
@@ -138,13 +140,14 @@ std::optional<Stubs> MakeStubs(const Module& module) {
   return Stubs{code, code + kStubBytes, code + 2 * kStubBytes};
 }
 
-// mov $number, %r10d; then a call or a jump.
+// push $number; then a call or a jump, and a byte that has no effect.
 void PatchSled(uint8_t* sled, uint32_t number, const uint8_t* target, bool call) {
-  uint8_t code[kSledBytes] = {0x41, 0xba};
-  std::memcpy(code + 2, &number, sizeof number);
-  code[6] = call ? 0xe8 : 0xe9;
-  const auto distance = static_cast<int32_t>(target - (sled + kSledBytes));
-  std::memcpy(code + 7, &distance, sizeof distance);
+  uint8_t code[kSledBytes] = {0x68};
+  std::memcpy(code + 1, &number, sizeof number);
+  code[5] = call ? 0xe8 : 0xe9;
+  const auto distance = static_cast<int32_t>(target - (sled + kSledBytes - 1));
+  std::memcpy(code + 6, &distance, sizeof distance);
+  code[10] = 0x90;
   // The first two bytes last: until then the sled is as before for a thread that executes it.
   std::memcpy(sled + 2, code + 2, kSledBytes - 2);
   uint16_t first;
@@ -155,6 +158,14 @@ void PatchSled(uint8_t* sled, uint32_t number, const uint8_t* target, bool call)
 // Whether the bytes are those of a sled that is not patched.
 bool IsSled(const uint8_t* at, uint8_t kind) {
   return kind == kExit ? at[0] == 0xc3 : at[0] == 0xeb && at[1] == kSledBytes - 2;
+}
+
+// Whether a jump that is always taken follows a tail sled. Before clang 19 the sled may be between
+// a comparison and a conditional jump: nothing there tells whether the function ends.
+bool LeavesFunction(const uint8_t* code) {
+  while (*code == 0x2e || *code == 0x3e || (*code & 0xf0) == 0x40) ++code;  // prefixes
+  constexpr uint8_t kJump = 4;  // in a ModRM byte behind 0xff
+  return *code == 0xe9 || *code == 0xeb || (*code == 0xff && (code[1] >> 3 & 7) == kJump);
 }
 
 // The numbers of the module's functions: consecutive sleds of a function are together in the table.
@@ -168,8 +179,12 @@ void PatchAll(const Module& module, const Stubs& stubs) {
     if (entry.version != kVersion || at < module.begin || at + kSledBytes > module.end) continue;
     if (entry.kind > kEntryWithArguments || !IsSled(sled, entry.kind)) continue;
     if (function != last) {
-      if (functions->size() > kMostSleds) return;
+      if (functions->size() > engine::kMostFunctionNumbers) return;
       functions->push_back(last = function);
+    }
+    if (entry.kind == kTail && !LeavesFunction(sled + kSledBytes)) {
+      ++left;
+      continue;
     }
     const auto number = static_cast<uint32_t>(functions->size() - 1);
     if (entry.kind == kExit) {
@@ -255,6 +270,8 @@ uint32_t PatchSleds() {
   return static_cast<uint32_t>(functions->size() - 1);
 }
 
+uint32_t SledsLeft() { return left; }
+
 uint64_t SledFunction(uint64_t number) {
   return functions != nullptr && number < functions->size() ? (*functions)[number] : 0;
 }
@@ -266,6 +283,7 @@ uint64_t SledFunction(uint64_t number) {
 namespace jprof::hookit {
 
 uint32_t PatchSleds() { return 0; }
+uint32_t SledsLeft() { return 0; }
 uint64_t SledFunction(uint64_t) { return 0; }
 
 }  // namespace jprof::hookit

@@ -16,8 +16,9 @@ namespace jprof::hookit {
 // functions that have sleds. Where a module cannot be patched a message names it.
 uint32_t PatchSleds();
 
-// The greatest number of a function. Below the address at which linkers place programs.
-inline constexpr uint64_t kMostSleds = (4 << 20) - 1;
+// The number of sleds that were not patched because a conditional jump follows. (Such a function
+// has no exit of its own where it ends by that jump: the next event ends its frame.)
+uint32_t SledsLeft();
 
 // The address of a function by its number; 0: there is no such number.
 uint64_t SledFunction(uint64_t number);

@@ -62,7 +62,8 @@ class Workplace:
     def folder_of_libraries(self):
         return os.path.dirname(self.agent)
 
-    def build(self, source, compiler=None, *flags, hooks=True, name=None, text=None):
+    def build(self, source, compiler=None, *flags, hooks=True, name=None, text=None,
+              module=None):
         """Builds a program or, by its flags, something else of a file in tests/e2e/hooks or of
         `text`. Returns its path."""
         compiler = compiler or compilers()[0]
@@ -76,7 +77,7 @@ class Workplace:
         else:
             source = os.path.join(HERE, "hooks", source)
         command = [compiler.c if kind == ".c" else compiler.cxx, *compiler.flags, "-g", "-pthread",
-                   f'-DMODULE="{program}"', "-I", os.path.join(HERE, "hooks"),
+                   f'-DMODULE="{module or program}"', "-I", os.path.join(HERE, "hooks"),
                    *(["-finstrument-functions"] if hooks else []), source, "-o", path, *flags]
         built = child.run(command)
         if built.returncode != 0:
@@ -355,6 +356,37 @@ def sleds(work):
             if found != count:
                 failures.append(f"{compiler}: {name} was called {count} times, not {found}")
         failures += reports.check(report, str(compiler))
+    return failures
+
+
+@case
+def sled_matrix(work):
+    """Sleds of each clang and level of optimisation keep registers and flags, and calls are exact.
+    All objects are in one program, so that it runs and is recorded once."""
+    clangs = [c for c in (f"clang-{version}" for version in range(14, 25)) if shutil.which(c)]
+    if not clangs or platform.machine() != "x86_64":
+        raise Skip("it needs clang-14 or later on x86-64")
+    objects, variants = [], []
+    for clang in clangs:
+        for level in ("O0", "O1", "O2", "O3", "Os", "Oz"):
+            variants.append(f"{clang.replace('-', '')}_{level}")
+            objects.append(work.build("sled_matrix.c", Compiler(clang, "", (f"-{level}",)), "-c",
+                                      "-w", f"-DVARIANT={variants[-1]}", "-fxray-instrument",
+                                      "-fxray-instruction-threshold=1", hooks=False,
+                                      name=f"{variants[-1]}.o", module="sled_matrix"))
+    listed = " ".join(f"X({variant})" for variant in variants)
+    program = work.build("sled_matrix.c", Compiler(clangs[0], "", ()), f"-DVARIANTS={listed}",
+                         *objects, hooks=False)
+    plain, failures = child.run([program], check=True), []
+    for mode in ("calltree", "callflow"):
+        profile, done = work.record([program], mode=mode)
+        failures += work.check(profile, done.stdout, mode, JUMPS)
+        if "clang-14" in clangs and "sleds before conditional" not in raw_profile.RawProfile(
+                profile).meta["probe"]["note"]:
+            failures.append("the profile does not tell how many sleds were left")
+        for line, other in zip(plain.stdout.splitlines(), done.stdout.splitlines(), strict=True):
+            if line != other:
+                failures.append(f"{mode}: it printed {other}, not {line}")
     return failures
 
 

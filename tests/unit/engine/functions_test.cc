@@ -138,6 +138,20 @@ TEST_F(FunctionsTest, AnInlinedFunctionHasTheStackPointerOfItsCaller) {
   EXPECT_EQ(Healed() + Unmatched(), 0u);
 }
 
+TEST_F(FunctionsTest, AFunctionWithSledsAtTheStackPointerOfAFrameEndsIt) {
+  const auto event = [](uint32_t number, uint64_t sp) {
+    return Event{kFunctionBit | number, sp, 0, 0, 0};
+  };
+  EnterSlow<CountTree>(event(1, 1000), 0);
+  for (int i = 0; i < 3; ++i) {
+    EnterSlow<CountTree>(event(2, 900), 0);  // leaves by a jump to 3: without an exit
+    EnterSlow<CountTree>(event(3, 900), 0);
+    LeaveSlow<CountTree>(event(3, 900), 0);
+  }
+  EXPECT_EQ(Healed(), 3u);
+  EXPECT_EQ(current_thread->cursor.top - current_thread->timeline.frames, 2);  // the row, 1
+}
+
 TEST_F(FunctionsTest, AnEventAboveAFrameEndsIt) {
   Enter(1, 1000);
   Enter(2, 900);
