@@ -89,6 +89,8 @@ Result<void> Agent::OpenVm() {
 Result<void> Agent::OpenWoven() {
   auto vm = HotspotVm::Open();
   if (!vm) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", vm.error().message);
+  if (auto none = CheckNoArchive(vm->structs); !none)
+    return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);

@@ -12,6 +12,7 @@
 #include "jprof/agent/agent_use.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/recording/counter_choice.h"
+#include "jprof/recording/plan.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
 
@@ -50,11 +51,16 @@ int MajorVersion(JavaVM* java) {
 
 void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
   if (options.mode != Mode::kCalltree || options.counter != Counter::kAuto) return;
-  const CounterChoice choice = ChooseCounter(options, MajorVersion(java), attached);
+  const int version = MajorVersion(java);
+  const CounterChoice choice = ChooseCounter(options, version, attached);
   options.counter = choice.counter;
   if (choice.counter == Counter::kProbe) return;
   if (const auto possible = CheckWovenCounter(); !possible) {
     options.counter = Counter::kProbe;
+    if (attached && !CheckAttach(options, version)) {
+      options.counter = Counter::kWoven;  // it will be refused, with the reason
+      return;
+    }
     return PrintMessage(fmt::format("calls are counted by probes: {}", possible.error().message));
   }
   PrintMessage(

@@ -14,6 +14,7 @@
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/woven_class.h"
 #include "jprof/engine/woven.h"
+#include "jprof/hotspot/class_archive.h"
 #include "jprof/hotspot/libjvm_image.h"
 #include "jprof/hotspot/load.h"
 #include "jprof/hotspot/spare_word.h"
@@ -58,11 +59,20 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
 Result<void> CheckWovenCounter() {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return Fail("this JVM is not HotSpot");
+  if (auto none = CheckNoArchive(*structs); !none) return none;
   const auto word = FindSpareWord(*structs);
   if (!word) return std::unexpected(word.error());
   const auto addresses = engine::PrepareWoven();
   if (!addresses) return std::unexpected(addresses.error());
   return {};
+}
+
+Result<void> CheckNoArchive(const hotspot::VmStructs& structs) {
+  const std::string option = hotspot::ArchiveOption(structs);
+  if (option.empty()) return {};
+  return Fail(
+      "with {} the JVM writes an archive of its classes, and would crash if they were woven",
+      option);
 }
 
 thread_local WovenCounter::Progress* WovenCounter::retransforming = nullptr;

@@ -39,7 +39,7 @@ class Vm : public engine::MethodSource {
 
   ThreadMarks thread_marks() const { return marks_; }
 
-  // The address of a boolean VM flag; null: no such flag.
+  // The address of a VM flag's value, a byte if it is boolean; null: no such flag.
   static uint8_t* Flag(const VmStructs& structs, const char* name);
 
  private:

@@ -17,7 +17,8 @@ from lab import Lab
 case = Cases()
 
 CHECKED = "-Xcheck:jni"
-WARNING = re.compile(r"WARNING|FATAL ERROR|JNI (call|local refs)|\bref passed to JNI")
+# From there to the end of the line, as lines of several threads may be mixed.
+WARNING = re.compile(r"(?:WARNING in native method|WARNING: |FATAL ERROR|JNI local refs).*")
 # With the JVM.
 AGENTS = (
     "callflow", "callflow,probe=jvmti", "callflow,focus=app", "calltree,counter=probe",
@@ -36,8 +37,7 @@ ATTACHED = (("scs=allocated_bytes=10000+monitor_wait=1,objectinfo,tprof", False)
 
 def warnings(done):
     """The distinct kinds of warnings in what a JVM printed."""
-    lines = (done.stdout + done.stderr).splitlines()
-    return {re.sub(r"\d+", "N", line) for line in lines if WARNING.search(line)}
+    return {re.sub(r"\d+", "N", text) for text in WARNING.findall(done.stdout + done.stderr)}
 
 
 def compared(lab, agents, program, flags=()):

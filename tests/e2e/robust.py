@@ -17,13 +17,14 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 import child
 import expectations
 import raw_profile
 import reports
 from cases import Cases
-from lab import Lab, small_disk
+from lab import Lab, Skip, small_disk
 
 case = Cases()
 
@@ -1008,6 +1009,33 @@ def other_version(lab):
                       ["info", directory]):
             done = lab.cli(*words)
             failures += one_line_refusal(done, "version 99: " + " ".join(words[:2]), "99")
+    return failures
+
+
+@case
+def class_archive(lab):
+    """A run that records an AOT cache ends as usual and writes it: nothing is woven, which is said,
+    and the automatic choice takes probes."""
+    if lab.jdk.major < 24:
+        raise Skip("AOT caches are of JDK 24 and later")
+    failures = []
+    for options, says, counts in (
+            ("calltree,counter=woven", "use COUNTER=probe", False),
+            ("calltree,sample", "calls are counted by probes: with -XX:AOTMode=record", True)):
+        with lab.folder() as folder:
+            cache, profile = os.path.join(folder, "aot.config"), os.path.join(folder, "p.jprof")
+            jar = os.path.join(folder, "greeter.jar")  # the VM archives no classes of folders
+            with zipfile.ZipFile(jar, "w") as made:
+                made.write(os.path.join(lab.programs, "classes", "Greeter.class"), "Greeter.class")
+            done = lab.run(lab.jdk.java(
+                f"-agentpath:{lab.agent}={options},out={profile}", "-XX:AOTMode=record",
+                "-XX:AOTConfiguration=" + cache, "-cp", jar, "Greeter", "0"))
+            if done.returncode != 0 or says not in done.stderr:
+                failures.append(f"{options}: status {done.returncode}: {done.stderr[-500:]}")
+            if not os.path.exists(cache) or os.path.getsize(cache) == 0:
+                failures.append(f"{options}: the JVM wrote no archive")
+            if os.path.exists(profile) != counts:
+                failures.append(f"{options}: there is {'no' if counts else 'a'} profile")
     return failures
 
 
