@@ -19,6 +19,7 @@
 #include "cli/usage_error.h"
 #include "common/procfs.h"
 #include "profile/reader_text.h"
+#include "record/as_user.h"
 
 namespace jprof::cli {
 namespace {
@@ -127,7 +128,10 @@ class AddressPrinter {
     std::string damage;
     const std::string map =
         fmt::format("{}/root/tmp/perf-{}.map", procfs::Directory(arguments_.pid), arguments_.pid);
-    if (access(map.c_str(), R_OK) != 0) return {};
+    const procfs::Status status = procfs::ReadStatus(arguments_.pid);
+    const record::AsUser user(
+        {status.user.value_or(geteuid()), status.group});  // made by that user
+    if (eaccess(map.c_str(), R_OK) != 0) return {};
     auto codes = a2n::ReadPerfMap(map, &damage);
     if (!codes) damage = codes.error().message;
     if (!damage.empty()) PrintError(damage);

@@ -55,7 +55,7 @@ Result<Fd> Connect(const AttachTarget& target) {
   const std::string path = target.SocketPath();
   struct stat status = {};
   if (lstat(path.c_str(), &status) != 0) return Fd();
-  if (auto good = CheckSocket(status, target.user); !good) return std::unexpected(good.error());
+  if (auto good = CheckSocket(status, target.ids.user); !good) return std::unexpected(good.error());
   Fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {.sun_family = AF_UNIX};
   std::ranges::copy(path, address.sun_path);
@@ -212,7 +212,7 @@ Result<int> LoadAgent(const AttachTarget& target, const std::string& library,
                       const std::string& options, OnSignal on_signal) {
   const auto request = LoadRequest(library, options);
   if (!request) return std::unexpected(request.error());
-  const AsUserOf user(target);
+  const AsUser user(target.ids);
   auto connection = Connect(target);
   if (connection && !*connection) connection = ConnectAfterSignal(target, on_signal);
   if (!connection) return std::unexpected(connection.error());

@@ -83,20 +83,6 @@ std::string AttachTarget::SocketPath() const {
   return fmt::format("{}/.java_pid{}", procfs::DescriptorPath(temporary.get()), own_pid);
 }
 
-AsUserOf::AsUserOf(const AttachTarget& target)
-    : changed_(geteuid() == 0 && target.user != 0), group_(getegid()) {
-  if (!changed_) return;
-  // Cannot fail for root, except without CAP_SETUID; then the kernel refuses what follows.
-  (void)!setegid(target.group);
-  (void)!seteuid(target.user);
-}
-
-AsUserOf::~AsUserOf() {
-  if (!changed_) return;
-  (void)!seteuid(0);
-  (void)!setegid(group_);
-}
-
 Result<AttachTarget> FindTarget(uint32_t pid) {
   AttachTarget target;
   target.pid = pid;
@@ -109,8 +95,7 @@ Result<AttachTarget> FindTarget(uint32_t pid) {
   const JvmMappings found = FindMappings(*maps);
   if (auto good = CheckJvm(pid, found); !good) return std::unexpected(good.error());
   target.own_pid = status.own_pid != 0 ? status.own_pid : pid;
-  target.user = *status.user;
-  target.group = status.group;
+  target.ids = {*status.user, status.group};
   target.shares_files = procfs::SharesFiles(pid);
   target.loaded_agent = found.agent;
   target.temporary = OpenTemporary(pid);

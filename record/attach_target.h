@@ -1,6 +1,4 @@
 // A running JVM to attach to: the checks before it is sent anything.
-//
-// Call from a program with one thread: the effective user belongs to the process.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +8,14 @@
 
 #include "common/fd.h"
 #include "common/result.h"
+#include "record/as_user.h"
 
 namespace jprof::record {
 
 struct AttachTarget {
   uint32_t pid = 0;
   uint32_t own_pid = 0;  // in its own pid namespace
-  uid_t user = 0;
-  gid_t group = 0;
+  UserIds ids;
   bool shares_files = true;  // its paths are those of this process
   std::string loaded_agent;  // libjprof.so, as the JVM calls it; empty: not loaded
   Fd process;                // a pidfd: identifies the process, readable when it has ended
@@ -31,19 +29,5 @@ struct AttachTarget {
 // Checks that the process is a JVM that will answer; sends it nothing. Wrong use: there is no such
 // process, it is no HotSpot JVM, belongs to another user, is stopped, or does not accept agents.
 Result<AttachTarget> FindTarget(uint32_t pid);
-
-// While it exists, root has the effective user and group of the process, so that files belong to
-// that user and no file of another user can be reached. Does nothing for another user than root.
-class AsUserOf {
- public:
-  explicit AsUserOf(const AttachTarget& target);
-  ~AsUserOf();
-  AsUserOf(const AsUserOf&) = delete;
-  AsUserOf& operator=(const AsUserOf&) = delete;
-
- private:
-  const bool changed_;
-  const gid_t group_;
-};
 
 }  // namespace jprof::record

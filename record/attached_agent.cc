@@ -32,14 +32,14 @@ Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& fo
                               const std::string& library, std::string_view options) {
   const fs::path reply = folder.Ours(kReply);
   {
-    const AsUserOf user(target);
+    const AsUser user(target.ids);
     unlink(reply.c_str());
   }
   const auto code =
       LoadAgent(target, library, fmt::format("{},REPLY={}", options, folder.Theirs(kReply)),
                 options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
   if (!code) return std::unexpected(code.error());
-  const AsUserOf user(target);
+  const AsUser user(target.ids);
   return ParseReply(ReadSmallFile(reply), *code);
 }
 
@@ -66,7 +66,7 @@ Result<void> CopyLibrary(const AttachTarget& target, const fs::path& from, const
   struct stat status = {};
   if (!source || fstat(source.get(), &status) != 0)
     return Fail("cannot read {}: {}", from.string(), ErrnoText());
-  const AsUserOf user(target);
+  const AsUser user(target.ids);
   const Fd copy(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
   const int error = copy ? CopyData(source.get(), copy.get(), status.st_size) : errno;
   if (error == 0) return {};
@@ -79,7 +79,7 @@ Result<void> MoveProfile(const AttachTarget& target, const AttachFolder& folder,
   const Fd profile(
       open(folder.Ours(kProfile).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!profile) return Fail("process {} has made no profile: {}", target.pid, ErrnoText());
-  auto copied = CopyProfile(procfs::DescriptorPath(profile.get()), out);
+  auto copied = CopyProfile(procfs::DescriptorPath(profile.get()), out, target.ids);
   if (copied) return {};
   return Fail("{}; the profile remains in {} of process {}", copied.error().message,
               folder.Theirs(kProfile), target.pid);
@@ -94,7 +94,7 @@ AttachFolder::AttachFolder(const AttachTarget& target, std::string name)
 }
 
 Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
-  const AsUserOf user(target);
+  const AsUser user(target.ids);
   std::string path =
       fmt::format("{}/{}XXXXXX", procfs::DescriptorPath(target.temporary.get()), kFolderStart);
   if (mkdtemp(path.data()) == nullptr)
@@ -123,7 +123,7 @@ std::string AttachFolder::Theirs(std::string_view name) const {
 }
 
 void AttachFolder::Remove(const AttachTarget& target) {
-  const AsUserOf user(target);
+  const AsUser user(target.ids);
   std::error_code ignored;
   fs::remove_all(fs::path(procfs::DescriptorPath(parent_.get())) / name_, ignored);
 }
@@ -142,7 +142,7 @@ Result<AttachedAgent> AttachedAgent::Load(AttachTarget target, const fs::path& l
 
 Result<void> AttachedAgent::Start(const fs::path& library, agent::AgentOptions options) {
   library_ = library.string();
-  moves_ = !target_.shares_files || target_.user != geteuid();
+  moves_ = !target_.shares_files || target_.ids.user != geteuid();
   if (moves_) {
     auto copied = CopyLibrary(target_, library, folder_.Ours(kLibrary));
     if (!copied) return copied;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "common/errno_text.h"
 #include "common/fd.h"
@@ -41,6 +43,14 @@ uint64_t StartOf(int process) {
   return procfs::ParseStartTime(ReadAt(process, "stat")).value_or(0);
 }
 
+// Returns the effective user and group. The owner of the folder would be root for a process that
+// has made itself undumpable. None: it has ended.
+std::optional<UserIds> IdsOf(int process) {
+  const procfs::Status status = procfs::ParseStatus(ReadAt(process, "status"));
+  if (!status.user) return std::nullopt;
+  return UserIds{*status.user, status.group};
+}
+
 // The pid of the process in its own container.
 uint32_t NumberInside(int process, uint32_t pid) {
   const uint32_t own = procfs::ParseStatus(ReadAt(process, "status")).own_pid;
@@ -48,24 +58,58 @@ uint32_t NumberInside(int process, uint32_t pid) {
 }
 
 // Does not open the file, which has no effect on a device or a FIFO.
-int FindWithoutLinks(int root, const fs::path& path) {
+Fd FindWithoutLinks(int root, const fs::path& path, uint64_t flags, uint64_t resolve) {
   open_how how = {};
-  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(
-      syscall(SYS_openat2, root, path.relative_path().c_str(), &how, sizeof(how)));
+  how.flags = O_PATH | O_CLOEXEC | flags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | resolve;
+  return Fd(static_cast<int>(
+      syscall(SYS_openat2, root, ("." / path.relative_path()).c_str(), &how, sizeof(how))));
+}
+
+// A file may be on another file system than the root directory, but not than its own folder.
+Fd FindFile(int root, const fs::path& path) {
+  const Fd folder = FindWithoutLinks(root, path.parent_path(), O_DIRECTORY, 0);
+  if (!folder) return Fd();
+  return FindWithoutLinks(folder.get(), path.filename(), O_NOFOLLOW, RESOLVE_NO_XDEV);
+}
+
+// In the words of a note; `error`: an errno.
+std::string ReasonNotFound(int error) {
+  if (error == ELOOP) return "a symbolic link is on its path";
+  if (error == EXDEV) return "it is mounted, or outside of the root directory of its process";
+  return ErrnoText(error);
 }
 
 Result<void> Check(const struct stat& status, uid_t user, uint64_t bytes_left) {
   if (S_ISLNK(status.st_mode)) return Fail("it is a symbolic link");
   if (!S_ISREG(status.st_mode)) return Fail("it is not a regular file");
   if (status.st_nlink > 1) return Fail("it has {} names (hard links)", status.st_nlink);
-  if (status.st_uid != user && status.st_uid != 0)
+  if (status.st_uid != user)
     return Fail("it belongs to user {}, its process to user {}", status.st_uid, user);
   if (static_cast<uint64_t>(status.st_size) > bytes_left)
     return Fail("it is {} bytes long; {} bytes are left of the {} that a recording may copy",
                 status.st_size, bytes_left, ForeignJit::kMostBytes);
   return {};
+}
+
+struct OpenFile {
+  Fd file;  // none: there is no such file
+  uint64_t size = 0;
+};
+
+Result<OpenFile> OpenTrusted(int root, const fs::path& path, UserIds ids, uint64_t bytes_left) {
+  const AsUser user(ids);
+  if (!user.done()) return Fail("jprof may not open it with the rights of user {}", ids.user);
+  const Fd found = FindFile(root, path);
+  if (!found && errno == ENOENT) return OpenFile();
+  if (!found) return Fail("{}", ReasonNotFound(errno));
+  struct stat status;
+  if (fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
+  if (auto good = Check(status, ids.user, bytes_left); !good) return std::unexpected(good.error());
+  Fd file(open(procfs::DescriptorPath(found.get()).c_str(),
+               O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file) return Fail("it cannot be read: {}", ErrnoText());
+  return OpenFile{std::move(file), static_cast<uint64_t>(status.st_size)};
 }
 
 // Copies the length that was checked: the process may still be writing.
@@ -89,21 +133,15 @@ Result<void> CopyBytes(int from, int to, uint64_t left) {
 
 }  // namespace
 
-Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
+Result<bool> CopyTrusted(int root, const fs::path& path, UserIds ids, int out,
                          const std::string& name, uint64_t& bytes_left) {
-  const Fd found(FindWithoutLinks(root, path));
-  if (!found && errno == ENOENT) return false;
-  if (!found && errno == ELOOP) return Fail("a symbolic link is on its path");
-  struct stat status;
-  if (!found || fstat(found.get(), &status) != 0) return Fail("{}", ErrnoText());
-  if (auto good = Check(status, user, bytes_left); !good) return std::unexpected(good.error());
-  const Fd from(open(procfs::DescriptorPath(found.get()).c_str(),
-                     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!from) return Fail("it cannot be read: {}", ErrnoText());
-  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  const auto from = OpenTrusted(root, path, ids, bytes_left);
+  if (!from) return std::unexpected(from.error());
+  if (!from->file) return false;
+  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!to) return Fail("the copy {} cannot be made: {}", name, ErrnoText());
-  bytes_left -= static_cast<uint64_t>(status.st_size);
-  auto copied = CopyBytes(from.get(), to.get(), static_cast<uint64_t>(status.st_size));
+  bytes_left -= from->size;
+  auto copied = CopyBytes(from->file.get(), to.get(), from->size);
   if (copied) return true;
   unlinkat(out, name.c_str(), 0);
   return std::unexpected(copied.error());
@@ -111,12 +149,11 @@ Result<bool> CopyTrusted(int root, const fs::path& path, uid_t user, int out,
 
 // A process that has ended counts as this user's.
 ForeignJit::Process& ForeignJit::ProcessOf(uint32_t pid) {
-  const auto [entry, added] = processes_.try_emplace(pid, Process{.user = geteuid()});
+  const auto [entry, added] = processes_.try_emplace(pid, Process{.ids = UserIds::Own()});
   Process& process = entry->second;
   const Fd folder = OpenProcess(pid);
-  struct stat status;
-  if (folder && fstat(folder.get(), &status) == 0) {
-    process.user = status.st_uid;
+  if (const auto ids = folder ? IdsOf(folder.get()) : std::nullopt) {
+    process.ids = *ids;
     process.started = StartOf(folder.get());
   }
   return process;
@@ -133,8 +170,8 @@ void ForeignJit::Sampled(uint32_t pid) {
 void ForeignJit::Forked(uint32_t parent, uint32_t child) {
   if (parent == child) return;  // a thread
   const auto known = processes_.find(parent);
-  const uid_t user = known != processes_.end() ? known->second.user : ProcessOf(parent).user;
-  processes_[child] = {.user = user};
+  const UserIds ids = known != processes_.end() ? known->second.ids : ProcessOf(parent).ids;
+  processes_[child] = {.ids = ids};
 }
 
 void ForeignJit::Executed(uint32_t pid) { ProcessOf(pid); }
@@ -154,17 +191,15 @@ std::vector<std::string> ForeignJit::CopyTo(const fs::path& out) const {
   const auto copy = [&](uint32_t pid, const Process& process, const fs::path& path,
                         const std::string& name) {
     const Fd alive = OpenProcess(pid);
-    struct stat status;
-    const bool same = process.started != 0 && StartOf(alive.get()) == process.started &&
-                      fstat(alive.get(), &status) == 0;
+    const bool same = process.started != 0 && StartOf(alive.get()) == process.started;
+    const auto ids = same ? IdsOf(alive.get()) : std::nullopt;
     const Fd its_root(same ? openat(alive.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
     const Fd our_root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     fs::path inside = path;
     if (inside.empty())
       inside = fmt::format("/tmp/perf-{}.map", its_root ? NumberInside(alive.get(), pid) : pid);
-    const auto copied =
-        CopyTrusted(its_root ? its_root.get() : our_root.get(), inside,
-                    same ? status.st_uid : process.user, folder.get(), name, bytes_left);
+    const auto copied = CopyTrusted(its_root ? its_root.get() : our_root.get(), inside,
+                                    ids.value_or(process.ids), folder.get(), name, bytes_left);
     if (copied || ++refused > kMostLines) return;
     lines.push_back(fmt::format("{} of process {} is not copied: {}",
                                 profile::CleanText(inside.string()), pid, copied.error().message));

@@ -3,9 +3,10 @@
 //
 // These files belong to the users of the sampled processes, and jprof may be root. So a file is
 // copied only if
-// - no symbolic link is on its path,
+// - the user of its process may read it: it is opened with that user's rights,
+// - no symbolic link is on its path, and it is no mount of its own,
 // - it is a regular file with one name,
-// - it belongs to the user of its process or to root,
+// - it belongs to the user of its process,
 // - all files together stay below a limit.
 // The path is resolved in the root directory of the process, if that process is still the one that
 // was sampled.
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "record/as_user.h"
 
 namespace jprof::record {
 
@@ -41,7 +43,7 @@ class ForeignJit {
  private:
   struct Process {
     uint64_t started = 0;  // in clock ticks after boot; 0: it ended before it was read
-    uid_t user = 0;
+    UserIds ids;
     bool sampled = false;
   };
 
@@ -53,9 +55,10 @@ class ForeignJit {
 };
 
 // Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
+// `ids`: of the process that wrote it.
 // `bytes_left`: the number of bytes that may still be copied; it is updated. Returns false if there
 // is no such file. The error is the reason why the file is not copied.
-Result<bool> CopyTrusted(int root, const std::filesystem::path& path, uid_t user, int out,
+Result<bool> CopyTrusted(int root, const std::filesystem::path& path, UserIds ids, int out,
                          const std::string& name, uint64_t& bytes_left);
 
 }  // namespace jprof::record

@@ -1,9 +1,12 @@
 #include "record/jvm.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "common/fd.h"
+#include "record/as_user.h"
 #include "record/small_file.h"
 
 namespace jprof::record {
@@ -23,8 +26,12 @@ bool IsNamed(std::string_view path, std::string_view name) {
 }
 
 // HOME/lib/server/libjvm.so, in JDK 8 HOME/jre/lib/ARCHITECTURE/server/libjvm.so.
-std::string ReadVersion(uint32_t pid, const fs::path& library) {
-  const fs::path root = procfs::Directory(pid) + "/root";
+// Read with the rights of the process's user, who may have made links and mounts there.
+std::string ReadVersion(uint32_t pid, UserIds ids, const fs::path& library) {
+  const Fd opened(
+      open((procfs::Directory(pid) + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const AsUser user(ids);
+  const fs::path root = procfs::DescriptorPath(opened.get());
   fs::path home = library.parent_path().parent_path();
   for (int up = 0; up < 3; ++up) {
     home = home.parent_path();
@@ -58,7 +65,7 @@ std::vector<Jvm> RunningJvms() {
     if (found.libjvm.empty()) continue;
     jvms.push_back({.pid = pid,
                     .user = *status.user,
-                    .version = ReadVersion(pid, found.libjvm),
+                    .version = ReadVersion(pid, {*status.user, status.group}, found.libjvm),
                     .times = procfs::ReadTimes(pid).value_or(procfs::Times{}),
                     .command = procfs::CommandLine(pid),
                     .has_agent = !found.agent.empty()});

@@ -50,9 +50,15 @@ int CopyRange(int from, int to, off_t at, off_t end) {
   return 0;
 }
 
+Fd OpenAs(UserIds reader, const fs::path& path) {
+  const AsUser user(reader);
+  const int opened = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  return Fd(opened);
+}
+
 // A file that does not exist or is not a regular file is left out.
-int CopyFile(const fs::path& from, const fs::path& to) {
-  const Fd source(open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+int CopyFile(const fs::path& from, const fs::path& to, UserIds reader) {
+  const Fd source = OpenAs(reader, from);
   if (!source) return errno == ENOENT || errno == ELOOP ? 0 : errno;
   struct stat about = {};
   if (fstat(source.get(), &about) != 0) return errno;
@@ -80,10 +86,10 @@ int CopyData(int from, int to, off_t size) {
   return 0;
 }
 
-Result<void> CopyProfile(const fs::path& from, const fs::path& to) {
+Result<void> CopyProfile(const fs::path& from, const fs::path& to, UserIds reader) {
   if (mkdir(to.c_str(), 0755) != 0) return Fail("cannot make {}: {}", to.string(), ErrnoText());
   for (const std::string_view file : profile::kProfileFiles) {
-    if (const int error = CopyFile(from / file, to / file); error != 0) {
+    if (const int error = CopyFile(from / file, to / file, reader); error != 0) {
       return Fail("cannot copy {} to {}: {}", (from / file).string(), to.string(),
                   ErrnoText(error));
     }

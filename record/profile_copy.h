@@ -6,13 +6,16 @@
 #include <filesystem>
 
 #include "common/result.h"
+#include "record/as_user.h"
 
 namespace jprof::record {
 
 // Copies the files of the profile `from` into the directory `to`, which must not exist. Copies only
 // regular files that belong to a profile (profile/files.h), with their holes, and as they are at
-// this moment if the profile is being written. Error: the copy is incomplete.
-Result<void> CopyProfile(const std::filesystem::path& from, const std::filesystem::path& to);
+// this moment if the profile is being written. Reads with the rights of `reader`, who may have made
+// links and mounts in `from`. Error: the copy is incomplete.
+Result<void> CopyProfile(const std::filesystem::path& from, const std::filesystem::path& to,
+                         UserIds reader = UserIds::Own());
 
 // Copies the first `size` bytes of an open file into an empty one, with their holes. Returns an
 // errno; 0: done.

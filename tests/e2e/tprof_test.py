@@ -178,6 +178,37 @@ def annotated_jitted_code(lab):
             check(not hit and "not in the recording (record with --code)" in text, text[:500])
 
 
+SECRET_MAP = """touch /tmp/perf-$$.map
+mount --bind "$1" /tmp/perf-$$.map || exit 3
+echo ready
+while :; do :; done"""
+
+
+@case
+def secrets_of_root(lab):
+    """A process of another user mounts a file of root where its perf map would be: root's recording
+    has no copy of it."""
+    if os.geteuid() != 0:
+        print("skipped: only root samples the processes of other users")
+        sys.exit(77)
+    secret = os.path.join(lab.work, "secret")
+    os.chmod(lab.work, 0o755)
+    with open(os.open(secret, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write("for the eyes of root")
+    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
+    with child.running(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SECRET_MAP,
+                      "sh", secret], stdout=subprocess.PIPE, text=True, **nobody) as process:
+        if process.stdout.readline() != "ready\n":
+            print("skipped: users may not make namespaces here")
+            sys.exit(77)
+        out = os.path.join(lab.work, "rec")
+        lab.tprof("-p", str(process.pid), "-o", out, "--duration", "1")
+    copies = [name for name in os.listdir(out) if name.startswith("perf-")]
+    check(not copies, f"copied: {copies}")
+    with open(os.path.join(out, "recording.json"), encoding="utf-8") as file:
+        check(f"perf-{process.pid}.map of process" in file.read(), "the loss is not named")
+
+
 @case
 def bad_use(lab):
     """One line names the error, the exit status is 2, and nothing is started."""

@@ -29,10 +29,10 @@ class CopyTrustedTest : public testing::Test {
   void Write(const char* name, std::string_view text) { std::ofstream(folder_ / name) << text; }
 
   // The error message, "copied" or "none".
-  std::string Copy(const char* path, uid_t user = geteuid()) {
+  std::string Copy(const char* path, UserIds ids = UserIds::Own()) {
     const Fd root(open((folder_ / "in").c_str(), O_PATH | O_CLOEXEC)),
         out(open((folder_ / "out").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const auto copied = CopyTrusted(root.get(), path, user, out.get(), "copy", room_);
+    const auto copied = CopyTrusted(root.get(), path, ids, out.get(), "copy", room_);
     return copied ? (*copied ? "copied" : "none") : copied.error().message;
   }
   bool HasCopy() const { return fs::exists(folder_ / "out/copy"); }
@@ -84,14 +84,23 @@ TEST_F(CopyTrustedTest, AllFilesTogetherStayBelowTheLimit) {
   ExpectRefused("/tmp/map", "600 bytes long; 400 bytes are left");
 }
 
-TEST_F(CopyTrustedTest, OnlyOfTheProcessUserOrRoot) {
+TEST_F(CopyTrustedTest, OnlyOfTheProcessUserAndWithItsRights) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  EXPECT_EQ(Copy("/tmp/map", 4321), "copied");  // owned by root
-  fs::remove(folder_ / "out/copy");
+  constexpr UserIds kOther = {4321, 4321};
+  EXPECT_EQ(Copy("/tmp/map", kOther), "it belongs to user 0, its process to user 4321");
   ASSERT_EQ(chown((folder_ / "in/tmp/map").c_str(), 4321, 4321), 0);
-  EXPECT_EQ(Copy("/tmp/map", 4321), "copied");
+  EXPECT_EQ(Copy("/tmp/map", kOther), "copied");
   fs::remove(folder_ / "out/copy");
+  ASSERT_EQ(chmod((folder_ / "in/tmp/map").c_str(), 0), 0);  // root could read it
+  EXPECT_EQ(Copy("/tmp/map", kOther), "it cannot be read: Permission denied");
   ExpectRefused("/tmp/map", "belongs to user 4321, its process to user 0");
+}
+
+TEST_F(CopyTrustedTest, TheCopyIsPrivate) {
+  ASSERT_EQ(Copy("/tmp/map"), "copied");
+  struct stat status;
+  ASSERT_EQ(stat((folder_ / "out/copy").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0600u);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// Work in the name of another user, on files that a process of that user names.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace jprof::record {
+
+struct UserIds {
+  uid_t user = 0;
+  gid_t group = 0;
+
+  static UserIds Own();  // of this process
+};
+
+// While it exists, root has the effective user and group and no supplementary group: files that it
+// makes belong to that user, and it reaches no file that the user could not reach, whatever links
+// and mounts that user has made. Does nothing for another user than root.
+//
+// Call from a program with one thread: the effective user belongs to the process.
+class AsUser {
+ public:
+  explicit AsUser(UserIds ids);
+  ~AsUser();
+  AsUser(const AsUser&) = delete;
+  AsUser& operator=(const AsUser&) = delete;
+
+  // False: the kernel did not let this process become the user; it has kept some of its rights.
+  bool done() const { return done_; }
+
+ private:
+  const bool changes_;
+  const gid_t group_;
+  std::vector<gid_t> groups_;
+  bool done_ = true;
+};
+
+}  // namespace jprof::record
