@@ -38,6 +38,7 @@ std::atomic<State> state = State::kNotStarted;
 // Hooks are called before this library's constructors and after its destructors: all of these are
 // constant-initialised, and objects with a destructor are never destroyed.
 constinit OwnRecording own = {};  // its session exists until the end
+std::atomic<engine::Session*> joined = nullptr;  // the agent's
 pid_t owner = 0;                  // the process of `own`
 bool finished = false;
 bool records_children = false;
@@ -126,6 +127,7 @@ void InChild() {
   }
   ResetPathsInChild();
   if (state != State::kStarted) return;
+  joined = nullptr;
   if (own.session == nullptr) return Use(InertHandlers());
   own.session->AbandonInChild();
   own = {};
@@ -183,6 +185,7 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
+  joined = &session;
   SetSledHandlers(kind, train);  // AtLoad has patched sleds if functions are to be recorded
   state = State::kStarted;
 }
@@ -198,6 +201,7 @@ void AwaitTracer() {
 
 void Leave() {
   if (own.session != nullptr) return;
+  joined = nullptr;
   Use(InertHandlers());
   ClearSledHandlers();
 }
@@ -208,7 +212,8 @@ void Finish() {
 }
 
 void ForgetFunctions() {
-  if (own.session != nullptr) own.session->ForgetMethods();
+  engine::Session* const session = own.session != nullptr ? own.session : joined.load();
+  if (session != nullptr) session->ForgetMethods();
 }
 
 namespace {

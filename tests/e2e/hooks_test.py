@@ -266,6 +266,35 @@ def libraries_at_one_address(work):
 
 
 @case
+def libraries_at_one_address_in_a_jvm(work):
+    """The same in a JVM, whose agent records."""
+    text = """__attribute__((noinline)) void %s(void) { __asm__ volatile(""); }
+              void Function(void) { for (int i = 0; i < 10; ++i) %s(); }"""
+    paths = [work.build(f"{name}.c", None, "-shared", "-fPIC", text=text % (other, other))
+             for name, other in (("one", "Left"), ("two", "Right"))]
+    failures = []
+    for jdk in jvms.needed_jdks():
+        classes, _, headers = build_java(work, jdk)
+        loader = work.build("loader.c", None, "-shared", "-fPIC", "-ldl", *headers, hooks=False,
+                            text=f"""
+            #include <dlfcn.h>
+            #include <jni.h>
+            JNIEXPORT jint JNICALL Java_HooksHost_work(JNIEnv* env, jclass of, jint rounds) {{
+              static int count;
+              void* library = dlopen(count++ % 2 == 0 ? "{paths[0]}" : "{paths[1]}", RTLD_NOW);
+              ((void (*)(void))dlsym(library, "Function"))();
+              return dlclose(library);
+            }}""")
+        profile, _ = work.record([*jdk.java(), "-cp", classes, "HooksHost", loader], "--hooks=yes")
+        calls = work.calls(profile)
+        for name, count in (("one.Left", 250), ("two.Right", 250), ("one.Function", 25),
+                            ("two.Function", 25)):
+            if calls.by_method[name] != count:
+                failures.append(f"{jdk.name}: {name}: {calls.by_method[name]} calls, not {count}")
+    return failures
+
+
+@case
 def coroutines(work):
     """Entries are exact. Their callers are not (docs/HOOKS.md)."""
     return work.count("contexts.c", allow=("healed", "unmatched"))
