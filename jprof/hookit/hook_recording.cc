@@ -218,12 +218,19 @@ void ForgetFunctions() {
 
 namespace {
 
+// A library that the program loads is the first with sleds. The dynamic linker's lock is held: a
+// thread that begins the recording now is not waited for.
+void OnLateSleds() {
+  has_sleds = true;
+  if (state == State::kNotStarted) StartOnce();
+}
+
 // Sleds call nothing before they are patched, so that their recording cannot begin with the first
 // call.
 [[gnu::constructor]] void AtLoad() {
   if (getenv(agent::kHookOptionsVariable) == nullptr) return;
   ClearSledHandlers();
-  has_sleds = PatchSleds() != 0;
+  has_sleds = PatchSleds(OnLateSleds) != 0;
   if (has_sleds) StartOnce();
 }
 

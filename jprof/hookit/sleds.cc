@@ -59,6 +59,7 @@ struct Module {
 
 // The functions by number; number 0 is none. Addresses of modules that are unloaded stay.
 std::vector<uint64_t>* functions = nullptr;
+void (*on_late_sleds)() = nullptr;
 uint32_t left = 0;                         // tail sleds that are not patched
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
 
@@ -222,12 +223,6 @@ void Patch(const Module& module) {
   mprotect(code.data(), code.size(), PROT_READ | PROT_EXEC);
 }
 
-// Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
-// list of modules begins or ends to change: before the constructors of a new module.
-void OnModules() {
-  if (_r_debug.r_state == r_debug::RT_CONSISTENT) PatchSleds();
-}
-
 // Whether nothing but padding is behind the return instruction of an aligned function.
 bool IsEmptyFunction(const uint8_t* code) {
   if (reinterpret_cast<uint64_t>(code) % kStubBytes != 0 || *code != 0xc3) return false;
@@ -236,6 +231,8 @@ bool IsEmptyFunction(const uint8_t* code) {
     return byte == 0 || kPadding.contains(static_cast<char>(byte));
   });
 }
+
+void OnModules();
 
 void WatchModules() {
   auto* const notify = reinterpret_cast<uint8_t*>(_r_debug.r_brk);
@@ -246,14 +243,9 @@ void WatchModules() {
   mprotect(page, kPage, PROT_READ | PROT_EXEC);
 }
 
-}  // namespace
-
-uint32_t PatchSleds() {
-  if (functions == nullptr) {
-    functions = new std::vector<uint64_t>(1, 0);
-    patched = new std::vector<uint64_t>;
-    WatchModules();
-  }
+// Returns whether a module was patched.
+bool PatchModules() {
+  const size_t before = functions->size();
   std::vector<Module> modules;
   dl_iterate_phdr(AddModule, &modules);
   std::vector<uint64_t> tables;
@@ -267,6 +259,23 @@ uint32_t PatchSleds() {
     Patch(module);
   }
   *patched = std::move(tables);
+  return functions->size() != before;
+}
+
+// Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
+// list of modules begins or ends to change: before the constructors of a new module.
+void OnModules() {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT && PatchModules()) on_late_sleds();
+}
+
+}  // namespace
+
+uint32_t PatchSleds(void (*late)()) {
+  on_late_sleds = late;
+  functions = new std::vector<uint64_t>(1, 0);
+  patched = new std::vector<uint64_t>;
+  WatchModules();
+  PatchModules();
   return static_cast<uint32_t>(functions->size() - 1);
 }
 
@@ -282,7 +291,7 @@ uint64_t SledFunction(uint64_t number) {
 
 namespace jprof::hookit {
 
-uint32_t PatchSleds() { return 0; }
+uint32_t PatchSleds(void (*)()) { return 0; }
 uint32_t SledsLeft() { return 0; }
 uint64_t SledFunction(uint64_t) { return 0; }
 

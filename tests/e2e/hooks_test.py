@@ -420,6 +420,31 @@ def sled_matrix(work):
 
 
 @case
+def sleds_that_come_late(work):
+    """The recording of a program without hooks begins when it loads a library with sleds."""
+    clangs = [c for c in compilers() if c.c.startswith("clang")]
+    if not clangs or platform.machine() != "x86_64":
+        raise Skip("it needs clang on x86-64")
+    text = """__attribute__((noinline)) int Inner(int n) { __asm__(""); return n + 1; }
+              volatile int result;
+              __attribute__((constructor)) void Begins(void) { result = Inner(1); }
+              void Function(int n) { while (n-- > 0) result += Inner(n); }"""
+    code = work.build("part.c", clangs[0], "-c", "-fPIC", "-fxray-instrument",
+                      "-fxray-instruction-threshold=1", hooks=False, name="part.o", text=text)
+    libraries = [work.path("one"), work.path("two")]
+    for library in libraries:
+        child.run([clangs[0].c, "-shared", code, "-o", library], check=True)
+    program = work.build("loads.c", None, "-ldl", hooks=False)
+    profile, _ = work.record([program, *libraries], "--hooks=yes")
+    calls, failures = work.calls(profile), []
+    for name, count in (("Begins", 3), ("Function", 3), ("Inner", 18)):
+        for module in ("one", "two"):
+            if calls.by_method[f"{module}.{name}"] != count:
+                failures.append(f"{module}.{name}: {calls.by_method}, not {count}")
+    return failures
+
+
+@case
 def a_static_program(work):
     """It cannot be recorded: one line states why."""
     program = work.build("processes.c", None, "-static")
