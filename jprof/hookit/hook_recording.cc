@@ -1,5 +1,6 @@
 #include "jprof/hookit/hook_recording.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -37,9 +38,9 @@ enum class State { kNotStarted, kStarting, kStarted };
 std::atomic<State> state = State::kNotStarted;
 // Hooks are called before this library's constructors and after its destructors: all of these are
 // constant-initialised, and objects with a destructor are never destroyed.
-constinit OwnRecording own = {};  // its session exists until the end
+constinit OwnRecording own = {};                 // its session exists until the end
 std::atomic<engine::Session*> joined = nullptr;  // the agent's
-pid_t owner = 0;                  // the process of `own`
+pid_t owner = 0;                                 // the process of `own`
 bool finished = false;
 bool records_children = false;
 bool has_sleds = false;
@@ -214,6 +215,16 @@ void Finish() {
 void ForgetFunctions() {
   engine::Session* const session = own.session != nullptr ? own.session : joined.load();
   if (session != nullptr) session->ForgetMethods();
+}
+
+void EndBefore(std::string_view what) {
+  if (joined != nullptr || finished || (own.session != nullptr && owner != getpid())) return;
+  if (own.session != nullptr || getenv(agent::kHookOptionsVariable) != nullptr)
+    agent::PrintMessage(fmt::format("the program calls {}: the recording ends here", what));
+  Use(InertHandlers());
+  ClearSledHandlers();
+  state = State::kStarted;
+  Finish();
 }
 
 namespace {

@@ -6,6 +6,8 @@
 // agent; JPROFOPTS is appended). The recording begins at the first call of a hook.
 #pragma once
 
+#include <string_view>
+
 #include "jprof/engine/recording.h"
 #include "jprof/engine/session.h"
 
@@ -33,6 +35,10 @@ extern "C" int64_t jprof_thread_instructions_offset;
 // Ends the hooks' own recording, at the end of the program. Does nothing in another process that
 // shares the memory (vfork).
 void Finish();
+
+// Ends the hooks' own recording, or keeps it from beginning, because the program is about to call
+// `what`, after which the process may not do what recording needs. A message reports it.
+void EndBefore(std::string_view what);
 
 // The dynamic linker unmaps a library: functions may be at these addresses that are not known.
 void ForgetFunctions();

@@ -4,7 +4,10 @@
 #include "jprof/hookit/hooks.h"
 
 #include <dlfcn.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -124,6 +127,21 @@ JPROF_EXPORTED int dlclose(void* library) noexcept {
   const int result = next_dlclose.Get()(library);
   hookit::ForgetFunctions();
   return result;
+}
+
+// The clock is read without a system call, which PR_SET_TSC and the strict mode forbid, as the mode
+// forbids files to grow.
+JPROF_EXPORTED int prctl(int option, ...) {
+  va_list list;
+  va_start(list, option);
+  unsigned long a[4];
+  for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT)
+    hookit::EndBefore("prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)");
+  if (option == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV)
+    hookit::EndBefore("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)");
+  return static_cast<int>(syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]));
 }
 
 JPROF_EXPORTED void _exit(int status) {

@@ -445,6 +445,36 @@ def sleds_that_come_late(work):
 
 
 @case
+def the_clock_is_forbidden(work):
+    """A program that forbids itself to read the clock, or files to grow, goes on unrecorded."""
+    failures = []
+    for name, call in (("strict", "PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0"),
+                       ("tsc", "PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0")):
+        program = work.build(f"{name}.c", None, text=f"""
+            #include <linux/seccomp.h>
+            #include <sys/prctl.h>
+            #include <sys/syscall.h>
+            #include <unistd.h>
+            __attribute__((noinline)) void Work(void) {{ __asm__ volatile(""); }}
+            __attribute__((no_instrument_function)) int main(int count, char** arguments) {{
+              for (int i = 0; i < (count > 1 ? 0 : 7); ++i) Work();
+              if (prctl({call}) != 0) return 1;
+              for (int i = 0; i < 9; ++i) Work();
+              syscall(SYS_exit, 0);
+            }}""")
+        for mode in ("calltree", "callflow", "trace"):
+            profile, done = work.record([program], mode=mode)
+            if "the recording ends here" not in done.stderr:
+                failures.append(f"{name}, {mode}: {done.stderr}")
+            if mode != "trace" and work.calls(profile).by_method[f"{name}.Work"] != 7:
+                failures.append(f"{name}, {mode}: {work.calls(profile).by_method}")
+        _, done = work.record([program, "at once"], mode="callflow", status=2)
+        if "the recording ends here" not in done.stderr:
+            failures.append(f"{name}, at once: {done.stderr}")
+    return failures
+
+
+@case
 def a_static_program(work):
     """It cannot be recorded: one line states why."""
     program = work.build("processes.c", None, "-static")
