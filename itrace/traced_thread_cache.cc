@@ -134,10 +134,6 @@ bool TracedThread::OnRingFull() {
 }
 
 void TracedThread::OnCacheSignal(siginfo_t info) {
-  if (getenv("ITDBG")) {
-    fprintf(stderr, "cachesig %d sig %d code %d addr %lx pc %lx\n", tid_, info.si_signo,
-            info.si_code, AddressOf(info), registers_.pc());
-  }
   const Translation* translation = cache_->Find(registers_.pc());
   const CodePoint* point =
       translation == nullptr ? nullptr : CodeCache::PointAt(*translation, registers_.pc());

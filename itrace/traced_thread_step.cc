@@ -100,9 +100,6 @@ void TracedThread::OnStepStop(const Stop& stop) {
     if (info->si_code == SIGTRAP) return FinishHandlerEntry();
     if (info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT) return FinishStep();
   }
-  if (getenv("ITDBG"))
-    fprintf(stderr, "stepsig %d sig %d code %d addr %p pc %lx step %lx\n", tid_, info->si_signo,
-            info->si_code, info->si_addr, registers_.pc(), step_.pc);
   // Another signal: before the instruction, by it, or while it waited in the kernel.
   const bool executed = registers_.pc() != step_.pc &&
                         (step_.instruction.kind == Kind::kSystemCall || stop.signal() == SIGTRAP);

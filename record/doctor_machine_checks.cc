@@ -126,10 +126,18 @@ DoctorCheck KernelNames(const DoctorMachine& m) {
           "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run as root"};
 }
 
+// What Yama leaves of `jprof itrace`.
+std::string_view ItraceLimit(int ptrace_scope) {
+  if (ptrace_scope >= 3) return ", which cannot trace anything";
+  if (ptrace_scope == 2) return ", which only root can then use";
+  return ptrace_scope == 1 ? ", which then traces running processes (-p) for root only" : "";
+}
+
 DoctorCheck Ptrace(const DoctorMachine& m) {
   return {.name = "ptrace_scope",
-          .detail = m.ptrace_scope ? fmt::format("{}; jprof does not use ptrace", *m.ptrace_scope)
-                                   : "no Yama; jprof does not use ptrace"};
+          .detail = fmt::format("{}; only jprof itrace uses ptrace{}",
+                                m.ptrace_scope ? fmt::to_string(*m.ptrace_scope) : "no Yama",
+                                ItraceLimit(m.ptrace_scope.value_or(0)))};
 }
 
 DoctorCheck LockedMemory(const DoctorMachine& m) {
