@@ -11,6 +11,7 @@
 #include "record/installation.h"
 #include "record/jvm.h"
 #include "record/profile_place.h"
+#include "record/tprof_jvms.h"
 
 namespace jprof::record {
 namespace {
@@ -79,7 +80,7 @@ Result<Launch> ItraceLaunch(const ItraceRequest& request, const std::vector<std:
   }
   plan.jvm = plan.out / "jvm.jprof";
   const char* tool_options = std::getenv("JAVA_TOOL_OPTIONS");
-  return WithAgent(command, *agent, fmt::format("tprof,out={}", plan.jvm.string()),
+  return WithAgent(command, *agent, agent::ToString(JitLogOptions(plan.jvm, false)),
                    {.tool_options = tool_options != nullptr ? tool_options : ""});
 }
 

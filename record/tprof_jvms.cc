@@ -22,15 +22,19 @@ namespace fs = std::filesystem;
 Result<AttachedAgent> AttachOne(uint32_t pid, const TprofJvmOptions& options, const fs::path& log) {
   auto target = FindTarget(pid);
   if (!target) return std::unexpected(target.error());
-  agent::AgentOptions tprof;
-  tprof.mode = agent::Mode::kTprof;
-  tprof.jit_log = true;
-  tprof.jit_code = options.code;
-  tprof.out = log.string();
-  return AttachedAgent::Load(*std::move(target), options.agent, tprof);
+  return AttachedAgent::Load(*std::move(target), options.agent, JitLogOptions(log, options.code));
 }
 
 }  // namespace
+
+agent::AgentOptions JitLogOptions(const fs::path& out, bool code) {
+  agent::AgentOptions options;
+  options.mode = agent::Mode::kTprof;
+  options.jit_log = true;
+  options.jit_code = code;
+  options.out = out.string();
+  return options;
+}
 
 void TprofJvms::Attach(const TprofJvmOptions& options, std::vector<std::string>& notes) {
   for (const Jvm& jvm : RunningJvms()) {

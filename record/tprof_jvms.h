@@ -18,6 +18,9 @@ struct TprofJvmOptions {
   bool code = false;            // log the instructions
 };
 
+// The options of an agent that only logs the jitted code of its JVM, into the profile `out`.
+agent::AgentOptions JitLogOptions(const std::filesystem::path& out, bool code);
+
 class TprofJvms {
  public:
   // Adds a note for each JVM that the agent could not be attached to. Stops at a signal.

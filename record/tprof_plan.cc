@@ -11,6 +11,7 @@
 #include "record/installation.h"
 #include "record/interrupt_cost.h"
 #include "record/profile_place.h"
+#include "record/tprof_jvms.h"
 
 namespace jprof::record {
 namespace {
@@ -46,9 +47,10 @@ bool IsJava(const std::string& program) {
 
 // With --children each JVM makes a directory in the recording.
 std::string AgentText(const TprofRequest& request, const fs::path& out) {
-  const fs::path log = request.children ? out : out / "jvm.jprof";
-  return fmt::format("tprof,out={}{}{}", log.string(), request.code ? ",code" : "",
-                     request.children ? ",children=all" : "");
+  agent::AgentOptions options =
+      JitLogOptions(request.children ? out : out / "jvm.jprof", request.code);
+  if (request.children) options.children = agent::Children::kAll;
+  return agent::ToString(options);
 }
 
 // With the agent if the program is a JVM, or with --children.

@@ -178,6 +178,19 @@ def annotated_jitted_code(lab):
             check(not hit and "not in the recording (record with --code)" in text, text[:500])
 
 
+@case
+def odd_names(lab):
+    """The name of the recording may contain what separates options, and what a shell or the JVM
+    splits at: the agent's log of jitted code is in it."""
+    java = lab.java(jvms.find_jdks()[0], "TickShares", 1, 1_000_000, jvm=("-XX:+UseSerialGC",))
+    for name in ("a,b", "a=b", "it's", 'a "b" c', "100%,50%"):
+        for more in ([], ["--children"]):
+            out = os.path.join(lab.work, name + "".join(more))
+            lab.tprof(*more, "-o", out, "--", *java)
+            logs = [folder for folder, _, files in os.walk(out) if "jitlog" in files]
+            check(len(logs) == 1, f"{name} {more}: {logs}")
+
+
 SECRET_MAP = """touch /tmp/perf-$$.map
 mount --bind "$1" /tmp/perf-$$.map || exit 3
 echo ready
