@@ -10,7 +10,9 @@ public final class JprofCounter {
 
     public static void exit(long node) {}
 
-    public static void caught(long node, int id) {}
+    public static Throwable caught(long node, int id) {
+        return null;
+    }
 
     public static void announce() {}
 }

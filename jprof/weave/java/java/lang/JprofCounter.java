@@ -82,9 +82,12 @@ public final class JprofCounter {
         MEMORY.putLong(null, thread + CURRENT, parent);
     }
 
-    /** The method caught an exception: callees that it has left are no longer current. */
+    /**
+     * The method caught an exception: callees that it has left are no longer current. Returns null,
+     * in the place of a stack overflow of this method itself.
+     */
     @DontInline
-    public static void caught(long parent, int id) {
+    public static Throwable caught(long parent, int id) {
         long begin = region;
         if (isOf(begin, parent)) {
             long child = find(begin, parent, id);
@@ -95,6 +98,7 @@ public final class JprofCounter {
                 MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
             }
         }
+        return null;
     }
 
     /** A virtual thread has been mounted or unmounted, or the first one can be made from now on. */
