@@ -223,6 +223,7 @@ Status ParseStatus(std::string_view text) {
   status.own_pid = NumberAt<uint32_t>(pids.substr(pids.find_last_of(" \t") + 1)).value_or(0);
   status.capabilities = number("CapEff", 0, 16).value_or(0);
   status.caught = number("SigCgt", 0, 16).value_or(0);
+  status.blocked = number("SigBlk", 0, 16).value_or(0);
   if (!state.empty()) status.state = state.front();
   return status;
 }

@@ -54,10 +54,13 @@ struct Status {
   uint32_t own_pid = 0;       // in the process's own pid namespace; 0: unknown
   uint64_t capabilities = 0;  // effective
   uint64_t caught = 0;        // signals with a handler; bit 0 is signal 1
+  uint64_t blocked = 0;       // of the thread; the same bits
   char state = 0;             // R, S, D, T (stopped), Z (ended) ...; 0: unknown
 
   bool Catches(int signal) const { return (caught >> (signal - 1) & 1) != 0; }
+  bool Blocks(int signal) const { return (blocked >> (signal - 1) & 1) != 0; }
 };
+// `pid` may also be a thread's number.
 Status ReadStatus(uint32_t pid, const std::string& root = kRoot);
 Status ParseStatus(std::string_view text);
 

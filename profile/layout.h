@@ -95,12 +95,13 @@ static_assert(sizeof(ChildBlock) == sizeof(Node));
 
 enum ThreadState : uint32_t { kThreadUnused = 0, kThreadLive = 1, kThreadEnded = 2 };
 enum ThreadFlags : uint32_t {
-  kThreadVirtual = 1,      // one tree for consecutive virtual threads
-  kThreadFiltered = 2,     // not recorded: excluded by --threads
-  kThreadDisarmed = 4,     // recording stopped early (disk full, no memory)
-  kThreadNoClock = 8,      // time is wall clock: the per-thread clock could not be opened
-  kThreadNoCounters = 16,  // its counters could not be opened: metrics beyond time read 0
-  kThreadNotSampled = 32,  // not sampled, or not by every event; the error is in the top 8 bits
+  kThreadVirtual = 1,        // one tree for consecutive virtual threads
+  kThreadFiltered = 2,       // not recorded: excluded by --threads
+  kThreadDisarmed = 4,       // recording stopped early (disk full, no memory)
+  kThreadNoClock = 8,        // time is wall clock: the per-thread clock could not be opened
+  kThreadNoCounters = 16,    // its counters could not be opened: metrics beyond time read 0
+  kThreadNotSampled = 32,    // not sampled, or not by every event; the error is in the top 8 bits
+  kThreadBlocksSignal = 64,  // it ran with the signal of sampling blocked, and was not sampled then
 };
 // Linux's error numbers up to 255.
 constexpr uint32_t FlagsOfError(int error) { return static_cast<uint32_t>(error) << 24; }
@@ -173,6 +174,15 @@ struct ControlHeader {
   uint64_t folded_ticks = 0;
   // Merged profiles: threads with such a flag, beyond those whose records in this file show it.
   uint64_t more_disarmed = 0, more_no_clock = 0, more_no_counters = 0, more_not_sampled = 0;
+  uint64_t more_blocks_signal = 0;
+  // Samples by CPU time: the CPU time of the sampled threads while sampling was on, and the part of
+  // it that the timers' signals stood for. 0: not sampled by CPU time.
+  uint64_t sampled_cpu_ns = 0, signalled_cpu_ns = 0;
+  // Raw clock when another handler was found in place of the sampler's (0: never), for which
+  // signal, and the path of its module.
+  uint64_t signal_taken_ticks = 0;
+  uint32_t signal_taken = 0;
+  char signal_taken_by[252] = {};
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

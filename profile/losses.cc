@@ -4,12 +4,54 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
 #include "common/errno_text.h"
+#include "profile/reader_text.h"
 
 namespace jprof::profile {
+
+namespace {
+
+constexpr double kCovered = 90;  // percent: below it, CPU time without samples is a loss
+
+// Returns "SIGSTKFLT", or a number where the C library has no name.
+std::string SignalName(uint32_t number) {
+  const char* name = sigabbrev_np(static_cast<int>(number));
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
+}
+
+double SecondsAfterStart(const ControlHeader& header, uint64_t ticks) {
+  const uint64_t after = ticks - std::min(header.start_ticks, ticks);
+  const uint64_t per_second = std::max<uint64_t>(header.ticks_per_second, 1);
+  return static_cast<double>(after) / static_cast<double>(per_second);
+}
+
+std::string SignalTakenText(const ControlHeader& header) {
+  const auto& by = header.signal_taken_by;
+  return fmt::format(
+      "signal was taken over: {}, by {}, {:.1f} s after the start at the latest; no sample was "
+      "taken "
+      "by it from then on",
+      SignalName(header.signal_taken), CleanText({by, strnlen(by, sizeof by)}),
+      SecondsAfterStart(header, header.signal_taken_ticks));
+}
+
+// A thread's last samples may be a period early or late, and short threads have few.
+uint64_t UncoveredMilliseconds(const Reader& reader, const std::optional<Coverage>& coverage) {
+  const auto& metrics = reader.meta().metrics;
+  const auto metric = std::ranges::find_if(metrics, &Metric::is_cpu_samples);
+  if (!coverage || metric == metrics.end() || coverage->Percent() >= kCovered) return 0;
+  const double missing_ns = 1e9 * (coverage->cpu_seconds - coverage->covered_seconds);
+  const double threads = static_cast<double>(reader.threads().size());
+  const double chance_ns =
+      (10 + 3 * std::sqrt(threads)) * static_cast<double>(metric->period.value);
+  return missing_ns > chance_ns ? static_cast<uint64_t>(std::llround(missing_ns / 1e6)) : 0;
+}
+
+}  // namespace
 
 std::vector<Loss> Losses(const Reader& reader) {
   const ControlHeader& header = reader.header();
@@ -18,6 +60,7 @@ std::vector<Loss> Losses(const Reader& reader) {
   uint64_t wall_clock = header.more_no_clock;
   uint64_t uncounted = header.more_no_counters;
   uint64_t not_sampled = header.more_not_sampled;
+  uint64_t blocks_signal = header.more_blocks_signal;
   std::set<std::string> why_not_sampled;
   for (const Thread& thread : reader.threads()) {
     const ThreadRecord& one = thread.record;
@@ -35,8 +78,11 @@ std::vector<Loss> Losses(const Reader& reader) {
       ++not_sampled;
       why_not_sampled.insert(ErrnoText(ErrorOfFlags(one.flags)));
     }
+    blocks_signal += (one.flags & kThreadBlocksSignal) != 0;
     wall_clock += (one.flags & kThreadNoClock) != 0;
   }
+  const auto coverage = CoverageOf(header);
+  const uint64_t uncovered = UncoveredMilliseconds(reader, coverage);
   return {
       {"lost_threads", "threads could not be recorded at all", header.lost_threads},
       {"lost_events", "events of lost or ended threads", header.lost_events},
@@ -54,6 +100,13 @@ std::vector<Loss> Losses(const Reader& reader) {
        fmt::format("threads could not be sampled, or not by every event: {}",
                    fmt::join(why_not_sampled, ", ")),
        not_sampled},
+      {"uncovered_cpu_ms",
+       fmt::format("ms of CPU time of the sampled threads have no samples ({:.1f} % have)",
+                   coverage ? coverage->Percent() : 0.0),
+       uncovered},
+      {"signals_taken", SignalTakenText(header), uint64_t{header.signal_taken_ticks != 0}},
+      {"threads_blocking_signal",
+       "threads ran with the signal of sampling blocked: not sampled meanwhile", blocks_signal},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
        wall_clock},
@@ -62,11 +115,15 @@ std::vector<Loss> Losses(const Reader& reader) {
   };
 }
 
+std::optional<Coverage> CoverageOf(const ControlHeader& header) {
+  if (header.sampled_cpu_ns == 0) return std::nullopt;
+  return Coverage{.cpu_seconds = static_cast<double>(header.sampled_cpu_ns) / 1e9,
+                  .covered_seconds = static_cast<double>(header.signalled_cpu_ns) / 1e9};
+}
+
 std::optional<double> FoldedFrom(const ControlHeader& header) {
   if (header.folded_ticks == 0) return std::nullopt;
-  const uint64_t after = header.folded_ticks - std::min(header.start_ticks, header.folded_ticks);
-  const uint64_t per_second = std::max<uint64_t>(header.ticks_per_second, 1);
-  return static_cast<double>(after) / static_cast<double>(per_second);
+  return SecondsAfterStart(header, header.folded_ticks);
 }
 
 std::string FoldedText(const ControlHeader& header) {

@@ -21,6 +21,15 @@ struct Loss {
 // Every kind, also those with count 0.
 std::vector<Loss> Losses(const Reader& reader);
 
+// How much of the CPU time of the sampled threads the timers' signals stood for, by the threads'
+// own clocks. Nothing: the profile was not sampled by CPU time, or by a jprof that did not record
+// this.
+struct Coverage {
+  double cpu_seconds = 0, covered_seconds = 0;
+  double Percent() const { return 100 * covered_seconds / cpu_seconds; }
+};
+std::optional<Coverage> CoverageOf(const ControlHeader& header);
+
 // Seconds after the start at which recursion began to be folded, because half of --tree-memory was
 // used. Counts stay exact: this is no loss.
 std::optional<double> FoldedFrom(const ControlHeader& header);

@@ -32,6 +32,7 @@ void CountFlags(uint32_t flags, uint32_t shown, ControlHeader& header) {
   header.more_no_clock += (more & kThreadNoClock) != 0;
   header.more_no_counters += (more & kThreadNoCounters) != 0;
   header.more_not_sampled += (more & kThreadNotSampled) != 0;
+  header.more_blocks_signal += (more & kThreadBlocksSignal) != 0;
 }
 
 // The flags of both; the error of the first thread that has one.
@@ -100,6 +101,14 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_no_clock += from.more_no_clock;
   header_.more_no_counters += from.more_no_counters;
   header_.more_not_sampled += from.more_not_sampled;
+  header_.more_blocks_signal += from.more_blocks_signal;
+  header_.sampled_cpu_ns += from.sampled_cpu_ns;
+  header_.signalled_cpu_ns += from.signalled_cpu_ns;
+  if (from.signal_taken_ticks != 0 && header_.signal_taken_ticks == 0) {
+    header_.signal_taken_ticks = Moment(from.signal_taken_ticks, from, factor);
+    header_.signal_taken = from.signal_taken;
+    std::memcpy(header_.signal_taken_by, from.signal_taken_by, sizeof header_.signal_taken_by);
+  }
   if (from.folded_ticks != 0) {
     const uint64_t folded = Moment(from.folded_ticks, from, factor);
     header_.folded_ticks =

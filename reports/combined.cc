@@ -32,20 +32,23 @@ Result<Forest> Load(Source& source, size_t metric) {
   return LoadForest(source, options);
 }
 
-std::string HowText(const profile::Meta& meta, size_t time_samples) {
+std::string HowText(const profile::Reader& reader, size_t time_samples) {
+  const profile::Meta& meta = reader.meta();
   if (time_samples == kNoMetric) {
     std::string text = meta.mode + (meta.options.fold_recursion ? " with folded recursion" : "");
     if (!meta.probe.kind.empty()) text += ", probe " + meta.probe.kind;
     return text;
   }
   const profile::Metric& metric = meta.metrics[time_samples];
-  return fmt::format("{} stacks per second of CPU time",
-                     Rounded(1e9 / static_cast<double>(metric.period.value)));
+  const auto coverage = profile::CoverageOf(reader.header());
+  return fmt::format("{} stacks per second of CPU time{}",
+                     Rounded(1e9 / static_cast<double>(metric.period.value)),
+                     coverage ? fmt::format(", {:.1f} % of it covered", coverage->Percent()) : "");
 }
 
 RunFacts FactsOf(const Source& source, const profile::Run& run, size_t time_samples) {
   const profile::Reader& reader = source.reader;
-  RunFacts facts = {.run = run, .how = HowText(reader.meta(), time_samples)};
+  RunFacts facts = {.run = run, .how = HowText(reader, time_samples)};
   facts.cpu_seconds = static_cast<double>(reader.CpuNanos()) / 1e9;
   for (const profile::Loss& loss : profile::Losses(reader)) {
     if (loss.count > 0) facts.notes.push_back(fmt::format("lost: {} {}", loss.count, loss.says));

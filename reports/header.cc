@@ -190,6 +190,10 @@ std::string AmountText(const MetricTotals& column, double raw) {
 }
 
 void PrintStacks(const Source& source, Output& out) {
+  if (const auto coverage = profile::CoverageOf(source.reader.header())) {
+    out.Print(" covered   {:.1f} % of the {:.3f} s of CPU time of the sampled threads\n",
+              coverage->Percent(), coverage->cpu_seconds);
+  }
   const profile::ThreadRecord sum = SumOfSamples(source.reader);
   if (sum.samples + sum.samples_own + sum.samples_lost == 0) return;
   out.Print(
@@ -215,6 +219,10 @@ void JsonStacks(const Source& source, JsonWriter& json) {
   json.Member("own", sum.samples_own);
   json.Member("lost", sum.samples_lost);
   json.FixedMember("cost_ns", SamplingNanos(source.reader, sum), 0);
+  if (const auto coverage = profile::CoverageOf(source.reader.header())) {
+    json.FixedMember("cpu_s", coverage->cpu_seconds, 6);
+    json.FixedMember("covered_s", coverage->covered_seconds, 6);
+  }
   json.EndObject();
 }
 

@@ -20,7 +20,8 @@ void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 // Prints nothing if there are none.
 void PrintPartlyCounted(const Names& names, Output& out);
 
-// The stacks that were taken: their number, quality and cost. Prints nothing if there are none.
+// The stacks that were taken: the share of the CPU time that they cover, their number, quality and
+// cost. Prints nothing if there are none.
 void PrintStacks(const Source& source, Output& out);
 
 // The same as the member "stacks" of a JSON report.

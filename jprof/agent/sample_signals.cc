@@ -1,5 +1,6 @@
 #include "jprof/agent/sample_signals.h"
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,18 +17,39 @@
 namespace jprof::agent {
 namespace {
 
-Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
-                        struct sigaction* before) {
+using Handler = void (*)(int, siginfo_t*, void*);
+
+bool IsHandler(const struct sigaction& action, Handler handler) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handler;
+}
+
+// The path of the library that an action's handler is in.
+std::string OwnerOf(const struct sigaction& action) {
+  if ((action.sa_flags & SA_SIGINFO) == 0) {
+    if (action.sa_handler == SIG_IGN) return "a caller that ignores it";
+    if (action.sa_handler == SIG_DFL) return "a caller that removed the handler";
+  }
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(action.sa_sigaction), &info) == 0 ||
+      info.dli_fname == nullptr)
+    return "generated code";
+  return info.dli_fname;
+}
+
+Result<void> SetHandler(int number, Handler handler, struct sigaction* before) {
   struct sigaction action = {};
   sigaction(number, nullptr, before);
-  if ((before->sa_flags & SA_SIGINFO) != 0 && before->sa_sigaction == handler) {
+  if (IsHandler(*before, handler)) {
     before->sa_handler = SIG_DFL;  // left behind below another handler, which is gone now
     before->sa_flags = 0;
     return {};
   }
   if ((before->sa_flags & SA_SIGINFO) != 0 ||
       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)) {
-    return Fail("signal {} is already used in this process; only one profiler can use it", number);
+    return Fail("{}: the signal is already used by {}; end that, or sample by {}",
+                number == kTimerSignal ? "CPU time cannot be sampled by SIGSTKFLT"
+                                       : "IDLE and WALL cannot be sampled by SIGVTALRM",
+                OwnerOf(*before), number == kTimerSignal ? "the event WALL" : "the event TIME");
   }
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -42,11 +64,10 @@ Result<void> SetHandler(int number, void (*handler)(int, siginfo_t*, void*),
 // Does nothing if another handler has been set meanwhile. The kernel discards the pending signals
 // of all threads when a signal is ignored: the previous action, which may end the process, does not
 // get them.
-void RestoreHandler(int number, void (*handler)(int, siginfo_t*, void*),
-                    const struct sigaction& before) {
+void RestoreHandler(int number, Handler handler, const struct sigaction& before) {
   struct sigaction current = {};
   sigaction(number, nullptr, &current);
-  if ((current.sa_flags & SA_SIGINFO) == 0 || current.sa_sigaction != handler) return;
+  if (!IsHandler(current, handler)) return;
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
   sigaction(number, &ignored, nullptr);
@@ -64,21 +85,32 @@ void RequestSample(uint32_t tid) {
   syscall(SYS_rt_tgsigqueueinfo, pid, tid, kRequestSignal, &info);
 }
 
-Result<void> SampleSignals::Install() {
-  for (; installed_ < std::size(kSignals); ++installed_) {
-    auto set = SetHandler(kSignals[installed_], OnSignal, &before_[installed_]);
-    if (set) continue;
-    Restore();
-    return set;
+Result<void> SampleSignals::Install(bool timers, bool requests) {
+  for (const auto& [signal, wanted] :
+       {std::pair{kTimerSignal, timers}, {kRequestSignal, requests}}) {
+    if (!wanted) continue;
+    struct sigaction before = {};
+    if (auto set = SetHandler(signal, OnSignal, &before); !set) {
+      Restore();
+      return set;
+    }
+    installed_.push_back({signal, before});
   }
   return {};
 }
 
 void SampleSignals::Restore() {
-  while (installed_ > 0) {
-    --installed_;
-    RestoreHandler(kSignals[installed_], OnSignal, before_[installed_]);
+  for (const Installed& one : installed_) RestoreHandler(one.signal, OnSignal, one.before);
+  installed_.clear();
+}
+
+std::optional<SampleSignals::Taken> SampleSignals::TakenOver() const {
+  for (const Installed& one : installed_) {
+    struct sigaction now = {};
+    sigaction(one.signal, nullptr, &now);
+    if (!IsHandler(now, OnSignal)) return Taken{one.signal, OwnerOf(now)};
   }
+  return std::nullopt;
 }
 
 void SampleSignals::OnSignal(int number, siginfo_t* info, void* context) {
@@ -125,6 +157,7 @@ void SampleSignals::TakeExpired(engine::Thread& thread, SampledThread& sampled,
   for (size_t i = 0; i < timers_.count(); ++i) {
     const int64_t periods = sampled.timers[i].Take(info);
     if (periods == 0 || !allowed) continue;
+    sampled.coverage.Signalled(static_cast<uint64_t>(periods) * timers_.covered_ns(i));
     if (recorder_.attributes_to_current()) {
       recorder_.AttributeToCurrent(thread, timers_.trigger(i), periods,
                                    unwind::OfSignal(context).pc);

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/blocked_signals.h"
 #include "common/result.h"
@@ -20,7 +22,7 @@
 
 namespace jprof::agent {
 
-inline constexpr int kTimerSignal = SIGPROF;
+inline constexpr int kTimerSignal = SIGSTKFLT;
 inline constexpr int kRequestSignal = SIGVTALRM;
 
 // While it exists, no sample interrupts the calling thread.
@@ -42,12 +44,20 @@ class SampleSignals {
   SampleSignals& operator=(const SampleSignals&) = delete;
   ~SampleSignals() { Restore(); }
 
-  // Installs the handler of both signals, which does nothing while AgentUse finds no agent. Error:
-  // another profiler uses one of the signals, and nothing is changed.
-  Result<void> Install();
+  // Installs the handler of the signals that are needed, which does nothing while AgentUse finds no
+  // agent. Error: one of them has a handler, and nothing is changed.
+  Result<void> Install(bool timers, bool requests);
   // Restores the previous handlers and discards pending signals. Call once all timers are closed
   // and no sample is requested any more.
   void Restore();
+
+  // A signal whose handler has been replaced, and by what: the path of a library, or words.
+  struct Taken {
+    int signal = 0;
+    std::string by;
+  };
+  // Whether another handler, or none, is installed now in place of this one.
+  std::optional<Taken> TakenOver() const;
 
   // The calling thread's state; an early thread takes its own. Null: it is not sampled.
   SampledThread* CurrentThread();
@@ -65,9 +75,11 @@ class SampleSignals {
   const SampleTimers& timers_;
   SampleRecorder& recorder_;
   EarlyThreads& early_;
-  static constexpr int kSignals[] = {kTimerSignal, kRequestSignal};
-  struct sigaction before_[std::size(kSignals)];
-  size_t installed_ = 0;  // the number of installed handlers
+  struct Installed {
+    int signal;
+    struct sigaction before;
+  };
+  std::vector<Installed> installed_;
 };
 
 }  // namespace jprof::agent

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -56,6 +57,15 @@ std::vector<uint32_t> SampleTimers::TriggersOf(const AgentOptions& options) {
   return places;
 }
 
+SampleTimers::SampleTimers(std::vector<ptm::ThreadTimerSettings> settings,
+                           std::vector<uint32_t> triggers, engine::Session& session)
+    : settings_(std::move(settings)),
+      triggers_(std::move(triggers)),
+      session_(session),
+      clock_(static_cast<size_t>(
+          std::ranges::find_if(settings_, ptm::CountsTime, &ptm::ThreadTimerSettings::event) -
+          settings_.begin())) {}
+
 int SampleTimers::Open(SampledThread& sampled, uint32_t tid) {
   const uint64_t random = static_cast<uint64_t>(ptm::ReadTsc()) * 0x9e3779b97f4a7c15ull >> 20;
   int failed = 0;
@@ -72,13 +82,15 @@ int SampleTimers::Open(SampledThread& sampled, uint32_t tid) {
   return failed;
 }
 
-void SampleTimers::Close(SampledThread& sampled) {
+void SampleTimers::Close(engine::Thread& thread, SampledThread& sampled) {
   std::lock_guard guard(sampled.timers_lock);
+  UpdateCoverage(thread, sampled, false);
   sampled.ended = true;
   for (ptm::ThreadTimer& timer : sampled.timers) timer.Close();
 }
 
-void SampleTimers::StartOrStop(const SampleGate& gate, SampledThread& sampled) {
+void SampleTimers::StartOrStop(const SampleGate& gate, engine::Thread& thread,
+                               SampledThread& sampled) {
   std::lock_guard guard(sampled.timers_lock);
   if (sampled.ended) return;
   for (ptm::ThreadTimer& timer : sampled.timers) {
@@ -88,12 +100,35 @@ void SampleTimers::StartOrStop(const SampleGate& gate, SampledThread& sampled) {
       timer.Stop();
     }
   }
+  UpdateCoverage(thread, sampled, gate.open());
 }
 
-void SampleTimers::StartOrStopAll(const SampleGate& gate, engine::Session& session) {
-  session.ForEachThread([&](engine::Thread& thread) {
-    if (SampledThread* sampled = SampledThreadOf(thread)) StartOrStop(gate, *sampled);
+void SampleTimers::StartOrStopAll(const SampleGate& gate) {
+  session_.ForEachThread([&](engine::Thread& thread) {
+    if (SampledThread* sampled = SampledThreadOf(thread)) StartOrStop(gate, thread, *sampled);
   });
+}
+
+void SampleTimers::UpdateCoverage(engine::Thread& thread, SampledThread& sampled, bool on) {
+  if (clock_ == count()) return;
+  sampled.coverage.Update(*session_.writer().header(), *thread.record, on);
+}
+
+void SampleTimers::UpdateCoverage() {
+  session_.ForEachThread([&](engine::Thread& thread) {
+    SampledThread* const sampled = SampledThreadOf(thread);
+    if (sampled == nullptr) return;
+    std::lock_guard guard(sampled->timers_lock);
+    if (sampled->ended || !sampled->coverage.on()) return;
+    UpdateCoverage(thread, *sampled, true);
+    sampled->coverage.LookForBlocked(*thread.record, kTimerSignal);
+  });
+}
+
+void SampleTimers::ForgetCoverage() {
+  UpdateCoverage();
+  profile::ControlHeader& header = *session_.writer().header();
+  header.sampled_cpu_ns = header.signalled_cpu_ns = 0;
 }
 
 }  // namespace jprof::agent

@@ -21,25 +21,38 @@ class SampleTimers {
   // The triggers of these settings, in the same order.
   static std::vector<uint32_t> TriggersOf(const AgentOptions& options);
 
-  SampleTimers(std::vector<ptm::ThreadTimerSettings> settings, std::vector<uint32_t> triggers)
-      : settings_(std::move(settings)), triggers_(std::move(triggers)) {}
+  // `session` must exist as long as the object.
+  SampleTimers(std::vector<ptm::ThreadTimerSettings> settings, std::vector<uint32_t> triggers,
+               engine::Session& session);
 
   size_t count() const { return settings_.size(); }
   uint32_t trigger(size_t timer) const { return triggers_[timer]; }
+  // The CPU time that one period of the timer stands for in CpuCoverage: 0 except for one timer.
+  uint64_t covered_ns(size_t timer) const { return timer == clock_ ? settings_[timer].period : 0; }
 
   // Opens the timers of thread `tid`, stopped; 0: of the calling thread. Returns an errno, 0 if all
   // are open. The first failure of the recording is reported to the user.
   int Open(SampledThread& sampled, uint32_t tid);
   // Closes the timers of the calling thread, which ends.
-  static void Close(SampledThread& sampled);
+  void Close(engine::Thread& thread, SampledThread& sampled);
 
   // Starts the timers if the gate is open, else stops them. Callable on any thread.
-  static void StartOrStop(const SampleGate& gate, SampledThread& sampled);
-  static void StartOrStopAll(const SampleGate& gate, engine::Session& session);
+  void StartOrStop(const SampleGate& gate, engine::Thread& thread, SampledThread& sampled);
+  void StartOrStopAll(const SampleGate& gate);
+
+  // Brings the profile's sums of CPU time up to date, and marks threads that block the signal. Not
+  // on a sampled thread.
+  void UpdateCoverage();
+  // Begins these sums anew.
+  void ForgetCoverage();
 
  private:
+  void UpdateCoverage(engine::Thread& thread, SampledThread& sampled, bool on);
+
   const std::vector<ptm::ThreadTimerSettings> settings_;
   const std::vector<uint32_t> triggers_;
+  engine::Session& session_;
+  const size_t clock_;  // the first timer of CPU time; none: count()
   std::atomic<bool> failure_reported_ = false;
 };
 

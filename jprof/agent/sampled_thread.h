@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/spin_lock.h"
+#include "jprof/agent/cpu_coverage.h"
 #include "jprof/agent/idle_account.h"
 #include "jprof/agent/sample_gate.h"
 #include "jprof/engine/thread.h"
@@ -38,8 +39,9 @@ struct SampledThread final : engine::ThreadExtension {
     munmap(this, sizeof *this);
   }
 
-  SpinLock timers_lock;  // held to start, stop and close the timers
+  SpinLock timers_lock;  // held to start, stop and close the timers, and to update `coverage`
   ptm::ThreadTimer timers[kMostTriggers];
+  CpuCoverage coverage;
   std::atomic<bool> ended = false;  // the thread is no longer sampled
   SampleGate::Passage passage;
   unwind::StackBounds stack;

@@ -3,14 +3,17 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <thread>
 #include <utility>
 
 #include "jprof/agent/sample_reset.h"
 #include "jprof/recording/print_message.h"
+#include "ptm/tsc.h"
 
 namespace jprof::agent {
 namespace {
@@ -32,6 +35,15 @@ void MarkNotSampled(engine::Thread& thread, int error) {
   __atomic_fetch_or(&thread.record->flags, flags, __ATOMIC_RELAXED);
 }
 
+// Only the first one is noted.
+void NoteTaken(const SampleSignals::Taken& taken, profile::ControlHeader& header) {
+  if (header.signal_taken_ticks != 0) return;
+  header.signal_taken = static_cast<uint32_t>(taken.signal);
+  std::strncpy(header.signal_taken_by, taken.by.c_str(), sizeof header.signal_taken_by - 1);
+  __atomic_store_n(&header.signal_taken_ticks, static_cast<uint64_t>(ptm::ReadTsc()),
+                   __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 Sampling::Sampling(const AgentOptions& options, engine::Session& session,
@@ -39,7 +51,7 @@ Sampling::Sampling(const AgentOptions& options, engine::Session& session,
                    std::vector<ptm::ThreadTimerSettings> timers)
     : options_(options),
       session_(session),
-      timers_(std::move(timers), SampleTimers::TriggersOf(options)),
+      timers_(std::move(timers), SampleTimers::TriggersOf(options), session),
       recorder_(std::move(recorder)),
       signals_(gate_, timers_, *recorder_, early_),
       thread_(options, *this, *recorder_, session) {}
@@ -70,6 +82,13 @@ SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBo
   return sampled;
 }
 
+Result<void> Sampling::InstallSignals() {
+  const bool requests = std::ranges::any_of(options_.triggers, [](const Trigger& trigger) {
+    return trigger.kind == TriggerKind::kIdle || trigger.kind == TriggerKind::kWall;
+  });
+  return signals_.Install(timers_.count() != 0, requests);
+}
+
 void Sampling::AddThread(JNIEnv* jni) {
   engine::Thread* thread = engine::current_thread;
   if (thread == nullptr || thread->record == nullptr || thread->extension != nullptr) return;
@@ -79,7 +98,7 @@ void Sampling::AddThread(JNIEnv* jni) {
   if (sampled == nullptr) return;
   // Either Start sees this thread, or this thread sees that the gate is open.
   thread->extension = sampled;
-  SampleTimers::StartOrStop(gate_, *sampled);
+  timers_.StartOrStop(gate_, *thread, *sampled);
 }
 
 void Sampling::AddEarlyThread(engine::Thread& thread, uint64_t vm_thread,
@@ -93,7 +112,7 @@ void Sampling::RemoveThread() {
   SampledThread* sampled = CurrentThread();
   if (sampled == nullptr) return;
   const NoSamples guard;
-  SampleTimers::Close(*sampled);
+  timers_.Close(*engine::current_thread, *sampled);
   VirtualRows::End(*sampled);
 }
 
@@ -107,13 +126,20 @@ void Sampling::Start() {
   std::lock_guard guard(control_);
   ++run_;
   gate_.Open();  // first: a thread that is added from now on starts its own timers
-  SampleTimers::StartOrStopAll(gate_, session_);
+  timers_.StartOrStopAll(gate_);
 }
 
 void Sampling::Stop() {
+  LookAround();
   std::lock_guard guard(control_);
   gate_.Close();
-  SampleTimers::StartOrStopAll(gate_, session_);
+  timers_.StartOrStopAll(gate_);
+}
+
+void Sampling::LookAround() {
+  if (!running()) return;
+  timers_.UpdateCoverage();
+  if (const auto taken = signals_.TakenOver()) NoteTaken(*taken, *session_.writer().header());
 }
 
 bool Sampling::End() {
@@ -135,7 +161,10 @@ Result<void> Sampling::Reset() {
   const bool was_running = running();
   gate_.Close();  // the timers continue
   const bool none = AwaitNoSample();
-  if (none) ForgetSamples(session_, recorder_->metric_count());
+  if (none) {
+    ForgetSamples(session_, recorder_->metric_count());
+    timers_.ForgetCoverage();
+  }
   ++run_;
   if (was_running) gate_.Open();
   if (none) return {};

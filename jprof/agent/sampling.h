@@ -35,9 +35,9 @@ class Sampling {
   static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options, HotspotVm& hotspot,
                                                 engine::Session& session);
 
-  // Installs the signal handler, which finds this object through AgentUse. Error: another
-  // profiler uses the signals.
-  Result<void> InstallSignals() { return signals_.Install(); }
+  // Installs the signal handler, which finds this object through AgentUse. Error: something else
+  // uses the signals.
+  Result<void> InstallSignals();
   // Call when no thread of `session` has timers any more.
   void RestoreSignals() { signals_.Restore(); }
 
@@ -63,6 +63,10 @@ class Sampling {
   void Stop();
   // Discards all samples after samples in progress have ended. Error: one does not end.
   Result<void> Reset();
+  // While samples are taken: brings the covered CPU time up to date, and notes whether the handler
+  // of a signal has been replaced. Not on a sampled thread's stack of samples; callable on any
+  // thread.
+  void LookAround();
   bool running() const { return gate_.open(); }
   // Changes with each Start and Reset.
   uint32_t run() const { return run_; }

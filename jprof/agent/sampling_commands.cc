@@ -70,7 +70,8 @@ Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampli
     return "stopped";
   };
   handlers.reset = [&sampling] { return Reply(sampling.Reset(), "all samples were discarded"); };
-  handlers.flush = [&session] {
+  handlers.flush = [&sampling, &session] {
+    sampling.LookAround();
     return Reply(FlushFolder(session.writer().directory_fd()), "all recorded data is on the disk");
   };
   handlers.status = [&options, &sampling, &session, out] {

@@ -15,7 +15,8 @@ SamplingSchedule::SamplingSchedule(const AgentOptions& options, uint64_t now_ns)
     : start_ns_(options.start && options.delay != 0 ? now_ns + options.delay * kSecond : kNever),
       stop_ns_(kNever),
       duration_ns_(options.duration * kSecond),
-      refreshed_ns_(now_ns) {
+      refreshed_ns_(now_ns),
+      look_ns_(now_ns + kSecond) {
   for (size_t i = 0; i < options.triggers.size(); ++i) {
     const agent::Trigger& trigger = options.triggers[i];
     if (trigger.kind != TriggerKind::kIdle && trigger.kind != TriggerKind::kWall) continue;
@@ -48,6 +49,12 @@ uint32_t SamplingSchedule::TakeTicks(Trigger& trigger, uint64_t now_ns) const {
   const uint64_t ticks = (now_ns - trigger.due_ns) / trigger.period_ns + 1;
   trigger.due_ns += ticks * trigger.period_ns;
   return static_cast<uint32_t>(ticks);
+}
+
+bool SamplingSchedule::LookIsDue(uint64_t now_ns) {
+  if (now_ns < look_ns_) return false;
+  look_ns_ = now_ns + kSecond;
+  return true;
 }
 
 bool SamplingSchedule::RefreshIsDue(uint64_t now_ns) const {

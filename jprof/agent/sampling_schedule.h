@@ -36,13 +36,16 @@ class SamplingSchedule {
   uint32_t TakeTicks(Trigger& trigger, uint64_t now_ns) const;
   std::span<Trigger> triggers() { return triggers_; }
 
+  // Returns true once a second.
+  bool LookIsDue(uint64_t now_ns);
+
   // Whether to look for new modules now, at most every 200 ms.
   bool RefreshIsDue(uint64_t now_ns) const;
   void Refreshed(uint64_t now_ns) { refreshed_ns_ = now_ns; }
 
  private:
   std::vector<Trigger> triggers_;
-  uint64_t start_ns_, stop_ns_, duration_ns_, refreshed_ns_;
+  uint64_t start_ns_, stop_ns_, duration_ns_, refreshed_ns_, look_ns_;
 };
 
 }  // namespace jprof::agent

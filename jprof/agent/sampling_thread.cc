@@ -42,7 +42,8 @@ void SamplingThread::Stop() {
 // 2. Start sampling when DELAY is over, stop it when DURATION is.
 // 3. Read the kernel's functions once a stack has frames of the kernel.
 // 4. Read the unwind tables of newly loaded modules.
-// 5. Request samples for IDLE and WALL.
+// 5. Once a second, look whether the signals still arrive.
+// 6. Request samples for IDLE and WALL.
 void SamplingThread::Run() {
   SamplingSchedule schedule(options_, NowNs());
   while (!stop_) {
@@ -52,6 +53,7 @@ void SamplingThread::Run() {
     if (schedule.StopIsDue(now_ns, sampling_.running())) sampling_.Stop();
     ReadKernelFunctions();
     RefreshUnwindTables(schedule, now_ns);
+    if (schedule.LookIsDue(now_ns)) sampling_.LookAround();
     RequestSamples(schedule, now_ns);
   }
 }

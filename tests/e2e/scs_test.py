@@ -7,6 +7,7 @@ Usage: scs_test.py --jprof JPROF --agent LIB --programs DIR [--native LIB] [--ca
 import concurrent.futures
 import json
 import os
+import signal
 import sys
 
 import child
@@ -298,6 +299,63 @@ def delay_and_duration(lab, jdks):
             check((0.5 * parts_[name] / 1e6 < count < most) if sampled_ else count == 0,
                   f"{options}: {count} samples of {name}, which had {parts_[name] / 1e6:.0f} ms of "
                   f"CPU time")
+
+
+def record_signals(lab, jdk, options, *arguments, mode="scs", jvm=()):
+    """Runs SampledSignals. Returns the profile's report."""
+    flags = ["-Xmx128m", f"-DSampledSignals.natives={lab.native}", *jvm]
+    if jdk.major >= 22:
+        flags.append("--enable-native-access=ALL-UNNAMED")
+    _, directory = lab.record(options, lab.java(jdk, "SampledSignals", *arguments, jvm=flags),
+                              mode=mode)
+    report = lab.tree(directory).report
+    stacks, losses = report["stacks"], report["losses"]
+    ratio = stacks["covered_s"] / stacks["cpu_s"] if "cpu_s" in stacks else 0
+    print(f"{jdk.name} {mode} {arguments}: {100 * ratio:.1f} % covered, "
+          f"{ {name: n for name, n in losses.items() if n} }")
+    return directory, ratio, losses
+
+
+@case
+def signals_taken(lab, jdks):
+    """A signal that is taken over or blocked is a loss that names its cause."""
+    timer, request, jdk = int(signal.SIGSTKFLT), int(signal.SIGVTALRM), jdks[-1]
+    for mode, options in (("scs", ["--rate", "500"]),
+                          ("calltree", ["--sample", "500", "--counter", "woven"])):
+        directory, ratio, losses = record_signals(lab, jdk, options, "take", timer, 300, 1500,
+                                                  mode=mode)
+        check(ratio < 0.6 and losses["signals_taken"] == 1 and losses["uncovered_cpu_ms"] > 500,
+              f"{mode}: {ratio}, {losses}")
+        text = reports.run_report(lab.jprof, "scs", directory)
+        check("SIGSTKFLT, by " + lab.native in text and " covered " in text, text[:2000])
+    _, _, losses = record_signals(lab, jdk, ["--event", "WALL=10"], "take", request, 100, 200)
+    check(losses["signals_taken"] == 1, f"{losses}")
+    _, ratio, losses = record_signals(lab, jdk, ["--rate", "500"], "block", timer, 100, 2500)
+    check(losses["signals_taken"] == 0 and losses["threads_blocking_signal"] == 1 and ratio < 0.6,
+          f"{ratio} {losses}")
+
+
+@case
+def signals_of_others(lab, jdks):
+    """SIGPROF belongs to the program: its users lose nothing, and nor do the samples."""
+    jdk = jdks[-1]
+    recording = os.path.join(lab.work, "recording.jfr")
+    settings = os.path.join(lab.work, "cpu.jfc")
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write('<configuration version="2.0"><event name="jdk.CPUTimeSample"><setting name='
+                   '"enabled">true</setting><setting name="throttle">10ms</setting></event>'
+                   '</configuration>')
+    flags = [f"-XX:StartFlightRecording:filename={recording},settings={settings}"]
+    _, ratio, losses = record_signals(lab, jdk, ["--rate", "500"], "take", int(signal.SIGPROF), 200,
+                                      500)
+    check(ratio > 0.8 and not any(losses.values()), f"{ratio} {losses}")
+    if jdk.major < 25:
+        return
+    _, ratio, losses = record_signals(lab, jdk, ["--rate", "500"], "none", 0, 500, 500, jvm=flags)
+    check(ratio > 0.8 and not any(losses.values()), f"{ratio} {losses}")
+    summary = child.run([jdk.tool("jfr"), "summary", recording], 60).stdout
+    counts = [line.split()[1] for line in summary.splitlines() if "jdk.CPUTimeSample " in line]
+    check(len(counts) == 1 and int(counts[0]) > 20, f"{counts} samples of the flight recorder")
 
 
 @case

@@ -1,5 +1,7 @@
-// Native code of the programs SampledParts and SampledStorm.
+// Native code of the programs SampledParts, SampledStorm and SampledSignals.
+#define _GNU_SOURCE
 #include <jni.h>
+#include <signal.h>
 
 // Keeps its frame; a function that its caller enters by a jump would not.
 static __attribute__((noinline)) jlong Inner(jlong n) {
@@ -27,4 +29,21 @@ JNIEXPORT jlong JNICALL Java_SampledStorm_critical(JNIEnv* env, jclass cls, jint
   for (jsize i = 0; i < length; ++i) sum += items[i];
   (*env)->ReleasePrimitiveArrayCritical(env, array, items, JNI_ABORT);
   return sum;
+}
+
+static void Ignored(int number) { (void)number; }
+
+// For the program SampledSignals: as a library does that comes later and samples by itself.
+JNIEXPORT void JNICALL Java_SampledSignals_take(JNIEnv* env, jclass cls, jint number) {
+  (void)env, (void)cls;
+  struct sigaction action = {.sa_handler = Ignored, .sa_flags = SA_RESTART};
+  sigaction(number, &action, NULL);
+}
+
+JNIEXPORT void JNICALL Java_SampledSignals_block(JNIEnv* env, jclass cls, jint number) {
+  (void)env, (void)cls;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
 }

@@ -45,6 +45,14 @@ TEST(SamplingSchedule, LateTicksAreNotLost) {
   EXPECT_EQ(schedule.TakeTicks(idle, kBegin + 80 * kMillisecond), 1u);
 }
 
+TEST(SamplingSchedule, LooksOnceASecond) {
+  SamplingSchedule schedule(OptionsOf("scs"), kBegin);
+  EXPECT_FALSE(schedule.LookIsDue(kBegin + kSecond - 1));
+  EXPECT_TRUE(schedule.LookIsDue(kBegin + kSecond));
+  EXPECT_FALSE(schedule.LookIsDue(kBegin + 2 * kSecond - 1));
+  EXPECT_TRUE(schedule.LookIsDue(kBegin + 5 * kSecond));
+}
+
 TEST(SamplingSchedule, DelayStartsOnce) {
   SamplingSchedule schedule(OptionsOf("scs,delay=2"), kBegin);
   EXPECT_FALSE(schedule.StartIsDue(kBegin + 2 * kSecond - 1));

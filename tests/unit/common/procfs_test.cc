@@ -80,7 +80,9 @@ TEST_F(ProcfsTest, ReadsAStatus) {
 TEST_F(ProcfsTest, AStatusHasTheStateTheGroupAndTheCaughtSignals) {
   const Status status = ParseStatus(
       "State:\tT (stopped)\nGid:\t1\t12\t3\t4\nSigIgn:\t000000000000ffff\n"
-      "SigCgt:\t2000000181005ccf\n");
+      "SigCgt:\t2000000181005ccf\nSigBlk:\t0000000000008000\n");
+  EXPECT_TRUE(status.Blocks(SIGSTKFLT));
+  EXPECT_FALSE(status.Blocks(SIGTERM));
   EXPECT_EQ(status.state, 'T');
   EXPECT_EQ(status.group, 12u);
   EXPECT_TRUE(status.Catches(SIGQUIT));

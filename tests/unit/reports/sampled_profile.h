@@ -109,6 +109,8 @@ inline SampledProfile DemoSamples() {
   made.threads[worker].samples_own = 3;
   made.threads[worker].samples_lost = 4;
   made.threads[thread].sampling_ticks = 202'000;
+  made.header.sampled_cpu_ns = 104'000'000;
+  made.header.signalled_cpu_ns = 100'000'000;
   return demo;
 }
 

@@ -1,8 +1,10 @@
 // Sampled profiles as reports: pages against tests/golden/, sums, names of native frames.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -65,6 +67,33 @@ TEST_P(ScsGolden, IsAsWritten) {
   std::ostringstream expected;
   expected << std::ifstream(golden).rdbuf();
   EXPECT_EQ(text, expected.str());
+}
+
+bool Contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Of 104 ms: one period more or less is chance, and 34 ms are not.
+TEST(ScsReport, CpuTimeWithoutSamplesIsALoss) {
+  SampledProfile demo = DemoSamples();
+  const std::string fine = PrintSampled(demo, "scs", {.format = Format::kJson});
+  EXPECT_TRUE(Contains(fine, "\"uncovered_cpu_ms\":0,")) << fine;
+  demo.made.header.signalled_cpu_ns = 70'000'000;
+  const std::string text = PrintSampled(demo, "scs", {});
+  EXPECT_TRUE(Contains(text, "covered   67.3 % of the 0.104 s of CPU time")) << text;
+  EXPECT_TRUE(Contains(text, "34 ms of CPU time of the sampled threads have no samples")) << text;
+}
+
+TEST(ScsReport, NamesWhatTookTheSignal) {
+  SampledProfile demo = DemoSamples();
+  profile::ControlHeader& header = demo.made.header;
+  header.signal_taken = SIGSTKFLT;
+  header.signal_taken_ticks = header.start_ticks + header.ticks_per_second / 2;
+  std::strcpy(header.signal_taken_by, "/opt/libother.so");
+  demo.made.threads[1].flags |= profile::kThreadBlocksSignal;
+  const std::string text = PrintSampled(demo, "scs", {});
+  EXPECT_TRUE(Contains(text, "SIGSTKFLT, by /opt/libother.so, 0.5 s after the start")) << text;
+  EXPECT_TRUE(Contains(text, "1 threads ran with the signal of sampling blocked")) << text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Reports, ScsGolden, testing::ValuesIn(kScsCases), [](const auto& tested) {
