@@ -87,7 +87,7 @@ Examples:
   jprof scs --timer posix --rate 100 -- java ...       without perf events
   jprof scs --event ALLOCATED_BYTES --objects -- ...   who allocates what
   jprof scs --event TIME --event IDLE -- ...           running and waiting in one profile
-  jprof report scs DIR --merged)";
+  jprof report scs DIR --threads merged)";
 
 std::string ScsHelp() {
   return "\n\nEvents of the JVM (--event E or E=N; the number shown is the default):\n" +

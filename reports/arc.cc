@@ -18,9 +18,10 @@ struct ArcLine {
     return Value::Fixed(PercentOf(instructions, table.trace.instructions), 2);
   }
   Value PerCall() const {
-    if (row.sums.calls == 0) return Value::Missing();
+    if (row.sums.outermost_calls == 0) return Value::Missing();
     return Value::Fixed(
-        static_cast<double>(row.sums.cumulative) / static_cast<double>(row.sums.calls), 1);
+        static_cast<double>(row.sums.cumulative) / static_cast<double>(row.sums.outermost_calls),
+        1);
   }
 };
 
@@ -62,6 +63,8 @@ void AddFields(ArcColumns& columns, unsigned views) {
   });
   columns.Add(views, {"calls"},
               [](const ArcLine& line) { return Value::Integer(line.row.sums.calls); });
+  columns.Add(views, {"outermost_calls"},
+              [](const ArcLine& line) { return Value::Integer(line.row.sums.outermost_calls); });
   const auto of_function = [&](const char* name, uint64_t FunctionSums::*member) {
     columns.Add(views, {name}, [member](const ArcLine& line) {
       return line.row.caller ? Value::Missing() : Value::Integer(line.row.sums.*member);
@@ -105,6 +108,7 @@ void JsonCalls(const ArcTable& table, JsonWriter& json) {
     json.Member("caller", table.function(*row.caller).name);
     json.Member("callee", table.function(row.function).name);
     json.Member("calls", row.sums.calls);
+    json.Member("outermost_calls", row.sums.outermost_calls);
     json.Member("instructions", row.sums.cumulative);
     json.EndObject();
   }

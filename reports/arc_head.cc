@@ -59,6 +59,7 @@ void PrintArcHead(const ArcTable& table, Output& out) {
   out.Text(
       " legend    SELF instructions executed in the function, CUM with all that it called "
       "(recursion counted once);\n"
+      "           CUM/CALL CUM of one call: of a recursion the outermost calls are divided by\n"
       "           F native function (module.function), J Java method compiled by C1, R by C2, N "
       "native method, O code of the VM\n\n");
 }

@@ -26,7 +26,8 @@ class ArcTreeSums {
       sums_.arcs.push_back({.caller = static_cast<uint32_t>(arc >> 32),
                             .callee = static_cast<uint32_t>(arc),
                             .calls = sum.calls,
-                            .instructions = sum.instructions});
+                            .instructions = sum.instructions,
+                            .outermost_calls = sum.calls - std::min(sum.calls, inner_[arc])});
     }
     std::ranges::sort(sums_.arcs, {}, [](const ArcSum& arc) {
       return std::tuple(~arc.instructions, ~arc.calls, arc.caller, arc.callee);
@@ -52,16 +53,21 @@ class ArcTreeSums {
     sums.system_calls += node.system_calls;
     const bool outermost = on_path_[node.function]++ == 0;
     if (outermost) sums.cumulative += inclusive_[index];
+    if (outermost) sums.outermost_calls += node.calls;
     if (node.parent == kNoArcNode) return;
     const uint64_t caller = trace_.nodes[node.parent].function;
     ArcSum& arc = arcs_[caller << 32 | node.function];
-    if (outermost) arc.instructions += inclusive_[index];
+    if (outermost)
+      arc.instructions += inclusive_[index];
+    else
+      inner_[caller << 32 | node.function] += node.calls;
   }
 
   const ArcTrace& trace_;
   std::vector<uint32_t> on_path_;  // by function
   std::vector<uint64_t> inclusive_;
   std::unordered_map<uint64_t, ArcSum> arcs_;
+  std::unordered_map<uint64_t, uint64_t> inner_;  // calls by arc, below the callee itself
   ArcSums sums_;
 };
 

@@ -12,6 +12,7 @@ struct FunctionSums {
   uint64_t calls = 0, self = 0, repeats = 0, system_calls = 0;
   // Instructions with those of all it called. Of a recursion the outermost activation counts.
   uint64_t cumulative = 0;
+  uint64_t outermost_calls = 0;  // those that made such activations
 };
 
 struct ArcSum {
@@ -20,6 +21,7 @@ struct ArcSum {
   // Of the callee with all it called, where it is not part of an activation of itself: so the arcs
   // to a function add up to its cumulative instructions.
   uint64_t instructions = 0;
+  uint64_t outermost_calls = 0;  // not made below the callee itself
 };
 
 struct ArcSums {

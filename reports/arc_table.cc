@@ -24,7 +24,9 @@ ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options) {
     if (!table.IsWanted(arc.caller) && !table.IsWanted(arc.callee)) continue;
     table.calls.push_back({.caller = arc.caller,
                            .function = arc.callee,
-                           .sums = {.calls = arc.calls, .cumulative = arc.instructions}});
+                           .sums = {.calls = arc.calls,
+                                    .cumulative = arc.instructions,
+                                    .outermost_calls = arc.outermost_calls}});
   }
   const auto shorten = [&](std::vector<ArcRow>& rows) {
     if (options.top > 0 && rows.size() > options.top) rows.resize(options.top);

@@ -72,6 +72,11 @@ uint64_t JavaMethods(Forest& forest) {
   return methods.size();
 }
 
+// Whether recursion was folded, from the beginning or later.
+bool IsFolded(const profile::Reader& reader) {
+  return reader.meta().options.fold_recursion || reader.header().folded_ticks != 0;
+}
+
 Result<void> AddCounted(Combined& combined, CombinedTreeBuilder& builder, CombinedView& view) {
   Source& source = combined.counted;
   const profile::Meta& meta = source.reader.meta();
@@ -291,6 +296,11 @@ ContextTimes TimesOf(const CombinedView& view, uint32_t context) {
   return found;
 }
 
+bool IsEstimated(const CombinedView& view, uint32_t context) {
+  const CombinedContext& at = view.tree.contexts[context];
+  return at.is_java && at.calls > 0 && Sum(view.tree.AllSamples(context)) < kFewSamples;
+}
+
 ProductionTimes ProductionOf(const CombinedView& view) {
   ProductionTimes times(view.context_of.size());
   std::vector<bool> given(view.tree.contexts.size());
@@ -302,7 +312,12 @@ ProductionTimes ProductionOf(const CombinedView& view) {
     times[row] = {.known = true,
                   .samples = Sum(view.tree.OwnSamples(context)),
                   .time = found.own,
-                  .all = found.all};
+                  .all = found.all,
+                  .is_estimated = IsEstimated(view, context),
+                  .estimated = view.estimated_own[context],
+                  .estimated_all = view.estimated_all[context],
+                  .calls = view.tree.contexts[context].calls,
+                  .outermost_calls = view.tree.OutermostCalls(context)};
   }
   return times;
 }
@@ -325,6 +340,7 @@ Result<CombinedView> LoadCombined(Combined& combined) {
       return std::unexpected(added.error());
   }
   view.tree = builder.Take();
+  view.tree.counted_folded = IsFolded(combined.counted.reader);
   MeasureOverlap(view);
   if (view.common_contexts == 0 && view.sampled_contexts > 0) {
     return WrongUse(

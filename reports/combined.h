@@ -70,6 +70,9 @@ struct ContextTimes {
 };
 ContextTimes TimesOf(const CombinedView& view, uint32_t context);
 
+// Whether it has too few samples to say more than an estimate and the upper end of the interval.
+bool IsEstimated(const CombinedView& view, uint32_t context);
+
 // The production times of each row of the counted profile's merged forest.
 ProductionTimes ProductionOf(const CombinedView& view);
 

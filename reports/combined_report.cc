@@ -22,8 +22,9 @@ constexpr char kLegend[] =
     " legend    LV level, 0 = all threads; CALLS exact, - = cannot be counted; SAMPLES in it, all "
     "runs;\n"
     "           TIME ms of one run in it alone; CUM with all it called, its +- (95 %) and its % of "
-    "all; NS/CALL CUM / CALLS\n"
-    "           and its +-; <X at most X: the interval is wider than the value; ~ estimate from "
+    "all; NS/CALL CUM of one\n"
+    "           call and its +-, r of one entry (recursion was folded); <X at most X: the interval "
+    "is wider than the value; ~ estimate from "
     "calls where\n"
     "           samples are few; types: I interpreted, J compiled by C1, R by C2, L inlined, N "
     "native method,\n"
@@ -42,15 +43,14 @@ struct CombinedRow {
   bool hidden = false;
   double estimated_time = 0, estimated_all = 0;  // ns
 
-  // Too few samples to say more than the estimate and the upper end of the interval.
-  bool is_estimated() const {
-    return !hidden && is_java && calls > 0 && Sum(all_samples) < kFewSamples;
-  }
+  bool is_estimated = false;
+  std::optional<uint64_t> outermost_calls;  // nothing: recursion was folded
 
-  bool has_calls() const { return is_java && calls > 0 && !hidden; }
-  Estimate OfCall(const Estimate& whole) const {
-    return Scaled(whole, 1 / static_cast<double>(calls));
-  }
+  bool has_calls() const { return is_java && calls > 0 && !hidden && outermost_calls != 0; }
+  // What CUM is divided by.
+  uint64_t divisor() const { return outermost_calls.value_or(calls); }
+  ShownTime own_time() const { return {times.own, is_estimated, estimated_time}; }
+  ShownTime all_time() const { return {times.all, is_estimated, estimated_all}; }
 };
 
 using CombinedColumns = Columns<CombinedRow>;
@@ -70,16 +70,6 @@ struct Texts {
   std::string time, all, half, per_call, per_call_half, name;
 };
 
-// A value: the estimate, or what the samples say.
-std::string ValueText(const CombinedRow& row, const Estimate& sampled, double estimated,
-                      NumberText* text) {
-  return row.is_estimated() ? EstimatedText(estimated, text) : BoundedText(sampled, text);
-}
-// Half of its interval; of an estimate, the upper end.
-std::string ArmText(const CombinedRow& row, const Estimate& sampled, NumberText* text) {
-  return row.is_estimated() ? "<" + text(sampled.high) : HalfText(sampled, text);
-}
-
 // Methods that are called once, such as main, have the widest values.
 int PerCallWidth(const CombinedView& view) {
   constexpr int kLeast = 10;
@@ -91,31 +81,31 @@ int PerCallWidth(const CombinedView& view) {
       most = std::max(most, Sum(tree.AllSamples(i)) / static_cast<double>(context.calls));
   }
   const double longest = most * *std::ranges::max_element(tree.period_ns);
-  return std::max(kLeast, static_cast<int>(PerCall(longest).size()));
+  const bool marks = std::ranges::any_of(tree.contexts, &CombinedContext::recursive);
+  return std::max(kLeast, static_cast<int>(PerCall(longest).size()) + (marks ? 1 : 0));
 }
 
 void AddTextValues(CombinedColumns& columns, int per_call_width, Texts& texts) {
   columns.Add(kPeople, {"TIME", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.time =
-                           ValueText(row, row.times.own, row.estimated_time, Milliseconds));
+    return Value::Text(texts.time = ValueText(row.own_time(), Milliseconds));
   });
   columns.Add(kPeople, {"CUM", 9}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.all = ValueText(row, row.times.all, row.estimated_all, Milliseconds));
+    return Value::Text(texts.all = ValueText(row.all_time(), Milliseconds));
   });
   columns.Add(kPeople, {"+-", 7}, [&texts](const CombinedRow& row) {
-    return Value::Text(texts.half = ArmText(row, row.times.all, Milliseconds));
+    return Value::Text(texts.half = ArmText(row.all_time(), Milliseconds));
   });
   columns.Add(kPeople, {"%", 5},
               [](const CombinedRow& row) { return Value::Fixed(100 * row.times.share.value, 1); });
   columns.Add(kPeople, {"NS/CALL", per_call_width}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Missing();
-    const double estimated = row.estimated_all / static_cast<double>(row.calls);
-    return Value::Text(texts.per_call =
-                           ValueText(row, row.OfCall(row.times.all), estimated, PerCall));
+    texts.per_call = ValueText(OfOneCall(row.all_time(), row.divisor()), PerCall);
+    return Value::Text(texts.per_call += row.outermost_calls ? "" : kPerEntry);
   });
   columns.Add(kPeople, {"+-", per_call_width - 1}, [&texts](const CombinedRow& row) {
     if (!row.has_calls()) return Value::Text("");
-    return Value::Text(texts.per_call_half = ArmText(row, row.OfCall(row.times.all), PerCall));
+    return Value::Text(texts.per_call_half =
+                           ArmText(OfOneCall(row.all_time(), row.divisor()), PerCall));
   });
   columns.Add(kPeople, {"NAME"}, [&texts](const CombinedRow& row) {
     texts.name.assign(row.level, ' ');
@@ -166,7 +156,7 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
   AddEstimate(columns, "time_ns", false, 0, [](const CombinedRow& row) { return row.times.own; });
   AddEstimate(columns, "cum_ns", false, 0, [](const CombinedRow& row) { return row.times.all; });
   columns.Add(kData, {"estimated"},
-              [](const CombinedRow& row) { return Value::Bool(row.is_estimated()); });
+              [](const CombinedRow& row) { return Value::Bool(row.is_estimated); });
   columns.Add(kData, {"estimated_ns"}, [](const CombinedRow& row) {
     return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_time, 0);
   });
@@ -174,10 +164,17 @@ void AddData(CombinedColumns& columns, const CombinedTree& tree) {
     return row.hidden ? Value::Missing() : Value::Fixed(row.estimated_all, 0);
   });
   AddEstimate(columns, "share", false, 6, [](const CombinedRow& row) { return row.times.share; });
-  AddEstimate(columns, "ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.OfCall(row.times.all); });
-  AddEstimate(columns, "own_ns_per_call", true, 3,
-              [](const CombinedRow& row) { return row.OfCall(row.times.own); });
+  columns.Add(kData, {"outermost_calls"}, [](const CombinedRow& row) {
+    return row.outermost_calls && row.is_java && row.level > 0 && !row.hidden
+               ? Value::Integer(*row.outermost_calls)
+               : Value::Missing();
+  });
+  AddEstimate(columns, "ns_per_call", true, 3, [](const CombinedRow& row) {
+    return Scaled(row.times.all, 1 / static_cast<double>(row.divisor()));
+  });
+  AddEstimate(columns, "own_ns_per_call", true, 3, [](const CombinedRow& row) {
+    return Scaled(row.times.own, 1 / static_cast<double>(row.calls));
+  });
   if (tree.has_times) {
     columns.Add(kData, {"counted_ns"},
                 [](const CombinedRow& row) { return Value::Number(row.counted_ns); });
@@ -264,6 +261,8 @@ class CombinedWalk {
     row.all_samples.assign(all.begin(), all.end());
     row.counted_all = tree_.counted_all[index];
     row.times = TimesOf(view_, index);
+    row.is_estimated = IsEstimated(view_, index);
+    row.outermost_calls = tree_.OutermostCalls(index);
     return row;
   }
 

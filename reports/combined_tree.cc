@@ -84,10 +84,37 @@ std::vector<uint32_t> CombinedTreeBuilder::AddRows(Forest& forest, const Has& ha
   return contexts;
 }
 
+// Depth first: a row whose context is on the path already is of an inner call.
+void CombinedTreeBuilder::FindRecursion(const Forest& forest, bool counted,
+                                        const std::vector<uint32_t>& contexts) {
+  const std::vector<Row>& rows = forest.rows.rows;
+  std::vector<uint32_t> on_path(tree_.contexts.size());
+  const auto counts = [&](uint32_t row) { return contexts[row] != kNoRow && contexts[row] != 0; };
+  const auto leave = [&](uint32_t row) {
+    if (counts(row)) --on_path[contexts[row]];
+  };
+  for (const uint32_t root : forest.rows.roots) {
+    uint32_t at = root;
+    while (at != kNoRow) {
+      if (counts(at) && on_path[contexts[at]]++ > 0) {
+        tree_.contexts[contexts[at]].recursive = true;
+        tree_.contexts[contexts[at]].inner_calls += counted ? rows[at].calls : 0;
+      }
+      if (rows[at].first_child != kNoRow) {
+        at = rows[at].first_child;
+        continue;
+      }
+      leave(at);
+      while (at != root && rows[at].next == kNoRow) leave(at = rows[at].parent);
+      at = at == root ? kNoRow : rows[at].next;
+    }
+  }
+}
+
 std::vector<uint32_t> CombinedTreeBuilder::AddCounted(Forest& forest, size_t time_metric) {
   tree_.has_times = time_metric != kNoMetric;
   const auto every = [](uint32_t) { return true; };
-  return AddRows(forest, every, [&](uint32_t index, const Place& place) {
+  auto contexts = AddRows(forest, every, [&](uint32_t index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     CombinedContext& context = tree_.contexts[place.context];
     if (tree_.has_times) {
@@ -104,6 +131,8 @@ std::vector<uint32_t> CombinedTreeBuilder::AddCounted(Forest& forest, size_t tim
       Vote(place.context, forest.names.LetterOf(row.method, row.type, false), -0.5, row.calls);
     }
   });
+  FindRecursion(forest, /*counted=*/true, contexts);
+  return contexts;
 }
 
 std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run, size_t metric,
@@ -112,7 +141,7 @@ std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run
   tree_.period_ns[run] = period_ns;
   const std::vector<double> all = Cumulative(forest.rows, metric);
   const auto has_samples = [&](uint32_t index) { return all[index] > 0; };
-  return AddRows(forest, has_samples, [&](uint32_t index, const Place& place) {
+  auto contexts = AddRows(forest, has_samples, [&](uint32_t index, const Place& place) {
     const Row& row = forest.rows.rows[index];
     const auto samples = static_cast<double>(forest.rows.cell(index, metric).raw);
     tree_.samples.resize(tree_.contexts.size() * tree_.runs);
@@ -124,6 +153,8 @@ std::vector<uint32_t> CombinedTreeBuilder::AddSampled(Forest& forest, size_t run
       Vote(place.context, forest.names.LetterOf(row.method, row.type, false), samples, 0);
     }
   });
+  FindRecursion(forest, /*counted=*/false, contexts);
+  return contexts;
 }
 
 // Backwards: children come after their parents.

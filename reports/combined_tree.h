@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -31,6 +32,8 @@ struct CombinedContext {
   bool sampled = false;                // a sampled profile has it, or a context below it
   char type = '?';                     // of most samples; if there are none, of most calls
   uint64_t calls = 0;
+  uint64_t inner_calls = 0;  // of these, calls below the method itself, as far as counted apart
+  bool recursive = false;    // a profile has the method below itself
   double counted_ns = 0;     // own time in the counted profile, calibrated if it has a table
   double counted_error = 0;  // one standard deviation of it
 };
@@ -55,8 +58,16 @@ struct CombinedTree {
   std::vector<double> counted_all;  // counted_ns with all contexts below, by context
   std::vector<double> period_ns;    // what one sample stands for, by run
   FoldedFrames folded;
-  bool has_times = false;  // the counted profile has times
+  bool has_times = false;       // the counted profile has times
+  bool counted_folded = false;  // the counted run itself folded recursion
 
+  // Returns the calls that are not below the method itself; nothing where the counted run does not
+  // tell them apart.
+  std::optional<uint64_t> OutermostCalls(size_t context) const {
+    const CombinedContext& at = contexts[context];
+    if (at.recursive && counted_folded) return std::nullopt;
+    return at.calls - at.inner_calls;
+  }
   double Samples(size_t context, size_t run) const { return samples[context * runs + run]; }
   double AllSamples(size_t context, size_t run) const { return all_samples[context * runs + run]; }
   std::span<const double> OwnSamples(size_t context) const {
@@ -100,6 +111,7 @@ class CombinedTreeBuilder {
   const Name& NameOf(Forest& forest, profile::MethodId method);
   uint32_t Child(uint32_t parent, const Name& name);
   uint32_t Append(uint32_t parent, const Name& name);
+  void FindRecursion(const Forest& forest, bool counted, const std::vector<uint32_t>& contexts);
   void Vote(uint32_t context, char type, double samples, uint64_t calls);
   void SumUp();
 

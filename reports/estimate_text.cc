@@ -28,4 +28,17 @@ std::string HalfText(const Estimate& estimate, NumberText* text) {
   return Half(estimate) > estimate.value ? "" : text(Half(estimate));
 }
 
+ShownTime OfOneCall(const ShownTime& whole, uint64_t calls) {
+  const double part = 1 / static_cast<double>(calls);
+  return {Scaled(whole.sampled, part), whole.is_estimated, whole.estimated * part};
+}
+
+std::string ValueText(const ShownTime& time, NumberText* text) {
+  return time.is_estimated ? EstimatedText(time.estimated, text) : BoundedText(time.sampled, text);
+}
+
+std::string ArmText(const ShownTime& time, NumberText* text) {
+  return time.is_estimated ? "<" + text(time.sampled.high) : HalfText(time.sampled, text);
+}
+
 }  // namespace jprof::reports

@@ -19,4 +19,19 @@ std::string BoundedText(const Estimate& estimate, NumberText* text);
 // Half of the interval; empty where BoundedText is a bound.
 std::string HalfText(const Estimate& estimate, NumberText* text);
 
+// A time as the samples show it, or estimated where they are few.
+struct ShownTime {
+  Estimate sampled;
+  bool is_estimated = false;
+  double estimated = 0;
+};
+// Returns the time of one call, with the calls to divide by. Requires calls above 0.
+ShownTime OfOneCall(const ShownTime& whole, uint64_t calls);
+std::string ValueText(const ShownTime& time, NumberText* text);
+// Returns half of the interval; of an estimate, the upper end: "<45.6".
+std::string ArmText(const ShownTime& time, NumberText* text);
+
+// Marks a time per entry, where the outermost calls of a recursion are not known.
+inline constexpr char kPerEntry[] = "r";
+
 }  // namespace jprof::reports

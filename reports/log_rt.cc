@@ -96,12 +96,18 @@ const ProductionTime* ProductionOf(const TreeRow& row) {
 struct ProductionTexts {
   std::string time, all, half, per_call;
 };
+ShownTime OwnTime(const ProductionTime& time) {
+  return {time.time, time.is_estimated, time.estimated};
+}
+ShownTime AllTime(const ProductionTime& time) {
+  return {time.all, time.is_estimated, time.estimated_all};
+}
 void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
-  using Make = std::string (*)(const ProductionTime&, uint64_t calls);
+  using Make = std::string (*)(const ProductionTime&);
   const auto text = [&](const char* name, int width, std::string& buffer, Make make) {
     columns.Add(kPeople, {name, width}, [&buffer, make](const TreeRow& row) {
       const ProductionTime* time = ProductionOf(row);
-      return time ? Value::Text(buffer = make(*time, row.shown.calls)) : Value::Missing();
+      return time ? Value::Text(buffer = make(*time)) : Value::Missing();
     });
   };
   columns.Add(kPeople, {"SAMPLES", 7}, [](const TreeRow& row) {
@@ -109,14 +115,16 @@ void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
     return time ? Value::Signed(Rounded(time->samples)) : Value::Missing();
   });
   text("TIME", 8, texts.time,
-       [](const ProductionTime& time, uint64_t) { return BoundedText(time.time, Milliseconds); });
+       [](const ProductionTime& time) { return ValueText(OwnTime(time), Milliseconds); });
   text("CUM", 8, texts.all,
-       [](const ProductionTime& time, uint64_t) { return BoundedText(time.all, Milliseconds); });
+       [](const ProductionTime& time) { return ValueText(AllTime(time), Milliseconds); });
   text("+-", 7, texts.half,
-       [](const ProductionTime& time, uint64_t) { return HalfText(time.all, Milliseconds); });
-  text("NS/CALL", 9, texts.per_call, [](const ProductionTime& time, uint64_t calls) {
+       [](const ProductionTime& time) { return ArmText(AllTime(time), Milliseconds); });
+  text("NS/CALL", 9, texts.per_call, [](const ProductionTime& time) {
+    const uint64_t calls = time.outermost_calls.value_or(time.calls);
     if (calls == 0) return std::string("-");
-    return BoundedText(Scaled(time.all, 1 / static_cast<double>(calls)), PerCall);
+    return ValueText(OfOneCall(AllTime(time), calls), PerCall) +
+           (time.outermost_calls ? "" : kPerEntry);
   });
   const auto number = [&](const char* name, double (*of)(const ProductionTime&)) {
     columns.Add(kCsv | kJson, {name}, [of](const TreeRow& row) {
@@ -127,6 +135,11 @@ void AddProduction(TreeColumns& columns, ProductionTexts& texts) {
   number("production_samples", [](const ProductionTime& time) { return time.samples; });
   number("production_ns", [](const ProductionTime& time) { return time.time.value; });
   number("production_cum_ns", [](const ProductionTime& time) { return time.all.value; });
+  number("production_estimated",
+         [](const ProductionTime& time) { return time.is_estimated ? 1.0 : 0.0; });
+  number("production_estimated_ns", [](const ProductionTime& time) { return time.estimated; });
+  number("production_estimated_cum_ns",
+         [](const ProductionTime& time) { return time.estimated_all; });
   number("production_cum_low_ns", [](const ProductionTime& time) { return time.all.low; });
   number("production_cum_high_ns", [](const ProductionTime& time) { return time.all.high; });
 }
@@ -176,7 +189,9 @@ void TextHead(NamedTree& tree, Output& out) {
     out.Text(
         "           SAMPLES, TIME, CUM, +-, NS/CALL: production times of the sampled runs, in ms "
         "(jprof "
-        "report combined)\n");
+        "report combined);\n"
+        "           ~ estimate from calls where samples are few, r of one entry (recursion was "
+        "folded)\n");
   }
   out.Text("\n");
 }

@@ -78,11 +78,17 @@ constexpr ColumnHelp kCombinedColumns[] = {
     {"LV", "level: 0 all threads, 1 their first methods"},
     {"CALLS", "calls in the counted run: exact; `-`: not a Java method, cannot be counted"},
     {"SAMPLES", "taken in this context alone, in all sampled runs together"},
-    {"TIME", "ms of one run in this context alone, from the samples"},
+    {"TIME",
+     "ms of one run in this context alone, from the samples; `~X`: fewer than 10 samples, an "
+     "estimate from the calls"},
     {"CUM", "ms of one run in it with all that it called"},
-    {"+-", "half of the 95 % interval: first of CUM, then of NS/CALL; empty behind `<X`"},
+    {"+-",
+     "half of the 95 % interval: first of CUM, then of NS/CALL; empty behind `<X`, behind `~X` the "
+     "upper end of the interval, `<Y`"},
     {"%", "CUM in percent of all samples"},
-    {"NS/CALL", "CUM / CALLS: what one call takes with all that it called"},
+    {"NS/CALL",
+     "what one call takes with all that it called; of a recursion CUM is divided by the outermost "
+     "calls; `r`: per entry, as the counted run folded recursion and did not tell them apart"},
     {"NAME", "`R:pkg/Class.method(sig)ret`: the letters of scs; the one of most samples"},
 };
 
@@ -92,7 +98,9 @@ constexpr ColumnHelp kArcColumns[] = {
     {"CUM", "SELF with all that it called; of a recursion the outermost call counts"},
     {"CUM%", "CUM in percent of all instructions"},
     {"CALLS", "how often it was entered at its beginning"},
-    {"CUM/CALL", "instructions of one call with all that it called; `-`: it was not called"},
+    {"CUM/CALL",
+     "CUM of one call: of a recursion CUM is divided by the outermost calls; `-`: it was not "
+     "called"},
     {"FUNCTION", "the letter of scs, then `module.function` or the Java method"},
 };
 
@@ -100,7 +108,7 @@ constexpr ColumnHelp kArcCallColumns[] = {
     {"CUM", "instructions of the callee, with all that it called, on behalf of this caller"},
     {"CUM%", "CUM in percent of all instructions"},
     {"CALLS", "how often this caller called it; 0: it was entered in its middle"},
-    {"CUM/CALL", "CUM / CALLS"},
+    {"CUM/CALL", "CUM of one call, as above; `-`: all calls were below the callee itself"},
     {"CALLER -> CALLEE", "`(thread)`: tracing began there; `(signal)`: the callee is its handler"},
 };
 

@@ -17,7 +17,11 @@ namespace jprof::reports {
 struct ProductionTime {
   bool known = false;  // false: added to another row
   double samples = 0;
-  Estimate time, all;  // ns, of one run: alone, and with everything below
+  Estimate time, all;                       // ns, of one run: alone, and with everything below
+  bool is_estimated = false;                // few samples: `estimated` is shown
+  double estimated = 0, estimated_all = 0;  // ns
+  uint64_t calls = 0;
+  std::optional<uint64_t> outermost_calls;  // nothing: recursion was folded
 };
 using ProductionTimes = std::vector<ProductionTime>;  // by row
 

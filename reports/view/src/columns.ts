@@ -79,7 +79,7 @@ function perCallColumn(model: Model, source: ColumnSource, calls: number): Value
   const error = isWhole ? source.cumError(quantity) : source.error(quantity);
   const n = amounts.self(calls);
   const perCall = value.map((x, id) => (n[id]! > 0 ? x / n[id]! : NaN));
-  const [title, help] = isWhole ? ["cum/call", `${name} with all that it calls, per call`]
+  const [title, help] = isWhole ? ["cum/entry", `${name} with all that it calls, per entry`]
                                 : ["self/call", `${name} of it alone, per call`];
   return numeric("percall", title!, help!, perCall, (id) => (perCall[id] === 0 && !error?.[id]
     ? "" : formatUncertain(value[id]!, error?.[id] ?? 0, info, n[id]!)), "7em");

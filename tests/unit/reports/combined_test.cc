@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reports/report_list.h"
 #include "tests/oracle/folded_paths.h"
 #include "tests/oracle/slow_sums.h"
 #include "tests/unit/reports/combined_profile.h"
@@ -500,6 +501,80 @@ TEST(CombinedReport, SiblingsAreSortedAsRequested) {
   EXPECT_TRUE(names(Sort::kBase)[1].contains("Demo.uncounted"));
   EXPECT_TRUE(names(Sort::kCalls)[1].contains("Demo.unsampled"));
   EXPECT_TRUE(names(Sort::kFirst)[1].contains("read0"));
+}
+
+// b is below itself, by way of a, and so is a.
+MadeCombined Recursion(const std::string& counted_meta) {
+  StackProfile counted(counted_meta);
+  counted.Call("A.main", 1);
+  counted.Call("A.main A.a", 20);
+  counted.Call("A.main A.a A.b", 20);
+  counted.Call("A.main A.a A.b A.a", 180);
+  counted.Call("A.main A.a A.b A.a A.b", 180);
+  counted.Call("A.main A.c", 5);
+  StackProfile sampled = SampledStacks();
+  sampled.Add("A.main A.a A.b A.a A.b", 100);
+  sampled.Add("A.main A.a", 50);
+  sampled.Add("A.main A.c", 1);
+  return MadeCombined(counted, {sampled});
+}
+
+TEST(CombinedReport, ACallOfARecursionIsAnOutermostOne) {
+  std::string meta = kCountedMeta;
+  meta.replace(meta.find("\"fold_recursion\":true"), 21, "\"fold_recursion\":false");
+  const MadeCombined made = Recursion(meta);
+  const Result<CombinedView> view = made.Load();
+  ASSERT_TRUE(view);
+  const auto paths = PathsOf(view->tree);
+  for (const char* path : {"A.main()V;A.a()V;", "A.main()V;A.a()V;A.b()V;"}) {
+    EXPECT_EQ(view->tree.contexts[paths.at(path)].calls, 200u) << path;
+    EXPECT_EQ(view->tree.OutermostCalls(paths.at(path)), 20u) << path;
+  }
+  for (const oracle::CsvRow& row : CsvOf(made, {})) {
+    if (row.fields.at("name") != "A.a()V") continue;
+    EXPECT_EQ(row.number("outermost_calls"), 20);
+    EXPECT_NEAR(row.number("ns_per_call"), row.number("cum_ns") / 20, 1);
+  }
+}
+
+TEST(CombinedReport, WhereRecursionWasFoldedTheTimeIsOfAnEntryAndMarked) {
+  const MadeCombined made = Recursion(kCountedMeta);
+  const std::string text = made.Print({}).text;
+  const auto line = [&](const char* name) {
+    const size_t at = text.find(name);
+    const size_t begin = text.rfind('\n', at) + 1;
+    return text.substr(begin, at - begin);
+  };
+  EXPECT_NE(line("R:A.a()V").find("r "), std::string::npos) << text;
+  EXPECT_EQ(line("R:A.main()V").find("r "), std::string::npos) << text;
+  EXPECT_NE(text.find("r of one entry"), std::string::npos) << text;
+}
+
+// The times of one context are the same texts in log-rt.
+TEST(CombinedReport, LogRtPrintsTheSameMarks) {
+  const MadeCombined made = Recursion(kCountedMeta);
+  Combined combined = made.Open();
+  const Result<CombinedView> view = LoadCombined(combined);
+  ASSERT_TRUE(view);
+  combined.counted.production = ProductionOf(*view);
+  Result<std::string> log_rt =
+      PrintedText([&](Output& out) { return PrintLogRt(combined.counted, {.merged = true}, out); });
+  ASSERT_TRUE(log_rt);
+  const auto line = [](const std::string& text, const char* name) {
+    const size_t at = text.find(name);
+    const size_t begin = text.rfind('\n', at) + 1;
+    return text.substr(begin, at - begin);
+  };
+  const std::string text = made.Print({}).text;
+  for (const char* name : {"R:A.a()V", "R:A.c()V"}) {
+    std::istringstream words(line(text, name));
+    for (std::string word; words >> word;) {
+      if (word.find_first_of("~<r") == std::string::npos) continue;
+      if (word.starts_with('<')) continue;  // combined also has that of NS/CALL
+      EXPECT_NE(line(*log_rt, name).find(word), std::string::npos) << word << "\n" << *log_rt;
+    }
+  }
+  EXPECT_NE(line(*log_rt, "R:A.c()V").find('~'), std::string::npos) << *log_rt;
 }
 
 }  // namespace
