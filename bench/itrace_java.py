@@ -106,6 +106,7 @@ OPTIONS = [
     # HotSpot chooses these by the processor's maker; valgrind's processor is not of the same.
     "-XX:+IgnoreUnrecognizedVMOptions", "-XX:MaxLoopPad=11", "-XX:-UseNewLongLShift",
     "-XX:-UseStoreImmI16", "-XX:-UseXMMForObjInit", "-XX:-UseXmmI2D", "-XX:-UseXmmI2F",
+    "-XX:-AlignVector", "-XX:-UseUnalignedLoadStores", "-XX:-IntelJccErratumMitigation",
 ]
 COMPILERS = {"C2": "-XX:-TieredCompilation", "C1": "-XX:TieredStopAtLevel=1"}
 CALLGRIND = [
