@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "profile/reader_file.h"
 
 namespace jprof::profile {
@@ -135,7 +136,7 @@ BranchWriter::~BranchWriter() {
 
 Result<void> BranchWriter::Open(const std::string& path, const BranchFileHeader& header) {
   path_ = path;
-  file_ = std::fopen(path.c_str(), "wbe");
+  file_ = OpenPrivate(path.c_str());
   if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
   BranchFileHeader whole = header;
   std::memcpy(whole.magic, kBranchMagic, sizeof(whole.magic));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -32,8 +33,8 @@ iovec TextPart(std::string_view text) {
 }  // namespace
 
 Result<void> JitLogWriter::Open(int directory_fd) {
-  fd_.Reset(
-      openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+  fd_.Reset(openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
+                   kPrivateFile));
   if (!fd_) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
   JitHeader header = {.pid = static_cast<uint32_t>(getpid())};
   std::memcpy(header.magic, kJitMagic, sizeof(header.magic));

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "common/blocked_signals.h"
+#include "common/private_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -51,7 +52,7 @@ char* ReserveAddresses(size_t bytes, AddressRange within) {
 }
 
 bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within) {
-  fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
   if (!fd_) return false;
   reserved_ = RoundUp(max_bytes, kPage);
   base_ = ReserveAddresses(reserved_, within);

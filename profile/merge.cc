@@ -9,6 +9,7 @@
 #include <set>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "profile/files.h"
 #include "profile/merge_inputs.h"
 #include "profile/merged_control.h"
@@ -75,7 +76,7 @@ class NewProfile {
   }
 
   Result<void> Make() {
-    made_ = mkdir(directory_.c_str(), 0755) == 0;
+    made_ = mkdir(directory_.c_str(), kPrivateDirectory) == 0;
     if (made_) return {};
     return WrongUse("cannot make the directory {}, in which {} is written: {}", directory_, output_,
                     ErrnoText());

@@ -3,10 +3,11 @@
 #include <cerrno>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 
 namespace jprof::profile {
 
-OutFile::OutFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wbxe")) {
+OutFile::OutFile(const std::string& path) : path_(path), file_(OpenPrivate(path.c_str(), O_EXCL)) {
   if (file_ == nullptr) error_ = errno;
 }
 

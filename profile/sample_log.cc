@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "profile/reader_file.h"
 
 namespace jprof::profile {
@@ -103,7 +104,7 @@ SampleWriter::~SampleWriter() {
 
 Result<void> SampleWriter::Open(const std::string& path, const SampleFileHeader& header) {
   path_ = path;
-  file_ = std::fopen(path.c_str(), "wbe");
+  file_ = OpenPrivate(path.c_str());
   if (file_ == nullptr) return Fail("cannot write {}: {}", path, ErrnoText());
   SampleFileHeader whole = header;
   std::memcpy(whole.magic, kSampleMagic, sizeof(whole.magic));

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "profile/out_file.h"
 #include "profile/reader.h"
 
@@ -124,7 +125,7 @@ class SpreadCollector::Cursor {
 Result<void> SpreadCollector::Open(const std::string& directory, uint32_t columns) {
   columns_ = columns;
   name_ = directory + "/spread.tmp";
-  file_.Reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  file_.Reset(open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
   if (!file_) return Fail("cannot make {}: {}", name_, ErrnoText());
   unlink(name_.c_str());
   return {};

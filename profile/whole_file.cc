@@ -8,13 +8,14 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/private_file.h"
 
 namespace jprof::profile {
 namespace {
 
 // Returns an errno; 0: the file has been written.
 int Write(const std::string& path, std::string_view text) {
-  Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
   if (!file) return errno;
   while (!text.empty()) {
     const ssize_t written = write(file.get(), text.data(), text.size());

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 
 namespace jprof::profile {
 namespace {
@@ -23,7 +24,7 @@ constexpr size_t kMaxTrainBytes = 8ull << 30;
 
 Result<void> Writer::Open(const WriterOptions& options) {
   const char* directory = options.directory.c_str();
-  if (!options.directory_is_made && mkdir(directory, 0755) != 0) {
+  if (!options.directory_is_made && mkdir(directory, kPrivateDirectory) != 0) {
     return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
   }
   directory_fd_.Reset(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));

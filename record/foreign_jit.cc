@@ -16,6 +16,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/private_file.h"
 #include "common/procfs.h"
 #include "profile/reader_text.h"
 
@@ -138,7 +139,7 @@ Result<bool> CopyTrusted(int root, const fs::path& path, UserIds ids, int out,
   const auto from = OpenTrusted(root, path, ids, bytes_left);
   if (!from) return std::unexpected(from.error());
   if (!from->file) return false;
-  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const Fd to(openat(out, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
   if (!to) return Fail("the copy {} cannot be made: {}", name, ErrnoText());
   bytes_left -= from->size;
   auto copied = CopyBytes(from->file.get(), to.get(), from->size);

@@ -18,6 +18,7 @@
 #include "record/interruption.h"
 #include "record/itrace_places.h"
 #include "record/launcher.h"
+#include "record/profile_place.h"
 #include "record/released_trace.h"
 #include "record/tprof_jvms.h"
 
@@ -40,9 +41,7 @@ class TraceWriter final : public itrace::TraceEvents {
 
   Result<void> Open() {
     if (plan_.out.empty()) return {};
-    std::error_code failed;
-    if (!fs::create_directories(plan_.out, failed))
-      return Fail("cannot make {}: {}", plan_.out.string(), failed.message());
+    if (auto made = MakePlace(plan_.out); !made) return made;
     timespec real;
     clock_gettime(CLOCK_REALTIME, &real);
     const uint64_t unix_ns =

@@ -10,6 +10,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/private_file.h"
 #include "profile/files.h"
 
 namespace jprof::record {
@@ -63,7 +64,7 @@ int CopyFile(const fs::path& from, const fs::path& to, UserIds reader) {
   struct stat about = {};
   if (fstat(source.get(), &about) != 0) return errno;
   if (!S_ISREG(about.st_mode)) return 0;
-  Fd target(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  Fd target(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
   if (!target) return errno;
   if (const int error = CopyData(source.get(), target.get(), about.st_size); error != 0)
     return error;
@@ -87,7 +88,8 @@ int CopyData(int from, int to, off_t size) {
 }
 
 Result<void> CopyProfile(const fs::path& from, const fs::path& to, UserIds reader) {
-  if (mkdir(to.c_str(), 0755) != 0) return Fail("cannot make {}: {}", to.string(), ErrnoText());
+  if (mkdir(to.c_str(), kPrivateDirectory) != 0)
+    return Fail("cannot make {}: {}", to.string(), ErrnoText());
   for (const std::string_view file : profile::kProfileFiles) {
     if (const int error = CopyFile(from / file, to / file, reader); error != 0) {
       return Fail("cannot copy {} to {}: {}", (from / file).string(), to.string(),

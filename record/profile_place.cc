@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "profile/combined.h"
 #include "profile/files.h"
 #include "record/print_error.h"
@@ -194,7 +195,7 @@ Result<void> CheckPlace(const fs::path& place, bool force) {
 }
 
 Result<void> MakePlace(const fs::path& place) {
-  if (mkdir(place.c_str(), 0755) == 0) return {};
+  if (mkdir(place.c_str(), kPrivateDirectory) == 0) return {};
   return WrongUse(
       "cannot make the profile directory {}: {}; choose another with -o; nothing was started",
       place.string(), ErrnoText());
@@ -212,13 +213,18 @@ bool IsSeveral(const fs::path& directory) {
 }
 
 std::vector<fs::path> ProfilesAt(const fs::path& place) {
+  std::error_code ignored;
+  return ProfilesAt(place, ignored);
+}
+
+std::vector<fs::path> ProfilesAt(const fs::path& place, std::error_code& failed) {
   if (IsProfile(place)) return {place};
   std::vector<fs::path> profiles;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(place, ignored)) {
+  for (const auto& entry : fs::directory_iterator(place, failed)) {
     if (IsJvmName(entry.path().filename().string()) && IsProfile(entry.path()))
       profiles.push_back(entry.path());
   }
+  if (failed == std::errc::no_such_file_or_directory) failed.clear();
   std::ranges::sort(profiles);
   return profiles;
 }

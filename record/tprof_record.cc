@@ -12,6 +12,7 @@
 #include "profile/recording_meta.h"
 #include "record/interruption.h"
 #include "record/launcher.h"
+#include "record/profile_place.h"
 #include "record/recording_files.h"
 #include "record/sample_recorder.h"
 #include "record/tprof_jvms.h"
@@ -78,11 +79,10 @@ class Recording {
 
   // Removes a directory that cannot be filled.
   Result<void> CreateFiles() {
-    std::error_code failed;
-    if (!fs::create_directories(plan_.out, failed))
-      return Fail("cannot make {}: {}", plan_.out.string(), failed.message());
+    if (auto made = MakePlace(plan_.out); !made) return made;
     auto written = WriteFiles();
-    if (!written) fs::remove_all(plan_.out, failed);
+    std::error_code ignored;
+    if (!written) fs::remove_all(plan_.out, ignored);
     return written;
   }
 

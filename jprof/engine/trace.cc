@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "common/blocked_signals.h"
+#include "common/private_file.h"
 #include "jprof/engine/session.h"
 
 namespace jprof::engine {
@@ -64,7 +65,7 @@ TraceDrain::~TraceDrain() {
 bool TraceDrain::Start(profile::Writer* writer) {
   writer_ = writer;
   file_ = openat(writer->directory_fd(), profile::kCompressedTraceFile,
-                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile);
   void* links = mmap(nullptr, kMostBlocks * sizeof(Link), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (links != MAP_FAILED) links_ = static_cast<Link*>(links);

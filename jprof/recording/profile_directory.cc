@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/errno_text.h"
+#include "common/private_file.h"
 #include "common/procfs.h"
 #include "options/java_program.h"
 #include "profile/layout.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr size_t kMostName = 100;
 constexpr int kMostOfOnePid = 100;  // one process may execute a JVM several times
 
-bool MakeDirectory(const std::string& path) { return mkdir(path.c_str(), 0755) == 0; }
+bool MakeDirectory(const std::string& path) { return mkdir(path.c_str(), kPrivateDirectory) == 0; }
 
 std::unexpected<Error> CannotMake(const std::string& path) {
   return Fail("cannot make the profile directory {}: {}", path, ErrnoText());

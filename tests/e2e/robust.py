@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -620,6 +621,33 @@ def nowhere_to_write(lab):
             if f.read() != "keep me":
                 failures.append("a file of the user's was overwritten")
     return failures
+
+
+@case
+def private_files(lab):
+    """Whatever the umask: only the owner of a recording reads it."""
+    failures = []
+    program = lab.command("Explosive", 4)
+    with lab.folder() as folder:
+        for mode in (["callflow"], ["calltree", "--children", "all"], ["trace"],
+                     ["trace", "--mode", "continuous"], ["scs"], ["tprof"], ["itrace"]):
+            out = os.path.join(folder, "p")
+            shutil.rmtree(out, ignore_errors=True)
+            done = lab.cli(*mode, "-o", out, "--", *program, umask=0o022)
+            paths = [out] + [entry.path for entry in deep_entries(out)]
+            modes = {path: os.lstat(path).st_mode for path in paths}
+            failures += [f"{' '.join(mode)}: {os.path.relpath(path, folder)}: {stat.filemode(of)}"
+                         for path, of in modes.items() if of & 0o077]
+            if len(paths) < 3 or done.returncode != 0:
+                failures.append(f"{' '.join(mode)}: status {done.returncode}: {done.stderr[-300:]}")
+    return failures
+
+
+def deep_entries(folder):
+    for entry in os.scandir(folder):
+        yield entry
+        if entry.is_dir():
+            yield from deep_entries(entry.path)
 
 
 @case
