@@ -4,9 +4,11 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include <cerrno>
 #include <memory>
 #include <string_view>
 
+#include "common/errno_text.h"
 #include "common/fd.h"
 
 namespace jprof::a2n {
@@ -42,14 +44,18 @@ void ForEachSymbol(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const Vi
   }
 }
 
-// Calls visit(elf, section, header, name of the section) for the sections of a file.
+// Calls visit(elf, section, header, name of the section) for the sections of a file. Returns why it
+// could not be read, or nothing.
 template <class Visit>
-void ForEachSection(const std::string& path, const Visit& visit) {
+std::string ForEachSection(const std::string& path, const Visit& visit) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || elf_version(EV_CURRENT) == EV_NONE) return;
+  if (!file) return ErrnoText();
+  if (elf_version(EV_CURRENT) == EV_NONE) return elf_errmsg(-1);
+  errno = 0;
   const std::unique_ptr<Elf, EndElf> elf(elf_begin(file.get(), ELF_C_READ, nullptr));
+  if (!elf) return errno != 0 ? ErrnoText() : elf_errmsg(-1);
   size_t names = 0;
-  if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0) return;
+  if (elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0) return "";
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf.get(), section)) != nullptr) {
     GElf_Shdr header;
@@ -57,6 +63,7 @@ void ForEachSection(const std::string& path, const Visit& visit) {
     const char* name = elf_strptr(elf.get(), names, header.sh_name);
     visit(elf.get(), section, header, std::string_view(name != nullptr ? name : ""));
   }
+  return "";
 }
 
 }  // namespace
@@ -75,8 +82,8 @@ std::optional<uint64_t> ExportedSymbol(const std::string& path, std::string_view
 
 Hooks HooksOf(const std::string& path) {
   Hooks hooks;
-  ForEachSection(path, [&](Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
-                           std::string_view section_name) {
+  hooks.error = ForEachSection(path, [&](Elf* elf, Elf_Scn* section, const GElf_Shdr& header,
+                                         std::string_view section_name) {
     hooks.is_static = IsStatic(elf);
     if (section_name == "xray_instr_map") hooks.sleds = true;
     if (header.sh_type != SHT_DYNSYM) return;

@@ -14,13 +14,14 @@ struct Hooks {
   bool sleds = false;      // -fxray-instrument
 
   bool is_static = false;  // the file is a program that is linked statically
+  std::string error;       // why the file could not be read; empty if it could
   bool Any() const { return functions || sleds; }
 };
 
 // The link address of a symbol that a program or library exports.
 std::optional<uint64_t> ExportedSymbol(const std::string& path, std::string_view name);
 
-// None if the file cannot be read or is not an ELF file.
+// Returns no hooks if the file is not an ELF file, and none with an error if it cannot be read.
 Hooks HooksOf(const std::string& path);
 
 }  // namespace jprof::a2n

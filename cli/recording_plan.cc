@@ -88,7 +88,15 @@ bool RecordsHooks(const agent::AgentOptions& options, const fs::path& program) {
   const bool calls = options.mode == agent::Mode::kCallflow ||
                      options.mode == agent::Mode::kCalltree || options.mode == agent::Mode::kTrace;
   if (!calls || options.hooks == agent::Hooks::kNo) return false;
-  return options.hooks == agent::Hooks::kYes || a2n::HooksOf(program.string()).Any();
+  if (options.hooks == agent::Hooks::kYes) return true;
+  const a2n::Hooks hooks = a2n::HooksOf(program.string());
+  if (!hooks.error.empty()) {
+    PrintError(
+        fmt::format("{}: cannot be read: {}; its C and C++ functions are recorded only with "
+                    "--hooks=yes",
+                    program.string(), hooks.error));
+  }
+  return hooks.Any();
 }
 
 bool AnyTable() {

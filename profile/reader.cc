@@ -71,8 +71,11 @@ Result<Reader> Reader::Open(const std::string& directory) {
     return WrongUse("{}: cannot be opened: {}; give the directory of a profile (NAME.jprof)",
                     directory, ErrnoText());
   }
-  const ReaderFile control(folder.get(), kControlFile);
-  const std::string meta = ReaderFile(folder.get(), kMetaFile).ReadAll(kMetaLimit);
+  const ReaderFile control(folder.get(), kControlFile, &reader.damages_);
+  const std::string meta =
+      ReaderFile(folder.get(), kMetaFile, &reader.damages_).ReadAll(kMetaLimit);
+  if (!control.exists() && control.error() != 0 && control.error() != ENOENT)
+    return Fail("{}/{}: cannot be opened: {}", directory, kControlFile, ErrnoText(control.error()));
   if (!control.exists()) {
     return WrongUse("{}: not a jprof profile (it has no file '{}')", directory, kControlFile);
   }
@@ -108,7 +111,10 @@ void Reader::ReadThreads(const ReaderFile& control) {
 }
 
 ReaderFile Reader::OpenFile(const char* name) const {
-  return ReaderFile(OpenDirectory(directory_).get(), name);
+  const Fd folder = OpenDirectory(directory_);
+  if (folder) return ReaderFile(folder.get(), name, &damages_);
+  damages_.Add(fmt::format("{}: cannot be read: {}", name, ErrnoText()));
+  return {};
 }
 
 std::string Reader::ReadCalibration() const {

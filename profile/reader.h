@@ -107,6 +107,7 @@ class Reader {
   // calibration.json, empty if there is none.
   std::string ReadCalibration() const;
 
+  // Opens a file of the profile. An error is listed in damages(), which must not move meanwhile.
   ReaderFile OpenFile(const char* name) const;
 
  private:
@@ -117,7 +118,7 @@ class Reader {
   Meta meta_;
   ControlHeader header_;
   std::vector<Thread> threads_;
-  Damages damages_;
+  mutable Damages damages_;  // reading adds to it
 };
 
 }  // namespace jprof::profile

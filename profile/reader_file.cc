@@ -7,19 +7,39 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace jprof::profile {
+#include "common/errno_text.h"
 
-ReaderFile::ReaderFile(int dir_fd, const char* name) {
-  // O_NONBLOCK: a FIFO of that name must not hang the report.
-  fd_.Reset(openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+namespace jprof::profile {
+namespace {
+
+int OpenToRead(int dir_fd, const char* name) {
+  int fd = -1;
+  do {
+    // O_NONBLOCK: a FIFO of that name must not hang the report.
+    fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+}  // namespace
+
+ReaderFile::ReaderFile(int dir_fd, const char* name, Damages* damages)
+    : fd_(OpenToRead(dir_fd, name)), name_(name), damages_(damages) {
   struct stat status = {};
-  if (!fd_) return;
-  if (fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
+  if (!fd_ || fstat(fd_.get(), &status) != 0) {
+    error_ = errno;
+    if (error_ != ENOENT) Failed(error_);
+    fd_.Reset();
+  } else if (S_ISREG(status.st_mode)) {
     size_ = static_cast<uint64_t>(status.st_size);
     allocated_ = static_cast<uint64_t>(status.st_blocks) * 512;
   } else {
     fd_.Reset();
   }
+}
+
+void ReaderFile::Failed(int error) const {
+  if (damages_ != nullptr) damages_->Add(name_ + ": cannot be read: " + ErrnoText(error));
 }
 
 size_t ReaderFile::ReadAt(uint64_t offset, void* out, size_t bytes) const {
@@ -28,6 +48,7 @@ size_t ReaderFile::ReadAt(uint64_t offset, void* out, size_t bytes) const {
     const ssize_t got = pread(fd_.get(), static_cast<char*>(out) + done, bytes - done,
                               static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0) Failed(errno);
     if (got <= 0) break;
     done += static_cast<size_t>(got);
   }

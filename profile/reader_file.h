@@ -8,21 +8,25 @@
 #include <string>
 
 #include "common/fd.h"
+#include "profile/reader_damage.h"
 
 namespace jprof::profile {
 
 class ReaderFile {
  public:
   ReaderFile() = default;
-  // `name` inside the directory `dir_fd`. Not a regular file or not readable: exists() is false.
-  ReaderFile(int dir_fd, const char* name);
+  // Opens `name` inside the directory `dir_fd`. exists() is false if it is not a regular file or
+  // cannot be opened. Unless `damages` is null, it must outlive this object, and an error other
+  // than a missing file is added to it, also one that occurs while the file is read.
+  ReaderFile(int dir_fd, const char* name, Damages* damages = nullptr);
 
   bool exists() const { return static_cast<bool>(fd_); }
+  int error() const { return error_; }  // why it could not be opened, an errno; 0 if there is none
   uint64_t size() const { return size_; }  // at the time of opening
   // The number of bytes for which the file system has allocated blocks.
   uint64_t allocated() const { return allocated_; }
 
-  // Copies [offset, offset + bytes) and returns the number of bytes that were available.
+  // Copies [offset, offset + bytes) and returns the number of bytes that could be read.
   size_t ReadAt(uint64_t offset, void* out, size_t bytes) const;
 
   // Reads at most `limit` bytes of a file that is written sequentially. Such a file holds no MiB of
@@ -36,7 +40,12 @@ class ReaderFile {
   uint64_t NextData(uint64_t offset) const;
 
  private:
+  void Failed(int error) const;
+
   Fd fd_;
+  int error_ = 0;
+  std::string name_;
+  Damages* damages_ = nullptr;
   uint64_t size_ = 0;
   uint64_t allocated_ = 0;
 };

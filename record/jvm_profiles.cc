@@ -21,7 +21,10 @@ namespace fs = std::filesystem;
 JvmProfile Describe(const fs::path& path) {
   JvmProfile profile = {.path = path};
   const auto reader = profile::Reader::Open(path.string());
-  if (!reader) return profile;
+  if (!reader) {
+    profile.unreadable = reader.error().message;
+    return profile;
+  }
   const profile::ControlHeader& header = reader->header();
   profile.pid = static_cast<uint32_t>(reader->meta().pid);
   profile.command = reader->meta().command;
@@ -42,7 +45,7 @@ std::string NameOf(const JvmProfile& profile) {
 void LeaveOutEmpty(SettledProfiles& settled) {
   if (std::ranges::all_of(settled.profiles, [](const auto& p) { return p.methods == 0; })) return;
   std::erase_if(settled.profiles, [&](const JvmProfile& profile) {
-    if (profile.methods != 0 || profile.runs) return false;
+    if (profile.methods != 0 || profile.runs || !profile.unreadable.empty()) return false;
     settled.notes.push_back(NameOf(profile) + " is left out: no method of it was recorded");
     RemoveProfile(profile.path);
     return true;
@@ -63,8 +66,13 @@ bool MoveTo(const fs::path& place, const fs::path& profile) {
 }  // namespace
 
 std::vector<JvmProfile> JvmProfilesAt(const fs::path& place) {
+  std::error_code ignored;
+  return JvmProfilesAt(place, ignored);
+}
+
+std::vector<JvmProfile> JvmProfilesAt(const fs::path& place, std::error_code& failed) {
   std::vector<JvmProfile> profiles;
-  for (const fs::path& path : ProfilesAt(place)) profiles.push_back(Describe(path));
+  for (const fs::path& path : ProfilesAt(place, failed)) profiles.push_back(Describe(path));
   std::ranges::stable_sort(profiles, std::greater(), [](const JvmProfile& profile) {
     return std::tuple(profile.methods != 0, profile.cpu_nanos, profile.size);
   });
@@ -72,7 +80,13 @@ std::vector<JvmProfile> JvmProfilesAt(const fs::path& place) {
 }
 
 SettledProfiles SettleProfiles(const fs::path& place) {
-  SettledProfiles settled = {.profiles = JvmProfilesAt(place), .notes = {}};
+  std::error_code failed;
+  SettledProfiles settled = {.profiles = JvmProfilesAt(place, failed), .notes = {}};
+  if (failed)
+    settled.notes.push_back(
+        fmt::format("{}: cannot be listed: {}", place.string(), failed.message()));
+  for (const JvmProfile& profile : settled.profiles)
+    if (!profile.unreadable.empty()) settled.notes.push_back(profile.unreadable);
   LeaveOutEmpty(settled);
   if (settled.profiles.size() != 1) return settled;
   JvmProfile& only = settled.profiles.front();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace jprof::record {
@@ -16,13 +17,16 @@ struct JvmProfile {
   uint64_t size = 0;       // contexts or trace blocks
   uint32_t methods = 0;
   bool jvm = false;
-  bool runs = false;  // the process is not finished
+  bool runs = false;       // the process is not finished
+  std::string unreadable;  // why it could not be read; empty if it was
 };
 
-// The profiles at `place` (ProfilesAt), the busiest first: by CPU time, then by size.
+// Returns the profiles at `place` (ProfilesAt), the busiest first: by CPU time, then by size.
+std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place, std::error_code& failed);
 std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place);
 
-// Call when the command has ended. Removes profiles without any method if others have some, and
+// Call when the command has ended. Removes profiles that were read and have no method if others
+// have some, and
 // then moves the only profile of a JVM that has ended to `place`, so that it has the requested
 // name.
 struct SettledProfiles {

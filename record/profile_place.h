@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "common/result.h"
@@ -30,7 +31,10 @@ bool IsProfile(const std::filesystem::path& directory);
 // profile or combined profile itself.
 bool IsSeveral(const std::filesystem::path& directory);
 
-// `place` if it is a profile, else the profiles in it that JVMs made, by name.
+// Returns `place` if it is a profile, else the profiles in it that JVMs made, by name. Sets
+// `failed` if the directory cannot be listed; one that does not exist has no profiles.
+std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place,
+                                              std::error_code& failed);
 std::vector<std::filesystem::path> ProfilesAt(const std::filesystem::path& place);
 
 // Removes the files of a profile and its directory.

@@ -182,7 +182,7 @@ Forest MakeForest(Source& source, profile::CallTree tree, const std::vector<size
                   const Options& options) {
   const std::vector<profile::Metric> infos = Infos(source, chosen);
   Forest forest;
-  forest.names = Names(source.reader.ReadMethods());
+  forest.names = Names(source.reader);
   if (forest.names.has_aliases()) NameBySymbol(tree, forest.names);
   const std::vector<calibrate::Correction> corrections =
       CorrectAll(source, tree, forest.names, infos);

@@ -78,7 +78,7 @@ void JsonHead(const Source& source, const TraceUnit& unit, JsonWriter& json) {
 // The trace's events in order, each as a line. `print` returns false to stop.
 Result<void> ReadLines(Source& source, const TraceUnit& unit, const Options& options,
                        const std::function<bool(const Line&)>& print) {
-  Names names(source.reader.ReadMethods());
+  Names names(source.reader);
   LineCorrector corrector(unit.table);
   return profile::ReadTrace(source.reader, [&](const profile::TraceEvent& event) {
     const profile::MethodId method = profile::MethodOf(event.word);
@@ -100,7 +100,7 @@ Result<void> PrintText(Source& source, const TraceUnit& unit, const Options& opt
   if (!read) return read;
   if (events == 0) TextHead(source, unit, out);
   out.Print("\n {} events\n", events);
-  PrintPartlyCounted(Names(source.reader.ReadMethods()), out);
+  PrintPartlyCounted(Names(source.reader), out);
   PrintLosses(source, out);
   return {};
 }

@@ -1,6 +1,7 @@
 #include "reports/names.h"
 
 #include <charconv>
+#include <filesystem>
 #include <unordered_map>
 
 #include "a2n/a2n.h"
@@ -34,11 +35,11 @@ std::string NativeName(const MethodName& parts, a2n::Resolver& resolver) {
 
 }  // namespace
 
-Names::Names(profile::Methods methods) : methods_(std::move(methods)), texts_(methods_.size()) {
-  NameNativeFrames();
+Names::Names(profile::Reader& reader) : methods_(reader.ReadMethods()), texts_(methods_.size()) {
+  NameNativeFrames(reader.damages());
 }
 
-void Names::NameNativeFrames() {
+void Names::NameNativeFrames(profile::Damages& damages) {
   a2n::Resolver resolver;
   std::unordered_map<std::string, profile::MethodId>
       first;  // module and name -> the lowest id that has it
@@ -53,6 +54,12 @@ void Names::NameNativeFrames() {
     texts_[i] = NativeName(parts, resolver);
     const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
     canonical_[i] = first.try_emplace(key, method).first->second;
+  }
+  // "FILE: why": a file that is not there any more is the normal case of an old profile.
+  for (const std::string& complaint : resolver.Complaints()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(complaint.substr(0, complaint.find(": ")), ignored))
+      damages.Add("names of functions are missing", complaint);
   }
 }
 

@@ -15,8 +15,8 @@ class Names {
  public:
   Names() = default;
   // Native frames of samples are looked up in their modules' files, as far as these are still
-  // there.
-  explicit Names(profile::Methods methods);
+  // there. What could not be read is added to the damages of `reader`.
+  explicit Names(profile::Reader& reader);
 
   // Without the type letter. Valid until this object goes.
   std::string_view Of(profile::MethodId method);
@@ -41,7 +41,7 @@ class Names {
   bool has_aliases() const { return !canonical_.empty(); }
 
  private:
-  void NameNativeFrames();
+  void NameNativeFrames(profile::Damages& damages);
   std::string Made(const profile::MethodName& parts) const;
 
   profile::Methods methods_;

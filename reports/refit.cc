@@ -109,7 +109,7 @@ Result<CountedTime> TimeOf(const Source& counted) {
 Result<void> AddCounted(Source& counted, const CountedTime& time, MethodTable& table) {
   const Result<profile::CallTree> tree = counted.reader.ReadTree();
   if (!tree) return std::unexpected(tree.error());
-  Names names(counted.reader.ReadMethods());
+  Names names(counted.reader);
   const std::vector<uint32_t> methods = table.Match(*tree, names);
   for (size_t i = 0; i < tree->size(); ++i) {
     if (methods[i] == MethodTable::kOutside) continue;
@@ -147,7 +147,7 @@ Result<double> AddSampled(Source& sampled, double scale, double share, MethodTab
   if (!tree) return std::unexpected(tree.error());
   const double weight =
       share * static_cast<double>(sampled.reader.meta().metrics[*metric].period.value) / scale;
-  Names names(sampled.reader.ReadMethods());
+  Names names(sampled.reader);
   const std::vector<uint32_t> methods = table.Match(*tree, names);
   for (size_t i = 0; i < tree->size(); ++i) {
     if (methods[i] == MethodTable::kOutside) continue;

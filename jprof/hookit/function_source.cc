@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,7 +88,10 @@ class KnownPaths {
   static std::string_view Make(std::string_view text, char (&full)[2 * PATH_MAX]) {
     if (text.empty()) {
       const ssize_t length = readlink("/proc/self/exe", full, PATH_MAX);
-      return {full, static_cast<size_t>(std::max<ssize_t>(length, 0))};
+      if (length > 0) return {full, static_cast<size_t>(length)};
+      // As the program was started, where /proc is not mounted.
+      text = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+      if (text.starts_with('/')) return text;
     }
     if (text.size() >= PATH_MAX || getcwd(full, PATH_MAX - 1) == nullptr) return text;
     const size_t directory = std::strlen(full);

@@ -20,7 +20,7 @@ class SliceMaker {
         visit_(visit),
         unit_(FirstMetric(source)),
         corrector_(unit_.table),
-        names_(source.reader.ReadMethods()),
+        names_(source.reader),
         strands_(source.reader.threads().size()) {
     for (uint32_t i = 0; i < strands_.size(); ++i) strands_[i].ns = StartOf(i);
   }

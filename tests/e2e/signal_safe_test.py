@@ -28,7 +28,7 @@ pthread_sigmask"""
 ATTACH = "prctl sysconf getpid pthread_setspecific"
 # Of a function of C or C++: its module, without a lock. dl_iterate_phdr, which takes one, is called
 # only before glibc 2.35.
-MODULE = "_dl_find_object dl_iterate_phdr readlink getcwd"
+MODULE = "_dl_find_object dl_iterate_phdr readlink getcwd getauxval"
 SAFE = set(f"{PURE} {CALLS} {ATTACH} {MODULE}".split())
 FORBIDDEN = re.compile(r"^(operator (new|delete)|__cxa_throw|std::__throw_|__tls_get_addr|"
                        r"(malloc|calloc|realloc|free)$)")

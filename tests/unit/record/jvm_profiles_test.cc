@@ -79,6 +79,17 @@ TEST_F(JvmProfilesTest, TheOnlyOneGetsTheRequestedName) {
   EXPECT_EQ(Names(SettleProfiles(place_).profiles), Words{"."}) << "again";
 }
 
+TEST_F(JvmProfilesTest, OneThatCannotBeReadIsNamedAndKept) {
+  Make("Main-1", {});
+  Make("Main-2", {});
+  fs::resize_file(place_ / "Main-2" / profile::kControlFile, 8);
+  const auto settled = SettleProfiles(place_);
+  EXPECT_EQ(settled.profiles.size(), 2u);
+  ASSERT_EQ(settled.notes.size(), 1u);
+  EXPECT_TRUE(settled.notes[0].contains("Main-2")) << settled.notes[0];
+  EXPECT_TRUE(fs::exists(place_ / "Main-2" / profile::kControlFile));
+}
+
 TEST_F(JvmProfilesTest, OneWithoutMethodsIsLeftOutBesideOthers) {
   Make("Main-1", {});
   Make("Main-2", {.cpu_nanos = 900, .methods = 0, .pid = 1234567});
