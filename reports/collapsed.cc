@@ -22,14 +22,50 @@ std::string FrameName(NamedTree& tree, const ShownRow& shown) {
 
 }  // namespace
 
+CollapsedStacks::~CollapsedStacks() {
+  WriteDeep();
+  out_.Remark(DeepRecursionText(folded_));
+}
+
 void CollapsedStacks::Add(uint32_t level, std::string frame, double value) {
+  if (frame.empty()) frame = "(unnamed)";
   std::ranges::replace(frame, ';', ':');
+  if (level > kWholeFrames) return AddDeep(level - kWholeFrames, frame, value);
+  WriteDeep();
+  if (level == 0) carry_ = 0;
   frame_ends_.resize(level);
   stack_.resize(level == 0 ? 0 : frame_ends_.back());
   stack_ += (level == 0 ? "" : ";") + frame;
   frame_ends_.push_back(stack_.size());
+  Write(stack_, value);
+}
+
+void CollapsedStacks::AddDeep(uint32_t level, const std::string& frame, double value) {
+  if (deep_.stack.empty()) deep_.stack.push_back(deep_.contexts.Add(DeepRecursion::kNone, 0));
+  const auto [name, is_new] =
+      deep_.numbers.try_emplace(frame, static_cast<uint32_t>(deep_.names.size()));
+  if (is_new) deep_.names.push_back(frame);
+  deep_.stack.resize(level);
+  deep_.stack.push_back(deep_.contexts.Add(deep_.stack.back(), name->second));
+  deep_.values.resize(deep_.contexts.contexts().size());
+  deep_.values[deep_.stack.back()] += value;
+}
+
+void CollapsedStacks::WriteDeep() {
+  const std::vector<DeepRecursion::Context>& contexts = deep_.contexts.contexts();
+  for (size_t i = 1; i < contexts.size() && out_.ok(); ++i) {
+    std::string below;
+    for (size_t at = i; at != 0; at = contexts[at].parent)
+      below.insert(0, ";" + deep_.names[contexts[at].frame]);
+    Write(stack_ + below, deep_.values[i]);
+  }
+  folded_ += deep_.contexts.folded();
+  if (!contexts.empty()) deep_ = {};
+}
+
+void CollapsedStacks::Write(const std::string& stack, double value) {
   const uint64_t whole = WholeOf(value);
-  if (whole > 0) out_.Print("{} {}\n", stack_, whole);
+  if (whole > 0) out_.Print("{} {}\n", stack, whole);
 }
 
 // Whole units with the right sum: the rounding error of a row is carried to the next one.
@@ -50,8 +86,8 @@ Result<void> PrintCollapsed(NamedTree& tree, Output& out) {
                              : InUnit(*metric, row.cells[0].base()) * per_unit;
   };
   Walk walk(tree.forest, tree.options);
+  CollapsedStacks stacks(out);
   for (const uint32_t root : tree.forest.rows.roots) {
-    CollapsedStacks stacks(out);
     walk.Thread(root, [&](const ShownRow& row) {
       stacks.Add(row.level, FrameName(tree, row), value(row));
       return out.ok();

@@ -57,6 +57,8 @@ void Output::Flush() {
 Result<void> Output::Finish() {
   Flush();
   if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
+  for (const std::string& remark : std::exchange(remarks_, {}))
+    fmt::print(stderr, "jprof: {}\n", remark);
   if (error_ == 0 || error_ == EPIPE) return {};
   return Fail("the report could not be written: {}; free some space or write it elsewhere",
               ErrnoText(error_));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 
@@ -49,6 +50,11 @@ class Output {
   void Bold(std::string_view text) { Styled("\033[1m", text); }
   void Warning(std::string_view text) { Styled("\033[33m", text); }
 
+  // What the format has no place for: Finish prints it on standard error. Empty: nothing.
+  void Remark(const std::string& text) {
+    if (!text.empty()) remarks_.push_back(text);
+  }
+
   // False once a write failed: a long report may then stop.
   bool ok() const { return error_ == 0; }
 
@@ -67,6 +73,7 @@ class Output {
   bool colour_;
   int error_ = 0;
   fmt::memory_buffer buffer_;
+  std::vector<std::string> remarks_;
 };
 
 // What `print` prints, as text. Error: its own, or not enough memory.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "profile/reader_text.h"
+#include "reports/deep_recursion.h"
 #include "reports/export/context_builder.h"
 #include "reports/export/readable_name.h"
 #include "reports/export/run_description.h"
@@ -201,6 +203,63 @@ class ForestContexts {
   std::unordered_map<uint32_t, uint32_t> odd_frame_;
 };
 
+// Of the tree with deep recursion folded; `deep` gets every node.
+ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
+  ContextTree to = {.run = tree.run,
+                    .measures = tree.measures,
+                    .preferred = tree.preferred,
+                    .frames = tree.frames,
+                    .modules = tree.modules,
+                    .threads = tree.threads};
+  ContextBuilder builder(to);
+  const size_t measures = tree.measures.size();
+  std::vector<uint32_t> place(tree.nodes.size());
+  for (size_t i = 0; i < place.size(); ++i) {
+    const ContextNode& node = tree.nodes[i];
+    const uint32_t parent = node.parent == kNoRow ? kNoRow : place[node.parent];
+    place[i] = deep.Add(parent, node.frame);
+    if (place[i] == to.nodes.size()) builder.AddNode(parent, node.frame, node.thread, node.type);
+    to.values.resize(to.nodes.size() * measures);
+    for (size_t m = 0; m < measures; ++m) {
+      int64_t& sum = to.values[place[i] * measures + m];
+      sum = AddSaturating(sum, tree.Value(i, m));
+    }
+  }
+  builder.Link();
+  to.roots = tree.roots;
+  for (uint32_t& root : to.roots) root = place[root];
+  return to;
+}
+
+bool IsDeep(const ContextTree& tree) {
+  std::vector<uint32_t> level(tree.nodes.size());
+  for (size_t i = 0; i < level.size(); ++i) {
+    const uint32_t parent = tree.nodes[i].parent;
+    if (parent != kNoRow) level[i] = level[parent] + 1;
+    if (level[i] > kWholeFrames) return true;
+  }
+  return false;
+}
+
+// Error: see WriteStacks.
+Result<void> CheckStacks(const ContextTree& tree, std::string_view format) {
+  constexpr uint64_t kMostFrames = 1'000'000'000;
+  const std::vector<size_t> sums = tree.Sums();
+  std::vector<uint32_t> level(tree.nodes.size());
+  uint64_t frames = 0;
+  for (size_t i = 0; i < level.size(); ++i) {
+    const uint32_t parent = tree.nodes[i].parent;
+    if (parent != kNoRow) level[i] = level[parent] + 1;
+    if (std::ranges::any_of(sums, [&](size_t m) { return tree.Value(i, m) != 0; }))
+      frames += level[i];
+  }
+  if (frames <= kMostFrames) return {};
+  return WrongUse(
+      "the stacks of {} contexts have {} frames, too many for {}, which holds each stack as a "
+      "whole; export the profile with --format callgrind or sqlite",
+      level.size(), frames, format);
+}
+
 }  // namespace
 
 std::string CorrectionNote(const std::string& metric, bool calibrated, const Source& source) {
@@ -238,22 +297,19 @@ std::string PeriodType(const Measure& measure) {
   return measure.elapsed ? "wall" : "cpu";
 }
 
-Result<void> CheckStacks(const ContextTree& tree, std::string_view format) {
-  constexpr uint64_t kMostFrames = 1'000'000'000;
-  const std::vector<size_t> sums = tree.Sums();
-  std::vector<uint32_t> level(tree.nodes.size());
-  uint64_t frames = 0;
-  for (size_t i = 0; i < level.size(); ++i) {
-    const uint32_t parent = tree.nodes[i].parent;
-    if (parent != kNoRow) level[i] = level[parent] + 1;
-    if (std::ranges::any_of(sums, [&](size_t m) { return tree.Value(i, m) != 0; }))
-      frames += level[i];
+Result<void> WriteStacks(const ContextTree& tree, std::string_view format, Output& out,
+                         const std::function<Result<void>(const ContextTree&)>& write) {
+  std::optional<ContextTree> folded;
+  if (IsDeep(tree)) {
+    DeepRecursion deep;
+    folded = Folded(tree, deep);
+    const std::string note = DeepRecursionText(deep.folded());
+    if (!note.empty()) folded->run.notes.push_back(note);
+    out.Remark(note);
   }
-  if (frames <= kMostFrames) return {};
-  return WrongUse(
-      "the stacks of {} contexts have {} frames, too many for {}, which holds each stack as a "
-      "whole; export the profile with --format callgrind or sqlite",
-      level.size(), frames, format);
+  const ContextTree& stacks = folded ? *folded : tree;
+  if (auto can = CheckStacks(stacks, format); !can) return can;
+  return write(stacks);
 }
 
 int64_t AddSaturating(int64_t a, int64_t b) {

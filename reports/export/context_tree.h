@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,9 +107,11 @@ Result<ContextTree> LoadContexts(ExportInput& input);
 // What the period of a sampled measure counts: cpu, wall, or the measure's own events.
 std::string PeriodType(const Measure& measure);
 
-// Of formats that write the whole stack of every context. Error (kWrongUse): these are too many
-// frames for a file that anybody could read.
-Result<void> CheckStacks(const ContextTree& tree, std::string_view format);
+// Calls `write` with the tree as formats hold it that repeat the whole stack of every context: with
+// deep recursion folded, which its notes and a remark of `out` say. Error (kWrongUse): these are
+// too many frames for a file that anybody could read; those of `write`.
+Result<void> WriteStacks(const ContextTree& tree, std::string_view format, Output& out,
+                         const std::function<Result<void>(const ContextTree&)>& write);
 
 // A sum that stays at the limits of the type.
 int64_t AddSaturating(int64_t a, int64_t b);

@@ -31,7 +31,7 @@ std::span<const ExportFormat> ExportFormats();
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input);
 
 // Writers: of values that a format cannot hold, docs/EXPORTS.md says what becomes of them.
-// Error of pprof and OTLP: CheckStacks.
+// Error of pprof and OTLP: that of WriteStacks.
 Result<void> WritePprof(const ContextTree& tree, Output& out);
 Result<void> WriteCallgrind(const ContextTree& tree, Output& out);
 Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out);

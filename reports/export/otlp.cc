@@ -288,9 +288,10 @@ class OtlpWriter {
 }  // namespace
 
 Result<void> WriteOtlp(const ContextTree& tree, const std::string& name, Output& out) {
-  if (auto can = CheckStacks(tree, "otlp"); !can) return can;
-  OtlpWriter(tree, name, out).Write();
-  return {};
+  return WriteStacks(tree, "otlp", out, [&](const ContextTree& stacks) -> Result<void> {
+    OtlpWriter(stacks, name, out).Write();
+    return {};
+  });
 }
 
 }  // namespace jprof::reports

@@ -178,8 +178,8 @@ class PprofWriter {
 }  // namespace
 
 Result<void> WritePprof(const ContextTree& tree, Output& out) {
-  if (auto can = CheckStacks(tree, "pprof"); !can) return can;
-  return PprofWriter(tree, out).Write();
+  return WriteStacks(tree, "pprof", out,
+                     [&](const ContextTree& stacks) { return PprofWriter(stacks, out).Write(); });
 }
 
 }  // namespace jprof::reports

@@ -318,6 +318,27 @@ class Trees(Case):
             self.assertEqual([row[0] for row in db.execute("SELECT name FROM metric")],
                              ["calls", "time_raw"])
 
+    def test_deep_recursion_is_folded_where_whole_stacks_are_written(self):
+        depth = 20_000
+        methods = b"".join(made.method(i, "app/Main", f"m{i}", "()V") for i in (1, 2, 3))
+        nodes = [(made.THREAD, 0, 0, 0, 5)] + [(C2 + 1 + i % 3, i + 1, 1, 1, 1000)
+                                               for i in range(depth)]
+        deep = made.profile(self.path("deep.jprof"), node_count=len(nodes) + 1,
+                            methods_bytes=len(methods))
+        made.write(deep, "methods", methods)
+        made.write(deep, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
+        for kind, has_notes in (("pprof", True), ("otlp", True), ("collapsed", False)):
+            done = subprocess.run([JPROF, "export", deep, "--format", kind, "-o", "-"],
+                                  cwd=self.folder, capture_output=True, timeout=60, check=True)
+            self.assertIn(b"recursion below 512 frames is folded", done.stderr, kind)
+            data = gzip.decompress(done.stdout) if kind == "pprof" else done.stdout
+            self.assertLess(len(data), 10 * 64 * depth, kind)
+            self.assertEqual(b"recursion below 512 frames" in data, has_notes, kind)
+        stacks = [line.rsplit(" ", 1) for line in done.stdout.decode().splitlines()]
+        self.assertEqual(sum(int(value) for _, value in stacks), depth)
+        self.assertEqual(len(stacks), 512 + 3, "the thread itself has less than a microsecond")
+        self.assertEqual(max(stack.count(";") for stack, _ in stacks), 512 + 3)
+
     def test_collapsed_is_that_of_the_report(self):
         self.assertEqual(self.export(self.profile, "collapsed", "--uncalibrated").decode(),
                          self.jprof("report", "log-rt", "--format", "collapsed", "--uncalibrated",

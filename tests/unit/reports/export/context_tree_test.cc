@@ -323,27 +323,54 @@ TEST(Export, SqlitesColumnsHaveNamesOfTheirOwn) {
             Total(tree, "Calls"));
 }
 
-// A recursion so deep that whole stacks grow with its square.
-TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
+Result<void> WholeStacks(const ContextTree& tree, std::string_view format) {
+  Result<void> result;
+  const auto keep = [](const ContextTree&) -> Result<void> { return {}; };
+  Written([&](Output& out) { return result = WriteStacks(tree, format, out, keep); });
+  return result;
+}
+
+// One thread with a stack of `depth` frames, each of which has the value 1; frame i is of method
+// i % methods.
+ContextTree OneDeepStack(uint32_t depth, uint32_t methods) {
   ContextTree tree;
   tree.measures = {{"calls", "count", Measure::Kind::kCalls, 0, ""}};
-  tree.frames = {{"t", "t", 0, ExportFrame::Kind::kThread}, {"A.m()V", "A.m()"}};
+  tree.frames = {{"t", "t", 0, ExportFrame::Kind::kThread}};
+  for (uint32_t i = 0; i < methods; ++i) {
+    const std::string name = fmt::format("A.m{}", i);
+    tree.frames.push_back({name + "()V", name + "()"});
+  }
   tree.modules = {{"[java]", ""}};
   tree.threads = {{"t", 1}};
   tree.roots = {0};
-  for (uint32_t i = 0; i < 50'000; ++i)
-    tree.nodes.push_back({.parent = i == 0 ? kNoRow : i - 1, .frame = i == 0 ? 0u : 1u});
+  for (uint32_t i = 0; i <= depth; ++i)
+    tree.nodes.push_back(
+        {.parent = i == 0 ? kNoRow : i - 1, .frame = i == 0 ? 0 : 1 + i % methods});
   tree.values.assign(tree.nodes.size(), 1);
+  return tree;
+}
+
+TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
+  const ContextTree tree = OneDeepStack(50'000, 50'000);  // no recursion that could be folded
   for (const char* format : {"pprof", "otlp"}) {
-    const Result<void> can = CheckStacks(tree, format);
+    const Result<void> can = WholeStacks(tree, format);
     ASSERT_FALSE(can);
     EXPECT_EQ(can.error().kind, Error::Kind::kWrongUse);
     EXPECT_NE(can.error().message.find("callgrind or sqlite"), std::string::npos);
   }
-  EXPECT_EQ(Written([&](Output& out) { return WritePprof(tree, out); }), "");
-  EXPECT_EQ(Written([&](Output& out) { return WriteOtlp(tree, "app", out); }), "");
-  std::fill(tree.values.begin() + 40'000, tree.values.end(), 0);  // contexts without values
-  EXPECT_TRUE(CheckStacks(tree, "pprof"));
+  ContextTree few = tree;
+  std::fill(few.values.begin() + 40'000, few.values.end(), 0);  // contexts without values
+  EXPECT_TRUE(WholeStacks(few, "pprof"));
+}
+
+TEST(Export, DeepRecursionIsFoldedWhereStacksAreWrittenWholeAndNothingIsLost) {
+  const ContextTree tree = OneDeepStack(20'000, 3);
+  const std::string otlp = Written([&](Output& out) { return WriteOtlp(tree, "app", out); });
+  EXPECT_LT(otlp.size(), 20'000u * 64 * 10) << "ten times the nodes of the profile";
+  EXPECT_NE(otlp.find("recursion below 512 frames is folded"), std::string::npos);
+  const std::string pprof = Written([&](Output& out) { return WritePprof(tree, out); });
+  EXPECT_EQ(PprofTotals(pprof)["calls"], 20'001);
+  EXPECT_LT(Unzipped(pprof).size(), 20'000u * 64 * 10);
 }
 
 TEST(Export, PeriodsOfElapsedTimeAreNotCalledCpu) {
