@@ -199,7 +199,7 @@ class Arc(unittest.TestCase):
         arcs = {(row["caller"], row["callee"]): row for row in arc["arcs"]}
         self.assertEqual(arcs["counted.outer", "counted.inner"],
                          {"caller": "counted.outer", "callee": "counted.inner", "calls": 70,
-                          "instructions": inner["self"]})
+                          "outermost_calls": 70, "instructions": inner["self"]})
         listing = self.jprof("report", "arc", "counted.itrace", "--listing", "--function",
                              "counted.inner").stdout
         counts = re.findall(r"^ +(\d+) (?: +\d+)? +[0-9a-f]+  \w", listing, re.M)

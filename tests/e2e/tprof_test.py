@@ -153,7 +153,7 @@ def stanzas(lab):
 def annotated_jitted_code(lab):
     """With --code the report has the instructions of a compiled method, with all its ticks; without
     it, a line that recommends the option."""
-    jdk = jvms.find_jdks()[0]
+    jdk = jvms.needed_jdks()[0]
     java = lab.java(jdk, "TickShares", 3, 20_000_000, jvm=("-XX:+UseSerialGC", "-Xmx64m"))
     for code in (True, False):
         report, _, out = lab.record("--rate", "500", *(["--code"] if code else []), "--", *java)
@@ -182,7 +182,7 @@ def annotated_jitted_code(lab):
 def odd_names(lab):
     """The name of the recording may contain what separates options, and what a shell or the JVM
     splits at: the agent's log of jitted code is in it."""
-    java = lab.java(jvms.find_jdks()[0], "TickShares", 1, 1_000_000, jvm=("-XX:+UseSerialGC",))
+    java = lab.java(jvms.needed_jdks()[0], "TickShares", 1, 1_000_000, jvm=("-XX:+UseSerialGC",))
     for name in ("a,b", "a=b", "it's", 'a "b" c', "100%,50%"):
         for more in ([], ["--children"]):
             out = os.path.join(lab.work, name + "".join(more))
