@@ -8,7 +8,6 @@
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/sampling_commands.h"
-#include "jprof/agent/start.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/recording/print_message.h"
 #include "profile/whole_file.h"
@@ -93,8 +92,6 @@ Result<void> Agent::OpenWoven() {
   if (auto none = CheckNoArchive(vm->structs); !none)
     return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
-  if (auto possible = CheckWovenCounter(MajorVersion(java)); !possible)
-    return WrongUse("COUNTER=woven: {}; use COUNTER=probe", possible.error().message);
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
   woven = *std::move(opened);

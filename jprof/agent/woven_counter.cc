@@ -56,8 +56,7 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
 
 }  // namespace
 
-Result<void> CheckWovenCounter(int java_version) {
-  if (auto known = weave::CheckJavaVersion(java_version); !known) return known;
+Result<void> CheckWovenCounter() {
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return Fail("this JVM is not HotSpot");
   if (auto none = CheckNoArchive(*structs); !none) return none;

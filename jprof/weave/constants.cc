@@ -10,10 +10,7 @@ namespace jprof::weave {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMethods = {
-    {{"enter", "(I)J"},
-     {"exit", "(J)V"},
-     {"caught", "(JI)Ljava/lang/Throwable;"},
-     {"announce", "()V"}}};
+    {{"enter", "(I)J"}, {"exit", "(J)V"}, {"caught", "(JI)V"}, {"announce", "()V"}}};
 
 }  // namespace
 
@@ -34,11 +31,6 @@ uint16_t Constants::AppendUtf8(std::string_view text) {
 uint16_t Constants::CounterClass() {
   if (counter_class_ == 0) counter_class_ = Class(kCounterClass);
   return counter_class_;
-}
-
-uint16_t Constants::FramesName() {
-  if (frames_name_ == 0) frames_name_ = AppendUtf8("StackMapTable");
-  return frames_name_;
 }
 
 uint16_t Constants::MethodOf(CounterMethod method) {

@@ -111,19 +111,13 @@ Result<void> Frames::ReadFrame(ByteCursor& cursor, bool is_first, Frame& frame) 
   return {};
 }
 
-std::optional<Frames::Type> Frames::TypeOf(std::string_view descriptor) {
-  Type type{TagOf(descriptor[0])};
-  if (type.tag != kObject) return type;
-  type.data = constants_.Class(ClassNameOf(descriptor));
-  return type.data != 0 ? std::optional(type) : std::nullopt;
-}
-
 Result<bool> Frames::AddArguments(std::string_view descriptor) {
   ArgumentTypes arguments(descriptor);
   for (std::string_view type = arguments.Next(); !type.empty(); type = arguments.Next()) {
-    const auto local = TypeOf(type);
-    if (!local) return false;
-    locals_.push_back(*local);
+    Type local{TagOf(type[0])};
+    if (local.tag == kObject) local.data = constants_.Class(ClassNameOf(type));
+    if (local.tag == kObject && local.data == 0) return false;
+    locals_.push_back(local);
   }
   if (!arguments.ok()) return Fail("its descriptor {} is malformed", descriptor);
   return true;
@@ -138,17 +132,19 @@ Result<bool> Frames::SetInitialLocals(const MethodInfo& method) {
   return AddArguments(method.descriptor);
 }
 
-uint32_t Frames::DeltaTo(uint32_t offset) {
-  const uint32_t delta = offset - next_;
-  next_ = offset + 1;
-  ++frames_;
-  return delta;
-}
-
-Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, Output& out) {
+Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, uint16_t new_local,
+                               Output& out) {
+  size_t slots = locals_.size();
+  for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
+  if (slots > new_local) return Fail("a stack map frame has more locals than the method");
+  const size_t unused = new_local - slots;
   out.U1(kFull);
   out.U2(delta);
-  if (auto locals = WriteLocals({}, out); !locals) return locals;
+  out.U2(static_cast<uint32_t>(locals_.size() + unused + 1));
+  WriteTypes(locals_, out);
+  static_assert(kTop == 0);
+  out.Zeros(unused);
+  out.U1(kLongType);
   if (frame.kind == kFull) {
     WriteCounted(stack_, out);
   } else {
@@ -156,58 +152,6 @@ Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, Output& out) 
     if (frame.stack) WriteTypes(std::span(&*frame.stack, 1), out);
   }
   return {};
-}
-
-// Those of the frame, the caller's node, and what is kept behind it.
-Result<void> Frames::WriteLocals(std::optional<Type> kept, Output& out) {
-  size_t slots = locals_.size();
-  for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
-  if (slots > *insertions_->node) return Fail("a stack map frame has more locals than the method");
-  const size_t unused = *insertions_->node - slots;
-  out.U2(static_cast<uint32_t>(locals_.size() + unused + (kept ? 2 : 1)));
-  WriteTypes(locals_, out);
-  static_assert(kTop == 0);
-  out.Zeros(unused);
-  out.U1(kLongType);
-  if (kept) WriteTypes(std::span(&*kept, 1), out);
-  return {};
-}
-
-std::optional<Frames::Type> Frames::ExceptionAt(const Frame& frame) const {
-  if (!std::ranges::binary_search(handlers_, frame.offset)) return std::nullopt;
-  if (frame.kind != kFull) return frame.stack;
-  return stack_.size() == 1 ? std::optional(stack_[0]) : std::nullopt;
-}
-
-// Behind the call for a handler, whose frame has just been written.
-void Frames::WriteCaught(uint32_t handler, Type exception, Output& out) {
-  out.U1(kFull);
-  out.U2(DeltaTo(handler + insertions_->at_handler.to));
-  (void)WriteLocals(exception, out);
-  WriteThrowable(out);
-}
-
-// Nothing of the locals is needed but the value to be returned.
-bool Frames::WriteEnd(const MethodInfo& method, Output& out) {
-  locals_.clear();
-  if (insertions_->returned) {
-    const auto type = TypeOf(method.descriptor.substr(method.descriptor.rfind(')') + 1));
-    if (!type) return false;
-    locals_.push_back(*type);
-  }
-  const uint32_t unused = insertions_->returned ? insertions_->kept : 0;
-  out.U1(kFull);
-  out.U2(DeltaTo(layout_->EndOfCode()));
-  out.U2(unused + static_cast<uint32_t>(locals_.size()));
-  out.Zeros(unused);
-  WriteTypes(locals_, out);
-  WriteThrowable(out);
-  return true;
-}
-
-void Frames::WriteThrowable(Output& out) const {
-  const Type throwable = {kObject, insertions_->throwable};
-  WriteCounted(std::span(&throwable, 1), out);
 }
 
 void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
@@ -229,53 +173,42 @@ void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
 }
 
 Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodInfo& method,
-                                          const Layout& layout, std::span<const uint16_t> handlers,
-                                          const Insertions& insertions, Output& out) {
+                                          const Layout& layout, std::optional<uint16_t> new_local,
+                                          Output& out) {
   layout_ = &layout;
-  insertions_ = &insertions;
-  handlers_ = insertions.at_handler.guarded() ? handlers : std::span<const uint16_t>();
   locals_.clear();
-  next_ = frames_ = 0;
-  if (insertions.node) {
+  if (new_local) {
     const Result<bool> fits = SetInitialLocals(method);
     if (!fits) return std::unexpected(fits.error());
     if (!*fits) return Left::kConstantPoolFull;
   }
+  ByteCursor cursor(table);
   const size_t start = out.size();
-  out.U2(0);
-  auto left = WriteFrames(table, out);
+  auto left = WriteFrames(cursor, new_local, out);
   written_ += out.size() - start;
-  if (!left || *left) return left;
-  if (insertions.before_return.guarded() && !layout.returns().empty() && !WriteEnd(method, out))
-    return Left::kConstantPoolFull;
-  if (frames_ > UINT16_MAX) return Left::kTooLarge;
-  out.SetU2(start, frames_);
   return left;
 }
 
-Result<std::optional<Left>> Frames::WriteFrames(std::string_view table, Output& out) {
-  if (table.empty()) return std::nullopt;
-  ByteCursor cursor(table);
+Result<std::optional<Left>> Frames::WriteFrames(ByteCursor& cursor,
+                                                std::optional<uint16_t> new_local, Output& out) {
   const size_t start = out.size();
   const uint32_t count = ReadU2(cursor);
+  out.U2(count);
   Frame frame;
-  bool full = true;  // the locals are not those of the frame before
+  uint32_t next = 0;  // the new offset of a frame with delta 0
   for (uint32_t i = 0; i < count; ++i) {
     frame.new_locals = 0;
     if (written_ + (out.size() - start) > kMostBytes) return Left::kTooLarge;
     if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
     const uint32_t offset = layout_->JumpTarget(frame.offset);
-    if (offset == Layout::kNowhere || frame.offset == layout_->old_size())
-      return Fail("a stack map frame is not at an instruction");
-    const uint32_t delta = DeltaTo(offset);
-    if (!insertions_->node || (!full && RepeatsLocals(frame.kind))) {
+    if (offset == Layout::kNowhere) return Fail("a stack map frame is not at an instruction");
+    const uint32_t delta = offset - next;
+    next = offset + 1;
+    if (!new_local || (i > 0 && RepeatsLocals(frame.kind))) {
       WriteSameKind(frame, delta, out);
-    } else if (auto written = WriteFull(frame, delta, out); !written) {
-      return std::unexpected(written.error());
+    } else if (auto full = WriteFull(frame, delta, *new_local, out); !full) {
+      return std::unexpected(full.error());
     }
-    const std::optional<Type> exception = ExceptionAt(frame);
-    if (exception) WriteCaught(offset, *exception, out);
-    full = exception.has_value();
   }
   if (!cursor.ok() || !cursor.empty()) return Fail("its StackMapTable has a wrong length");
   return std::nullopt;

@@ -133,13 +133,6 @@ Result<Woven> WeaveClass(std::span<const uint8_t> class_file, const Decide& deci
 
 }  // namespace
 
-Result<void> CheckJavaVersion(int version) {
-  constexpr int kJava = 44;  // less than the version of its class files
-  if (version + kJava <= kNewestVersion) return {};
-  return Fail("woven counting knows Java up to {}, and this JVM is of {}", kNewestVersion - kJava,
-              version);
-}
-
 std::string_view NameOf(Left left) {
   constexpr std::array<std::string_view, kLeftKinds> kNames = {
       "too large", "would not be compiled", "a jump is too far", "constant pool full",

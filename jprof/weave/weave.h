@@ -3,9 +3,9 @@
 // A method that is counted calls the static methods of java/lang/JprofCounter:
 //   long node = enter(id);   at its entry; the value is kept in a new local variable
 //   exit(node);              before each return instruction; jumps to the return lead to this call
-//   caught(node, id);        at each exception handler
-// The last two cannot leave the method by a stack overflow: it goes on without them. Not guarded so
-// are the returns of methods that neither call others nor catch exceptions.
+//   caught(node, id);        at each exception handler, behind what it does before it calls
+//   anything
+//                            if that is to release a monitor
 // A method that is announced calls announce() before each return, nothing else.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
@@ -26,14 +26,11 @@
 
 namespace jprof::weave {
 
-// The class whose methods are called, and the versions of class files that are woven: those that
-// are known (JDK 1.0.2 to 25), and two more. New versions rarely change code.
+// The class whose methods are called, and the versions of class files that are known (JDK 1.0.2 to
+// 25).
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr uint16_t kOldestVersion = 45;
-inline constexpr uint16_t kNewestVersion = 69 + 2;
-
-// Whether the classes of this Java version (25) can be woven. The error says up to which.
-Result<void> CheckJavaVersion(int version);
+inline constexpr uint16_t kNewestVersion = 69;
 
 // Class files with more bytes are refused. No compiler makes them: Java's largest have a few MiB.
 inline constexpr size_t kLargestClassFile = size_t{16} << 20;

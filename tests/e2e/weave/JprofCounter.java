@@ -10,9 +10,7 @@ public final class JprofCounter {
 
     public static void exit(long node) {}
 
-    public static Throwable caught(long node, int id) {
-        return null;
-    }
+    public static void caught(long node, int id) {}
 
     public static void announce() {}
 }

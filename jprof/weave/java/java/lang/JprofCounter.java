@@ -82,12 +82,9 @@ public final class JprofCounter {
         MEMORY.putLong(null, thread + CURRENT, parent);
     }
 
-    /**
-     * The method caught an exception: callees that it has left are no longer current. Returns null,
-     * in the place of a stack overflow of this method itself.
-     */
+    /** The method caught an exception: callees that it has left are no longer current. */
     @DontInline
-    public static Throwable caught(long parent, int id) {
+    public static void caught(long parent, int id) {
         long begin = region;
         if (isOf(begin, parent)) {
             long child = find(begin, parent, id);
@@ -98,7 +95,6 @@ public final class JprofCounter {
                 MEMORY.putLong(null, vmThread() + CURRENT, child << NODE_SHIFT);
             }
         }
-        return null;
     }
 
     /** A virtual thread has been mounted or unmounted, or the first one can be made from now on. */
