@@ -1,0 +1,408 @@
+#!/usr/bin/env python3
+"""System calls of jprof's own code fail or transfer less than was asked, one at a time: the
+program's output and status never change, nothing hangs or crashes, and what is missing is named.
+
+    faults_test.py --jprof BIN --agent LIB --programs DIR --faults LIB [--case NAME ...]
+                   [--limit N] [--fault CALL@N=WHAT] [--verbose]
+
+tests/e2e/native/faults.c makes the calls fail. A case is first run without a fault, which gives the
+result to compare with and the number of calls of each kind. --limit N: about N faults of each case,
+chosen evenly; without it all. --fault: only this one, once. ctest runs the commands that read
+profiles; recordings are cases to be run by hand, and print what is not named yet.
+"""
+import dataclasses
+import errno
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+import child
+import expectations
+import jvms
+import reports
+from cases import ERRORS, Cases
+
+case = Cases()
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIMEOUT = 120  # of a run that takes seconds: a hang, not a slow machine
+
+# How a call fails: the errors that the kernel gives for it on a machine that runs out of something,
+# or where something is not permitted.
+FAILURES = {
+    "read": ("EINTR", "EIO", "short"), "pread": ("EINTR", "EIO", "short"),
+    "recv": ("EINTR", "EAGAIN", "short"),
+    "write": ("ENOSPC", "EINTR", "short"), "pwrite": ("ENOSPC", "EINTR", "short"),
+    "writev": ("ENOSPC", "EINTR", "short"), "send": ("EINTR", "EAGAIN", "short"),
+    "poll": ("EINTR", "ENOMEM"), "connect": ("EINTR", "EAGAIN"), "accept4": ("EINTR", "EMFILE"),
+    "open": ("EMFILE", "EINTR", "ENOSPC"), "openat": ("EMFILE", "EINTR", "ENOSPC"),
+    "fopen": ("EMFILE",), "fdopen": ("ENOMEM",), "opendir": ("EMFILE",), "fdopendir": ("ENOMEM",),
+    "mmap": ("ENOMEM", "EPERM"), "mprotect": ("ENOMEM",), "madvise": ("EAGAIN",),
+    "posix_fallocate": ("ENOSPC", "EINTR"), "ftruncate": ("ENOSPC", "EINTR"),
+    "truncate": ("ENOSPC",), "mkdir": ("ENOSPC", "EPERM"), "rename": ("ENOSPC", "EPERM"),
+    "link": ("EPERM",), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
+    "pthread_create": ("EAGAIN",), "fork": ("EAGAIN",), "posix_spawnp": ("EAGAIN",),
+    "timer_create": ("EAGAIN",), "syscall": ("EMFILE", "EPERM"), "pipe2": ("EMFILE",),
+    "eventfd": ("EMFILE",), "socket": ("EMFILE",), "socketpair": ("EMFILE",),
+}
+OTHER_FAILURES = ("EPERM",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    call: str
+    number: int
+    later: bool
+    what: str
+
+    def __str__(self):
+        return f"{self.call}@{self.number}{'+' * self.later}={self.what}"
+
+    def environment(self):
+        what = self.what if self.what == "short" else getattr(errno, self.what)
+        return f"{self.call}@{self.number}{'+' * self.later}={what}"
+
+
+def parse_fault(text):
+    call, number, later, what = re.fullmatch(r"(\w+)@(\d+)(\+?)=(\w+)", text).groups()
+    return Fault(call, int(number), bool(later), what)
+
+
+def faults_of(calls):
+    """The faults to inject where a run has so many calls of each kind."""
+    found = []
+    for call, count in calls.items():
+        for what in FAILURES.get(call, OTHER_FAILURES):
+            found += [Fault(call, n, False, what)
+                      for n in sorted({1, 2, 3, count // 3, count // 2, count - 1, count})
+                      if 1 <= n <= count]
+            if what != "EINTR":  # a call that is interrupted for ever is no machine's
+                found += [Fault(call, n, True, what) for n in sorted({1, max(1, count // 2)})]
+    return found
+
+
+def evenly(items, limit):
+    if not limit or len(items) <= limit:
+        return items
+    return [items[i * len(items) // limit] for i in range(limit)]
+
+
+class Work:
+    """A folder, and what runs with faults in it."""
+
+    def __init__(self, args, folder, jdk):
+        self.args, self.folder, self.jdk = args, folder, jdk
+        self.log = os.path.join(folder, "log")
+        listed = child.run(["/bin/true"], env={"LD_PRELOAD": args.faults, "FAULTS_LIST": "1"})
+        self.calls = listed.stdout.split()
+        self.injected = self.runs = 0
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def java(self, program, *args, flags=()):
+        return [*self.jdk.java(*flags), "-cp", os.path.join(self.args.programs, "classes"),
+                program, *map(str, args)]
+
+    def build(self, source, *flags):
+        program = self.path(os.path.splitext(source)[0])
+        child.run(["gcc", "-O1", "-g", "-pthread", f'-DMODULE="{os.path.basename(program)}"',
+                   "-I", os.path.join(HERE, "hooks"), *flags,
+                   os.path.join(HERE, "hooks", source), "-o", program], check=True)
+        return program
+
+    def run(self, command, fault=None):
+        """Runs a command with a fault. Returns its result, with the calls of each kind and the
+        number of those that were changed."""
+        with open(self.log, "wb") as log:
+            log.write(bytes(16 * len(self.calls)))
+        environment = {**os.environ, "LD_PRELOAD": self.args.faults, "FAULTS_LOG": self.log}
+        if fault:
+            environment["FAULTS"] = fault.environment()
+        done = child.run(command, timeout=TIMEOUT, env=environment)
+        with open(self.log, "rb") as log:
+            numbers = struct.unpack(f"{2 * len(self.calls)}Q", log.read())
+        done.calls = {call: numbers[2 * i] for i, call in enumerate(self.calls) if numbers[2 * i]}
+        done.changed = sum(numbers[1::2])
+        return done
+
+    def each_fault(self, command_of, judge):
+        """Runs the command of an output's path without a fault and with each; judge(fault, done,
+        path, base) returns the failures of one run."""
+        base_path = self.path("base")
+        base = self.run(command_of(base_path))
+        failures = [str(f) for f in judge(None, base, base_path, base)]
+        faults = [parse_fault(self.args.fault)] if self.args.fault else evenly(
+            faults_of(base.calls), self.args.limit)
+        for fault in faults if not failures else ():
+            out = self.path("out")
+            remove(out)
+            try:
+                done = self.run(command_of(out), fault)
+            except subprocess.TimeoutExpired:
+                failures.append(f"{fault}: it hangs")
+                continue
+            self.runs += 1
+            self.injected += done.changed > 0
+            if self.args.verbose:
+                print(f"{fault}: {done.changed} changed, status {done.returncode}\n{done.stderr}")
+            failures += [f"{fault}: {failure}" for failure in judge(fault, done, out, base)]
+        return failures
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.remove(path)
+
+
+def crashed(done):
+    if done.returncode < 0:
+        return [f"ended by {signal.Signals(-done.returncode).name}: {done.stderr[-300:]!r}"]
+    if done.returncode > 128 or "Sanitizer" in done.stderr or "# A fatal error" in done.stdout:
+        return [f"status {done.returncode}: {done.stderr[-300:]!r}"]
+    return []
+
+
+def named(done):
+    """Whether a recording's messages say that something is missing or was not possible."""
+    return any(line.startswith("jprof: ") and not re.match(
+        r"jprof: (lost: +nothing|profile: |next: |not calibrated|counts calls|.*--counter )", line)
+        for line in done.stderr.splitlines())
+
+
+def refused(done, plain):
+    """Whether jprof said that there is no profile: it did not start the program, or the program ran
+    as always."""
+    return done.returncode in (1, 2) and "jprof: " in done.stderr and (
+        not done.stdout or ("no profile: " in done.stderr and done.stdout == plain.stdout))
+
+
+def misleading(fault, done):
+    """The reason that is given names the error."""
+    reason = os.strerror(getattr(errno, fault.what)) if fault.what != "short" else ""
+    return [] if reason in done.stderr else [f"another reason is given: {done.stderr[-300:]!r}"]
+
+
+def recording(work, program, mode, complete):
+    """A mode of recording. complete(path, base path, base stdout) returns what is missing from a
+    profile that the command says is whole."""
+    def command_of(path):
+        return [work.args.jprof, *mode, "--agent", work.args.agent, "-o", path, "--", *program]
+
+    def judge(fault, done, path, base):
+        if crashed(done):
+            return crashed(done)
+        if fault and refused(done, base):
+            return misleading(fault, done)
+        plain = child.run(program) if not fault else base
+        if (done.stdout, done.returncode) != (plain.stdout, plain.returncode):
+            return [f"status {done.returncode}, output {done.stdout[-200:]!r}: "
+                    f"{done.stderr[-300:]!r}"]
+        if named(done):
+            return [f"without a fault: {done.stderr}"] if not fault else []
+        try:
+            missing = complete(path, work.path("base"), base.stdout)
+        except ERRORS as error:
+            missing = [str(error)[-300:]]
+        return [f"nothing is named, but {m}; {done.stderr[-200:]!r}" for m in missing[:2]]
+
+    return work.each_fault(command_of, judge)
+
+
+def exact(work):
+    def complete(path, _, stdout):
+        report = reports.log_rt(work.args.jprof, path, "--threads", "separate")
+        return reports.check_losses(report, "losses") + expectations.compare(
+            expectations.parse(stdout), reports.calls_of(report), ("calls",), "counts")
+    return complete
+
+
+def events(work):
+    def complete(path, _, stdout):
+        text = reports.run_report(work.args.jprof, "log-gen", path)
+        found = expectations.Calls()
+        for line in text.splitlines():
+            entered = re.search(r" > \w:(\S+) ", line)
+            if entered:
+                found.by_method[entered[1]] += 1
+        return expectations.compare(expectations.parse(stdout), found, ("calls",), "events")
+    return complete
+
+
+def of_samples(work, report):
+    """At least half of the samples of the run without faults are there."""
+    def count(path):
+        text = reports.run_report(work.args.jprof, report, path, "--format", "collapsed")
+        return sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines())
+
+    def complete(path, base, _):
+        have, had = count(path), count(base)
+        return [] if have >= had / 2 else [f"{have} of {had} samples"]
+    return complete
+
+
+@case.by_hand
+def hooks_calltree(work):
+    program = work.build("calls.c", "-finstrument-functions")
+    return recording(work, [program], ["calltree"], exact(work))
+
+
+@case.by_hand
+def hooks_callflow(work):
+    program = work.build("calls.c", "-finstrument-functions")
+    return recording(work, [program], ["callflow"], exact(work))
+
+
+@case.by_hand
+def hooks_trace(work):
+    program = work.build("calls.c", "-finstrument-functions")
+    return recording(work, [program], ["trace"], events(work))
+
+
+@case.by_hand
+def java_calltree(work):
+    return recording(work, work.java("Recursion"), ["calltree", "--counter", "probe"], exact(work))
+
+
+@case.by_hand
+def java_callflow(work):
+    return recording(work, work.java("Recursion"), ["callflow"], exact(work))
+
+
+@case.by_hand
+def java_woven(work):
+    return recording(work, work.java("Recursion"), ["calltree", "--counter", "woven"], exact(work))
+
+
+@case.by_hand
+def java_trace(work):
+    return recording(work, work.java("Recursion"), ["trace"], events(work))
+
+
+@case.by_hand
+def java_samples(work):
+    return recording(work, work.java("SampledParts", 1), ["scs"], of_samples(work, "scs"))
+
+
+@case.by_hand
+def java_tprof(work):
+    return recording(work, work.java("SampledParts", 1), ["tprof"], of_samples(work, "tprof"))
+
+
+@case.by_hand
+def itrace(work):
+    program = work.build("calls.c", "-finstrument-functions")
+
+    def complete(path, base, _):
+        run = [reports.run_report(work.args.jprof, "arc", p, "--format", "csv")
+               for p in (path, base)]
+        sums = [sum("calls." in line for line in text.splitlines()) for text in run]
+        return [] if sums[0] == sums[1] else [f"{sums[0]} of {sums[1]} functions"]
+
+    return recording(work, [program], ["itrace"], complete)
+
+
+def reading(work, *command):
+    """A command that reads a profile: it prints what it prints without a fault, or says what failed
+    and leaves no output behind."""
+    def output(path):
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+
+    def judge(fault, done, path, base):
+        if crashed(done):
+            return crashed(done)
+        if done.returncode == 0:
+            same = done.stdout == base.stdout and output(path) == output(work.path("base"))
+            told = done.stderr != base.stderr or "damage" in done.stdout
+            return [] if same or told else [f"another output, and no word: {done.stdout[-200:]!r}"]
+        if not fault or done.returncode not in (1, 2) or not done.stderr.strip():
+            return [f"status {done.returncode}: {done.stderr[-300:]!r}"]
+        return [f"an output of {len(output(path))} bytes remains"] if output(path) else []
+
+    return work.each_fault(lambda path: [part.replace("OUT", path) for part in command], judge)
+
+
+def recorded(work, mode="callflow"):
+    """A profile of the program with hooks, made without faults."""
+    path = work.path(mode)
+    if not os.path.exists(path):
+        program = work.build("calls.c", "-finstrument-functions")
+        child.run([work.args.jprof, mode, "--agent", work.args.agent, "-o", path, "--", program],
+                  check=True)
+    return path
+
+
+@case
+def reports_of_a_tree(work):
+    return [f for kind in ("log-rt", "methods")
+            for f in reading(work, work.args.jprof, "report", kind, recorded(work))]
+
+
+@case
+def report_of_a_trace(work):
+    return reading(work, work.args.jprof, "report", "log-gen", recorded(work, "trace"))
+
+
+@case
+def exports(work):
+    return [f for kind in ("pprof", "speedscope", "callgrind", "sqlite")
+            for f in reading(work, work.args.jprof, "export", "--format", kind, recorded(work), "-o", "OUT")]
+
+
+@case
+def view(work):
+    return reading(work, work.args.jprof, "view", recorded(work), "-o", "OUT")
+
+
+@case.by_hand
+def info(work):
+    return reading(work, work.args.jprof, "info", recorded(work))
+
+
+@case
+def merge(work):
+    first = recorded(work)
+    second = work.path("second")
+    shutil.copytree(first, second)
+    return reading(work, work.args.jprof, "merge", first, second, "-o", "OUT")
+
+
+def main():
+    parser = case.parser(__doc__)
+    for name in ("jprof", "agent", "programs", "faults"):
+        parser.add_argument("--" + name, required=True, type=os.path.abspath)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--fault")
+    parser.add_argument("--jdk", type=int)
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    jdk = jvms.needed_jdks([args.jdk] if args.jdk else ())[0]
+    status = 0
+    for name, function in case.chosen(args):
+        with tempfile.TemporaryDirectory(prefix="jprof-faults-") as folder:
+            work = Work(args, folder, jdk)
+            try:
+                failures = function(work)
+                if not work.injected:
+                    failures.append("no fault was injected")
+            except ERRORS as error:
+                failures = [f"{type(error).__name__}: {str(error)[:900]}"]
+        print(f"{'FAIL' if failures else 'ok  '} {name}: {work.runs} runs, {work.injected} with a "
+              f"changed call", flush=True)
+        for failure in failures[:40]:
+            print("       " + failure)
+        status = 1 if failures else status
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
