@@ -87,7 +87,7 @@ NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
 def shared(chosen, jdks, focus):
     """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them.
     With a focus, counts and traces run for some groups only; without one, intrinsics are kept in
-    the program about them only."""
+    the program about them only. Woven code runs interpreted, compiled by C2 and tiered."""
     turn = 0
     for program in chosen:
         on = collections.defaultdict(list)
@@ -97,6 +97,8 @@ def shared(chosen, jdks, focus):
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
             if focus and not agent.startswith("callflow") and program.group not in NEAR_FOCUS:
+                continue
+            if agent == WOVEN and mode not in ("int", "c2", "tiered"):
                 continue
             if agent.endswith("keep_intrinsics") and not focus and program.name != "Intrinsics":
                 continue
