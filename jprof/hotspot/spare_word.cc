@@ -34,8 +34,13 @@ class Constants {
 // libjvm.so does not export the table of JVMCI's fields. Its entries are as those of the table that
 // is exported, so they are found by the addresses of their two names.
 Result<uint64_t> SpareWordOfThread(const LibjvmImage& image, const VmStructs& structs) {
-  if (const uint8_t* used = Vm::Flag(structs, "UseJVMCICompiler"); used != nullptr && *used != 0)
-    return Fail("a compiler that is written in Java uses the word of each thread that is required");
+  for (const char* name : {"UseJVMCICompiler", "EnableJVMCI"}) {
+    if (const uint8_t* used = Vm::Flag(structs, name); used != nullptr && *used != 0)
+      return Fail(
+          "with -XX:+{} compilers that are written in Java use the word of each thread that is "
+          "required",
+          name);
+  }
   const VmStructs::Tables& tables = structs.tables();
   const Constants constants(image);
   for (const Function& data : image.Loaded(".data")) {

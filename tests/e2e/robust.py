@@ -1067,6 +1067,27 @@ def class_archive(lab):
     return failures
 
 
+@case
+def jvmci(lab):
+    """A JVM whose compilers written in Java may use the word of woven counting: that is refused in
+    one line before the program starts, and the automatic choice takes probes."""
+    flags = ["-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI"]
+    failures = []
+    for options, says, runs in (("calltree,counter=woven", "use COUNTER=probe", False),
+                                ("calltree,sample", "calls are counted by probes", True)):
+        with lab.folder() as folder:
+            done = lab.run(lab.command("Greeter", 0, agent=f"{options},out={folder}/p.jprof",
+                                       flags=flags))
+            lines = [line for line in done.stderr.splitlines() if says in line]
+            if len(lines) != 1 or "-XX:+EnableJVMCI" not in lines[0]:
+                failures.append(f"{options}: printed {done.stderr[-500:]!r}")
+            if (done.returncode == 0) != runs:
+                failures.append(f"{options}: status {done.returncode}")
+            if os.path.exists(f"{folder}/p.jprof") != runs:
+                failures.append(f"{options}: there is {'no' if runs else 'a'} profile")
+    return failures
+
+
 def main():
     parser = case.parser(__doc__)
     parser.add_argument("--jprof", default=os.environ.get("JPROF", "jprof"))
