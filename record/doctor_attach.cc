@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/errno_text.h"
 #include "common/fd.h"
@@ -26,9 +25,7 @@ std::string ShortVersion(const TestedJvm& jvm) {
 }
 
 bool AllowsLateCalls(const TestedJvm& jvm) {
-  const std::string& version = jvm.meta.jvm.version;
-  int major = 0;
-  std::from_chars(version.data(), version.data() + version.size(), major);
+  const int major = jvm.Major();
   return jvm.HasProbe() && major != 0 && major <= agent::kLastJdkWithLateCalls;
 }
 

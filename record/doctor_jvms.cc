@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <ranges>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "calibrate/train/child.h"
 #include "calibrate/train/table_store.h"
 #include "options/agent_options.h"
+#include "options/woven_jdks.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
 
@@ -142,6 +144,13 @@ TestedJvm TestJvm(const FoundJvm& found, const fs::path& agent, const fs::path& 
   return tested;
 }
 
+int TestedJvm::Major() const {
+  const std::string& version = meta.jvm.version;
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  return major;
+}
+
 std::string AgeText(const std::string& made, std::time_t now) {
   std::tm utc = {};
   if (strptime(made.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return "";
@@ -185,13 +194,24 @@ DoctorCheck ProbeCheck(const TestedJvm& jvm) {
   return check;
 }
 
+DoctorCheck WovenCheck(const TestedJvm& jvm) {
+  constexpr char kName[] = "  --counter woven";
+  if (const auto known = agent::CheckWovenJdk(jvm.Major()); !known)
+    return {Verdict::kNote, kName, known.error().message, "use --counter probe"};
+  return {.name = kName,
+          .detail = fmt::format("JDK {} is known (all up to {} except 19 and 20)", jvm.Major(),
+                                agent::kLastWovenJdk)};
+}
+
 }  // namespace
 
 DoctorChecks CheckJvm(const TestedJvm& jvm, std::time_t now) {
   if (!jvm.Works())
     return {{Verdict::kNo, "JVM", PlaceOf(jvm) + ": " + jvm.lack,
              "see docs/USER_GUIDE.md, or use another JVM (HotSpot, JDK 17 or later)"}};
-  return {ProbeCheck(jvm), TableCheck(jvm, now)};
+  DoctorChecks checks = {ProbeCheck(jvm), TableCheck(jvm, now)};
+  if (jvm.HasProbe()) checks.push_back(WovenCheck(jvm));
+  return checks;
 }
 
 }  // namespace jprof::record

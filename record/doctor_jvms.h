@@ -35,6 +35,7 @@ struct TestedJvm {
   std::string table_made;  // when the calibration table that fits was made; "": none fits
   std::string table_lack;  // why none fits
 
+  int Major() const;  // 17; 0: not known
   bool Works() const { return lack.empty(); }
   bool HasProbe() const { return Works() && meta.probe.kind == "hotspot"; }
 };

@@ -8,8 +8,10 @@
 #include "common/fd.h"
 #include "jprof/agent/lifecycle.h"
 #include "jprof/agent/sampling_commands.h"
+#include "jprof/agent/start.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/recording/print_message.h"
+#include "options/woven_jdks.h"
 #include "profile/whole_file.h"
 
 namespace jprof::agent {
@@ -92,6 +94,8 @@ Result<void> Agent::OpenWoven() {
   if (auto none = CheckNoArchive(vm->structs); !none)
     return Fail("{}; use COUNTER=probe, or a run without that option", none.error().message);
   hotspot = std::make_unique<HotspotVm>(*std::move(vm));
+  if (auto known = CheckWovenJdk(MajorVersion(java)); !known)
+    return WrongUse("COUNTER=woven: {}; use COUNTER=probe", known.error().message);
   auto opened = WovenCounter::Open(jvmti, hotspot->structs);
   if (!opened) return WrongUse("COUNTER=woven: {}; use COUNTER=probe", opened.error().message);
   woven = *std::move(opened);

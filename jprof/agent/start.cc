@@ -55,7 +55,7 @@ void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
   const CounterChoice choice = ChooseCounter(options, version, attached);
   options.counter = choice.counter;
   if (choice.counter == Counter::kProbe) return;
-  if (const auto possible = CheckWovenCounter(); !possible) {
+  if (const auto possible = CheckWovenCounter(version); !possible) {
     options.counter = Counter::kProbe;
     if (attached && !CheckAttach(options, version)) {
       options.counter = Counter::kWoven;  // it will be refused, with the reason

@@ -20,6 +20,7 @@
 #include "jprof/hotspot/spare_word.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/weave/counter_class.h"
+#include "options/woven_jdks.h"
 
 namespace jprof::agent {
 namespace {
@@ -31,6 +32,9 @@ constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
+
+// A class file's version is that of its JDK and 44.
+static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
 
 jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
 
@@ -56,7 +60,8 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
 
 }  // namespace
 
-Result<void> CheckWovenCounter() {
+Result<void> CheckWovenCounter(int java_version) {
+  if (auto known = CheckWovenJdk(java_version); !known) return known;
   const auto structs = hotspot::VmStructs::Load();
   if (!structs) return Fail("this JVM is not HotSpot");
   if (auto none = CheckNoArchive(*structs); !none) return none;

@@ -27,8 +27,9 @@
 
 namespace jprof::agent {
 
-// Whether this VM and this build have what woven counting requires. The error says what is missing.
-Result<void> CheckWovenCounter();
+// Whether this VM, of this Java version, and this build have what woven counting requires. The
+// error says what is missing.
+Result<void> CheckWovenCounter(int java_version);
 // Fails if this VM writes an archive of its classes, which woven ones would make it crash at.
 Result<void> CheckNoArchive(const hotspot::VmStructs& structs);
 

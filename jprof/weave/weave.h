@@ -26,11 +26,11 @@
 
 namespace jprof::weave {
 
-// The class whose methods are called, and the versions of class files that are known (JDK 1.0.2 to
-// 25).
+// The class whose methods are called, and the versions of class files that are woven: those that
+// are known (JDK 1.0.2 to 25), and two more. New versions rarely change code.
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr uint16_t kOldestVersion = 45;
-inline constexpr uint16_t kNewestVersion = 69;
+inline constexpr uint16_t kNewestVersion = 69 + 2;
 
 // Class files with more bytes are refused. No compiler makes them: Java's largest have a few MiB.
 inline constexpr size_t kLargestClassFile = size_t{16} << 20;

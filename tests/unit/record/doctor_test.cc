@@ -118,6 +118,20 @@ TEST(CheckJvm, NamesTheCommandThatCalibrates) {
   EXPECT_EQ(check.remedy, "jprof calibrate --java /jdk/bin/java");
 }
 
+TEST(CheckJvm, NamesTheJdksOfWovenCounting) {
+  TestedJvm jvm = GoodJvm();
+  const auto check = [&](const char* version) {
+    jvm.meta.jvm.version = version;
+    return Find(CheckJvm(jvm, 0), "  --counter woven");
+  };
+  EXPECT_EQ(check("17.0.18+8-Debian-1").detail, "JDK 17 is known (all up to 27 except 19 and 20)");
+  EXPECT_EQ(check("27-ea+3").verdict, Verdict::kOk);
+  EXPECT_EQ(check("28-ea+3").verdict, Verdict::kNote);
+  EXPECT_EQ(check("28-ea+3").detail, "woven counting knows JDKs up to 27, not 28");
+  EXPECT_EQ(check("28-ea+3").remedy, "use --counter probe");
+  EXPECT_EQ(check("20.0.2+9").verdict, Verdict::kNote);
+}
+
 TEST(CheckJvm, TellsTheAgeOfATable) {
   constexpr std::time_t kNoon = 1'000'000'000;  // 2001-09-09T01:46:40Z
   EXPECT_EQ(AgeText("2001-09-09T01:00:00Z", kNoon), "today");
