@@ -279,6 +279,25 @@ Result<void> CheckUnits(const Comparison& comparison) {
       sides[0].metric, sides[0].unit, sides[1].metric, sides[1].unit);
 }
 
+// Returns which kinds of frames a profile has besides Java methods (of profile::kMethodNotJava).
+uint16_t KindsIn(const Forest& forest) {
+  uint16_t kinds = 0;
+  for (const Row& row : forest.rows.rows) {
+    if (row.method != profile::kRootMethod) kinds |= forest.names.Parts(row.method).flags;
+  }
+  return kinds & profile::kMethodNotJava;
+}
+
+// A counted and a sampled profile do not have the same native functions: those that call hooks, and
+// all of them. Two of one kind do, if both have any.
+JointTree Joined(std::array<Forest, 2>& forests, const std::array<Side, 2>& sides) {
+  const bool alike = sides[0].sampled == sides[1].sampled;
+  const int both = alike ? KindsIn(forests[0]) & KindsIn(forests[1]) : 0;
+  JointTreeBuilder builder(static_cast<uint16_t>(profile::kMethodNotJava & ~both));
+  for (size_t side = 0; side < 2; ++side) builder.Add(forests[side], side);
+  return builder.Take();
+}
+
 }  // namespace
 
 Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole) {
@@ -309,7 +328,7 @@ Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& optio
   if (!forest) return std::unexpected(forest.error());
   FlatAndContext flat;
   flat.side = SideOf(source, *forest);
-  JointTreeBuilder builder(/*comparable=*/false);
+  JointTreeBuilder builder(/*folded=*/std::nullopt);
   builder.Add(*forest, 0);
   flat.tree = builder.Take();
   MeasureSide(flat.tree, 0, flat.side);
@@ -324,16 +343,16 @@ Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& optio
 Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& options) {
   Comparison comparison;
   comparison.absolute = options.absolute;
-  JointTreeBuilder builder(/*comparable=*/true);
   const std::array<std::string, 2> metrics = MetricsOf(a, b, options.metric);
+  std::array<Forest, 2> forests;
   for (size_t side = 0; side < 2; ++side) {
     Source& source = side == 0 ? a : b;
     Result<Forest> forest = Load(source, metrics[side]);
     if (!forest) return std::unexpected(forest.error());
     comparison.sides[side] = SideOf(source, *forest);
-    builder.Add(*forest, side);
+    forests[side] = std::move(*forest);
   }
-  comparison.tree = builder.Take();
+  comparison.tree = Joined(forests, comparison.sides);
   for (size_t side = 0; side < 2; ++side) {
     MeasureSide(comparison.tree, side, comparison.sides[side]);
     if (auto good = CheckSide(comparison.sides[side]); !good) return std::unexpected(good.error());

@@ -100,9 +100,8 @@ void PrintFolded(const Comparison& comparison, Output& out) {
     const double whole = comparison.sides[side].inside.value;
     if (part <= 0) continue;
     out.Print(
-        " folded    {:.1f} % of {} was in native, kernel and VM frames: it counts for the Java "
-        "method that "
-        "called them\n",
+        " folded    {:.1f} % of {} was in native, kernel and VM frames that cannot be compared: it "
+        "counts for the method that called them\n",
         100 * part / whole, side == 0 ? "A" : "B");
   }
 }

@@ -46,8 +46,11 @@ Amount& Amount::operator+=(const Amount& other) {
   return *this;
 }
 
-std::string ComparableName(const profile::MethodName& parts, std::string_view name) {
-  if (parts.flags & profile::kMethodNotJava || IsMadeUp(parts.class_name)) return {};
+std::string ComparableName(const profile::MethodName& parts, std::string_view name,
+                           uint16_t folded) {
+  if (parts.flags & folded) return {};
+  if (parts.flags & profile::kMethodNotJava) return std::string(name);
+  if (IsMadeUp(parts.class_name)) return {};
   const std::string_view kept = profile::Unnumbered(parts.class_name);
   if (kept.size() == parts.class_name.size()) return std::string(name);
   return profile::CleanText(kept) + "." + profile::CleanText(parts.name) +
@@ -68,7 +71,7 @@ uint32_t JointTreeBuilder::NameOf(Forest& forest, profile::MethodId method) {
   if (known != kUnnamed) return known;
   const bool overflow = method == profile::kOverflowMethod;
   std::string name(forest.names.Of(method));
-  if (comparable_) name = overflow ? "" : ComparableName(forest.names.Parts(method), name);
+  if (folded_) name = overflow ? "" : ComparableName(forest.names.Parts(method), name, *folded_);
   if (name.empty()) return known = kFolded;
   const auto [entry, is_new] = names_.try_emplace(name, static_cast<uint32_t>(tree_.names.size()));
   if (is_new) tree_.names.push_back(name);
@@ -95,7 +98,7 @@ void JointTreeBuilder::Add(Forest& forest, size_t side) {
     const Amount amount = AmountOf(forest, i);
     const uint32_t parent = rows[i].parent == kNoRow ? 0 : context_of[rows[i].parent];
     const uint32_t name = rows[i].parent == kNoRow ? kUnnamed : NameOf(forest, rows[i].method);
-    if (name == kFolded) tree_.folded[side] += amount;
+    if (name == kFolded && parent != 0) tree_.folded[side] += amount;
     context_of[i] = name == kFolded || name == kUnnamed ? parent : Child(parent, name);
     tree_.contexts[context_of[i]].self[side] += amount;
     if (name >= kFolded) continue;

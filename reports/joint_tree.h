@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,9 +40,8 @@ struct JointMethod {
 struct JointTree {
   std::vector<std::string> names;
   std::vector<Context> contexts = {Context{}};
-  std::vector<JointMethod> methods;  // by name
-  std::array<Amount, 2> folded =
-      {};  // what counts for the Java caller of the frames it was really in
+  std::vector<JointMethod> methods;   // by name
+  std::array<Amount, 2> folded = {};  // what counts for the caller of the frames it was in
 
   // Callers first, without context 0.
   std::vector<uint32_t> PathTo(uint32_t context) const;
@@ -49,10 +49,10 @@ struct JointTree {
 
 class JointTreeBuilder {
  public:
-  // `comparable`: only what two kinds of profile can both see is a context. Native, kernel and VM
-  // frames, and the Java frames that the VM makes up, are folded into the nearest caller; numbers
-  // that it makes up are taken out of names.
-  explicit JointTreeBuilder(bool comparable) : comparable_(comparable) {}
+  // `folded`: only what both profiles can see is a context. Frames of these kinds (of
+  // profile::kMethodNotJava), and the Java frames that the VM makes up, are folded into the nearest
+  // caller; numbers that it makes up are taken out of names. Nothing: every frame is a context.
+  explicit JointTreeBuilder(std::optional<uint16_t> folded) : folded_(folded) {}
 
   // The forest's first metric becomes the values of profile `side`, 0 or 1.
   void Add(Forest& forest, size_t side);
@@ -64,14 +64,16 @@ class JointTreeBuilder {
   void SumUp();
   void SumMethods();
 
-  bool comparable_;
+  std::optional<uint16_t> folded_;
   JointTree tree_;
   std::unordered_map<std::string, uint32_t> names_;
   std::unordered_map<uint64_t, uint32_t> children_;  // parent and name -> context
   std::vector<uint32_t> name_of_;                    // of the methods of the forest being added
 };
 
-// A method's name without what the VM numbers anew in each run; empty for frames to fold away.
-std::string ComparableName(const profile::MethodName& parts, std::string_view name);
+// Returns a method's name without what the VM numbers anew in each run; empty for frames to fold
+// away: those of the kinds `folded`, and those that the VM makes up.
+std::string ComparableName(const profile::MethodName& parts, std::string_view name,
+                           uint16_t folded = profile::kMethodNotJava);
 
 }  // namespace jprof::reports

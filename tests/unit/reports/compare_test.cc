@@ -125,6 +125,60 @@ TEST_F(Compare, NativeFramesCountForTheirCaller) {
   EXPECT_EQ(folded->contexts.size(), 2u);
 }
 
+// main of a thread calls f of a library, which calls g; `java`: below a Java method.
+profile::SyntheticProfile CountedFunctions(bool java) {
+  profile::SyntheticProfile made;
+  const size_t thread = made.AddThread("main", 1);
+  if (java) made.Enter(thread, made.AddMethod("C", "main", "()V"), MethodType::kJitted, 0);
+  for (const char* address : {"0x10", "0x20"}) {
+    made.Enter(thread, made.AddMethod("/nowhere/libx.so", address, "", profile::kMethodCode),
+               MethodType::kFunction, 100);
+  }
+  for (const int64_t time : {3000, 2000, 1000}) {
+    if (java || time != 1000) made.Exit(thread, time);
+  }
+  return made;
+}
+
+TEST_F(Compare, TwoThatCountFunctionsAreComparedWithThem) {
+  for (const bool java : {false, true}) {
+    const auto same = Two(CountedFunctions(java), CountedFunctions(java));
+    ASSERT_TRUE(same) << same.error().message;
+    EXPECT_EQ(same->methods.size(), java ? 3u : 2u);
+    EXPECT_EQ(same->tree.folded[0].value, 0);
+    EXPECT_EQ(PathText(same->tree, same->contexts.back().id, 5),
+              java ? "libx.so+0x20 < libx.so+0x10 < C.main" : "libx.so+0x20 < libx.so+0x10");
+  }
+}
+
+TEST_F(Compare, TwoThatSampleAreComparedWithNativeFunctions) {
+  const auto same = Two(SpreadSamples({90}, true), SpreadSamples({90}, true));
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->tree.folded[0].value, 0);
+  EXPECT_EQ(PathText(same->tree, same->contexts[1].id, 5), "libx.so+0x10 < C.m0 < C.main");
+}
+
+TEST_F(Compare, FunctionsAreFoldedWhereOneSamplesOrHasNone) {
+  const auto counted_and_sampled = Two(CountedFunctions(true), SpreadSamples({90}, true));
+  ASSERT_TRUE(counted_and_sampled) << counted_and_sampled.error().message;
+  EXPECT_GT(counted_and_sampled->tree.folded[0].value, 0);
+  EXPECT_EQ(counted_and_sampled->tree.folded[1].samples, 30);
+}
+
+// What has no method above it counts for none.
+TEST_F(Compare, ThreadsWithoutMethodsAreOutsideNotFolded) {
+  SampledProfile made = SpreadSamples({10});
+  const profile::MethodId code =
+      made.made.AddMethod("/nowhere/libx.so", "0x10", "", profile::kMethodCode);
+  const size_t attached = made.made.AddThread("attached", 101);
+  for (int i = 0; i < 90; ++i) made.Sample(attached, {{code, MethodType::kFunction}}, {1});
+  const auto both = Two(made, SpreadSamples({10}));
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(both->sides[0].outside.samples, 90);
+  EXPECT_EQ(both->tree.folded[0].samples, 0);
+  EXPECT_EQ(TextOf(PrintText, *both).find(" folded "), std::string::npos);
+}
+
 // The same methods at the same shares, once measured and once sampled.
 TEST_F(Compare, MeasuredAgainstSampled) {
   profile::SyntheticProfile measured;
