@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/random.h"
 #include "ptm/machine.h"
 
 #ifndef sigev_notify_thread_id
@@ -32,14 +33,6 @@ pid_t ThreadId() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 // Copies bytes of the ring from `at` on, which may wrap.
 void Copy(const char* data, uint64_t at, void* out, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) static_cast<char*>(out)[i] = data[(at + i) % kPage];
-}
-
-// The next of Marsaglia's xorshift64* series; `state` is not 0.
-uint64_t NextRandom(uint64_t& state) {
-  state ^= state >> 12;
-  state ^= state << 25;
-  state ^= state >> 27;
-  return state * 0x2545f4914f6cdd1dull;
 }
 
 }  // namespace

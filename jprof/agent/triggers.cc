@@ -1,23 +1,16 @@
 #include "jprof/agent/triggers.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/monotonic.h"
+#include "common/random.h"
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/sampled_thread.h"
+#include "jprof/agent/start.h"
 
 namespace jprof::agent {
 namespace {
-
-// The VM samples an object about every N bytes, randomly with a constant rate per byte (JEP 331).
-// It samples an object of `size` bytes with probability 1 - exp(-size / N), so the object
-// represents size / (1 - exp(-size / N)) bytes: the Horvitz-Thompson estimator.
-int64_t BytesFor(jlong size, uint64_t interval) {
-  const double part = static_cast<double>(size) / static_cast<double>(interval);
-  return static_cast<int64_t>(static_cast<double>(size) / -std::expm1(-part) + 0.5);
-}
 
 constexpr jint kDefaultHeapInterval = 512 * 1024;  // of JVMTI
 
@@ -113,9 +106,10 @@ void VmTriggers::EndTiming(TriggerKind kind, const VmEvent& event) const {
 
 void VmTriggers::Allocated(const VmEvent& event, jlong size) const {
   if (sampling_.CurrentThread() == nullptr || !sampling_.running()) return;
-  if (const int place = IndexOf(TriggerKind::kAllocatedBytes); place >= 0) {
-    Sample(place, BytesFor(size, triggers_[static_cast<size_t>(place)].every), event);
-  }
+  const int place = IndexOf(TriggerKind::kAllocatedBytes);
+  const auto bytes = static_cast<uint64_t>(size);
+  if (place >= 0 && interval_.Keeps(bytes, NextRandom(engine::current_thread->random)))
+    Sample(place, interval_.Weight(bytes), event);
   Count(TriggerKind::kAllocations, event);
 }
 
@@ -131,7 +125,7 @@ Result<void> VmTriggers::Open(JavaVM* java) {
   if (jvmti_ == nullptr) return Fail("this JVM has no JVMTI");
   if (auto added = AddCapabilities(); !added) return added;
   AddEvents();
-  return SetHeapSampling();
+  return SetHeapSampling(MajorVersion(java));
 }
 
 Result<void> VmTriggers::AddCapabilities() const {
@@ -145,7 +139,7 @@ Result<void> VmTriggers::AddCapabilities() const {
               wanted.can_generate_sampled_object_alloc_events ? "allocations" : "monitors");
 }
 
-Result<void> VmTriggers::SetHeapSampling() {
+Result<void> VmTriggers::SetHeapSampling(int java_version) {
   const int place = IndexOf(TriggerKind::kAllocatedBytes);
   const bool all = IndexOf(TriggerKind::kAllocations) >= 0;
   if (!all && place < 0) return {};
@@ -153,9 +147,9 @@ Result<void> VmTriggers::SetHeapSampling() {
     return WrongUse("SCS: ALLOCATIONS and ALLOCATED_BYTES exclude each other; use one of them");
   }
   constexpr uint64_t kLargest = 1 << 30;
-  const uint64_t interval =
-      all ? 0 : std::min(triggers_[static_cast<size_t>(place)].every, kLargest);
-  jvmti_->SetHeapSamplingInterval(static_cast<jint>(interval));
+  if (!all)
+    interval_ = {std::min(triggers_[static_cast<size_t>(place)].every, kLargest), java_version};
+  jvmti_->SetHeapSamplingInterval(all ? 0 : static_cast<jint>(interval_.vm_bytes()));
   interval_set_ = true;
   return {};
 }

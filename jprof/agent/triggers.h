@@ -9,6 +9,7 @@
 #include <span>
 
 #include "common/result.h"
+#include "jprof/agent/allocation_interval.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/sampling.h"
 #include "options/triggers.h"
@@ -56,7 +57,7 @@ class VmTriggers {
   bool Has(std::initializer_list<TriggerKind> kinds) const;
   void AddEvents();
   Result<void> AddCapabilities() const;
-  Result<void> SetHeapSampling();
+  Result<void> SetHeapSampling(int java_version);
   bool IsNthEvent(SampledThread& thread, int place) const;
   void Sample(int place, int64_t weight, const VmEvent& event) const;
 
@@ -65,6 +66,7 @@ class VmTriggers {
   const bool with_class_;
   jvmtiEnv* jvmti_ = nullptr;
   JvmtiEvents events_;
+  AllocationInterval interval_{1, 0};  // of ALLOCATED_BYTES
   bool interval_set_ = false;
 };
 

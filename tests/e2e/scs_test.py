@@ -200,6 +200,20 @@ def allocation(lab, jdks):
 
 
 @case
+def allocation_shares(lab, jdks):
+    """Objects inside and outside of a thread's buffer have their shares of ALLOCATED_BYTES."""
+    for jdk in jdks:
+        _, directory = lab.record(["--event", "ALLOCATED_BYTES", "--objects"],
+                                  lab.java(jdk, "SampledEvents", "thirds", 3000,
+                                           jvm=["-XX:+UseG1GC"]))
+        tree = of_metric(lab, directory, "ALLOCATED_BYTES")
+        parts = [tree.below("thirds", "main", leaf=kind) for kind in ("[B", "[S", "[C")]
+        shares = [part / sum(parts) for part in parts]
+        print(f"{jdk.name}: {' '.join(f'{share:.3f}' for share in shares)}")
+        check(all(abs(share - 1 / 3) < 0.03 for share in shares), "a third each is expected")
+
+
+@case
 def idle(lab, jdks):
     """WALL equals every thread's elapsed time; so does the sum of CPU time and IDLE."""
     for jdk in jdks:

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * For events of callstack sampling: prints what the JVM's beans measured. Arguments: contention,
- * allocation or idle; then the amount (rounds, megabytes, milliseconds).
+ * allocation, thirds or idle; then the amount (rounds, megabytes, milliseconds).
  */
 public final class SampledEvents {
   private static final com.sun.management.ThreadMXBean THREADS =
@@ -39,6 +39,7 @@ public final class SampledEvents {
     switch (args[0]) {
       case "contention" -> contention(much);
       case "allocation" -> System.out.println("allocated " + allocation(much));
+      case "thirds" -> thirds(much);
       case "idle" -> idle(much);
       default -> throw new IllegalArgumentException(args[0]);
     }
@@ -91,6 +92,15 @@ public final class SampledEvents {
       if (i % 4 == 0) sink = new int[1 << 18];
     }
     return THREADS.getThreadAllocatedBytes(me) - before;
+  }
+
+  /** A third each of objects inside a thread's buffer, of larger ones, and of those outside it. */
+  private static void thirds(int megabytes) {
+    for (int i = 0; i < megabytes / 3; ++i) {
+      for (int k = 0; k < 10_000; ++k) sink = new byte[84];
+      for (int k = 0; k < 500; ++k) sink = new short[992];
+      for (int k = 0; k < 5; ++k) sink = new char[99_992];
+    }
   }
 
   private static void idle(int milliseconds) throws Exception {
