@@ -17,7 +17,6 @@
 #include "cli/trace_report.h"
 #include "cli/usage_error.h"
 #include "cli/view_output.h"
-#include "profile/losses.h"
 #include "reports/refit.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
@@ -143,13 +142,6 @@ Result<void> PrintCombinedProfile(const ReportArguments& arguments) {
   return out.Finish();
 }
 
-// Formats without a head do not report that recursion was folded: standard error does.
-void ReportFolding(const reports::Source& source, reports::Format format) {
-  if (reports::EntryOf(format).head) return;
-  const std::string folded = profile::FoldedText(source.reader.header());
-  if (!folded.empty()) fmt::print(stderr, "jprof: {}\n", folded);
-}
-
 // The counted run of a combined profile, which has no production times without sampled runs.
 Result<reports::Source> OpenCountedAlone(const ReportArguments& arguments) {
   const Result<std::string> counted = CountedRun(arguments.directory);
@@ -214,7 +206,6 @@ Result<void> PrintProfile(const reports::ReportEntry* named, ReportArguments arg
   const reports::Report& report =
       *std::ranges::find(reports::Reports(), name, &reports::Report::name);
   if (auto used = CheckUse(report, arguments); !used) return used;
-  ReportFolding(*source, arguments.options.format);
   reports::Output out(stdout, reports::ShowsColour(stdout));
   if (auto printed = reports::PrintReport(report, *source, arguments.options, out); !printed)
     return printed;

@@ -157,6 +157,12 @@ void PrintTables(const ArcTable& table, Output& out) {
   if (format.view == kPeople) PrintCalls(table, out);
 }
 
+void RemarkNotes(const ArcTable& table, Output& out) {
+  const ArcNotes notes = NotesOf(table.arcs, table.trace);
+  for (const std::string& loss : notes.losses) out.Remark("lost: " + loss);
+  for (const std::string& note : notes.notes) out.Remark(note);
+}
+
 Result<void> CheckArcOptions(const ArcTable& table) {
   const ArcOptions& options = table.options;
   if (options.tid && table.trace.threads.empty()) {
@@ -184,6 +190,7 @@ Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out
   } else {
     PrintTables(table, out);
   }
+  if (!EntryOf(options.format).head) RemarkNotes(table, out);
   return {};
 }
 

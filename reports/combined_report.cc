@@ -425,6 +425,16 @@ int CallsWidth(const CombinedTree& tree) {
   return std::max(5, static_cast<int>(fmt::formatted_size("{}", most)));
 }
 
+void RemarkNotes(const Combined& combined, const CombinedView& view, Output& out) {
+  for (const std::string& note : combined.meta.notes) out.Remark(note);
+  const auto remark = [&out](const RunFacts& facts) {
+    for (const std::string& note : facts.notes)
+      out.Remark(fmt::format("{}: {}", facts.run.profile, note));
+  };
+  remark(view.counted);
+  std::ranges::for_each(view.sampled, remark);
+}
+
 // One line a context with its own time in microseconds.
 void PrintCollapsedTimes(const CombinedView& view, const Options& options, Output& out) {
   CollapsedStacks stacks(out);
@@ -444,6 +454,7 @@ Result<void> PrintCombined(Combined& combined, const Options& options, Output& o
     return offered;
   const Result<CombinedView> view = LoadCombined(combined);
   if (!view) return std::unexpected(view.error());
+  if (!EntryOf(options.format).head) RemarkNotes(combined, *view, out);
   if (options.format == Format::kCollapsed) {
     PrintCollapsedTimes(*view, options, out);
     return {};

@@ -307,6 +307,16 @@ void PrintLosses(const Source& source, Output& out) {
   if (!any) out.Text(" losses    none\n");
 }
 
+void RemarkLosses(const Source& source, Format format, Output& out) {
+  if (EntryOf(format).head) return;
+  out.Remark(profile::FoldedText(source.reader.header()));
+  for (const profile::Loss& loss : profile::Losses(source.reader)) {
+    if (loss.count > 0) out.Remark(fmt::format("lost: {} {}", loss.count, loss.says));
+  }
+  for (const std::string& damage : source.reader.damages().Lines())
+    out.Remark("damaged: " + damage);
+}
+
 namespace {
 
 void JsonMetric(const MetricTotals& metric, JsonWriter& json) {

@@ -195,7 +195,9 @@ Result<void> PrintReport(const Report& report, Source& source, const Options& op
                          Output& out) {
   if (auto offered = CheckOffered(report.name, report.formats, options.format); !offered)
     return offered;
-  return report.print(source, options, out);
+  auto printed = report.print(source, options, out);
+  if (printed) RemarkLosses(source, options.format, out);
+  return printed;
 }
 
 }  // namespace jprof::reports

@@ -168,6 +168,25 @@ Columns<NamedRow> FlatColumns(View view) {
   return columns;
 }
 
+// What is missing or could not be read.
+struct Shortcomings {
+  std::vector<std::string> notes, damages, complaints;
+
+  template <typename Visit>
+  void ForEach(const Visit& visit) const {
+    std::ranges::for_each(notes, visit);
+    for (const std::string& damage : damages) visit("damaged: " + damage);
+    std::ranges::for_each(complaints, visit);
+  }
+};
+
+Shortcomings ShortcomingsOf(const Recording& recording, const TickTable& table) {
+  Shortcomings of = {.notes = recording.notes, .complaints = table.complaints};
+  for (const std::string& damage : recording.log.damages())
+    of.damages.push_back(profile::CleanText(damage));
+  return of;
+}
+
 // One row for all ticks that agree in all names.
 void PrintFlat(const Recording& recording, const TickTable& table, Format format, Output& out) {
   const Layout layout = {.head = {.json = [&](JsonWriter& json) {
@@ -177,6 +196,10 @@ void PrintFlat(const Recording& recording, const TickTable& table, Format format
                            json.Member("ticks", table.ticks.size());
                            json.Member("lost", recording.log.lost());
                            json.Member("unresolved", table.unresolved);
+                           const Shortcomings of = ShortcomingsOf(recording, table);
+                           json.StringsMember("notes", of.notes);
+                           json.StringsMember("damages", of.damages);
+                           json.StringsMember("complaints", of.complaints);
                          }}};
   const auto writer = EntryOf(format).make(layout, out);
   Columns<NamedRow> columns = FlatColumns(EntryOf(format).view);
@@ -196,11 +219,16 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
       recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
   if (recording.jitted > 0)
     out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);
-  for (const std::string& note : recording.notes) out.Warning(note + "\n");
-  for (const std::string& damage : recording.log.damages())
-    out.Warning("damaged: " + profile::CleanText(damage) + "\n");
-  for (const std::string& complaint : table.complaints) out.Warning(complaint + "\n");
+  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) {
+    out.Warning(line + "\n");
+  });
   out.Text("\n");
+}
+
+// What formats without a head have no place for.
+void RemarkShortcomings(const Recording& recording, const TickTable& table, Output& out) {
+  if (recording.log.lost() > 0) out.Remark(fmt::format("lost: {} samples", recording.log.lost()));
+  ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) { out.Remark(line); });
 }
 
 }  // namespace
@@ -208,6 +236,8 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
 Result<void> PrintTprof(Recording& recording, const TprofOptions& options, Output& out) {
   if (auto offered = CheckOffered("tprof", kStackFormats, options.format); !offered) return offered;
   const TickTable table = NameTicks(recording);
+  const bool is_stanzas = options.annotate.empty() && options.callers.empty();
+  if (!is_stanzas || !EntryOf(options.format).head) RemarkShortcomings(recording, table, out);
   if (!options.annotate.empty()) return PrintAnnotated(recording, table, options.annotate, out);
   if (!options.callers.empty()) return PrintCallers(recording, table, options.callers, out);
   if (options.format == Format::kCollapsed) {

@@ -9,11 +9,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string TextOf(const char* report, profile::SyntheticProfile made) {
+std::string TextOf(const char* report, profile::SyntheticProfile made,
+                   Format format = Format::kText) {
   const fs::path directory =
       fs::path(testing::TempDir()) / ("header-" + std::to_string(getpid()) + ".jprof");
   made.Write(directory);
-  const Printed printed = Print(report, directory, {}, std::nullopt);
+  const Printed printed = Print(report, directory, {.format = format}, std::nullopt);
   fs::remove_all(directory);
   EXPECT_TRUE(printed.result) << report;
   return printed.text;
@@ -30,6 +31,15 @@ TEST(Header, ReportsTheNumberOfPartlyCountedMethods) {
   for (const char* report : {"log-rt", "methods", "log-gen"}) {
     EXPECT_EQ(TextOf(report, exact).find("partial"), std::string::npos) << report;
     EXPECT_NE(TextOf(report, partial).find(line), std::string::npos) << report;
+  }
+}
+
+TEST(Header, WithoutOneStandardErrorReportsLosses) {
+  for (const Format format : {Format::kText, Format::kJson, Format::kCsv, Format::kMarkdown}) {
+    testing::internal::CaptureStderr();
+    TextOf("methods", DemoProfile(), format);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.starts_with("jprof: lost: 1 "), !EntryOf(format).head) << said;
   }
 }
 

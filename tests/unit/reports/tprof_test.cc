@@ -109,6 +109,22 @@ TEST_F(TprofTest, JsonAndCsvHoldEveryTickOnce) {
             std::string::npos);
 }
 
+TEST_F(TprofTest, WhatIsMissingIsInEveryFormat) {
+  const fs::path samples = directory_ / profile::kSamplesFile;
+  fs::resize_file(samples, fs::file_size(samples) - 8);
+  const std::string json = Print({.format = Format::kJson});
+  EXPECT_NE(json.find(R"("notes":["a note"])"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"(/samples: cut off or damaged after 12 records)"), std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"("complaints":[)"), std::string::npos) << json;
+  for (const Format format : {Format::kCsv, Format::kCollapsed}) {
+    testing::internal::CaptureStderr();
+    Print({.format = format});
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("jprof: a note\njprof: damaged: "), std::string::npos) << said;
+  }
+}
+
 TEST_F(TprofTest, WhatIsNoRecordingIsWrongUse) {
   EXPECT_EQ(OpenRecording("/nonexistent").error().kind, Error::Kind::kWrongUse);
   fs::remove(directory_ / profile::kSamplesFile);
