@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <initializer_list>
+#include <utility>
 
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
-#include "common/procfs.h"
 #include "record/jvm.h"
 
 namespace jprof::record {
@@ -92,12 +92,12 @@ Result<AttachTarget> FindTarget(uint32_t pid) {
   if (!target.process) return Fail("cannot watch process {}: {}", pid, ErrnoText());
   const auto maps = procfs::ReadMaps(pid);
   if (!maps) return Fail("process {} cannot be examined: {}", pid, maps.error().message);
-  const JvmMappings found = FindMappings(*maps);
+  JvmMappings found = FindMappings(*maps, RootOf(pid));
   if (auto good = CheckJvm(pid, found); !good) return std::unexpected(good.error());
   target.own_pid = status.own_pid != 0 ? status.own_pid : pid;
   target.ids = {*status.user, status.group};
   target.shares_files = procfs::SharesFiles(pid);
-  target.loaded_agent = found.agent;
+  target.loaded_agents = std::move(found.agents);
   target.temporary = OpenTemporary(pid);
   if (auto good = CheckAnswers(target, status); !good) return std::unexpected(good.error());
   return target;

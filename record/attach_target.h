@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/fd.h"
+#include "common/procfs.h"
 #include "common/result.h"
 #include "record/as_user.h"
 
@@ -16,10 +18,10 @@ struct AttachTarget {
   uint32_t pid = 0;
   uint32_t own_pid = 0;  // in its own pid namespace
   UserIds ids;
-  bool shares_files = true;  // its paths are those of this process
-  std::string loaded_agent;  // libjprof.so, as the JVM calls it; empty: not loaded
-  Fd process;                // a pidfd: identifies the process, readable when it has ended
-  Fd temporary;              // its /tmp, also after its end
+  bool shares_files = true;                    // its paths are those of this process
+  std::vector<procfs::Mapping> loaded_agents;  // JvmMappings::agents
+  Fd process;    // a pidfd: identifies the process, readable when it has ended
+  Fd temporary;  // its /tmp, also after its end
 
   bool Ended() const;
   // Where it listens. The path is valid in this process as long as the object exists.

@@ -14,6 +14,7 @@
 #include "common/errno_text.h"
 #include "common/procfs.h"
 #include "record/attach.h"
+#include "record/loaded_copy.h"
 #include "record/profile_copy.h"
 #include "record/small_file.h"
 
@@ -58,6 +59,16 @@ Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& f
   if (state == 'T' || state == 't')
     return Fail("it is stopped; continue it (kill -CONT {})", target.pid);
   return CallAgent(target, folder, library, kDetach);
+}
+
+// Has the copy of the agent stop that is recording: the JVM may have copies of several versions.
+Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& folder) {
+  Result<std::string> done;
+  for (const procfs::Mapping& agent : target.loaded_agents) {
+    done = CallDetach(target, folder, agent.path);
+    if (done) break;
+  }
+  return done;
 }
 
 // Reads as this user, writes as that of the JVM.
@@ -143,11 +154,13 @@ Result<AttachedAgent> AttachedAgent::Load(AttachTarget target, const fs::path& l
 Result<void> AttachedAgent::Start(const fs::path& library, agent::AgentOptions options) {
   library_ = library.string();
   moves_ = !target_.shares_files || target_.ids.user != geteuid();
-  if (moves_) {
+  if (moves_) options.out = folder_.Theirs(kProfile);
+  if (auto copy = LoadedCopy(target_, library); !copy.empty()) {
+    library_ = std::move(copy);
+  } else if (moves_) {
     auto copied = CopyLibrary(target_, library, folder_.Ours(kLibrary));
     if (!copied) return copied;
     library_ = folder_.Theirs(kLibrary);
-    options.out = folder_.Theirs(kProfile);
   }
   auto answer = CallAgent(target_, folder_, library_, agent::ToString(options));
   if (!answer) return std::unexpected(answer.error());
@@ -173,11 +186,11 @@ Result<void> AttachedAgent::Detach() {
 }
 
 Result<fs::path> DetachAgent(const AttachTarget& target, const fs::path& out) {
-  if (target.loaded_agent.empty())
+  if (target.loaded_agents.empty())
     return WrongUse("process {} has no jprof agent; `jprof ps` shows which has", target.pid);
   auto folder = AttachFolder::Make(target);
   if (!folder) return std::unexpected(folder.error());
-  const auto done = CallDetach(target, *folder, target.loaded_agent);
+  const auto done = CallDetach(target, *folder);
   folder->Remove(target);
   if (!done) return Fail("process {}: {}", target.pid, done.error().message);
   const auto profile = FactsNamed("out", *done);

@@ -3,8 +3,8 @@
 // Agent and client meet in a private directory in the JVM's /tmp, which belongs to the JVM's user:
 // - The agent writes its answers there (option REPLY): a return code alone says nothing.
 // - If the JVM has another root directory, mount namespace or user than this process, the library
-//   is copied into it and the profile is recorded in it; Detach moves the profile to where the user
-//   wants it.
+//   is copied into it, unless the JVM has loaded such a copy before, and the profile is recorded in
+//   it; Detach moves the profile to where the user wants it.
 #pragma once
 
 #include <filesystem>

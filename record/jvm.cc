@@ -14,11 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Without the mark of a file that was removed, for example by an update of the JDK.
-std::string_view PathOf(const procfs::Mapping& mapping) {
+// Below the root directory, and without the mark of a file that was removed, for example by an
+// update of the JDK.
+std::string_view PathOf(const procfs::Mapping& mapping, std::string_view root) {
   constexpr std::string_view kDeleted = " (deleted)";
-  const std::string_view path = mapping.path;
-  return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
+  std::string_view path = mapping.path;
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  if (root.size() > 1 && path.starts_with(root) && path.substr(root.size()).starts_with('/'))
+    path.remove_prefix(root.size());
+  return path;
 }
 
 bool IsNamed(std::string_view path, std::string_view name) {
@@ -43,13 +47,21 @@ std::string ReadVersion(uint32_t pid, UserIds ids, const fs::path& library) {
 
 }  // namespace
 
-JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps) {
+std::string RootOf(uint32_t pid) {
+  std::error_code failed;
+  return fs::read_symlink(procfs::Directory(pid) + "/root", failed);
+}
+
+JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_view root) {
   JvmMappings found;
   for (const procfs::Mapping& mapping : maps) {
-    const std::string_view path = PathOf(mapping);
+    const std::string_view path = PathOf(mapping, root);
     if (IsNamed(path, "libjvm.so")) found.libjvm = path;
     if (path.contains("/libj9vm")) found.openj9 = true;
-    if (IsNamed(path, "libjprof.so")) found.agent = path;
+    if (IsNamed(path, "libjprof.so") && mapping.offset == 0) {
+      found.agents.push_back(mapping);
+      found.agents.back().path = path;
+    }
   }
   return found;
 }
@@ -61,14 +73,14 @@ std::vector<Jvm> RunningJvms() {
     if (!status.user || (geteuid() != 0 && *status.user != geteuid())) continue;
     const auto maps = procfs::ReadMaps(pid);
     if (!maps) continue;
-    const JvmMappings found = FindMappings(*maps);
+    const JvmMappings found = FindMappings(*maps, RootOf(pid));
     if (found.libjvm.empty()) continue;
     jvms.push_back({.pid = pid,
                     .user = *status.user,
                     .version = ReadVersion(pid, {*status.user, status.group}, found.libjvm),
                     .times = procfs::ReadTimes(pid).value_or(procfs::Times{}),
                     .command = procfs::CommandLine(pid),
-                    .has_agent = !found.agent.empty()});
+                    .has_agent = !found.agents.empty()});
   }
   return jvms;
 }

@@ -12,14 +12,18 @@
 
 namespace jprof::record {
 
+// The root directory of a process, as this one names it; empty: it cannot be read.
+std::string RootOf(uint32_t pid);
+
 // What the memory map of a process has of a JVM. Paths are those that the process itself uses;
 // empty: not mapped.
 struct JvmMappings {
   std::string libjvm;
-  bool openj9 = false;  // the JVM is not HotSpot
-  std::string agent;    // libjprof.so
+  bool openj9 = false;                  // the JVM is not HotSpot
+  std::vector<procfs::Mapping> agents;  // the beginning of each copy of libjprof.so
 };
-JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps);
+// `root`: the process's root directory, as `maps` names it.
+JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_view root = "/");
 
 struct Jvm {
   uint32_t pid = 0;

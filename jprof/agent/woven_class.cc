@@ -66,11 +66,25 @@ bool IsBoundHere(JNIEnv* jni, jclass counter) {
   return !failed && bound != 0;
 }
 
+// Whether the class, which is initialised, counts at the addresses of this copy of the library:
+// compiled code contains them as constants.
+bool CountsFrom(JNIEnv* jni, jclass counter, uint64_t origin) {
+  const jfieldID empty = jni->GetStaticFieldID(counter, "EMPTY", "J");
+  const auto counted =
+      empty != nullptr ? static_cast<uint64_t>(jni->GetStaticLongField(counter, empty)) : 0;
+  jni->ExceptionClear();
+  return counted == origin;
+}
+
 }  // namespace
 
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
-                                  std::span<const JNINativeMethod> natives) {
+                                  std::span<const JNINativeMethod> natives, uint64_t origin) {
   if (const jclass earlier = jni->FindClass(weave::kCounterClass.data())) {
+    if (!CountsFrom(jni, earlier, origin))
+      return Fail(
+          "another copy of libjprof.so has counted calls in this JVM, and only that copy can do so "
+          "again: load it from the same path, or restart the JVM");
     if (!IsBoundHere(jni, earlier) && !Bind(jni, earlier, natives)) return Pending(jni, "bind");
     return earlier;
   }

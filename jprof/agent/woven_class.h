@@ -3,6 +3,7 @@
 
 #include <jvmti.h>
 
+#include <cstdint>
 #include <span>
 
 #include "common/result.h"
@@ -10,8 +11,9 @@
 namespace jprof::agent {
 
 // Returns the initialised class; a local reference. An earlier recording may have defined it: it is
-// used again. Call in the live phase, on a Java thread, one call at a time.
+// used again. Call in the live phase, on a Java thread, one call at a time. `origin`: the address
+// from which it counts. Fails if another copy of this library has defined the class.
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
-                                  std::span<const JNINativeMethod> natives);
+                                  std::span<const JNINativeMethod> natives, uint64_t origin);
 
 }  // namespace jprof::agent

@@ -172,7 +172,7 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
   };
   JavaVM* java = nullptr;
   jni->GetJavaVM(&java);
-  const auto defined = DefineCounterClass(java, jni, natives);
+  const auto defined = DefineCounterClass(java, jni, natives, engine::woven_origin);
   if (!defined) return std::unexpected(defined.error());
   counter_ = static_cast<jclass>(jni->NewGlobalRef(*defined));
   jni->DeleteLocalRef(*defined);

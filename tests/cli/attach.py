@@ -313,6 +313,21 @@ class Attach(unittest.TestCase):
         self.assertEqual(inside, [])
         self.assertEqual(left_behind(), self.before)
 
+    def test_a_library_is_copied_into_a_container_once(self):
+        jvm, pid = self.container()
+        libraries = []
+        for number in range(3):
+            done = self.jprof("scs", "--pid", pid, "--duration", 1, "-o", f"{number}.jprof")
+            self.assertEqual(done.returncode, 0, done)
+            libraries += [self.request(jvm)[2], self.request(jvm)[2]]
+        self.assertEqual(libraries, libraries[:1] * 6)
+        # Another build is another library.
+        with open(self.agent, "wb") as file:
+            file.write(b"x" * 4096)
+        done = self.jprof("scs", "--pid", pid, "--duration", 1, "-o", "other.jprof")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn(self.request(jvm)[2], libraries)
+
     def test_a_container_that_ends(self):
         _, pid = self.container()
         with self.recording("scs", "--pid", pid, "-o", "inside.jprof") as process:

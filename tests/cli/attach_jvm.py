@@ -106,6 +106,15 @@ class AttachJvm(unittest.TestCase):
         done = self.jprof("tprof", "--pid", pid, "--duration", 1, "-o", "inside-tprof")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("Busy.spin", done.stdout)
+        for number in (1, 2):
+            out = f"inside-{number}.jprof"
+            done = self.jprof("calltree", "--counter", "woven", "--pid", pid, "--duration", 1,
+                              "-o", out)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn("Busy.spin", self.methods(out))
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+            agents = {line.split()[5] for line in maps if "libjprof.so" in line}
+        self.assertEqual(len(agents), 1, agents)
         self.assertEqual([name for name in os.listdir(f"/proc/{pid}/root/tmp")
                           if name.startswith("jprof-attach")], [])
         self.finish(outer)

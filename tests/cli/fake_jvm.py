@@ -28,12 +28,14 @@ import urllib.parse
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import made  # noqa: E402
 
-KEPT = []  # mappings
+KEPT = {}  # mappings by path: as dlopen does, a path that is mapped is not read again
 
 
 def map_file(path):
+    if path in KEPT:
+        return
     with open(path, "rb") as file:
-        KEPT.append(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+        KEPT[path] = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
 
 
 def look_like_a_jvm(folder):

@@ -6,6 +6,7 @@ Usage: attach_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--
 """
 import os
 import resource
+import shutil
 import sys
 import time
 
@@ -249,6 +250,18 @@ def woven_memory_is_given_back(lab):
 @case.by_hand
 def woven_memory_is_given_back_100_times(lab):
     woven_memory(lab, 100, 48 << 10)
+
+
+@case
+def woven_by_another_copy_of_the_library(lab):
+    """The counter class that the first copy has defined counts at that copy's addresses."""
+    with lab.folder() as folder, attaching.program(lab, folder, 1) as program:
+        count_woven(program, f"{folder}/first.jprof")
+        program.agent = shutil.copy(lab.agent, folder)
+        why = refusal(program, f"CALLTREE,COUNTER=woven,OUT={folder}/no.jprof")
+        check("another copy of libjprof.so" in why, f"the reason of the refusal: {why}")
+        program.agent = lab.agent
+        count_woven(program, f"{folder}/again.jprof")
 
 
 @case

@@ -18,6 +18,7 @@ class Program:
 
     def __init__(self, lab, process, folder):
         self.lab, self.process, self.pid, self.folder = lab, process, process.pid, folder
+        self.agent = lab.agent
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -41,7 +42,7 @@ class Program:
         with contextlib.suppress(FileNotFoundError):
             os.remove(reply)
         done = child.run([self.lab.jdk.tool("jcmd"), str(self.pid), "JVMTI.agent_load",
-                          self.lab.agent, f'"{options},REPLY={reply}"'], timeout=120)
+                          self.agent, f'"{options},REPLY={reply}"'], timeout=120)
         if not os.path.exists(reply):
             raise SystemExit(f"FAILED: no reply to {options}: {done}")
         with open(reply, encoding="utf-8") as f:

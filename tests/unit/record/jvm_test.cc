@@ -14,7 +14,21 @@ TEST(FindMappings, FindsTheLibrariesOfAJvm) {
       "7f40-7f50 rw-p 0 00:00 0 [heap]\n");
   EXPECT_EQ(found.libjvm, "/opt/jdk-17/lib/server/libjvm.so");
   EXPECT_FALSE(found.openj9);
-  EXPECT_EQ(found.agent, "/opt/my agents/libjprof.so");
+  ASSERT_EQ(found.agents.size(), 1u);
+  EXPECT_EQ(found.agents[0].path, "/opt/my agents/libjprof.so");
+  EXPECT_EQ(found.agents[0].start, 0x7f10u);
+}
+
+TEST(FindMappings, FindsEachCopyOfTheAgentAndWhereItBegins) {
+  const auto found = FindMappings(
+      procfs::ParseMaps("1000-2000 r--p 0 fe:01 1 /srv/app/tmp/a/libjprof.so (deleted)\n"
+                        "2000-3000 r-xp 1000 fe:01 1 /srv/app/tmp/a/libjprof.so (deleted)\n"
+                        "5000-6000 r--p 0 fe:01 2 /srv/apple/libjprof.so\n"),
+      "/srv/app");
+  ASSERT_EQ(found.agents.size(), 2u);
+  EXPECT_EQ(found.agents[0].path, "/tmp/a/libjprof.so");
+  EXPECT_EQ(found.agents[0].end, 0x2000u);
+  EXPECT_EQ(found.agents[1].path, "/srv/apple/libjprof.so");
 }
 
 TEST(FindMappings, ALibraryThatAnUpdateReplacedIsFoundToo) {
@@ -27,7 +41,7 @@ TEST(FindMappings, OtherProcessesHaveNone) {
       "7f00-7f10 r-xp 0 fe:01 1 /lib/notlibjvm.so\n7f10-7f20 r-xp 0 fe:01 2 libjvm.so\n"
       "7f20-7f30 r-xp 0 fe:01 1 /lib/libjvm.so.bak\n");
   EXPECT_EQ(found.libjvm, "");
-  EXPECT_EQ(found.agent, "");
+  EXPECT_TRUE(found.agents.empty());
   EXPECT_TRUE(Find("7f00-7f10 r-xp 0 fe:01 1 /j9/lib/default/libj9vm29.so\n").openj9);
 }
 
