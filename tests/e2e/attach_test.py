@@ -4,6 +4,7 @@ complete, nothing remains in the program, and the program's answers are right.
 
 Usage: attach_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--jdk N] [--list]
 """
+import collections
 import os
 import resource
 import shutil
@@ -210,6 +211,27 @@ def woven_while_threads_recur_throw_and_are_virtual(lab):
             attaching.program(lab, folder, 1, more=("more",)) as program:
         for number in range(3):
             count_woven(program, f"{folder}/{number}.jprof")
+
+
+@case
+def woven_virtual_threads_that_are_mounted(lab):
+    """One that was mounted when the recording began counts in its own tree, not in its carrier's."""
+    if lab.jdk.major < 21:
+        return
+    calls = 2_000
+    with lab.folder() as folder, attaching.program(lab, folder, 1, more=("more",)) as program:
+        out = f"{folder}/pinned.jprof"
+        program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,OUT={out}")
+        program.ask(f"pinned {calls}")
+        program.detach()
+        rows = collections.Counter()
+        profile = finished(out)
+        roots, root_of = profile.roots(), {}
+        for index, node in profile.nodes.items():
+            root_of[index] = index if index in roots else root_of.get(node.parent, 0)
+            if profile.names.get(node.method) == "AttachLoad.counted(I)I":
+                rows[roots[root_of[index]][0]["name"]] += node.entries
+        check(rows == {"virtual threads": calls}, f"calls by row: {rows}")
 
 
 @case

@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayDeque;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -10,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * "state" prints the units of work, their CPU time in ns, and the number of wrong answers;
  * "throw N" has N + 1 nested calls of thrownFrom() left by an exception, on a thread of either kind;
  * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
+ * "pinned N" has a virtual thread that was mounted all the time call counted() N times; with "more";
  * "end" ends the program, with status 1 after a wrong answer.
  * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
  * threads where there are such, and classes that cannot be linked.
@@ -190,6 +192,30 @@ public class AttachLoad {
         }
     }
 
+    static final CountDownLatch release = new CountDownLatch(1), done = new CountDownLatch(1);
+    static volatile int pinnedCalls;
+
+    /** A virtual thread that waits here stays mounted. */
+    static class Pinned {
+        static {
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                check(false);
+            }
+        }
+        static void leave() {}
+    }
+
+    static void pinned() {
+        Pinned.leave();
+        for (int i = 0; i < pinnedCalls; i++) {
+            check(counted(i) == i * 31 + 7);
+            if (i % 10 == 0) Thread.yield();
+        }
+        done.countDown();
+    }
+
     static class Base {}
     static final class Missing extends Base {}
 
@@ -247,6 +273,10 @@ public class AttachLoad {
             threads[workers + 3] = new Thread(AttachLoad::virtualThreads, "starter of virtual ones");
         }
         for (Thread thread : threads) thread.start();
+        if (more && Runtime.version().feature() >= 21) {
+            Thread.class.getMethod("startVirtualThread", Runnable.class)
+                    .invoke(null, (Runnable) AttachLoad::pinned);
+        }
         System.out.println("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = in.readLine()) != null && !line.equals("end");) {
@@ -258,6 +288,11 @@ public class AttachLoad {
                 int n = Integer.parseInt(line.substring(6));
                 onBoth(() -> leaveByException(n));
                 System.out.println("thrown");
+            } else if (line.startsWith("pinned ")) {
+                pinnedCalls = Integer.parseInt(line.substring(7));
+                release.countDown();
+                done.await();
+                System.out.println("done");
             } else if (line.equals("batches")) {
                 System.out.println(takeBatches());
             } else {

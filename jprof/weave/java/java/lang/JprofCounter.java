@@ -152,6 +152,8 @@ public final class JprofCounter {
             if (!isOf(begin, current)) { // there is no recording, or it has just begun or ended
                 return current;
             }
+            if (HAS_CARRIERS) announce(); // a virtual thread may have been mounted before the recording began
+            current = MEMORY.getLong(null, thread + CURRENT);
         }
         if (current == begin) { // not recorded
             return current;
