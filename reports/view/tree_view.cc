@@ -41,17 +41,19 @@ void AddRows(const Source& source, Forest& forest, ViewNames& names, ViewTree& t
   }
 }
 
-// About one standard deviation of what one profile has in a context.
-float ErrorOf(const Amount& amount) {
+// About one standard deviation of what one profile has in a context. Where the number of samples
+// behind a value is not known, everything may be chance.
+float ErrorOf(const Side& side, const Amount& amount) {
+  if (side.sampled && !side.counted) return static_cast<float>(side.inside.value);
   if (amount.error > 0 || amount.samples <= 0) return static_cast<float>(amount.error);
   return static_cast<float>(std::abs(amount.value) / std::sqrt(amount.samples));
 }
 
-ViewTree SideOf(const JointTree& joint, size_t side) {
+ViewTree SideOf(const Comparison& comparison, size_t side) {
   ViewTree tree(1);
-  for (const Context& context : joint.contexts) {
+  for (const Context& context : comparison.tree.contexts) {
     tree.self[0].push_back(context.self[side].value);
-    tree.error[0].push_back(ErrorOf(context.self[side]));
+    tree.error[0].push_back(ErrorOf(comparison.sides[side], context.self[side]));
   }
   return tree;
 }
@@ -77,6 +79,7 @@ json DescribeMetricOf(const Side& side) {
   } else {
     metric["kind"] = side.unit == "samples" ? "samples" : "weighted";
   }
+  if (side.counted) metric["one_sample"] = side.inside.value / side.inside.samples;
   return metric;
 }
 
@@ -128,7 +131,7 @@ Result<void> PrintView(Source& before, Source& after, Output& out) {
   const uint32_t all = names.Of("(all threads)");
   std::vector<uint32_t> place;
   for (const std::string& name : comparison->tree.names) place.push_back(names.Of(name));
-  ViewTree first = SideOf(comparison->tree, 0);
+  ViewTree first = SideOf(*comparison, 0);
   const std::vector<Context>& contexts = comparison->tree.contexts;
   for (size_t i = 0; i < contexts.size(); ++i) {
     if (i == 0) {
@@ -140,7 +143,7 @@ Result<void> PrintView(Source& before, Source& after, Output& out) {
   for (const Side& one : comparison->sides) data["metrics"].push_back(DescribeMetricOf(one));
   data["threads"].push_back("(all threads)");
   data["trees"].push_back(Describe(first, "old", data));
-  data["trees"].push_back(Describe(SideOf(comparison->tree, 1), "new", data, 1));
+  data["trees"].push_back(Describe(SideOf(*comparison, 1), "new", data, 1));
   data["methods"] = data.AddNames(names.all());
   return data.Print(out);
 }

@@ -1,5 +1,6 @@
 // Colours of rows: by type, by package, by difference. A row's colour is a slot in a small palette.
 
+import { isWithinError, type Kind } from "./format.js";
 import { packageOf, TYPE_NAMES, type Names } from "./names.js";
 import { NO_ROW, type Tree } from "./tree.js";
 
@@ -175,8 +176,10 @@ export function paintByGroup(tree: Tree, group: Grouping, weight: Float64Array,
 const STEPS = 10;
 
 /** Red where the new value is higher, blue where it is lower, grey within the error. */
-export function paintByDifference(tree: Tree, before: number, after: number, dark: boolean): Paint {
+export function paintByDifference(tree: Tree, before: number, after: number, kinds: Kind[],
+                                  dark: boolean): Paint {
   const [was, is] = [tree.cum(before), tree.cum(after)];
+  const [wasKind, isKind] = [kinds[before]!, kinds[after]!];
   const [wasError, isError] = [tree.cumError(before), tree.cumError(after)];
   const neutral: Rgb = dark ? [62, 66, 72] : [222, 224, 228];
   const [more, less]: Rgb[] = dark ? [[200, 66, 52], [52, 112, 200]]
@@ -185,8 +188,8 @@ export function paintByDifference(tree: Tree, before: number, after: number, dar
     mixed(neutral, i < STEPS ? less! : more!, Math.abs(i - STEPS) / STEPS));
   const slot = (row: number) => {
     const difference = is[row]! - was[row]!;
-    const error = Math.hypot(wasError?.[row] ?? 0, isError?.[row] ?? 0);
-    if (difference === 0 || Math.abs(difference) <= 1.96 * error) return STEPS;
+    if (isWithinError({ value: was[row]!, error: wasError?.[row] ?? 0, kind: wasKind },
+                      { value: is[row]!, error: isError?.[row] ?? 0, kind: isKind })) return STEPS;
     const part = difference / Math.max(Math.abs(is[row]!), Math.abs(was[row]!));
     return STEPS + Math.max(-STEPS, Math.min(STEPS, Math.round(part * 1.5 * STEPS)));
   };

@@ -1,7 +1,7 @@
 // The columns that tables of rows and of methods share.
 
 import {
-  formatError, formatPercent, formatUncertain, formatValue, signed, INTERVAL,
+  formatError, formatPercent, formatUncertain, formatValue, isWithinError, signed,
 } from "./format.js";
 import type { ProfileQuantity } from "./metrics.js";
 import type { Model } from "./model.js";
@@ -31,7 +31,7 @@ function numeric(key: string, title: string, help: string, value: ArrayLike<numb
 export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] {
   const { quantity, calls, oldQuantity } = model;
   const info = model.quantities[quantity]!;
-  const { unit, whole, name } = info;
+  const { name } = info;
   const { amounts } = source;
   const columns: ValueColumn[] = [];
   const self = amounts.self(quantity);
@@ -46,9 +46,7 @@ export function valueColumns(model: Model, source: ColumnSource): ValueColumn[] 
     columns.push(...uncertain("self", name.length > 10 ? "self" : `self ${name}`,
                               `${name} of it alone, without what it calls`, self,
                               source.error(quantity), info));
-    if (oldQuantity >= 0) {
-      columns.push(...differences(source, quantity, oldQuantity, unit, whole));
-    }
+    if (oldQuantity >= 0) columns.push(...differences(model, source));
     columns.push(...uncertain("cum", "cumulative", `${name} with all that it calls`, cum,
                               source.cumError(quantity), info));
   }
@@ -100,28 +98,28 @@ function changeText(value: number, unit: string, whole: boolean): string {
 }
 
 /** The old value and the change; a change within the error is pale. */
-function differences(source: ColumnSource, now: number, before: number, unit: string,
-                     whole: boolean): ValueColumn[] {
+function differences(model: Model, source: ColumnSource): ValueColumn[] {
+  const { quantity: now, oldQuantity: before } = model;
+  const [kind, wasKind] = [model.quantities[now]!, model.quantities[before]!];
+  const { unit, whole } = kind;
   const [is, was] = [source.amounts.self(now), source.amounts.self(before)];
   const [isError, wasError] = [source.error(now), source.error(before)];
   const change = is.map((value, id) => value - was[id]!);
   const [isCum, wasCum] = [source.amounts.cum(now), source.amounts.cum(before)];
   const cumChange = isCum.map((value, id) => value - wasCum[id]!);
   const [isCumError, wasCumError] = [source.cumError(now), source.cumError(before)];
-  const within = (value: number, a: number | undefined, b: number | undefined) =>
-    Math.abs(value) <= INTERVAL * Math.hypot(a ?? 0, b ?? 0);
-  const mark = (value: number, pale: boolean) =>
-    (value === 0 || pale ? "pale" : value > 0 ? "more" : "less");
+  const mark = (value: number, error = 0, old: number, oldError = 0) =>
+    (isWithinError({ value: old, error: oldError, kind: wasKind }, { value, error, kind })
+      ? "pale" : value > old ? "more" : "less");
   return [
     numeric("old", "self, old", "Of it alone, in the old profile", was,
             (id) => formatValue(was[id]!, unit, whole), "6.5em"),
     { ...numeric("change", "change", "New less old, of it alone", change,
                  (id) => changeText(change[id]!, unit, whole), "6.5em"),
-      mark: (id) => mark(change[id]!, within(change[id]!, isError?.[id], wasError?.[id])) },
+      mark: (id) => mark(is[id]!, isError?.[id], was[id]!, wasError?.[id]) },
     { ...numeric("cumchange", "cum change", "New less old, with all that it calls", cumChange,
                  (id) => changeText(cumChange[id]!, unit, whole), "8em"),
-      mark: (id) => mark(cumChange[id]!,
-                         within(cumChange[id]!, isCumError?.[id], wasCumError?.[id])) },
+      mark: (id) => mark(isCum[id]!, isCumError?.[id], wasCum[id]!, wasCumError?.[id]) },
   ];
 }
 

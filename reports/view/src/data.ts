@@ -11,6 +11,7 @@ export interface MetricInfo {
   period_unit?: string;
   exact?: boolean;
   has_error?: boolean;
+  one_sample?: number;
   run_arms?: [total: number, share: number];
 }
 

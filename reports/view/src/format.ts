@@ -35,15 +35,23 @@ export function formatValue(value: number, unit: string, whole = false): string 
 }
 
 /** In standard deviations: half of a 95 % interval of a normal distribution. */
-export const INTERVAL = 1.96;
+export const INTERVAL = 1.959964;
 
 /** How a quantity's values are printed, and what their errors mean. */
 export interface Kind {
   unit: string;
   whole: boolean;
   independent: boolean;  // values are sums of samples: errors of rows add up as squares
+  /** What one sample stands for where there is none. */
+  oneSample?: number;
   /** Half of the 95 % interval of the difference between runs, relative to the value. */
   runArm?: (value: number) => number;
+}
+
+/** From a value to the ends of its 95 % interval. */
+interface Arms {
+  below: number;
+  above: number;
 }
 
 interface Uncertainty {
@@ -54,13 +62,31 @@ interface Uncertainty {
 
 /** As the text reports compute it (docs/REPORTS.md). Of samples it is the score interval of their
  * number, which is right for few, too, and the difference between runs. */
-export function uncertaintyOf(value: number, error: number, kind: Kind): Uncertainty {
-  const perSample = kind.independent && value > 0 ? error * error / value : 0;
+function armsOf(value: number, error: number, kind: Kind, oneSample: number): Arms {
+  const perSample = !kind.independent ? 0 : value > 0 ? error * error / value : oneSample;
   const shift = perSample * INTERVAL * INTERVAL / 2;
   const arm = kind.runArm && value > 0 ? kind.runArm(value) * value : 0;
   const counting = Math.hypot(INTERVAL * error, shift);
-  const above = Math.hypot(counting + shift, arm);
-  const below = Math.hypot(counting - shift, arm);
+  return { below: Math.hypot(counting - shift, arm), above: Math.hypot(counting + shift, arm) };
+}
+
+export interface Uncertain {
+  value: number;
+  error: number;
+  kind: Kind;
+}
+
+/** Whether the 95 % interval of the change has 0 in it, as `jprof compare` computes it: by the
+ * intervals of both values (reports/statistics.h). */
+export function isWithinError(before: Uncertain, after: Uncertain): boolean {
+  const [was, is] = [before, after].map(({ value, error, kind }) =>
+    armsOf(value, error, kind, kind.oneSample ?? 0)) as [Arms, Arms];
+  const change = after.value - before.value;
+  return !(change > Math.hypot(is.below, was.above) || -change > Math.hypot(is.above, was.below));
+}
+
+export function uncertaintyOf(value: number, error: number, kind: Kind): Uncertainty {
+  const { below, above } = armsOf(value, error, kind, 0);
   const half = (above + (kind.independent ? Math.min(below, value) : below)) / 2;
   const isVague = half > 0 && (kind.independent ? half > value : 2 * half > value);
   return { half, upper: Math.max(value, 0) + above, isVague };

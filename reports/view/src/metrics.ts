@@ -50,6 +50,7 @@ export function readTree(file: DataFile): { tree: Tree; quantities: ProfileQuant
         unit: /^(samples|calls|count|events)?$/.test(metric.unit) ? "" : metric.unit,
         whole: metric.kind === "samples" || metric.kind === "count",
         independent: isIndependent(metric),
+        ...(metric.one_sample === undefined ? {} : { oneSample: metric.one_sample }),
         ...runArmOf(metric, () => tree.total(number)),
       });
       selfs.push(file.f64(info.columns.self[i]!));

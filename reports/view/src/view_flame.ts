@@ -136,7 +136,7 @@ export class FlameView implements View {
     const before = oldOf(model.quantities, quantity);
     const { colour } = this;
     if (colour === "difference" && before >= 0) {
-      return paintByDifference(tree, before, quantity, dark);
+      return paintByDifference(tree, before, quantity, model.quantities, dark);
     }
     if (colour !== "package") return paintByType(tree, dark);
     const group = model.header.kind === "tprof" && layout === "calls" ? byModule : byPackage;

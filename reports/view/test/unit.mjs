@@ -2,7 +2,7 @@
 //
 //   node --test test/unit.mjs
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import test, { after } from "node:test";
@@ -409,9 +409,9 @@ test("numbers: units, separators, intervals", () => {
   assert.equal(view.formatUncertain(100, 10, measured), "100 ns");
   assert.equal(view.formatUncertain(100, 10, measured, 4), "25.0 ns");
   assert.equal(view.formatError(100, 10, measured), "19.6 ns");
-  // The score interval of 1 sample is from 0.18 to 5.67 samples, of 5 from 2.14 to 11.7, of 100
+  // The score interval of 1 sample is from 0.18 to 5.66 samples, of 5 from 2.14 to 11.7, of 100
   // from 82.2 to 121.6.
-  assert.equal(view.formatUncertain(10, 10, sampled), "<56.7 ns");
+  assert.equal(view.formatUncertain(10, 10, sampled), "<56.6 ns");
   assert.equal(view.formatUncertain(50, Math.sqrt(5) * 10, sampled), "50.0 ns");
   assert.equal(view.formatError(50, Math.sqrt(5) * 10, sampled), "47.9 ns");
   assert.equal(view.formatError(1000, 100, sampled), "197 ns");
@@ -421,6 +421,18 @@ test("numbers: units, separators, intervals", () => {
   assert.equal(view.formatUncertain(100, 10, samples), "100");
   assert.equal(view.formatUncertain(1, 1, samples), "1");
   assert.equal(view.formatError(1, 1, samples), "2.74");
+});
+
+// The same cases as those of tests/unit/reports/compare_test.cc.
+test("changes: within the error where compare says so", () => {
+  const sideOf = ({ samples, one_sample: one, value, error }) => (samples === undefined
+    ? { value, error, kind: { unit: "ns", whole: false, independent: false } }
+    : { value: samples * one, error: Math.sqrt(samples) * one,
+        kind: { unit: "ns", whole: false, independent: true, oneSample: one } });
+  for (const { what, within, old, new: now } of
+    JSON.parse(readFileSync(join(here, "changes.json"), "utf8"))) {
+    assert.equal(view.isWithinError(sideOf(old), sideOf(now)), within, what);
+  }
 });
 
 test("model: filters, measures and problems of a state", () => {

@@ -304,6 +304,29 @@ TEST_F(Compare, WeightedSharesHoldTheTruth) {
   EXPECT_LT(held, 1970);
 }
 
+// One side of a case in changes.json.
+Amount CaseOf(const nlohmann::json& of, Side& side) {
+  side.sampled = side.counted = of.contains("samples");
+  if (!side.sampled) return {.value = of["value"], .error = of["error"]};
+  const double one = of["one_sample"], samples = of["samples"];
+  side.inside = {.value = 100 * one, .samples = 100};
+  return {.value = samples * one, .samples = samples};
+}
+
+// The view colours changes by the same intervals: its unit test has the same cases.
+TEST_F(Compare, ChangesOfValuesAreWithinTheirErrorsInTheSameCasesAsInTheView) {
+  std::ifstream file(fs::path(__FILE__).parent_path() / "../../../reports/view/test/changes.json");
+  const auto cases = nlohmann::json::parse(file);
+  EXPECT_GT(cases.size(), 10u);
+  for (const auto& one : cases) {
+    Comparison comparison;
+    comparison.absolute = true;
+    const std::array<Amount, 2> amounts = {CaseOf(one["old"], comparison.sides[0]),
+                                           CaseOf(one["new"], comparison.sides[1])};
+    EXPECT_EQ(comparison.Of(amounts).within, one["within"].get<bool>()) << one["what"];
+  }
+}
+
 TEST_F(Compare, WrongUseIsOneClearLine) {
   const auto says = [](const auto& result, const std::string& words) {
     ASSERT_FALSE(result);
