@@ -34,10 +34,6 @@ Result<std::string> ReadFile(const std::string& path, size_t most) {
   return text;
 }
 
-std::string ReadSmallFile(const std::string& path) {
-  return ReadFile(path, kMaxSmallFile).value_or("");
-}
-
 // Removes the first line, without its newline, from the text.
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
@@ -176,6 +172,10 @@ std::string Directory(uint32_t pid, const std::string& root) {
   return pid == kSelf ? root + "/self" : fmt::format("{}/{}", root, pid);
 }
 
+std::string ReadSmallFile(const std::string& path) {
+  return ReadFile(path, kMaxSmallFile).value_or("");
+}
+
 std::string DescriptorPath(int fd) { return fmt::format("{}/self/fd/{}", kRoot, fd); }
 
 std::vector<uint32_t> Processes(const std::string& root) { return NumbersIn(root); }
@@ -284,16 +284,7 @@ Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root) {
   return ParseMaps(*text);
 }
 
-std::string ControlGroup(const std::string& root) {
-  const std::string text = "\n" + ReadSmallFile(Directory(kSelf, root) + "/cgroup");
-  constexpr std::string_view kVersion2 = "\n0::";
-  const size_t at = text.find(kVersion2);
-  if (at == text.npos) return "";
-  const size_t start = at + kVersion2.size();
-  return text.substr(start, text.find('\n', start) - start);
-}
-
-std::optional<uint64_t> AvailableMemory(const std::string& root) {
+std::optional<uint64_t> MachineMemory(const std::string& root) {
   const auto kibibytes =
       NumberAt<uint64_t>(FieldOf(ReadSmallFile(root + "/meminfo"), "MemAvailable").value_or(""));
   if (!kibibytes) return std::nullopt;

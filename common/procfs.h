@@ -29,6 +29,9 @@ inline constexpr size_t kMaxMaps = size_t{256} << 20;
 // The directory of a process, for files below it that have no reader here.
 std::string Directory(uint32_t pid, const std::string& root = kRoot);
 
+// The text of a file in proc or of another pseudo file system of the kernel.
+std::string ReadSmallFile(const std::string& path);
+
 // A path to what a descriptor of this process refers to, whatever has happened to its name since.
 std::string DescriptorPath(int fd);
 
@@ -98,12 +101,9 @@ struct Mapping {
 std::vector<Mapping> ParseMaps(std::string_view text);
 Result<std::vector<Mapping>> ReadMaps(uint32_t pid, const std::string& root = kRoot);
 
-// The path of the calling process's control group (version 2), from its root: "/user.slice"; "":
-// there is none.
-std::string ControlGroup(const std::string& root = kRoot);
-
-// Memory that is available without swapping, in bytes.
-std::optional<uint64_t> AvailableMemory(const std::string& root = kRoot);
+// Memory of the machine that is available without swapping, in bytes. A container may have less:
+// see common/control_group.h.
+std::optional<uint64_t> MachineMemory(const std::string& root = kRoot);
 
 // The processor's name; "unknown" where the kernel does not report one, as on AArch64.
 std::string CpuModel(const std::string& root = kRoot);

@@ -1,11 +1,11 @@
 #include "profile/reading_memory.h"
 
-#include "common/procfs.h"
+#include "common/control_group.h"
 
 namespace jprof::profile {
 
 // If it is unknown there is no limit, and malloc reports when memory is exhausted.
-uint64_t ReadingMemory() { return procfs::AvailableMemory().value_or(UINT64_MAX) / 2; }
+uint64_t ReadingMemory() { return AvailableMemory().value_or(UINT64_MAX) / 2; }
 
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory) {
   return Fail(

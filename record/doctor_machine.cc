@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/control_group.h"
 #include "common/procfs.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/thread_timer.h"
@@ -76,10 +77,12 @@ std::optional<uint64_t> LimitOf(__rlimit_resource resource) {
 }
 
 GroupLimits ReadGroup() {
-  const fs::path group =
-      fs::path("/sys/fs/cgroup") / fs::path(procfs::ControlGroup()).relative_path();
-  return {.memory = ParseMemoryLimit(FirstLine(group / "memory.max")),
-          .cpus = ParseCpuLimit(FirstLine(group / "cpu.max"))};
+  GroupLimits limits = {.memory = MemoryLimit()};
+  for (const std::string& group : ControlGroups("cpu")) {
+    const auto cpus = ParseCpuLimit(FirstLine(group + "/cpu.max"));
+    if (cpus) limits.cpus = std::min(*cpus, limits.cpus.value_or(*cpus));
+  }
+  return limits;
 }
 
 Attempt TryTimer(ptm::TimerSource source) {
@@ -123,16 +126,11 @@ void ReadLimits(DoctorMachine& found) {
   found.locked_memory = LimitOf(RLIMIT_MEMLOCK);
   found.perf_mlock_kb = procfs::KernelSetting("perf_event_mlock_kb");
   found.ptrace_scope = procfs::KernelSetting("yama/ptrace_scope");
-  found.available_memory = procfs::AvailableMemory();
+  found.available_memory = AvailableMemory();
   found.group = ReadGroup();
 }
 
 }  // namespace
-
-std::optional<uint64_t> ParseMemoryLimit(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != text.npos) return std::nullopt;
-  return std::strtoull(text.c_str(), nullptr, 10);
-}
 
 std::optional<double> ParseCpuLimit(const std::string& text) {
   char* end = nullptr;

@@ -24,7 +24,8 @@ struct Folder {
   std::optional<uint64_t> free;  // bytes
 };
 
-// The limits of this process's control group; none: no limit, or no control groups (version 2).
+// The lowest limits of this process's control group and of those above it; none: no limit. That of
+// CPUs is of version 2.
 struct GroupLimits {
   std::optional<uint64_t> memory;  // bytes
   std::optional<double> cpus;
@@ -63,8 +64,7 @@ DoctorMachine ReadDoctorMachine();
 // One row for each of the above, in the order of a reader's questions.
 DoctorChecks CheckMachine(const DoctorMachine& machine);
 
-// Parses memory.max and cpu.max: "max", "1073741824", "150000 100000".
-std::optional<uint64_t> ParseMemoryLimit(const std::string& text);
+// Parses cpu.max: "150000 100000"; "max 100000" is no limit.
 std::optional<double> ParseCpuLimit(const std::string& text);
 
 }  // namespace jprof::record

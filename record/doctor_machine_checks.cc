@@ -187,11 +187,6 @@ DoctorCheck Group(const DoctorMachine& m) {
   if (group.memory) check.detail = "memory " + SizeText(*group.memory);
   if (group.cpus)
     check.detail += fmt::format("{}{:.1f} CPUs", check.detail.empty() ? "" : ", ", *group.cpus);
-  if (group.memory && m.available_memory && *group.memory < *m.available_memory) {
-    check.verdict = Verdict::kNote;
-    check.detail += ": less than the machine has; the pages of a profile count";
-    check.remedy = "--tree-memory below a third of it";
-  }
   return check;
 }
 

@@ -4,7 +4,7 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include "common/procfs.h"
+#include "common/control_group.h"
 
 namespace jprof::record {
 namespace {
@@ -32,7 +32,7 @@ std::string Size(uint64_t bytes) {
 
 Memory ReadMemory(const fs::path& place) {
   std::error_code failed;
-  return {procfs::AvailableMemory().value_or(0),
+  return {AvailableMemory().value_or(0),
           IsInMemory(fs::absolute(place, failed).lexically_normal())};
 }
 

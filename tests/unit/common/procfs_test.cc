@@ -180,25 +180,17 @@ TEST_F(ProcfsTest, AnErrorNamesTheMaps) {
 }
 
 TEST_F(ProcfsTest, ReadsTheMachine) {
-  EXPECT_EQ(AvailableMemory(root_), std::nullopt);
+  EXPECT_EQ(MachineMemory(root_), std::nullopt);
   EXPECT_EQ(CpuInfo("flags", root_), "");
   EXPECT_EQ(CpuModel(root_), "unknown");
   EXPECT_EQ(KernelSetting("perf_event_paranoid", root_), std::nullopt);
   Write("meminfo", "MemTotal:       16 kB\nMemAvailable:    3 kB\n");
   Write("cpuinfo", "model\t\t: 85\nmodel name\t: Some CPU @ 2.00GHz\nflags\t\t: fpu tsc\n");
   Write("sys/kernel/perf_event_paranoid", "-1\n");
-  EXPECT_EQ(AvailableMemory(root_), 3072u);
+  EXPECT_EQ(MachineMemory(root_), 3072u);
   EXPECT_EQ(CpuModel(root_), "Some CPU @ 2.00GHz");
   EXPECT_EQ(CpuInfo("flags", root_), "fpu tsc");
   EXPECT_EQ(KernelSetting("perf_event_paranoid", root_), -1);
-}
-
-TEST_F(ProcfsTest, FindsTheControlGroupOfVersion2) {
-  EXPECT_EQ(ControlGroup(root_), "");
-  Write("self/cgroup", "4:memory:/old\n0::/user.slice/a b\n");
-  EXPECT_EQ(ControlGroup(root_), "/user.slice/a b");
-  Write("self/cgroup", "4:memory:/old\n");
-  EXPECT_EQ(ControlGroup(root_), "");
 }
 
 TEST_F(ProcfsTest, ReadsNoMoreThanItsBound) {
