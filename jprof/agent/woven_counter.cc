@@ -454,10 +454,12 @@ void JNICALL WovenCounter::Mounted(JNIEnv*, jclass, jlong vm_thread, jlong id) {
   if (!call || call.thread == nullptr) return;
   uint64_t* const word = call.Word(vm_thread);
   call.thread->woven_current = word;
+  const uint64_t not_recorded = engine::PlaceOf(call.nodes());
   profile::Node* current = call.NodeAt(static_cast<jlong>(*word));
-  if (current == nullptr) current = call.Root();
+  if (current == nullptr)
+    current = *word == not_recorded ? engine::NodeBeforeMount(*call.thread) : call.Root();
   current = engine::WovenSwitch(*call.thread, static_cast<uint64_t>(id), current);
-  *word = engine::PlaceOf(current);
+  *word = current != nullptr ? engine::PlaceOf(current) : not_recorded;
 }
 
 }  // namespace jprof::agent

@@ -56,9 +56,12 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// Frees the frames of a timeline if GrowFrames has made them. `first`: those in the mapping that
-// the timeline began with. Requires that its cursor is saved.
-void FreeGrownFrames(const Timeline& timeline, const Frame* first) {
+// Frees what a timeline has outside of the mapping that it began with: its ring of trace blocks,
+// and frames that GrowFrames has made. `first`: those in that mapping. Requires that its cursor is
+// saved.
+void FreePartsOf(const Timeline& timeline, const Frame* first) {
+  if (timeline.ring != nullptr)
+    munmap(timeline.ring, timeline.ring_capacity * sizeof(profile::TraceBlock*));
   if (timeline.frames != first)
     munmap(timeline.frames, (timeline.cursor.limit - timeline.frames) * sizeof(Frame));
 }
@@ -66,7 +69,7 @@ void FreeGrownFrames(const Timeline& timeline, const Frame* first) {
 // Of a virtual thread.
 void FreeTimeline(Timeline* timeline) {
   auto* const memory = reinterpret_cast<TimelineMemory*>(timeline);
-  FreeGrownFrames(*timeline, memory->frames);
+  FreePartsOf(*timeline, memory->frames);
   munmap(memory, sizeof *memory);
 }
 void FreeTimelines(Timeline* list) {
@@ -92,7 +95,7 @@ void FreeThread(Thread& thread) {
     if (thread.former_buckets[i] != nullptr)
       munmap(thread.former_buckets[i], (kFirstBuckets << i) * sizeof(MethodBucket));
   }
-  FreeGrownFrames(thread.timeline, memory->frames);
+  FreePartsOf(thread.timeline, memory->frames);
   const size_t bytes = BytesOfThread(thread.first_frames);
   thread.~Thread();
   munmap(memory, bytes);
@@ -157,8 +160,9 @@ void Session::SetVm(MethodSource* source, MethodTable::Filter filter) {
   methods_.SetFilter(std::move(filter));
 }
 
+// May be called again after it has failed.
 bool Session::OpenTimeline(Timeline& timeline, uint32_t flags) {
-  timeline.record = writer_.AllocateThread();
+  if (timeline.record == nullptr) timeline.record = writer_.AllocateThread();
   if (timeline.record == nullptr) return false;
   const uint32_t root = MakeRoot(*this, timeline);
   if (root == 0) {
@@ -380,7 +384,8 @@ void Session::Close() {
   }
   threads_.clear_and_dispose(FreeRecordedThread);
   for (Timeline*& list : parked_) FreeTimelines(std::exchange(list, nullptr));
-  FreeTimelines(std::exchange(free_timelines_, nullptr));
+  for (Timeline** list : {&free_timelines_, &unopened_timelines_})
+    FreeTimelines(std::exchange(*list, nullptr));
   while (failed_ != nullptr) FreeThread(*std::exchange(failed_, failed_->next_gone));
   writer_.Close();
 }
@@ -597,16 +602,31 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
       return timeline;
     }
   }
+  Timeline* const timeline = NewTimeline();
+  if (timeline == nullptr) return nullptr;
+  if (OpenTimeline(*timeline, profile::kThreadVirtual)) {
+    std::strcpy(timeline->record->name, "virtual threads");
+    return timeline;
+  }
+  std::lock_guard guard(lock_);
+  timeline->next = std::exchange(unopened_timelines_, timeline);
+  return nullptr;
+}
+
+// One that could not be opened before, which may have a row already, or another one.
+Timeline* Session::NewTimeline() {
+  {
+    std::lock_guard guard(lock_);
+    if (Timeline* unopened = unopened_timelines_) {
+      unopened_timelines_ = unopened->next;
+      return unopened;
+    }
+  }
   auto* memory = static_cast<TimelineMemory*>(Map(sizeof(TimelineMemory)));
   if (memory == nullptr) return nullptr;
   Timeline* timeline = new (&memory->timeline) Timeline;
   timeline->frames = timeline->cursor.top = memory->frames;
   timeline->cursor.limit = memory->frames + kFirstFrames;
-  if (!OpenTimeline(*timeline, profile::kThreadVirtual)) {
-    munmap(memory, sizeof *memory);
-    return nullptr;
-  }
-  std::strcpy(timeline->record->name, "virtual threads");
   return timeline;
 }
 

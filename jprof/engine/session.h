@@ -176,6 +176,7 @@ class Session {
   void NoteMultiplexing(Thread& thread);
   void SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity);
   Timeline* TakeTimeline(uint64_t virtual_thread);
+  Timeline* NewTimeline();
   void Park(Timeline* timeline, uint64_t virtual_thread);
 
   SessionOptions options_;
@@ -201,8 +202,9 @@ class Session {
   Thread* gone_ = nullptr;  // of which those that ended
   TraceDrain drain_;
   std::atomic<bool> probes_end_ = false;
-  Timeline* free_timelines_ = nullptr;     // of virtual threads that ended
-  Timeline* parked_[kParkedBuckets] = {};  // of those that are unmounted, by identity
+  Timeline* free_timelines_ = nullptr;      // of virtual threads that ended
+  Timeline* unopened_timelines_ = nullptr;  // there was no space for their rows or roots
+  Timeline* parked_[kParkedBuckets] = {};   // of those that are unmounted, by identity
 };
 
 // Sets the session that receives the events; once, before the first event.

@@ -224,8 +224,6 @@ bool Session::MakeRing(Timeline& timeline, uint32_t capacity) {
 
 void Session::EndTrace(Thread& thread) {
   Timeline& timeline = thread.timeline;
-  if (timeline.ring != nullptr) munmap(timeline.ring, timeline.ring_capacity * sizeof(TraceBlock*));
-  timeline.ring = nullptr;
   if (timeline.block != nullptr && drain_.running()) drain_.Put(timeline.block);
   timeline.block = nullptr;
 }

@@ -117,13 +117,6 @@ Node* Make(Thread& thread, uint32_t index, const Node* parent, uint32_t word) {
 constexpr uint32_t kOverflowWord =
     profile::PackMethod(MethodType::kOther, profile::kOverflowMethod);
 
-// The timeline's own overflow node, below its root.
-Node* LastOverflow(Thread& thread, uint32_t word) {
-  Node* last = thread.nodes + thread.timeline.overflow;
-  last->word = word;
-  return last;
-}
-
 // The visible row for contexts that do not fit below `parent`. If that does not fit either: the
 // timeline's own overflow node, below its root.
 Node* Overflow(Thread& thread, Node* parent) {
@@ -187,6 +180,12 @@ Node* AddUnplacedChild(Thread& thread, Node* parent, uint32_t word) {
   if (Node* ancestor = FoldedChild(thread, parent, word)) return ancestor;
   const uint32_t index = NewNode(thread);
   return index != 0 ? Make(thread, index, parent, word) : nullptr;
+}
+
+Node* LastOverflow(Thread& thread, uint32_t word) {
+  Node* last = thread.nodes + thread.timeline.overflow;
+  last->word = word;
+  return last;
 }
 
 Node* AddOverflowChild(Thread& thread, const Node* parent, uint32_t word) {

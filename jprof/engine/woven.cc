@@ -111,6 +111,11 @@ Table TableForOneMore(Thread& thread, Node* parent) {
   return table;
 }
 
+bool HasPlaceFor(Thread& thread, Node* parent, uint32_t key) {
+  return (parent->more == 0 && *SlotOf(parent, key) == 0) ||
+         TableForOneMore(thread, parent).records != nullptr;
+}
+
 // Puts a child among those of its parent. False: no space.
 bool Place(Thread& thread, Node* parent, uint32_t key, Node* child) {
   uint32_t* const own = SlotOf(parent, key);
@@ -204,12 +209,15 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   return WovenOverflow(thread, parent);
 }
 
+// A node without a place among the children would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
+  const TreeInUse tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;
   constexpr uint32_t kKey = IndexOf(profile::kOverflowMethod);
+  constexpr uint32_t kWord = profile::PackMethod(MethodType::kWoven, profile::kOverflowMethod);
   if (Node* found = FindChild(thread, parent, kKey)) return found;
-  Node* const child = AddOverflowChild(
-      thread, parent, profile::PackMethod(MethodType::kWoven, profile::kOverflowMethod));
+  if (!HasPlaceFor(thread, parent, kKey)) return LastOverflow(thread, kWord);
+  Node* const child = AddOverflowChild(thread, parent, kWord);
   Place(thread, parent, kKey, child);
   return child;
 }
@@ -240,7 +248,9 @@ Node* WovenSwitch(Thread& thread, uint64_t identity, Node* current) {
   thread.cursor.top = bottom + 1;
   if (current != WovenRoot(thread)) *thread.cursor.top++ = {0, 0, current};
   thread.session->SwitchToVirtualThread(thread, identity);
-  return thread.cursor.top[-1].node;
+  if (thread.continuation == identity) return thread.cursor.top[-1].node;
+  thread.session->LostEvent();
+  return nullptr;
 }
 
 }  // namespace jprof::engine

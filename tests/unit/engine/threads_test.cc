@@ -172,6 +172,29 @@ TEST_F(ThreadsTest, CloseFreesTheFramesOfVirtualThreads) {
   for (void* page : pages) EXPECT_FALSE(IsMapped(page));
 }
 
+// The rings of a thread and of a virtual thread that trace when their session ends.
+TEST_F(ThreadsTest, CloseFreesTheRingsOfTraces) {
+  session_.Close();
+  Session traced;
+  SessionOptions options;
+  options.files.directory = directory_ + "/traced";
+  options.files.trace = true;
+  options.trace_keep = TraceKeep::kWrap;
+  ASSERT_TRUE(traced.Start(std::move(options), &source_));
+  Thread* const thread = traced.Attach();
+  ASSERT_NE(thread, nullptr);
+  ASSERT_TRUE(traced.NextTraceBlock(*thread));
+  void* const own = thread->timeline.ring;
+  traced.SwitchToVirtualThread(*thread, 1);
+  ASSERT_TRUE(traced.NextTraceBlock(*thread));
+  void* const virtual_one = thread->timeline.ring;
+  ASSERT_NE(own, virtual_one);
+  traced.Finish();
+  traced.Close();
+  EXPECT_FALSE(IsMapped(own));
+  EXPECT_FALSE(IsMapped(virtual_one));
+}
+
 TEST_F(ThreadsTest, VisitsAndLivesInParallel) {
   std::atomic<bool> stop = false;
   const auto live = [&] {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "jprof/engine/session.h"
+#include "jprof/engine/tree.h"
 
 namespace jprof::engine {
 namespace {
@@ -204,6 +205,31 @@ TEST_F(WovenTest, NothingIsLostWithoutSpace) {
   EXPECT_NE(WovenOverflow(*thread_, current_), nullptr);
 }
 
+// Also where the slot of that node is taken and there is no space for a table.
+TEST_F(WovenTest, ContextsWithoutSpaceTakeNoMoreSpace) {
+  SessionOptions options;
+  options.files.tree_memory = 1 << 20;
+  options.fold_recursion = true;
+  Start(std::move(options));
+  Enter(7);  // has the root's slot 7
+  Node* const caller = current_;
+  Enter(15);  // has the caller's
+  current_ = caller;
+  const profile::ControlHeader& header = *session_->writer().header();
+  for (uint32_t id = 100; header.tree_full == 0; ++id) Enter(id);
+  while (AddRecords(*thread_, 1) != nullptr) {
+  }
+  const uint64_t nodes = header.node_count, before = thread_->timeline.record->overflow;
+  for (uint32_t id = 1000; id < 1100; ++id) {
+    current_ = caller;
+    Enter(id);
+    EXPECT_EQ(profile::MethodOf(current_->word), profile::kOverflowMethod);
+    EXPECT_EQ(current_, WovenOverflow(*thread_, caller));
+  }
+  EXPECT_EQ(header.node_count, nodes);
+  EXPECT_EQ(thread_->timeline.record->overflow, 100u + before);
+}
+
 TEST_F(WovenTest, VirtualThreadsHaveTreesOfTheirOwn) {
   Start();
   Enter(4);
@@ -227,6 +253,30 @@ TEST_F(WovenTest, VirtualThreadsHaveTreesOfTheirOwn) {
   current_ = WovenSwitch(*thread_, 0, current_);
   EXPECT_EQ(current_, carrier);
   EXPECT_EQ(WovenSwitch(*thread_, 0, current_), current_);  // not a change
+}
+
+TEST_F(WovenTest, VirtualThreadsWithoutSpaceAreNotRecordedAndTakeNoRows) {
+  Start();
+  Enter(4);
+  Node* const carrier = current_;
+  current_ = WovenSwitch(*thread_, 100, current_);
+  Enter(5);
+  Node* const virtual_node = current_;
+  current_ = WovenSwitch(*thread_, 0, current_);
+  while (session_->writer().AllocateNodes(2, true) != 0) {
+  }
+  const profile::ControlHeader& header = *session_->writer().header();
+  EXPECT_EQ(WovenSwitch(*thread_, 200, carrier), nullptr);
+  const uint32_t rows = header.thread_count;
+  for (uint64_t identity = 201; identity < 250; ++identity) {
+    ASSERT_EQ(NodeBeforeMount(*thread_), carrier);
+    EXPECT_EQ(WovenSwitch(*thread_, 0, carrier), carrier);
+    EXPECT_EQ(WovenSwitch(*thread_, identity, carrier), nullptr);
+  }
+  EXPECT_EQ(header.thread_count, rows);
+  EXPECT_EQ(header.lost_events, 50u);
+  EXPECT_EQ(WovenSwitch(*thread_, 100, NodeBeforeMount(*thread_)), virtual_node);
+  EXPECT_EQ(WovenSwitch(*thread_, 0, virtual_node), carrier);
 }
 
 TEST_F(WovenTest, CountsGrowBeyond32Bits) {

@@ -104,12 +104,9 @@ public final class JprofCounter {
             expectVirtualThreads();
             return;
         }
-        long thread = vmThread();
-        if (MEMORY.getLong(null, thread + CURRENT) != region) {
-            Thread mounted = Thread.currentThread();
-            boolean isVirtual = MEMORY.getLong(mounted, VM_THREAD) == 0;
-            mounted(thread, isVirtual ? MEMORY.getLong(mounted, THREAD_ID) : 0);
-        }
+        Thread mounted = Thread.currentThread();
+        boolean isVirtual = MEMORY.getLong(mounted, VM_THREAD) == 0;
+        mounted(vmThread(), isVirtual ? MEMORY.getLong(mounted, THREAD_ID) : 0);
     }
 
     // Where a method's slot is in a node: slots 0 and 1 at 16, the others at 40.
@@ -146,10 +143,13 @@ public final class JprofCounter {
     @DontInline
     private static long enterOther(long thread, long current, int id) {
         long begin = region;
+        if (begin == NONE) { // a class that was being loaded when the recording ended
+            return current;
+        }
         if (!isOf(begin, current)) {
             current = root(thread);
             MEMORY.putLong(null, thread + CURRENT, current);
-            if (!isOf(begin, current)) { // there is no recording, or it has just begun or ended
+            if (!isOf(begin, current)) { // it has just begun or ended
                 return current;
             }
             if (HAS_CARRIERS) announce(); // a virtual thread may have been mounted before the recording began
