@@ -320,8 +320,11 @@ void Agent::DisableEvents() {
 
 Result<void> Agent::Withdraw(JNIEnv* jni) {
   if (hotspot_probe != nullptr) {
-    session.ExpectProbesToEnd();
-    hotspot_probe->Remove(jni);
+    session.ExpectProbesToEnd(true);
+    if (auto removed = hotspot_probe->Remove(jni); !removed) {
+      session.ExpectProbesToEnd(false);
+      return removed;
+    }
   }
   if (sampling != nullptr) sampling->End();
   if (woven != nullptr) woven->End(jni);

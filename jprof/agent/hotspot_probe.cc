@@ -74,10 +74,13 @@ Result<void> HotspotProbe::InstallLate(const HotspotVm& hotspot, engine::Recordi
   return late->Install(hotspot.vm, kind, {}, jni);
 }
 
-void HotspotProbe::Remove(JNIEnv* jni) {
-  if (!late) return;
-  if (!late->Remove(jni)) PrintMessage("a compilation that began before the end is still running");
+Result<void> HotspotProbe::Remove(JNIEnv* jni) {
+  if (!late) return {};
+  const auto ended = late->Remove(jni);
+  if (!ended) return std::unexpected(ended.error());
+  if (!*ended) PrintMessage("a compilation that began before the end is still running");
   late.reset();
+  return {};
 }
 
 }  // namespace jprof::agent

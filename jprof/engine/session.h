@@ -86,7 +86,8 @@ class Session {
   void ForgetMethods();
 
   // Call before the probes are removed while the program runs: entries end a moment before exits.
-  void ExpectProbesToEnd() { probes_end_.store(true, std::memory_order_relaxed); }
+  // False: they could not be removed.
+  void ExpectProbesToEnd(bool end) { probes_end_.store(end, std::memory_order_relaxed); }
   bool probes_end() const { return probes_end_.load(std::memory_order_relaxed); }
 
   // The program ends. Running threads may continue recording.

@@ -82,9 +82,10 @@ void LateProbe::DeoptimizeAll(void* jni) {
   deoptimize_all_(jni, nullptr);
 }
 
-bool LateProbe::Remove(void* jni) {
+Result<bool> LateProbe::Remove(void* jni) {
   {
     const WritableCode entry(targets_.entry, kJumpBytes), exit(targets_.exit, kJumpBytes);
+    if (!entry || !exit) return Fail("cannot write to libjvm.so's code: {}", ErrnoText());
     Redirect(targets_.entry, InertHandlers().entry);
     Redirect(targets_.exit, InertHandlers().exit);
   }

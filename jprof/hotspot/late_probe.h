@@ -39,8 +39,9 @@ class LateProbe {
   Result<void> Install(const Vm& vm, engine::RecordingKind kind, Probing probing, void* jni);
 
   // When it returns, no thread runs a handler. Waits for the running compilations, at most 10 s.
-  // Returns whether these have ended; if not, their code calls handlers that do nothing.
-  bool Remove(void* jni);
+  // Returns whether these have ended; if not, their code calls handlers that do nothing. Nothing is
+  // changed if an error is returned.
+  Result<bool> Remove(void* jni);
 
  private:
   using WhiteBox = void (*)(void* jni, void* object);

@@ -5,6 +5,7 @@ complete, nothing remains in the program, and the program's answers are right.
 Usage: attach_test.py --jprof JPROF --agent LIB --programs DIR [--case NAME] [--jdk N] [--list]
 """
 import collections
+import errno
 import os
 import resource
 import shutil
@@ -120,6 +121,25 @@ def exact_counts(lab):
                           if profile.names.get(node.method, "") == "AttachLoad.counted(I)I")
             check(counted == 2 * calls, f"{options}: {counted} calls, not {2 * calls}")
         nothing_remains(before, program.remains())
+
+
+@case
+def probes_that_cannot_be_removed(lab):
+    """The kernel refuses to make libjvm.so's code writable again: the recording goes on."""
+    if lab.jdk.major > LAST_WITH_PROBE:
+        return
+    made_writable = 4  # changes of access until then: two pieces of code, made writable and back
+    env = {"LD_PRELOAD": lab.native("faults"),
+           "FAULTS": f"mprotect@{made_writable + 1}+={errno.ENOMEM}"}
+    with lab.folder() as folder:
+        out = f"{folder}/kept.jprof"
+        with attaching.program(lab, folder, 1, env=env) as program:
+            program.load(f"CALLTREE,COUNTER=probe,OUT={out}")
+            program.ask("count 100")
+            why = refusal(program, "DETACH")
+            check("cannot write to libjvm.so's code" in why, f"the reason of the refusal: {why}")
+            program.ask("count 100")
+        check(calls_of(finished(out), "AttachLoad.counted(I)I") == 400, "calls until the end")
 
 
 def calls_of(profile, name):
@@ -334,7 +354,8 @@ def main():
     args = parser.parse_args()
     for jdk in jvms.needed_jdks([args.jdk] if args.jdk else ()):
         lab = Lab(os.path.abspath(args.jprof), os.path.abspath(args.agent),
-                  os.path.abspath(args.programs), jdk)
+                  os.path.abspath(args.programs), jdk,
+                  libraries=os.path.dirname(os.path.abspath(args.agent)))
         for name, function in case.chosen(args):
             function(lab)
             print(f"ok   {name} {jdk.name}", flush=True)

@@ -81,14 +81,16 @@ class Program:
 
 
 @contextlib.contextmanager
-def program(lab, folder, workers=2, flags=(), more=()):
-    """AttachLoad with this many working threads and `more` arguments. Ends it, and checks its answers."""
+def program(lab, folder, workers=2, flags=(), more=(), env=None):
+    """AttachLoad with this many working threads, `more` arguments and variables. Ends it, and checks
+    its answers."""
     flags = list(flags)
     if lab.jdk.major >= 21:
         flags.append("-XX:+EnableDynamicAgentLoading")  # else the JVM prints a warning
     command = lab.command("AttachLoad", workers, *more, flags=flags)
     with child.running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                       stderr=subprocess.STDOUT, text=True) as process:
+                       stderr=subprocess.STDOUT, text=True,
+                       env={**os.environ, **(env or {})}) as process:
         if process.stdout.readline() != "ready\n":
             raise SystemExit("FAILED: the program did not start")
         running = Program(lab, process, folder)

@@ -456,7 +456,7 @@ TEST_F(EngineTest, MethodsThatRanBeforeTheSessionExitWithoutALoss) {
   Leave<CountTree>(3);
   engine::Leave<CountTree>({Handle(1), 1, 1, 0, 0});
   EXPECT_EQ(current_thread->record->unmatched, 1u);
-  session_->ExpectProbesToEnd();
+  session_->ExpectProbesToEnd(true);
   Enter<CountTree>(3);
   engine::Leave<CountTree>({Handle(4), 1, 1, 0, 0});
   Leave<CountTree>(3);
