@@ -156,7 +156,7 @@ Result<void> Agent::CollectEvents() {
   }
   if (woven != nullptr) woven->AddTo(events_);
   AddLifecycleEvents(events_);
-  method_reuse.AddTo(events_, jvmti);
+  method_reuse.AddTo(events_, jvmti, hotspot ? &hotspot->structs : nullptr);
   return {};
 }
 

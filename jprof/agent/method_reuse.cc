@@ -2,6 +2,7 @@
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
+#include "jprof/hotspot/vm.h"
 
 namespace jprof::agent {
 namespace {
@@ -17,7 +18,11 @@ decltype(jvmtiInterface_1::RetransformClasses) retransform = nullptr;
 
 }  // namespace
 
-void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti) {
+void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs) {
+  for (const char* name : {"UseZGC", "UseShenandoahGC"}) {
+    const uint8_t* const used = structs != nullptr ? hotspot::Vm::Flag(*structs, name) : nullptr;
+    unloads_later_ |= used != nullptr && *used != 0;
+  }
   jvmtiCapabilities wanted = {};
   wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);
@@ -52,7 +57,10 @@ void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
   if (!agent) return;
   MethodReuse& reuse = agent->method_reuse;
   const uint64_t epoch = reuse.epoch_;
-  if (reuse.forgotten_epoch_.exchange(epoch) != epoch) reuse.session_.ForgetMethods();
+  if (reuse.forgotten_epoch_ == epoch && !(reuse.unloads_later_ && epoch != 0)) return;
+  // First: a class that is prepared meanwhile has its methods run at once.
+  reuse.session_.ForgetMethods();
+  reuse.forgotten_epoch_ = epoch;
 }
 
 // A redefinition may take long, and the agent may be detached and another attached meanwhile.

@@ -1,6 +1,8 @@
 // Empties the threads' caches of VM methods when the VM may have reused the memory of a method.
 // Collections that unload classes and redefinition free methods, and classes that are prepared
 // later reuse their addresses. So the caches are emptied when a class is prepared after either.
+// ZGC and Shenandoah report a collection before they unload its classes: with them it is done
+// whenever a class is prepared after the first collection.
 #pragma once
 
 #include <jvmti.h>
@@ -10,6 +12,7 @@
 
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/engine/session.h"
+#include "jprof/hotspot/vm_structs.h"
 
 namespace jprof::agent {
 
@@ -20,7 +23,8 @@ class MethodReuse {
 
   // Requests the capability, adds the events, and hooks the redefinition of
   // classes. Redefinition has no event; all agents call it through one function table.
-  void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti);
+  // `structs`: of the VM; null: not known.
+  void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs);
   // Restores the table. Calls of the hooks may be in progress; they do nothing once the agent is
   // withdrawn.
   void Unhook(jvmtiEnv* jvmti);
@@ -35,7 +39,8 @@ class MethodReuse {
   static void Forget();
 
   engine::Session& session_;
-  std::atomic<uint64_t> epoch_ = 0;            // collections and redefinitions so far
+  bool unloads_later_ = false;       // classes are unloaded while the program runs, after the event
+  std::atomic<uint64_t> epoch_ = 0;  // collections and redefinitions so far
   std::atomic<uint64_t> forgotten_epoch_ = 0;  // at the last ForgetMethods
 };
 
