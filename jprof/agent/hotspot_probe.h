@@ -44,8 +44,8 @@ struct HotspotProbe {
   Result<void> FindLate(const HotspotVm& hotspot);
   Result<void> InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
                            const AgentOptions& options, JNIEnv* jni);
-  // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards. Nothing
-  // is changed if an error is returned.
+  // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards.
+  // Nothing is changed if an error is returned.
   Result<void> Remove(JNIEnv* jni);
 
   std::optional<hotspot::LateProbe> late = std::nullopt;
