@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/errno_text.h"
-#include "common/private_file.h"
+#include "common/no_file_size_signal.h"
 
 namespace jprof::profile {
 namespace {
@@ -33,14 +33,14 @@ iovec TextPart(std::string_view text) {
 }  // namespace
 
 Result<void> JitLogWriter::Open(int directory_fd) {
-  fd_.Reset(openat(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-                   kPrivateFile));
-  if (!fd_) return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
+  if (!file_.Open(directory_fd, kJitLogFile, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
+    return Fail("cannot make the file {}: {}", kJitLogFile, ErrnoText());
+  const NoFileSizeSignal in_silence;
   JitHeader header = {.pid = static_cast<uint32_t>(getpid())};
   std::memcpy(header.magic, kJitMagic, sizeof(header.magic));
   header.start_ns = static_cast<uint64_t>(now_());
   header.start_unix_ns = UnixNanos();
-  if (write(fd_.get(), &header, sizeof(header)) != sizeof(header)) {
+  if (write(file_.Get(), &header, sizeof(header)) != sizeof(header)) {
     return Fail("cannot write the file {}: {}", kJitLogFile, ErrnoText());
   }
   size_ = sizeof(header);
@@ -66,9 +66,11 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
   }
   record.bytes = static_cast<uint32_t>(bytes);
   record.time = static_cast<uint64_t>(now_());
+  const NoFileSizeSignal in_silence;
+  const int fd = file_.Get();
   ssize_t written;
   do {
-    written = writev(fd_.get(), all, count);
+    written = writev(fd, all, count);
   } while (written < 0 && errno == EINTR);
   if (written == static_cast<ssize_t>(bytes)) {
     size_ += written;
@@ -77,7 +79,7 @@ bool JitLogWriter::Append(JitRecord& record, std::span<const iovec> parts) {
   stopped_ = true;
   ++counts_.lost;
   // A partial record would be read as damage. If this fails too, it is.
-  if (written > 0) (void)!ftruncate(fd_.get(), size_);
+  if (written > 0) (void)!ftruncate(fd, size_);
   return false;
 }
 
@@ -124,14 +126,14 @@ void JitLogWriter::Thread(uint32_t tid, JitThreadEvent event, std::string_view n
 
 void JitLogWriter::End() {
   std::lock_guard guard(lock_);
-  if (!fd_) return;
+  if (!file_) return;
   stopped_ = false;  // also after a failure: this record is small and may fit
   JitEndRecord record = counts_;
   record.record.kind = JitKind::kEnd;
   iovec parts[] = {Part(&record, sizeof(record))};
   Append(record.record, parts);
   stopped_ = true;
-  fd_.Reset();
+  file_.Close();
 }
 
 }  // namespace jprof::profile

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fd.h"
 #include "common/monotonic.h"
 #include "common/result.h"
+#include "profile/kept_file.h"
 
 namespace jprof::profile {
 
@@ -147,7 +147,7 @@ class JitLogWriter {
 
   int64_t (*const now_)();
   std::mutex lock_;
-  Fd fd_;
+  KeptFile file_;
   int64_t size_ = 0;  // of the complete records
   bool stopped_ = true;
   JitEndRecord counts_;

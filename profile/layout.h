@@ -183,6 +183,10 @@ struct ControlHeader {
   uint64_t signal_taken_ticks = 0;
   uint32_t signal_taken = 0;
   char signal_taken_by[252] = {};
+  // With disk_full: the error (Linux's number), and the limit on the size of files if that was it.
+  // 0: not known.
+  uint64_t file_size_limit = 0;
+  uint32_t growth_error = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -12,8 +13,21 @@
 #include "profile/reader_text.h"
 
 namespace jprof::profile {
-
 namespace {
+
+std::string WhyNoGrowth(const ControlHeader& header) {
+  if (header.file_size_limit != 0)
+    return fmt::format("file size limit of {} bytes, ulimit -f", header.file_size_limit);
+  switch (header.growth_error) {
+    case ESTALE:
+      return "the program closed its descriptor, and it cannot be opened again by its path";
+    case 0:
+    case ENOSPC:
+      return "disk full";
+    default:
+      return ErrnoText(static_cast<int>(header.growth_error));
+  }
+}
 
 constexpr double kCovered = 90;  // percent: below it, CPU time without samples is a loss
 
@@ -86,7 +100,9 @@ std::vector<Loss> Losses(const Reader& reader) {
   return {
       {"lost_threads", "threads could not be recorded at all", header.lost_threads},
       {"lost_events", "events of lost or ended threads", header.lost_events},
-      {"disk_full", "times a file could not grow: recording stopped there (disk full)",
+      {"disk_full",
+       fmt::format("times a file could not grow: recording stopped there ({})",
+                   WhyNoGrowth(header)),
        header.disk_full},
       {"disarmed_threads", "threads stopped recording early", disarmed},
       {"dropped", "events not recorded", sum.dropped},

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "common/blocked_signals.h"
-#include "common/private_file.h"
+#include "common/no_file_size_signal.h"
 
 namespace jprof::profile {
 namespace {
@@ -22,9 +22,9 @@ constexpr size_t kLargestStep = 16 << 20;  // half of it is left when the next o
 size_t RoundUp(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 // On tmpfs any pending signal ends the call and undoes its work. With a profiling timer the call
-// would never complete, so signals are blocked.
+// would never complete, so the caller blocks signals.
 int Reserve(int fd, size_t begin, size_t bytes) {
-  const BlockedSignals blocked;
+  const NoFileSizeSignal in_silence;
   int error;
   do {
     error = posix_fallocate(fd, begin, bytes);
@@ -52,8 +52,7 @@ char* ReserveAddresses(size_t bytes, AddressRange within) {
 }
 
 bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within) {
-  fd_.Reset(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
-  if (!fd_) return false;
+  if (!file_.Open(dir_fd, name, O_RDWR | O_CREAT | O_EXCL)) return false;
   reserved_ = RoundUp(max_bytes, kPage);
   base_ = ReserveAddresses(reserved_, within);
   if (base_ != nullptr) return true;
@@ -66,7 +65,8 @@ bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, AddressR
 bool MappedFile::Ensure(size_t bytes) {
   const size_t mapped = size();
   if (bytes > mapped) {
-    if (!fd_ || bytes > reserved_) return false;
+    errno = 0;
+    if (!file_ || bytes > reserved_) return false;
     std::lock_guard growing(growing_);
     return bytes <= size() || Extend(std::max(bytes, NextStep())) || Extend(bytes);
   }
@@ -87,12 +87,15 @@ size_t MappedFile::NextStep() const {
 bool MappedFile::Extend(size_t bytes) {
   const size_t mapped = size(), target = RoundUp(bytes, kPage);
   if (target == mapped) return true;
-  if (const int error = Reserve(fd_.get(), mapped, target - mapped); error != 0) {
+  const BlockedSignals blocked;  // a handler could close the descriptor
+  const int fd = file_.Get();
+  if (fd < 0) return false;
+  if (const int error = Reserve(fd, mapped, target - mapped); error != 0) {
     errno = error;
     return false;
   }
-  if (mmap(base_ + mapped, target - mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-           fd_.get(), mapped) == MAP_FAILED) {
+  if (mmap(base_ + mapped, target - mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+           mapped) == MAP_FAILED) {
     return false;
   }
   mapped_.store(target, std::memory_order_release);
@@ -101,7 +104,7 @@ bool MappedFile::Extend(size_t bytes) {
 
 void MappedFile::Close() {
   if (base_ != nullptr) munmap(base_, reserved_);
-  fd_.Reset();
+  file_.Close();
   base_ = nullptr;
   reserved_ = mapped_ = 0;
 }

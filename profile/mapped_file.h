@@ -6,6 +6,8 @@
 //   (copy on write, compression), or if another process truncates the file, a SIGBUS remains
 //   possible.
 // - Pointers into it stay valid until Close.
+// - The program may close its descriptor, and have a limit on the size of files (kept_file.h,
+//   common/no_file_size_signal.h).
 // - Nothing here throws.
 #pragma once
 
@@ -14,8 +16,8 @@
 #include <cstdint>
 #include <span>
 
-#include "common/fd.h"
 #include "common/sleep_lock.h"
+#include "profile/kept_file.h"
 
 namespace jprof::profile {
 
@@ -40,7 +42,7 @@ class MappedFile {
   // range if there is one. False: errno is set.
   bool Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within = {});
 
-  // Makes [0, bytes) usable. Callable from any thread. False: the disk is full, or `bytes` exceeds
+  // Makes [0, bytes) usable. Callable from any thread. False: errno is set; 0: `bytes` exceeds
   // `max_bytes`. The file grows in steps: one thread takes the next step when little is left. The
   // others continue with the available bytes and sleep only if they need bytes beyond those.
   bool Ensure(size_t bytes);
@@ -54,13 +56,13 @@ class MappedFile {
 
   char* data() const { return base_; }
   size_t size() const { return mapped_.load(std::memory_order_acquire); }
-  bool open() const { return static_cast<bool>(fd_); }
+  bool open() const { return static_cast<bool>(file_); }
 
  private:
   size_t NextStep() const;
   bool Extend(size_t target);  // both require `growing_`
 
-  Fd fd_;
+  KeptFile file_;
   char* base_ = nullptr;
   size_t reserved_ = 0;
   std::atomic<size_t> mapped_ = 0;

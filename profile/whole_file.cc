@@ -8,6 +8,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/no_file_size_signal.h"
 #include "common/private_file.h"
 
 namespace jprof::profile {
@@ -15,6 +16,7 @@ namespace {
 
 // Returns an errno; 0: the file has been written.
 int Write(const std::string& path, std::string_view text) {
+  const NoFileSizeSignal in_silence;
   Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFile));
   if (!file) return errno;
   while (!text.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +28,8 @@ Result<void> Writer::Open(const WriterOptions& options) {
   if (!options.directory_is_made && mkdir(directory, kPrivateDirectory) != 0) {
     return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
   }
-  directory_fd_.Reset(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory_fd_) return Fail("cannot open {}: {}", options.directory, ErrnoText());
+  if (!directory_.Open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY))
+    return Fail("cannot open {}: {}", options.directory, ErrnoText());
 
   metric_count_ = std::max(1u, options.metric_count);
   const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
@@ -37,23 +38,25 @@ Result<void> Writer::Open(const WriterOptions& options) {
   // A whole region if one is required: no other file is mapped into it.
   const uint64_t max_nodes = std::max(limit + node_reserve_, options.node_region / sizeof(Node));
   const size_t extra_bytes = (metric_count_ - 1) * sizeof(int64_t);
+  const int folder = directory_.Get();
   const bool made =
-      control_.Create(directory_fd_.get(), kControlFile,
+      control_.Create(folder, kControlFile,
                       kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
       control_.Ensure(kControlHeaderBytes) &&
-      nodes_.Create(directory_fd_.get(), kNodesFile, max_nodes * sizeof(Node),
-                    options.node_addresses) &&
+      nodes_.Create(folder, kNodesFile, max_nodes * sizeof(Node), options.node_addresses) &&
       nodes_.Ensure(sizeof(Node)) &&
-      (extra_bytes == 0 ||
-       extra_.Create(directory_fd_.get(), kExtraFile, max_nodes * extra_bytes)) &&
-      methods_.Create(directory_fd_.get(), kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
-      (!options.trace ||
-       trace_.Create(directory_fd_.get(), kTraceFile, options.trace_bytes_limit)) &&
-      (!options.train || train_.Create(directory_fd_.get(), kTrainFile, kMaxTrainBytes));
+      (extra_bytes == 0 || extra_.Create(folder, kExtraFile, max_nodes * extra_bytes)) &&
+      methods_.Create(folder, kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
+      (!options.trace || trace_.Create(folder, kTraceFile, options.trace_bytes_limit)) &&
+      (!options.train || train_.Create(folder, kTrainFile, kMaxTrainBytes));
   if (!made && errno == ENOMEM && nodes_.data() == nullptr && control_.data() != nullptr) {
     return Fail(
         "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
         "former recordings have used them; restart it");
+  }
+  if (rlimit size; !made && errno == EFBIG && getrlimit(RLIMIT_FSIZE, &size) == 0) {
+    return Fail("cannot make the profile in {}: file size limit of {} bytes (ulimit -f)",
+                options.directory, size.rlim_cur);
   }
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
@@ -67,13 +70,21 @@ Result<void> Writer::Open(const WriterOptions& options) {
   return {};
 }
 
+void NoteFailedGrowth(ControlHeader& header, int error) {
+  if (error == 0) return;
+  rlimit limit = {};
+  if (error == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    header.file_size_limit = limit.rlim_cur;
+  header.growth_error = static_cast<uint32_t>(error);
+  __atomic_store_n(&header.disk_full, 1, __ATOMIC_RELEASE);
+}
+
 bool Writer::Grow(MappedFile& file, size_t bytes) {
   // Do not retry: a request to the file system at every event would cost more than the program
   // itself.
   if (__atomic_load_n(&header_->disk_full, __ATOMIC_RELAXED)) return bytes <= file.size();
   if (file.Ensure(bytes)) return true;
-  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
-    __atomic_store_n(&header_->disk_full, 1, __ATOMIC_RELAXED);
+  NoteFailedGrowth(*header_, errno);
   return false;
 }
 
@@ -191,7 +202,7 @@ void Writer::Close() {
   if (keeps_nodes_ && header_ != nullptr) nodes_.CloseButZero(header_->node_count * sizeof(Node));
   for (MappedFile* file : {&control_, &nodes_, &extra_, &methods_, &trace_, &train_}) file->Close();
   header_ = nullptr;
-  directory_fd_.Reset();
+  directory_.Close();
 }
 
 }  // namespace jprof::profile

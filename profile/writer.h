@@ -1,8 +1,8 @@
 // The writing side of a profile: its files, and the allocation of their parts. Used inside the
 // profiled process.
 //
-// - Nothing throws or exits. An allocation that fails returns 0 or null; when the disk is full,
-//   `disk_full` is set.
+// - Nothing throws or exits. An allocation that fails returns 0 or null; when a file cannot grow,
+//   `disk_full` is set, and why.
 // - Any thread may call the functions below, also from a probe. They are not on the fast path.
 // - A thread waits for a file that another thread is growing only when no space is left; it then
 //   sleeps (mapped_file.h).
@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/fd.h"
 #include "common/result.h"
+#include "profile/kept_file.h"
 #include "profile/layout.h"
 #include "profile/mapped_file.h"
 
@@ -34,6 +34,10 @@ struct WriterOptions {
   uint64_t node_region = 0;
   AddressRange node_addresses;
 };
+
+// Sets `disk_full` and why: `error` is the errno of a file that cannot grow. 0: nothing is set, the
+// file has its greatest size.
+void NoteFailedGrowth(ControlHeader& header, int error);
 
 class Writer {
  public:
@@ -77,7 +81,8 @@ class Writer {
   // Unmaps the files, which stay on disk. Nothing else may be called afterwards.
   void Close();
 
-  int directory_fd() const { return directory_fd_.get(); }
+  // For the next call only. Negative: errno is set.
+  int directory_fd() { return directory_.Get(); }
 
  private:
   bool Grow(MappedFile& file, size_t bytes);
@@ -86,7 +91,7 @@ class Writer {
   template <typename Used, typename HasRoom>
   static bool Take(Used* used, uint64_t count, HasRoom has_room, Used* first);
 
-  Fd directory_fd_;
+  KeptFile directory_;
   uint32_t metric_count_ = 1;
   uint64_t node_reserve_ = 0;
   bool keeps_nodes_ = false;

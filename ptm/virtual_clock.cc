@@ -86,11 +86,13 @@ int64_t VirtualClock::Anchor() {
   Pair pair;
   int64_t now;
   uint32_t lock;
-  do {  // a dispatch between the readings would separate them
+  // A dispatch between the readings would separate them. A debugger dispatches at each system call.
+  int tries = 16;
+  do {
     lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);
     now = ReadTsc();
     pair = ReadTogether(CLOCK_THREAD_CPUTIME_ID, 1);
-  } while (__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock);
+  } while (__atomic_load_n(lock_, __ATOMIC_RELAXED) != lock && --tries > 0);
   anchor_tsc_ = pair.tsc;
   anchor_cpu_ns_ = pair.nanos;
   seen_ = lock;

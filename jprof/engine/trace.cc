@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "common/blocked_signals.h"
-#include "common/private_file.h"
+#include "common/no_file_size_signal.h"
 #include "jprof/engine/session.h"
 
 namespace jprof::engine {
@@ -59,19 +59,19 @@ TraceDrain::~TraceDrain() {
   if (links_ != nullptr) munmap(links_, kMostBlocks * sizeof(Link));
   ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_));
   ::operator delete(buffer_);
-  if (file_ >= 0) close(file_);
 }
 
 bool TraceDrain::Start(profile::Writer* writer) {
   writer_ = writer;
-  file_ = openat(writer->directory_fd(), profile::kCompressedTraceFile,
-                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile);
+  if (!file_.Open(writer->directory_fd(), profile::kCompressedTraceFile,
+                  O_WRONLY | O_CREAT | O_EXCL))
+    return false;
   void* links = mmap(nullptr, kMostBlocks * sizeof(Link), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (links != MAP_FAILED) links_ = static_cast<Link*>(links);
   context_ = ZSTD_createCCtx();
   buffer_ = ::operator new(ZSTD_compressBound(kTraceBlockBytes), std::nothrow);
-  if (file_ < 0 || links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
+  if (links_ == nullptr || context_ == nullptr || buffer_ == nullptr) return false;
   // The program's signals must not be delivered to this thread.
   const BlockedSignals blocked;
   const bool started = pthread_create(&thread_, nullptr, Run, this) == 0;
@@ -125,6 +125,7 @@ TraceDrain::Drained TraceDrain::DrainOne() {
     full_.pop_front();
   }
   if (!Append(*link->block)) {
+    error_ = errno;
     stuck_.store(true, std::memory_order_relaxed);
     std::lock_guard guard(lock_);
     full_.push_front(*link);  // until then the reader finds it in `trace`
@@ -143,11 +144,15 @@ bool TraceDrain::Append(const TraceBlock& block) {
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
                                         kTraceBlockBytes, kLevel);
   if (ZSTD_isError(size)) return false;
-  if (WriteAll(file_, static_cast<char*>(buffer_), size, written_)) {
+  const NoFileSizeSignal in_silence;
+  const int file = file_.Get();
+  if (file >= 0 && WriteAll(file, static_cast<char*>(buffer_), size, written_)) {
     written_ += static_cast<off_t>(size);
     return true;
   }
-  (void)!ftruncate(file_, written_);
+  const int error = errno;
+  if (file >= 0) (void)!ftruncate(file, written_);
+  errno = error;
   return false;
 }
 
@@ -163,7 +168,7 @@ void TraceDrain::Loop() {
     if (stopping) break;
     nanosleep(drained == Drained::kNoRoom ? &kPauseWhenFull : &kPause, nullptr);
   }
-  if (was_full) writer_->header()->disk_full = 1;
+  if (was_full) profile::NoteFailedGrowth(*writer_->header(), error_);
 }
 
 void* TraceDrain::Run(void* self) {

@@ -53,9 +53,10 @@ class TraceDrain {
   SpinLock lock_;  // full_, free_
   Queue full_, free_;
   Link* links_ = nullptr;
-  int file_ = -1;
+  profile::KeptFile file_;
   off_t written_ = 0;        // bytes of whole frames
   void* context_ = nullptr;  // ZSTD_CCtx
+  int error_ = 0;            // why the last block could not be written
   void* buffer_ = nullptr;
   pthread_t thread_ = {};
   std::atomic<bool> running_ = false;

@@ -138,6 +138,57 @@ def throws(work):
 
 
 @case
+def closed_descriptors(work):
+    """The program's files and output are as without jprof, its counts and events complete."""
+    program, own = work.build("closes.c"), work.path("own")
+    os.makedirs(own)
+    plain = child.run([program, own]).stdout
+    total, failures = 0, []
+    for mode, *options in (["calltree"], ["callflow"], ["trace"], ["trace", "--mode=continuous"]):
+        what = f"{mode} {options}"
+        profile, done = work.record([program, own], *options, mode=mode)
+        sizes = {os.path.getsize(os.path.join(own, file)) for file in os.listdir(own)}
+        if done.stdout != plain or sizes != {6}:
+            failures.append(f"{what}: files of {sizes} bytes, prints {done.stdout[:300]}")
+        if mode != "trace":
+            failures += work.check(profile, done.stdout, what)
+            total = sum(work.calls(profile).by_method.values())
+        elif (events := reports.stream_log_gen(work.jprof, profile)[0]) != 2 * total:
+            failures.append(f"{what}: {events} events of {total} calls: {done.stderr}")
+    return failures
+
+
+@case
+def stopped_at_system_calls(work):
+    """A debugger stops each thread at each system call."""
+    if not shutil.which("strace"):
+        jvms.skip("it needs strace")
+    out = work.path("stopped")
+    done = child.run(["strace", "-f", "-o", "/dev/null", work.jprof, "calltree", "--agent",
+                      work.agent, "-o", out, "--", work.build("calls.c")], timeout=60)
+    return work.check(out, done.stdout, "strace")
+
+
+@case
+def file_size_limit(work):
+    """A limit on the size of files never ends the program; the report names it."""
+    program = work.build("closes.c")
+    own = work.path("own")
+    os.makedirs(own)
+    plain = child.run([program, own]).stdout
+    limited = ["bash", "-c", f"ulimit -f 128; exec {program} {own}"]
+    failures = []
+    for mode in ("calltree", "callflow", "trace"):
+        profile, done = work.record(limited, "--hooks=yes", mode=mode)
+        if done.stdout != plain:
+            failures.append(f"{mode}: prints {done.stdout}")
+        report = child.run([work.jprof, "info", profile]).stdout
+        if "file size limit of 131072 bytes" not in report:
+            failures.append(f"{mode}: the limit is not named: {report}")
+    return failures
+
+
+@case
 def signals(work):
     failures = []
     for compiler in compilers():

@@ -23,7 +23,8 @@ PURE = """memcpy memmove memset memcmp memchr strlen strcmp strncmp strncpy strs
 __errno_location"""
 CALLS = """mmap munmap madvise posix_fallocate posix_fallocate64 fallocate fallocate64 ioctl read
 write pread pread64 close syscall sched_yield clock_gettime nanosleep process_vm_readv sigfillset
-pthread_sigmask"""
+pthread_sigmask open fcntl fstat getrlimit sigemptyset sigaddset sigpending sigismember
+sigtimedwait"""
 # Of a thread that attaches in a probe: PR_GET_NAME, constants, and a slot of the thread's own.
 ATTACH = "prctl sysconf getpid pthread_setspecific"
 # Of a function of C or C++: its module, without a lock. dl_iterate_phdr, which takes one, is called
