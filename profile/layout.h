@@ -136,6 +136,13 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
+// What woven counting could not change, so that its calls are not counted: how many, and the names
+// of the first ones, separated by ", " and zero terminated.
+struct UnwovenRecord {
+  uint64_t count = 0;
+  char names[504] = {};
+};
+
 // First page of `control`.
 struct ControlHeader {
   char magic[8] = {};
@@ -187,6 +194,7 @@ struct ControlHeader {
   // 0: not known.
   uint64_t file_size_limit = 0;
   uint32_t growth_error = 0;
+  UnwovenRecord unwoven_methods, unwoven_classes;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -53,6 +53,15 @@ std::string SignalTakenText(const ControlHeader& header) {
       SecondsAfterStart(header, header.signal_taken_ticks));
 }
 
+// Returns "methods were too large ...: a.B.c, d.E.f".
+std::string UnwovenText(std::string_view what, const UnwovenRecord& record) {
+  const size_t used = strnlen(record.names, sizeof record.names);
+  return fmt::format(
+      "{}: their calls are missing, and what they call belongs to their callers (--counter probe "
+      "counts them): {}",
+      what, CleanText({record.names, used}));
+}
+
 // A thread's last samples may be a period early or late, and short threads have few.
 uint64_t UncoveredMilliseconds(const Reader& reader, const std::optional<Coverage>& coverage) {
   const auto& metrics = reader.meta().metrics;
@@ -124,6 +133,10 @@ std::vector<Loss> Losses(const Reader& reader) {
       {"threads_blocking_signal",
        "threads ran with the signal of sampling blocked: not sampled meanwhile", blocks_signal},
       {"name_failures", "methods whose name could not be read", header.name_failures},
+      {"unwoven_methods", UnwovenText("methods were too large to count", header.unwoven_methods),
+       header.unwoven_methods.count},
+      {"unwoven_classes", UnwovenText("classes could not be changed", header.unwoven_classes),
+       header.unwoven_classes.count},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
        wall_clock},
       {"uncounted_threads",

@@ -30,6 +30,9 @@ namespace {
 constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
 constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 
+// A class whose name the VM does not give.
+constexpr std::string_view kNoName = "(unnamed)";
+
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
@@ -106,6 +109,7 @@ void WovenCounter::AddTo(JvmtiEvents& events) {
 
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool attached) {
   session_ = &session;
+  unwoven_.emplace(*session.writer().header());
   attached_ = attached;
   counting.store(this, std::memory_order_release);  // methods of an earlier recording may still run
   if (auto defined = DefineClass(jni); !defined) {
@@ -218,7 +222,8 @@ void WovenCounter::RestoreClasses(JNIEnv* jni) {
 void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen) {
   jint count = 0;
   jclass* classes = nullptr;
-  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return;
+  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE)
+    return AddFailed("(all that were loaded before the recording)");
   std::vector<jclass> modifiable;
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
     jboolean yes = JNI_FALSE;
@@ -249,13 +254,27 @@ bool WovenCounter::RetransformAtOnce(Progress& progress) {
   return error == JVMTI_ERROR_NONE;
 }
 
+void WovenCounter::AddFailed(std::string_view class_name) {
+  ++counts_.failed;
+  if (!ending_) unwoven_->AddClass(class_name);
+}
+
+// The VM refuses the class. It has tried to link it: no method of one that cannot be linked runs.
+void WovenCounter::AddRefused(jclass refused) {
+  jint status = 0;
+  JvmtiString signature(jvmti_);
+  if (jvmti_->GetClassStatus(refused, &status) == JVMTI_ERROR_NONE &&
+      (status & JVMTI_CLASS_STATUS_PREPARED) == 0)
+    return;
+  const bool named =
+      jvmti_->GetClassSignature(refused, signature.out(), nullptr) == JVMTI_ERROR_NONE;
+  AddFailed(named ? InternalName(signature.view()) : kNoName);
+}
+
 void WovenCounter::RetransformHalves(std::span<const jclass> classes) {
   Progress progress = {classes};
   if (classes.empty() || RetransformAtOnce(progress)) return;
-  if (classes.size() == 1) {
-    ++counts_.failed;
-    return;
-  }
+  if (classes.size() == 1) return AddRefused(classes.front());
   const size_t half = classes.size() / 2;
   RetransformHalves(classes.first(half));
   RetransformHalves(classes.subspan(half));
@@ -268,10 +287,7 @@ void WovenCounter::Retransform(std::span<const jclass> classes) {
   while (!classes.empty()) {
     Progress progress = {classes};
     if (RetransformAtOnce(progress)) return;
-    if (classes.size() == 1) {
-      ++counts_.failed;
-      return;
-    }
+    if (classes.size() == 1) return AddRefused(classes.front());
     if (progress.reported == 0) {
       const size_t half = classes.size() / 2;
       Retransform(classes.first(half));
@@ -295,8 +311,9 @@ void WovenCounter::Progress::Report(JNIEnv* jni, jclass reported_class) {
 }
 
 void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject,
-                                       const char*, jobject, jint bytes, const unsigned char* data,
-                                       jint* new_bytes, unsigned char** new_data) {
+                                       const char* reported, jobject, jint bytes,
+                                       const unsigned char* data, jint* new_bytes,
+                                       unsigned char** new_data) {
   const AgentUse use;
   WovenCounter* const counter = CounterInUse(use);
   if (counter == nullptr) return;
@@ -308,13 +325,14 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   const auto woven = self.Weave({data, static_cast<size_t>(bytes)}, name);
   self.counts_.nanoseconds += MonotonicNanos() - begin;
   if (!woven) {
-    ++self.counts_.failed;
+    self.AddFailed(reported != nullptr ? reported : kNoName);
     return;
   }
-  self.counts_.left += woven->left.size();
+  self.AddLeft(*woven, name);
   if (woven->bytes.empty()) return;
   unsigned char* copy = nullptr;
-  if (jvmti->Allocate(static_cast<jlong>(woven->bytes.size()), &copy) != JVMTI_ERROR_NONE) return;
+  if (jvmti->Allocate(static_cast<jlong>(woven->bytes.size()), &copy) != JVMTI_ERROR_NONE)
+    return self.AddFailed(name);
   std::memcpy(copy, woven->bytes.data(), woven->bytes.size());
   {
     const std::lock_guard guard(self.names_lock_);
@@ -324,6 +342,15 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   *new_data = copy;
   ++self.counts_.classes;
   self.counts_.methods += woven->counted;
+}
+
+// HotSpot calls no empty finalizer, so no call is missing.
+void WovenCounter::AddLeft(const weave::Woven& woven, std::string_view class_name) {
+  for (const weave::LeftMethod& left : woven.left) {
+    ++counts_.left;
+    if (left.why != weave::Left::kEmptyFinalizer)
+      unwoven_->AddMethod(class_name, left.name, left.descriptor);
+  }
 }
 
 // The weaver throws nothing but for lack of memory. `name`: of the class, if it has a method.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include "common/result.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/jvmti_env.h"
+#include "jprof/agent/unwoven.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/vm_structs.h"
 #include "jprof/weave/weave.h"
@@ -101,6 +103,9 @@ class WovenCounter : public engine::MethodSource {
   bool RetransformAtOnce(Progress& progress);
   void RetransformHalves(std::span<const jclass> classes);
   Result<weave::Woven> Weave(std::span<const uint8_t> class_file, std::string_view& name);
+  void AddLeft(const weave::Woven& woven, std::string_view class_name);
+  void AddFailed(std::string_view class_name);
+  void AddRefused(jclass refused);
   weave::Decision Decide(const weave::Method& method);
 
   jvmtiEnv* const jvmti_;
@@ -110,6 +115,7 @@ class WovenCounter : public engine::MethodSource {
   bool attached_ = false;
   bool ignores_carriers_ = false;     // HAS_CARRIERS is false, but the VM has virtual threads
   std::atomic<bool> ending_ = false;  // classes are left as they are
+  std::optional<Unwoven> unwoven_;    // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
   Counts counts_;

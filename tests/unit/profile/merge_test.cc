@@ -311,6 +311,7 @@ TEST_F(MergeTest, LossesOfMergedThreadsAreCountedEach) {
     profile.threads[0].flags = n == 0 ? 0 : kThreadDisarmed | kThreadNotSampled | FlagsOfError(13);
     profile.threads[0].healed = 2;
     profile.header.lost_events = 7;
+    profile.header.unwoven_methods = {static_cast<uint64_t>(n), "a.B.c"};
     Input(profile);
   }
   MergeAll();
@@ -322,6 +323,7 @@ TEST_F(MergeTest, LossesOfMergedThreadsAreCountedEach) {
   EXPECT_EQ(losses["threads_not_sampled"], 2u);
   EXPECT_EQ(losses["healed"], 6u);
   EXPECT_EQ(losses["lost_events"], 21u);
+  EXPECT_EQ(losses["unwoven_methods"], 2u);  // the runs have methods in common
   EXPECT_EQ(ErrorOfFlags(reader.threads()[0].record.flags), 13);
 }
 

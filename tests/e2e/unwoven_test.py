@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""What woven counting cannot change runs as it is, and the summary, the report and `jprof info` name
+it, on every JDK found.
+
+    unwoven_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
+"""
+import os
+import sys
+
+import reports
+from cases import Cases
+from class_file import NOP, RETURN, ClassFile
+
+case = Cases()
+
+
+def counted(lab, folder, name, *flags):
+    """Runs a class with woven counting: what it printed, its calls by method, and its losses."""
+    profile = os.path.join(folder, "p.jprof")
+    done = lab.cli("calltree", "--counter", "woven", "--agent", lab.agent, "-o", profile, "--",
+                   *lab.jdk.java(*flags, "-cp", folder, name))
+    if done.returncode != 0:
+        raise ValueError(f"status {done.returncode}: {done.stderr[-500:]}")
+    report = reports.log_rt(lab.jprof, profile)
+    calls = {}
+    for thread in report["threads"]:
+        for node in thread["nodes"]:
+            if node["name"].startswith(name + "."):
+                method = node["name"].partition("(")[0]
+                calls[method] = calls.get(method, 0) + node["calls"]
+    texts = (done.stderr, reports.run_report(lab.jprof, "log-rt", profile),
+             lab.cli("info", profile).stdout)
+    return texts, calls, report["losses"]
+
+
+@case
+def too_large(lab):
+    """HotSpot compiles no method above 8,000 bytes, and code ends at 65,535."""
+    sizes = (7980, 7994, 7999, 8001, 65000, 65530)
+    made = ClassFile("Large")
+    for size in sizes:
+        made.method(f"m{size}", bytes([NOP] * (size - 1) + [RETURN]))
+    made.main(*(f"m{size}" for size in sizes), *(f"m{size}" for size in sizes))
+    with lab.folder() as folder:
+        made.write(folder)
+        texts, calls, losses = counted(lab, folder, "Large")
+    failures = []
+    expected = {"Large.main": 1, **{f"Large.m{size}": 2 for size in (7980, 8001, 65000)}}
+    if calls != expected:
+        failures.append(f"{calls} instead of {expected}")
+    if (losses["unwoven_methods"], losses["unwoven_classes"]) != (3, 0):
+        failures.append(f"losses: {losses}")
+    for text in texts:
+        line = " ".join(text[text.find("3 methods were too large to count"):].split())
+        if "--counter probe counts them): Large.m7994, Large.m7999, Large.m65530" not in line:
+            failures.append(f"not named in: {text[-700:]}")
+    return failures
+
+
+@case
+def malformed(lab):
+    """The VM does not verify classes of the bootstrap loader, so it does not look at this table."""
+    made = ClassFile("Junk", major=61)
+    made.method("m", bytes([RETURN]), [("StackMapTable", b"\0\1\xff")])
+    made.main("m")
+    with lab.folder() as folder:
+        made.write(folder)
+        texts, calls, losses = counted(lab, folder, "Junk", f"-Xbootclasspath/a:{folder}")
+    failures = [f"{calls} instead of none"] if calls else []
+    if (losses["unwoven_methods"], losses["unwoven_classes"]) != (0, 1):
+        failures.append(f"losses: {losses}")
+    for text in texts:
+        line = " ".join(text[text.find("1 classes could not be changed"):].split())
+        if "--counter probe counts them): Junk" not in line:
+            failures.append(f"not named in: {text[-700:]}")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(case.main(__doc__))

@@ -1,0 +1,36 @@
+#include "jprof/agent/unwoven.h"
+
+#include <gtest/gtest.h>
+
+namespace jprof::agent {
+namespace {
+
+TEST(Unwoven, CountsEachOnceAndNamesTheFirst) {
+  profile::ControlHeader header;
+  Unwoven unwoven(header);
+  for (int again = 0; again < 2; ++again) {
+    unwoven.AddMethod("app/Large", "run", "()V");
+    unwoven.AddMethod("app/Large", "run", "(I)V");
+    unwoven.AddClass("app/Odd");
+  }
+  EXPECT_EQ(header.unwoven_methods.count, 2u);
+  EXPECT_STREQ(header.unwoven_methods.names, "app.Large.run, app.Large.run");
+  EXPECT_EQ(header.unwoven_classes.count, 1u);
+  EXPECT_STREQ(header.unwoven_classes.names, "app.Odd");
+}
+
+TEST(Unwoven, NamesThatDoNotFitAreCounted) {
+  profile::ControlHeader header;
+  Unwoven unwoven(header);
+  unwoven.AddClass(std::string(503, 'a'));  // and the zero
+  unwoven.AddClass("b");
+  unwoven.AddMethod(std::string(502, 'a'), "b", "()V");
+  unwoven.AddMethod("a", "b", "()V");
+  EXPECT_EQ(header.unwoven_classes.count, 2u);
+  EXPECT_EQ(header.unwoven_classes.names, std::string(503, 'a'));
+  EXPECT_EQ(header.unwoven_methods.count, 2u);
+  EXPECT_STREQ(header.unwoven_methods.names, "a.b");
+}
+
+}  // namespace
+}  // namespace jprof::agent
