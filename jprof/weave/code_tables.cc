@@ -9,12 +9,12 @@ namespace {
 // Reads an attribute that has been copied to the output, and changes numbers in the copy.
 class TableEditor {
  public:
-  TableEditor(std::string_view contents, const Layout& layout, std::span<const uint16_t> exceptions,
-              size_t at, Output& out)
+  TableEditor(std::string_view contents, const Layout& layout, uint32_t guards, size_t at,
+              Output& out)
       : cursor_(contents),
         end_(at + contents.size()),
         layout_(layout),
-        exceptions_(exceptions),
+        guards_(guards),
         out_(out) {}
 
   bool LineNumbers() {
@@ -70,8 +70,7 @@ class TableEditor {
         cursor_.Skip(2);
       }
     } else if (type == 0x42) {  // an exception that is caught
-      const uint32_t index = ReadU2(cursor_);
-      Replace(index < exceptions_.size() ? exceptions_[index] : Layout::kNowhere);
+      Replace(ReadU2(cursor_) + guards_);
     } else if (type >= 0x43 && type <= 0x4b) {  // an instruction
       Replace(layout_.InstructionAt(ReadU2(cursor_)));
       if (type >= 0x47) cursor_.Skip(1);
@@ -83,17 +82,17 @@ class TableEditor {
   ByteCursor cursor_;
   size_t end_;
   const Layout& layout_;
-  std::span<const uint16_t> exceptions_;
+  uint32_t guards_;
   Output& out_;
 };
 
 }  // namespace
 
-bool WriteCodeTable(const Attribute& attribute, const Layout& layout,
-                    std::span<const uint16_t> exceptions, Output& out) {
+bool WriteCodeTable(const Attribute& attribute, const Layout& layout, uint32_t guards,
+                    Output& out) {
   const size_t before = out.size();
   out.Bytes(attribute.whole);
-  TableEditor editor(attribute.contents, layout, exceptions, before + 6, out);
+  TableEditor editor(attribute.contents, layout, guards, before + 6, out);
   bool known = false;
   if (attribute.name == "LineNumberTable") {
     known = editor.LineNumbers();

@@ -15,9 +15,8 @@
 
 namespace jprof::weave {
 
-// Appends the attribute; false: it was dropped, because it is not known or malformed. `exceptions`
-// has the new index of each entry of the exception table.
-bool WriteCodeTable(const Attribute& attribute, const Layout& layout,
-                    std::span<const uint16_t> exceptions, Output& out);
+// Appends the attribute; false: it was dropped, because it is not known or malformed. `guards`
+// entries were put before those of the exception table.
+bool WriteCodeTable(const Attribute& attribute, const Layout& layout, uint32_t guards, Output& out);
 
 }  // namespace jprof::weave

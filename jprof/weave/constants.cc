@@ -33,6 +33,11 @@ uint16_t Constants::CounterClass() {
   return counter_class_;
 }
 
+uint16_t Constants::FramesName() {
+  if (frames_name_ == 0) frames_name_ = AppendUtf8("StackMapTable");
+  return frames_name_;
+}
+
 uint16_t Constants::MethodOf(CounterMethod method) {
   const auto number = static_cast<size_t>(method);
   uint16_t& index = methods_[number];

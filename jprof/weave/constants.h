@@ -21,6 +21,8 @@ class Constants {
   explicit Constants(const ConstantPool& pool) : pool_(pool), count_(pool.count()) {}
 
   uint16_t MethodOf(CounterMethod method);
+  // The text StackMapTable.
+  uint16_t FramesName();
   // The last value is remembered: the same value in succession is one constant.
   uint16_t Integer(uint32_t value);
   // A class of the pool is used if it has this name; the name must last as long as this object.
@@ -48,6 +50,7 @@ class Constants {
   Output appended_;
   std::array<uint16_t, 4> methods_{};
   uint16_t counter_class_ = 0;
+  uint16_t frames_name_ = 0;
   uint16_t last_integer_ = 0;
   uint32_t last_value_ = 0;
   std::vector<NamedClass> classes_;  // a hash table, at most half full; empty: not yet made

@@ -23,6 +23,11 @@ class ArgumentTypes {
     return type;
   }
   bool ok() const { return ok_; }
+  // With the type that the method returns.
+  bool All() {
+    while (!Next().empty()) continue;
+    return ok_ && rest_.size() > 1;
+  }
 
  private:
   size_t SizeOfFirst() const {

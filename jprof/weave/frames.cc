@@ -111,13 +111,19 @@ Result<void> Frames::ReadFrame(ByteCursor& cursor, bool is_first, Frame& frame) 
   return {};
 }
 
+std::optional<Frames::Type> Frames::TypeOf(std::string_view descriptor) {
+  Type type{TagOf(descriptor[0])};
+  if (type.tag != kObject) return type;
+  type.data = constants_.Class(ClassNameOf(descriptor));
+  return type.data != 0 ? std::optional(type) : std::nullopt;
+}
+
 Result<bool> Frames::AddArguments(std::string_view descriptor) {
   ArgumentTypes arguments(descriptor);
   for (std::string_view type = arguments.Next(); !type.empty(); type = arguments.Next()) {
-    Type local{TagOf(type[0])};
-    if (local.tag == kObject) local.data = constants_.Class(ClassNameOf(type));
-    if (local.tag == kObject && local.data == 0) return false;
-    locals_.push_back(local);
+    const auto local = TypeOf(type);
+    if (!local) return false;
+    locals_.push_back(*local);
   }
   if (!arguments.ok()) return Fail("its descriptor {} is malformed", descriptor);
   return true;
@@ -132,19 +138,17 @@ Result<bool> Frames::SetInitialLocals(const MethodInfo& method) {
   return AddArguments(method.descriptor);
 }
 
-Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, uint16_t new_local,
-                               Output& out) {
-  size_t slots = locals_.size();
-  for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
-  if (slots > new_local) return Fail("a stack map frame has more locals than the method");
-  const size_t unused = new_local - slots;
+uint32_t Frames::DeltaTo(uint32_t offset) {
+  const uint32_t delta = offset - next_;
+  next_ = offset + 1;
+  ++frames_;
+  return delta;
+}
+
+Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, Output& out) {
   out.U1(kFull);
   out.U2(delta);
-  out.U2(static_cast<uint32_t>(locals_.size() + unused + 1));
-  WriteTypes(locals_, out);
-  static_assert(kTop == 0);
-  out.Zeros(unused);
-  out.U1(kLongType);
+  if (auto locals = WriteLocals({}, out); !locals) return locals;
   if (frame.kind == kFull) {
     WriteCounted(stack_, out);
   } else {
@@ -152,6 +156,60 @@ Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, uint16_t new_
     if (frame.stack) WriteTypes(std::span(&*frame.stack, 1), out);
   }
   return {};
+}
+
+// Those of the frame, the caller's node, and what is kept behind it.
+Result<void> Frames::WriteLocals(std::optional<Type> kept, Output& out) {
+  size_t slots = locals_.size();
+  for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
+  if (slots > *insertions_->node) return Fail("a stack map frame has more locals than the method");
+  const size_t unused = *insertions_->node - slots;
+  out.U2(static_cast<uint32_t>(locals_.size() + unused + (kept ? 2 : 1)));
+  WriteTypes(locals_, out);
+  static_assert(kTop == 0);
+  out.Zeros(unused);
+  out.U1(kLongType);
+  if (kept) WriteTypes(std::span(&*kept, 1), out);
+  return {};
+}
+
+std::optional<Frames::Type> Frames::ExceptionAt(const Frame& frame) const {
+  if (!std::ranges::binary_search(handlers_, frame.offset)) return std::nullopt;
+  if (frame.kind != kFull) return frame.stack;
+  return stack_.size() == 1 ? std::optional(stack_[0]) : std::nullopt;
+}
+
+// Behind the call for a handler, whose frame has just been written: where other exceptions go on,
+// where a stack overflow does, and behind the one instruction there. All have the same locals.
+void Frames::WriteCaught(uint32_t handler, Type exception, Output& out) {
+  const GuardedCall& call = insertions_->at_handler;
+  out.U1(kFull);
+  out.U2(DeltaTo(handler + call.other));
+  (void)WriteLocals(exception, out);
+  WriteCounted(std::span(&exception, 1), out);
+  const Type error = {kObject, insertions_->overflow_error};
+  out.U1(static_cast<uint8_t>(kOneItem + DeltaTo(handler + call.overflow)));
+  WriteTypes(std::span(&error, 1), out);
+  out.U1(static_cast<uint8_t>(DeltaTo(handler + call.overflow + 1)));
+}
+
+// Nothing of the locals is needed but the value to be returned.
+bool Frames::WriteEnd(const MethodInfo& method, Output& out) {
+  locals_.clear();
+  if (insertions_->returned) {
+    const auto type = TypeOf(method.descriptor.substr(method.descriptor.rfind(')') + 1));
+    if (!type) return false;
+    locals_.push_back(*type);
+  }
+  const uint32_t unused = insertions_->returned ? insertions_->kept : 0;
+  out.U1(kFull);
+  out.U2(DeltaTo(layout_->EndOfCode()));
+  out.U2(unused + static_cast<uint32_t>(locals_.size()));
+  out.Zeros(unused);
+  WriteTypes(locals_, out);
+  const Type error = {kObject, insertions_->overflow_error};
+  WriteCounted(std::span(&error, 1), out);
+  return true;
 }
 
 void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
@@ -173,42 +231,53 @@ void Frames::WriteSameKind(const Frame& frame, uint32_t delta, Output& out) {
 }
 
 Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodInfo& method,
-                                          const Layout& layout, std::optional<uint16_t> new_local,
-                                          Output& out) {
+                                          const Layout& layout, std::span<const uint16_t> handlers,
+                                          const Insertions& insertions, Output& out) {
   layout_ = &layout;
+  insertions_ = &insertions;
+  handlers_ = insertions.at_handler.guarded() ? handlers : std::span<const uint16_t>();
   locals_.clear();
-  if (new_local) {
+  next_ = frames_ = 0;
+  if (insertions.node) {
     const Result<bool> fits = SetInitialLocals(method);
     if (!fits) return std::unexpected(fits.error());
     if (!*fits) return Left::kConstantPoolFull;
   }
-  ByteCursor cursor(table);
   const size_t start = out.size();
-  auto left = WriteFrames(cursor, new_local, out);
+  out.U2(0);
+  auto left = WriteFrames(table, out);
   written_ += out.size() - start;
+  if (!left || *left) return left;
+  if (insertions.before_return.guarded() && !layout.returns().empty() && !WriteEnd(method, out))
+    return Left::kConstantPoolFull;
+  if (frames_ > UINT16_MAX) return Left::kTooLarge;
+  out.SetU2(start, frames_);
   return left;
 }
 
-Result<std::optional<Left>> Frames::WriteFrames(ByteCursor& cursor,
-                                                std::optional<uint16_t> new_local, Output& out) {
+Result<std::optional<Left>> Frames::WriteFrames(std::string_view table, Output& out) {
+  if (table.empty()) return std::nullopt;
+  ByteCursor cursor(table);
   const size_t start = out.size();
   const uint32_t count = ReadU2(cursor);
-  out.U2(count);
   Frame frame;
-  uint32_t next = 0;  // the new offset of a frame with delta 0
+  bool full = true;  // the locals are not those of the frame before
   for (uint32_t i = 0; i < count; ++i) {
     frame.new_locals = 0;
     if (written_ + (out.size() - start) > kMostBytes) return Left::kTooLarge;
     if (auto read = ReadFrame(cursor, i == 0, frame); !read) return std::unexpected(read.error());
     const uint32_t offset = layout_->JumpTarget(frame.offset);
-    if (offset == Layout::kNowhere) return Fail("a stack map frame is not at an instruction");
-    const uint32_t delta = offset - next;
-    next = offset + 1;
-    if (!new_local || (i > 0 && RepeatsLocals(frame.kind))) {
+    if (offset == Layout::kNowhere || frame.offset == layout_->old_size())
+      return Fail("a stack map frame is not at an instruction");
+    const uint32_t delta = DeltaTo(offset);
+    if (!insertions_->node || (!full && RepeatsLocals(frame.kind))) {
       WriteSameKind(frame, delta, out);
-    } else if (auto full = WriteFull(frame, delta, *new_local, out); !full) {
-      return std::unexpected(full.error());
+    } else if (auto written = WriteFull(frame, delta, out); !written) {
+      return std::unexpected(written.error());
     }
+    const std::optional<Type> exception = ExceptionAt(frame);
+    if (exception) WriteCaught(offset, *exception, out);
+    full = exception.has_value();
   }
   if (!cursor.ok() || !cursor.empty()) return Fail("its StackMapTable has a wrong length");
   return std::nullopt;

@@ -2,11 +2,15 @@
 //
 // With a new local variable each frame has a long at its slot, behind the locals of the frame
 // itself, with Top between. So the first frame, and all that change the locals, become full frames;
-// those that only repeat the locals of the frame before stay as they are.
+// those that only repeat the locals of the frame before stay as they are. Two kinds of frames are
+// added: three behind the call for each exception handler, with the exception in one more local,
+// and one at the end of the code, where returns go on whose call overflows the stack
+// (insertions.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +25,12 @@ class Frames {
  public:
   Frames(const ClassFile& file, Constants& constants) : file_(file), constants_(constants) {}
 
-  // Appends the contents of the attribute. The result says why the method has to be left.
+  // Appends the contents of the attribute; `table` empty: the method has no frames yet. `handlers`:
+  // the old offsets of exception handlers, in ascending order. The result says why the method has
+  // to be left.
   Result<std::optional<Left>> Write(std::string_view table, const MethodInfo& method,
-                                    const Layout& layout, std::optional<uint16_t> new_local,
-                                    Output& out);
+                                    const Layout& layout, std::span<const uint16_t> handlers,
+                                    const Insertions& insertions, Output& out);
 
  private:
   // A verification type. `data` is the index of a class or the new offset of a `new` instruction.
@@ -48,14 +54,27 @@ class Frames {
   Result<bool> SetInitialLocals(const MethodInfo& method);
   Result<bool> AddArguments(std::string_view descriptor);
 
-  Result<std::optional<Left>> WriteFrames(ByteCursor& cursor, std::optional<uint16_t> new_local,
-                                          Output& out);
-  Result<void> WriteFull(const Frame& frame, uint32_t delta, uint16_t new_local, Output& out);
+  // Nothing: its class does not fit into the constant pool.
+  std::optional<Type> TypeOf(std::string_view descriptor);
+
+  Result<std::optional<Left>> WriteFrames(std::string_view table, Output& out);
+  Result<void> WriteFull(const Frame& frame, uint32_t delta, Output& out);
   void WriteSameKind(const Frame& frame, uint32_t delta, Output& out);
+  Result<void> WriteLocals(std::optional<Type> kept, Output& out);
+  void WriteCaught(uint32_t handler, Type exception, Output& out);
+  bool WriteEnd(const MethodInfo& method, Output& out);
+  // The exception that a handler's frame has on the stack; nothing: it is no handler.
+  std::optional<Type> ExceptionAt(const Frame& frame) const;
+  // Counts a frame at a new offset, and returns its distance from the one before.
+  uint32_t DeltaTo(uint32_t offset);
 
   const ClassFile& file_;
   Constants& constants_;
   const Layout* layout_ = nullptr;
+  const Insertions* insertions_ = nullptr;
+  std::span<const uint16_t> handlers_;
+  uint32_t next_ = 0;    // the new offset of a frame with delta 0
+  uint32_t frames_ = 0;  // written so far
   std::vector<Type> locals_;
   std::vector<Type> stack_;  // of a full frame
   size_t written_ = 0;       // bytes of this class's frames, also of methods that were left

@@ -55,42 +55,130 @@ Snippet Call(CounterMethod method, Constants& constants) {
 template <typename... Parts>
 Snippet Join(const Parts&... parts) {
   Snippet joined;
-  if ((... || (parts.size() == 0))) return joined;
   (joined.Append(parts), ...);
   return joined;
 }
 
-Insertions Counting(uint32_t id, uint16_t local, Constants& constants) {
+// The forms of the general instructions for local variables 0 to 3 follow one another, four for
+// each type.
+Snippet Load(uint8_t general, uint16_t local) {
+  return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
+}
+Snippet Store(uint8_t load, uint16_t local) {
+  const auto general = static_cast<uint8_t>(load - opcode::kIload + opcode::kIstore);
+  return LocalAccess(general, static_cast<uint8_t>(59 + 4 * (general - opcode::kIstore)), local);
+}
+
+// The instruction that loads what the method returns: iload to aload; none: void.
+std::optional<uint8_t> LoadOfResult(std::string_view descriptor) {
+  const size_t end = descriptor.rfind(')');
+  const char type = end + 1 < descriptor.size() ? descriptor[end + 1] : 'V';
+  switch (type) {
+    case 'V':
+      return std::nullopt;
+    case 'J':
+      return opcode::kLload;
+    case 'F':
+      return opcode::kFload;
+    case 'D':
+      return opcode::kDload;
+    case 'L':
+    case '[':
+      return opcode::kAload;
+    default:
+      return opcode::kIload;
+  }
+}
+
+// The value of the return is kept while the call is made: a stack overflow clears the stack.
+void GuardReturn(const Target& target, Insertions& all) {
+  const Snippet call = all.before_return.code;
+  all.returned = LoadOfResult(target.descriptor);
+  Snippet keep;
+  Snippet get;
+  Snippet leave;
+  if (all.returned) {
+    keep = Store(*all.returned, all.kept);
+    get = Load(*all.returned, all.kept);
+    leave.U1(uint32_t{opcode::kIreturn} + *all.returned - opcode::kIload);
+  } else {
+    leave.U1(opcode::kReturn);
+  }
+  all.before_return = {
+      .code = Join(keep, call, get), .from = keep.size(), .to = keep.size() + call.size()};
+  all.at_end = Join(get, leave);
+  all.stack_at_end = all.returned ? 3 : 1;
+}
+
+Snippet Goto(uint32_t distance) {
+  Snippet jump;
+  jump.U1(opcode::kGoto);
+  jump.U2(distance);
+  return jump;
+}
+
+// The exception is kept while the call is made. What the call is left by has handlers of its own,
+// because C1 compiles no method in which a handler is also reached without an exception:
+//   astore kept, call, goto end; other: astore kept, goto end; overflow: pop; end: aload kept
+GuardedCall Caught(uint16_t kept, const Snippet& call) {
+  const Snippet keep = Store(opcode::kAload, kept);
+  Snippet pop;
+  pop.U1(opcode::kPop);
+  const Snippet replace = Join(keep, Goto(4));
+  const Snippet skip = Goto(3 + replace.size() + pop.size());
+  GuardedCall guarded;
+  guarded.from = keep.size();
+  guarded.to = guarded.from + call.size();
+  guarded.other = guarded.to + skip.size();
+  guarded.overflow = guarded.other + replace.size();
+  guarded.code = Join(keep, call, skip, replace, pop, Load(opcode::kAload, kept));
+  return guarded;
+}
+
+bool Count(uint32_t id, const Target& target, Constants& constants, Insertions& all) {
+  const uint16_t node = target.max_locals;
   const Snippet push = Push(id, constants);
-  const Snippet load = LocalAccess(opcode::kLload, opcode::kLload0, local);
-  const Snippet store = LocalAccess(opcode::kLstore, opcode::kLstore0, local);
-  Insertions counting;
-  counting.at_entry = Join(push, Call(CounterMethod::kEnter, constants), store);
-  counting.before_return = Join(load, Call(CounterMethod::kExit, constants));
-  counting.at_handler = Join(load, push, Call(CounterMethod::kCaught, constants));
-  counting.new_local = local;
-  counting.stack_at_entry = 2;
-  counting.stack_before_return = 2;
-  counting.stack_at_handler = 4;
-  return counting;
+  const Snippet load = Load(opcode::kLload, node);
+  const Snippet enter = Call(CounterMethod::kEnter, constants);
+  const Snippet exit = Call(CounterMethod::kExit, constants);
+  const Snippet caught = Call(CounterMethod::kCaught, constants);
+  if (push.size() == 0 || enter.size() == 0 || exit.size() == 0 || caught.size() == 0) return false;
+  all.node = node;
+  all.kept = static_cast<uint16_t>(node + 2);
+  all.new_locals = 2;
+  all.at_entry = Join(push, enter, Store(opcode::kLload, node));
+  all.before_return.code = Join(load, exit);
+  all.at_handler = Caught(all.kept, Join(load, push, caught));
+  all.stack_at_entry = 2;
+  all.stack_before_return = 2;
+  all.stack_at_handler = 3;
+  return true;
+}
+
+bool Announce(const Target& target, Constants& constants, Insertions& all) {
+  all.kept = target.max_locals;
+  all.before_return.code = Call(CounterMethod::kAnnounce, constants);
+  return all.before_return.code.size() != 0;
 }
 
 }  // namespace
 
-std::optional<Insertions> InsertionsFor(const Decision& decision, uint16_t max_locals,
+std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants) {
-  Insertions insertions;
-  bool complete = true;
-  if (decision.action == Action::kCount) {
-    insertions = Counting(decision.id, max_locals, constants);
-    complete = insertions.at_entry.size() != 0 && insertions.before_return.size() != 0 &&
-               insertions.at_handler.size() != 0;
-  } else if (decision.action == Action::kAnnounce) {
-    insertions.before_return = Call(CounterMethod::kAnnounce, constants);
-    complete = insertions.before_return.size() != 0;
-  }
+  Insertions all;
+  if (decision.action == Action::kLeave) return all;
+  const bool complete = decision.action == Action::kCount
+                            ? Count(decision.id, target, constants, all)
+                            : Announce(target, constants, all);
   if (!complete) return std::nullopt;
-  return insertions;
+  if (target.calls) {
+    GuardReturn(target, all);
+    all.overflow_error = constants.Class("java/lang/StackOverflowError");
+    if (all.overflow_error == 0) return std::nullopt;
+    const int kept = all.returned ? 2 : all.node ? 1 : 0;  // of an exception at least
+    all.new_locals = static_cast<uint16_t>(all.new_locals + kept);
+  }
+  return all;
 }
 
 }  // namespace jprof::weave

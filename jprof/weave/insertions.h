@@ -25,25 +25,54 @@ class Snippet {
   std::string_view view() const { return {bytes_.data(), size_}; }
 
  private:
-  std::array<char, 10> bytes_{};
+  std::array<char, 32> bytes_{};
   uint32_t size_ = 0;
+};
+
+// Instructions with a call that can overflow the stack where the program's own code would not. The
+// offsets [from, to) are those of the call; equal: a stack overflow there leaves the method.
+struct GuardedCall {
+  Snippet code;
+  uint32_t from = 0;
+  uint32_t to = 0;
+  // Of a handler's call: where a stack overflow goes on, and any other exception instead of the one
+  // that is being handled.
+  uint32_t overflow = 0;
+  uint32_t other = 0;
+
+  bool guarded() const { return from != to; }
 };
 
 struct Insertions {
   Snippet at_entry;
-  Snippet before_return;
-  Snippet at_handler;
-  std::optional<uint16_t> new_local;  // the first of two slots
+  GuardedCall before_return;  // its stack overflow goes on in at_end
+  GuardedCall at_handler;
+  Snippet at_end;  // of the code: the return without the call
+
+  uint16_t new_locals = 0;       // slots
+  std::optional<uint16_t> node;  // the first of two slots with the caller's node
+  uint16_t kept = 0;             // where the value of a return, or an exception, is meanwhile
+  std::optional<uint8_t>
+      returned;  // how `kept` is read before a return: iload to aload; none: void
+
+  uint16_t overflow_error = 0;  // that class in the constant pool, if a call is guarded
 
   // What the inserted instructions need of the stack, besides what is on it before a return.
   uint32_t stack_at_entry = 0;
   uint32_t stack_before_return = 0;
-  uint32_t stack_at_handler = 0;  // with the exception
+  uint32_t stack_at_handler = 0;
+  uint32_t stack_at_end = 0;
 };
 
-// What the decision needs in a method with this many local variables; nothing if the constants do
-// not fit. kLeave: no instructions.
-std::optional<Insertions> InsertionsFor(const Decision& decision, uint16_t max_locals,
+// The method that is to be changed.
+struct Target {
+  std::string_view descriptor;
+  uint16_t max_locals = 0;
+  bool calls = false;  // others, or catches exceptions
+};
+
+// What the decision needs; nothing if the constants do not fit. kLeave: no instructions.
+std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants);
 
 }  // namespace jprof::weave

@@ -11,7 +11,6 @@ namespace jprof::weave {
 enum class Kind : uint8_t { kInvalid, kPlain, kReturn, kJump, kLongJump, kSwitch, kWide };
 
 namespace opcode {
-inline constexpr uint8_t kNop = 0;
 inline constexpr uint8_t kIconst0 = 3;
 inline constexpr uint8_t kBipush = 16;
 inline constexpr uint8_t kSipush = 17;
@@ -19,21 +18,19 @@ inline constexpr uint8_t kLdc = 18;
 inline constexpr uint8_t kLdcW = 19;
 inline constexpr uint8_t kIload = 21;
 inline constexpr uint8_t kLload = 22;
-inline constexpr uint8_t kLload0 = 30;
-inline constexpr uint8_t kAload3 = 45;
+inline constexpr uint8_t kFload = 23;
+inline constexpr uint8_t kDload = 24;
+inline constexpr uint8_t kAload = 25;
 inline constexpr uint8_t kIstore = 54;
-inline constexpr uint8_t kLstore = 55;
-inline constexpr uint8_t kLstore0 = 63;
-inline constexpr uint8_t kAstore3 = 78;
 inline constexpr uint8_t kPop = 87;
-inline constexpr uint8_t kSwap = 95;
 inline constexpr uint8_t kIinc = 132;
 inline constexpr uint8_t kGoto = 167;
-inline constexpr uint8_t kRet = 169;
 inline constexpr uint8_t kTableswitch = 170;
+inline constexpr uint8_t kIreturn = 172;
+inline constexpr uint8_t kReturn = 177;
+inline constexpr uint8_t kInvokevirtual = 182;
 inline constexpr uint8_t kInvokestatic = 184;
-inline constexpr uint8_t kAthrow = 191;
-inline constexpr uint8_t kMonitorexit = 195;
+inline constexpr uint8_t kInvokedynamic = 186;
 inline constexpr uint8_t kWide = 196;
 }  // namespace opcode
 

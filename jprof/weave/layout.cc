@@ -13,31 +13,31 @@ int32_t Signed(uint32_t value) { return static_cast<int32_t>(value); }
 
 }  // namespace
 
-Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> calls,
+Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> handlers,
                            const Insertions& insertions) {
   code_ = code;
-  calls_ = calls;
+  handlers_ = handlers;
   insertions_ = &insertions;
-  has_return_ = false;
+  returns_.clear();
   at_.assign(code.size() + 1, kNowhere);
   points_.clear();
-  auto call = calls.begin();
+  auto handler = handlers.begin();
   uint32_t to = insertions.at_entry.size();
   for (uint32_t from = 0; from < code.size();) {
     const Kind kind = instruction_table[static_cast<uint8_t>(code[from])].kind;
     const uint32_t length = InstructionLength(code, from);
     if (length == 0) return Fail("the instruction at {} is malformed or cut off", from);
     at_[from] = to;
-    const bool calls_here = call != calls.end() && *call == from;
-    if (calls_here) {
-      to += insertions.at_handler.size();
-      ++call;
+    const bool is_handler = handler != handlers.end() && *handler == from;
+    if (is_handler) {
+      to += insertions.at_handler.code.size();
+      ++handler;
     }
     if (kind == Kind::kReturn) {
-      to += insertions.before_return.size();
-      has_return_ = true;
+      to += insertions.before_return.code.size();
+      returns_.push_back(static_cast<uint16_t>(from));
     }
-    if (calls_here || (kind != Kind::kPlain && kind != Kind::kWide))
+    if (is_handler || (kind != Kind::kPlain && kind != Kind::kWide))
       points_.push_back(static_cast<uint16_t>(from));
     if (kind == Kind::kSwitch)
       to += 4 - to % 4 + ReadSwitch(code, from).size();
@@ -45,19 +45,27 @@ Result<void> Layout::Place(std::string_view code, std::span<const uint16_t> call
       to += length;
     from += length;
   }
-  if (call != calls.end()) return Fail("an exception handler is not at an instruction");
+  if (handler != handlers.end()) return Fail("an exception handler is not at an instruction");
   at_[code.size()] = to;
   return {};
 }
 
-bool Layout::HasCall(uint32_t old) const {
-  return std::binary_search(calls_.begin(), calls_.end(), old);
+bool Layout::IsHandler(uint32_t old) const {
+  return std::binary_search(handlers_.begin(), handlers_.end(), old);
+}
+
+std::string_view Layout::tail() const {
+  return returns_.empty() ? std::string_view() : insertions_->at_end.view();
+}
+
+uint32_t Layout::ReturnCallAt(uint32_t old) const {
+  return at_[old] + (IsHandler(old) ? insertions_->at_handler.code.size() : 0);
 }
 
 uint32_t Layout::Inserted(uint32_t old) const {
-  uint32_t size = HasCall(old) ? insertions_->at_handler.size() : 0;
+  uint32_t size = IsHandler(old) ? insertions_->at_handler.code.size() : 0;
   if (instruction_table[static_cast<uint8_t>(code_[old])].kind == Kind::kReturn)
-    size += insertions_->before_return.size();
+    size += insertions_->before_return.code.size();
   return size;
 }
 
@@ -126,14 +134,15 @@ Result<bool> Layout::Write(Output& out) const {
     out.Bytes(code_.substr(copied, point - copied));
     copied = point;
     const Kind kind = instruction_table[static_cast<uint8_t>(code_[point])].kind;
-    if (HasCall(point)) out.Bytes(insertions_->at_handler.view());
-    if (kind == Kind::kReturn) out.Bytes(insertions_->before_return.view());
+    if (IsHandler(point)) out.Bytes(insertions_->at_handler.code.view());
+    if (kind == Kind::kReturn) out.Bytes(insertions_->before_return.code.view());
     if (kind != Kind::kJump && kind != Kind::kLongJump && kind != Kind::kSwitch) continue;
     const Result<bool> written = WriteInstruction(point, kind, out, start);
     if (!written || !*written) return written;
     copied = point + InstructionLength(code_, point);
   }
   out.Bytes(code_.substr(copied));
+  out.Bytes(tail());
   return true;
 }
 

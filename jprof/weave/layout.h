@@ -19,18 +19,21 @@ class Layout {
  public:
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
-  // `calls` are the offsets at which the call for an exception handler is inserted, in ascending
-  // order, each once. The code, the calls and the insertions must last until the last use of this
-  // layout.
-  Result<void> Place(std::string_view code, std::span<const uint16_t> calls,
+  // `handlers` are the offsets of the exception handlers in ascending order, each once. They, the
+  // code and the insertions must last until the last use of this layout.
+  Result<void> Place(std::string_view code, std::span<const uint16_t> handlers,
                      const Insertions& insertions);
 
   // Appends the code. False, with incomplete output: a jump would exceed 16 bits.
   Result<bool> Write(Output& out) const;
 
   uint32_t old_size() const { return static_cast<uint32_t>(code_.size()); }
-  uint32_t new_size() const { return at_.back(); }
-  bool has_return() const { return has_return_; }
+  uint32_t new_size() const { return EndOfCode() + static_cast<uint32_t>(tail().size()); }
+  // Where what is inserted behind the code begins.
+  uint32_t EndOfCode() const { return at_.back(); }
+  std::span<const uint16_t> returns() const { return returns_; }  // old offsets
+  // Where what is inserted before the return at an old offset begins.
+  uint32_t ReturnCallAt(uint32_t old) const;
 
   // Where jumps to the instruction at an old offset lead: to what is inserted before it, for offset
   // 0 behind what is inserted at the entry. kNowhere if no instruction begins there. The end of the
@@ -46,7 +49,8 @@ class Layout {
 
  private:
   uint32_t Inserted(uint32_t old) const;
-  bool HasCall(uint32_t old) const;
+  bool IsHandler(uint32_t old) const;
+  std::string_view tail() const;
   // The distance from the instruction at old offset `from` to the target of its jump, or kFailed.
   static constexpr int64_t kFailed = INT64_MIN;
   int64_t Jump(uint32_t from, int64_t distance) const;
@@ -54,11 +58,11 @@ class Layout {
   bool WriteSwitch(uint32_t old, Output& out, size_t start) const;
 
   std::string_view code_;
-  std::span<const uint16_t> calls_;
+  std::span<const uint16_t> handlers_;
   const Insertions* insertions_ = nullptr;
   std::vector<uint32_t> at_;      // JumpTarget by old offset
   std::vector<uint16_t> points_;  // old offsets of all instructions that are not just copied
-  bool has_return_ = false;
+  std::vector<uint16_t> returns_;
 };
 
 }  // namespace jprof::weave

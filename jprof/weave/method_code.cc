@@ -5,6 +5,7 @@
 
 #include "jprof/weave/big_endian.h"
 #include "jprof/weave/code_tables.h"
+#include "jprof/weave/descriptor.h"
 #include "jprof/weave/insertions.h"
 
 namespace jprof::weave {
@@ -14,112 +15,41 @@ constexpr uint32_t kLargest = 65535;
 constexpr uint32_t kLargestCompiled = 8000;  // HotSpot's HugeMethodLimit
 constexpr uint16_t kFirstWithFrames = 50;    // version of class files
 
-void WriteException(const ExceptionEntry& entry, uint32_t from, uint32_t to, uint32_t handler,
-                    Output& out) {
-  out.U2(from);
-  out.U2(to);
-  out.U2(handler);
-  out.U2(entry.type);
-}
-
-bool CoversItself(const ExceptionEntry& entry) {
-  return entry.start <= entry.handler && entry.handler < entry.end;
-}
-
-// Instructions between a handler and the call for it; compilers need three.
-constexpr uint32_t kMostSkipped = 16;
-
-// Whether all that the instruction does is in the frame of its method: it runs no other code, not
-// even that of a class loader, and nothing that may be thrown there needs a handler.
-bool IsQuiet(std::string_view code, uint32_t at) {
-  const auto opcode = static_cast<uint8_t>(code[at]);
-  const Kind kind = instruction_table[opcode].kind;
-  if (kind == Kind::kWide) return static_cast<uint8_t>(code[at + 1]) != opcode::kRet;
-  const auto within = [&](uint8_t first, uint8_t last) {
-    return first <= opcode && opcode <= last;
-  };
-  return opcode <= opcode::kSipush || within(opcode::kIload, opcode::kAload3) ||
-         within(opcode::kIstore, opcode::kAstore3) || within(opcode::kPop, opcode::kSwap) ||
-         opcode == opcode::kIinc || opcode == opcode::kMonitorexit;
-}
-
-uint8_t OpcodeAt(std::string_view code, uint32_t at) {
-  return at < code.size() ? static_cast<uint8_t>(code[at]) : opcode::kNop;
-}
-
-// The offset of the instruction that follows, also by a goto; the same one if this instruction is
-// not quiet.
-uint32_t SkipQuiet(std::string_view code, uint32_t at) {
-  const uint32_t length = at < code.size() ? InstructionLength(code, at) : 0;
-  if (length == 0) return at;
-  if (OpcodeAt(code, at) == opcode::kGoto)
-    return at + static_cast<uint32_t>(static_cast<int16_t>(LoadBig<uint16_t>(code, at + 1)));
-  return IsQuiet(code, at) ? at + length : at;
+bool CallsOrCatches(const CodeAttribute& code) {
+  if (code.exception_count() > 0) return true;
+  for (uint32_t at = 0; at < code.code.size();) {
+    const auto opcode = static_cast<uint8_t>(code.code[at]);
+    if (opcode::kInvokevirtual <= opcode && opcode <= opcode::kInvokedynamic) return true;
+    const uint32_t length = InstructionLength(code.code, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return false;
 }
 
 }  // namespace
-
-// Where the call for the handler of an entry is: at the handler, or behind quiet instructions of
-// it, so that no other call is attributed to a wrong node:
-// - Behind where the handler no longer covers itself, as javac's do up to behind the monitorexit of
-//   a synchronized block: a stack overflow in the call would lead to the handler again, forever.
-// - Behind the monitorexit of a handler that then throws the exception again, as other compilers
-//   make them: HotSpot does not compile methods that may throw while a monitor is held and no
-//   handler releases it.
-uint32_t MethodCode::PlaceOfCall(const CodeAttribute& code, const ExceptionEntry& entry) {
-  uint32_t place = entry.handler;
-  uint32_t released = entry.handler;
-  uint32_t at = entry.handler;
-  for (uint32_t i = 0; i < kMostSkipped; ++i) {
-    const uint32_t before = std::exchange(at, SkipQuiet(code.code, at));
-    if (at == before || at >= code.code.size()) break;
-    if (OpcodeAt(code.code, before) == opcode::kMonitorexit) released = at;
-    if (CoversItself(entry) && at == entry.end) place = released = at;
-  }
-  return OpcodeAt(code.code, at) == opcode::kAthrow ? released : place;
-}
 
 void MethodCode::FindHandlers(const CodeAttribute& code) {
   handlers_.clear();
   for (uint32_t i = 0; i < code.exception_count(); ++i) {
     const ExceptionEntry entry = code.exception(i);
-    handlers_.push_back({entry.handler, static_cast<uint16_t>(PlaceOfCall(code, entry))});
+    handlers_.push_back({entry.handler, entry.type == 0});
   }
-  // Of several entries with one handler the last place counts.
   std::ranges::sort(handlers_, [](const Handler& a, const Handler& b) {
-    return a.start != b.start ? a.start < b.start : a.call > b.call;
+    return a.start != b.start ? a.start < b.start : a.of_any > b.of_any;
   });
   const auto rest = std::ranges::unique(handlers_, {}, &Handler::start);
   handlers_.erase(rest.begin(), rest.end());
-  // From a handler that begins there the calls are run through one after another.
-  for (Handler& handler : handlers_) {
-    for (uint32_t i = 0; i < kMostSkipped; ++i) {
-      const Handler* const there = FindHandler(handler.call);
-      if (there == nullptr || there->call == handler.call) break;
-      handler.call = there->call;
-    }
-  }
-  calls_.clear();
-  moves_calls_ = false;
-  for (const Handler& handler : handlers_) {
-    calls_.push_back(handler.call);
-    moves_calls_ |= handler.call != handler.start;
-  }
-  std::ranges::sort(calls_);
-  calls_.erase(std::ranges::unique(calls_).begin(), calls_.end());
-}
-
-const MethodCode::Handler* MethodCode::FindHandler(uint16_t start) const {
-  const auto found = std::ranges::lower_bound(handlers_, start, {}, &Handler::start);
-  return found != handlers_.end() && found->start == start ? &*found : nullptr;
+  starts_.clear();
+  for (const Handler& handler : handlers_) starts_.push_back(handler.start);
 }
 
 uint32_t MethodCode::NewStack(const CodeAttribute& code, const Insertions& insertions) const {
   uint32_t needed = std::max<uint32_t>(code.max_stack, insertions.stack_at_entry);
-  if (layout_.has_return())
-    needed = std::max(needed, code.max_stack + insertions.stack_before_return);
-  if (!calls_.empty()) needed = std::max(needed, insertions.stack_at_handler);
-  if (moves_calls_) needed = std::max(needed, code.max_stack + insertions.stack_at_handler - 1);
+  if (!layout_.returns().empty())
+    needed = std::max(
+        {needed, code.max_stack + insertions.stack_before_return, insertions.stack_at_end});
+  if (!handlers_.empty()) needed = std::max(needed, insertions.stack_at_handler);
   return needed;
 }
 
@@ -127,24 +57,27 @@ std::optional<Left> MethodCode::CheckSize(const CodeAttribute& code,
                                           const Insertions& insertions) const {
   const uint32_t size = layout_.new_size();
   if (size > kLargest || NewStack(code, insertions) > kLargest) return Left::kTooLarge;
-  if (insertions.new_local && code.max_locals + 2u > kLargest) return Left::kTooLarge;
+  if (code.max_locals + uint32_t{insertions.new_locals} > kLargest) return Left::kTooLarge;
   if (code.code.size() <= kLargestCompiled && size > kLargestCompiled) return Left::kNotCompiled;
   return std::nullopt;
 }
 
 Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const CodeAttribute& code,
                                               const Decision& decision, Output& out) {
-  const auto insertions = InsertionsFor(decision, code.max_locals, constants_);
+  if (!ArgumentTypes(method.descriptor).All())
+    return Fail("its descriptor {} is malformed", method.descriptor);
+  const Target target = {method.descriptor, code.max_locals, CallsOrCatches(code)};
+  const auto insertions = InsertionsFor(decision, target, constants_);
   if (!insertions) return Left::kConstantPoolFull;
   FindHandlers(code);
-  if (auto placed = layout_.Place(code.code, calls_, *insertions); !placed)
+  if (auto placed = layout_.Place(code.code, starts_, *insertions); !placed)
     return std::unexpected(placed.error());
   if (const auto left = CheckSize(code, *insertions)) return left;
 
   const size_t start = out.size();
   out.Bytes(method.code.whole.substr(0, 6));
   out.U2(NewStack(code, *insertions));
-  out.U2(code.max_locals + (insertions->new_local ? 2 : 0));
+  out.U2(code.max_locals + uint32_t{insertions->new_locals});
   out.U4(layout_.new_size());
   const Result<bool> written = layout_.Write(out);
   if (!written) return std::unexpected(written.error());
@@ -156,36 +89,50 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
   return left;
 }
 
-// An entry does not cover the call for its own handler: one that covers what is around it becomes
-// two.
+// The calls near the end of the stack (insertions.h). What else a call for a handler of any
+// exception is left by, as a thread that is stopped is, leads to that handler: HotSpot does not
+// compile methods that may throw while a monitor is held and no handler releases it.
+uint32_t MethodCode::WriteGuards(const Insertions& insertions, Output& out) {
+  uint32_t count = 0;
+  const auto guard = [&](const GuardedCall& call, uint32_t at, uint32_t handler, uint16_t type) {
+    out.U2(at + call.from);
+    out.U2(at + call.to);
+    out.U2(handler);
+    out.U2(type);
+    ++count;
+  };
+  const GuardedCall& caught = insertions.at_handler;
+  for (size_t i = 0; caught.guarded() && i < handlers_.size(); ++i) {
+    const uint32_t at = layout_.JumpTarget(handlers_[i].start);
+    guard(caught, at, at + caught.overflow, insertions.overflow_error);
+    if (handlers_[i].of_any) guard(caught, at, at + caught.other, 0);
+  }
+  const GuardedCall& exit = insertions.before_return;
+  for (size_t i = 0; exit.guarded() && i < layout_.returns().size(); ++i)
+    guard(exit, layout_.ReturnCallAt(layout_.returns()[i]), layout_.EndOfCode(),
+          insertions.overflow_error);
+  return count;
+}
+
 Result<std::optional<Left>> MethodCode::WriteExceptions(const CodeAttribute& code,
                                                         const Insertions& insertions, Output& out) {
-  const uint32_t inserted = insertions.at_handler.size();
   const size_t start = out.size();
-  uint32_t count = 0;
   out.U2(0);
-  new_exceptions_.clear();
+  guards_ = WriteGuards(insertions, out);
+  const uint32_t count = guards_ + code.exception_count();
+  if (count > kLargest) return Left::kTooLarge;
+  out.SetU2(start, count);
   for (uint32_t i = 0; i < code.exception_count(); ++i) {
     const ExceptionEntry entry = code.exception(i);
     const uint32_t from = layout_.JumpTarget(entry.start);
     const uint32_t to = layout_.JumpTarget(entry.end);
-    const uint32_t handler = layout_.JumpTarget(entry.handler);
     if (from == Layout::kNowhere || to == Layout::kNowhere || entry.start >= entry.end)
       return Fail("entry {} of its exception table has a wrong range", i);
-    if (handler == Layout::kNowhere) return Fail("an exception handler is not at an instruction");
-    new_exceptions_.push_back(static_cast<uint16_t>(count));
-    const uint32_t call = FindHandler(entry.handler)->call;
-    const bool split = inserted != 0 && entry.start <= call && call < entry.end;
-    const uint32_t call_at = layout_.JumpTarget(call);
-    if (split && entry.start < call) {
-      WriteException(entry, from, call_at, handler, out);
-      ++count;
-    }
-    WriteException(entry, split ? call_at + inserted : from, to, handler, out);
-    ++count;
+    out.U2(from);
+    out.U2(to);
+    out.U2(layout_.JumpTarget(entry.handler));
+    out.U2(entry.type);
   }
-  if (count > kLargest) return Left::kTooLarge;
-  out.SetU2(start, count);
   return std::nullopt;
 }
 
@@ -195,6 +142,7 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
   ByteCursor cursor(code.attributes);
   const size_t start = out.size();
   uint32_t count = 0;
+  bool needs_frames = NeedsFrames(insertions);
   out.U2(0);
   for (uint32_t i = 0; i < code.attribute_count; ++i) {
     const Attribute attribute = ReadAttribute(cursor, file_.pool);
@@ -203,21 +151,36 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
       const auto left = WriteFrames(attribute, method, insertions, out);
       if (!left || *left) return left;
       ++count;
-    } else if (WriteCodeTable(attribute, layout_, new_exceptions_, out)) {
+      needs_frames = false;
+    } else if (WriteCodeTable(attribute, layout_, guards_, out)) {
       ++count;
     }
   }
   if (!cursor.empty()) return Fail("its code has a wrong length");
+  if (needs_frames) {
+    const auto left = WriteFrames({}, method, insertions, out);
+    if (!left || *left) return left;
+    ++count;
+  }
   out.SetU2(start, count);
   return std::nullopt;
+}
+
+bool MethodCode::NeedsFrames(const Insertions& insertions) const {
+  return file_.major >= kFirstWithFrames && insertions.before_return.guarded() &&
+         !layout_.returns().empty();
 }
 
 Result<std::optional<Left>> MethodCode::WriteFrames(const Attribute& attribute,
                                                     const MethodInfo& method,
                                                     const Insertions& insertions, Output& out) {
+  const uint16_t name =
+      attribute.name.empty() ? constants_.FramesName() : LoadBig<uint16_t>(attribute.whole, 0);
+  if (name == 0) return Left::kConstantPoolFull;
   const size_t start = out.size();
-  out.Bytes(attribute.whole.substr(0, 6));
-  const auto left = frames_.Write(attribute.contents, method, layout_, insertions.new_local, out);
+  out.U2(name);
+  out.U4(0);
+  const auto left = frames_.Write(attribute.contents, method, layout_, starts_, insertions, out);
   if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
   return left;
 }

@@ -25,21 +25,21 @@ class MethodCode {
                                     const Decision& decision, Output& out);
 
  private:
-  // An exception handler and where the call for it is inserted.
   struct Handler {
     uint16_t start;
-    uint16_t call;
+    bool of_any;  // exception
   };
 
-  static uint32_t PlaceOfCall(const CodeAttribute& code, const ExceptionEntry& entry);
   void FindHandlers(const CodeAttribute& code);
-  const Handler* FindHandler(uint16_t start) const;
   std::optional<Left> CheckSize(const CodeAttribute& code, const Insertions& insertions) const;
   uint32_t NewStack(const CodeAttribute& code, const Insertions& insertions) const;
+  uint32_t WriteGuards(const Insertions& insertions, Output& out);
   Result<std::optional<Left>> WriteExceptions(const CodeAttribute& code,
                                               const Insertions& insertions, Output& out);
   Result<std::optional<Left>> WriteAttributes(const MethodInfo& method, const CodeAttribute& code,
                                               const Insertions& insertions, Output& out);
+  bool NeedsFrames(const Insertions& insertions) const;
+  // `attribute` without a name: the method has no frames yet.
   Result<std::optional<Left>> WriteFrames(const Attribute& attribute, const MethodInfo& method,
                                           const Insertions& insertions, Output& out);
 
@@ -47,10 +47,9 @@ class MethodCode {
   Constants& constants_;
   Layout layout_;
   Frames frames_;
-  std::vector<Handler> handlers_;         // each once, in ascending order
-  std::vector<uint16_t> calls_;           // likewise
-  bool moves_calls_ = false;              // some of them are not where their handler begins
-  std::vector<uint16_t> new_exceptions_;  // the new index of each entry of the exception table
+  std::vector<Handler> handlers_;  // each once, in ascending order
+  std::vector<uint16_t> starts_;   // theirs
+  uint32_t guards_ = 0;            // entries of the exception table before the method's own
 };
 
 }  // namespace jprof::weave

@@ -3,9 +3,9 @@
 // A method that is counted calls the static methods of java/lang/JprofCounter:
 //   long node = enter(id);   at its entry; the value is kept in a new local variable
 //   exit(node);              before each return instruction; jumps to the return lead to this call
-//   caught(node, id);        at each exception handler, behind what it does before it calls
-//   anything
-//                            if that is to release a monitor
+//   caught(node, id);        at each exception handler
+// The last two cannot leave the method by a stack overflow: it goes on without them. Not guarded so
+// are the returns of methods that neither call others nor catch exceptions.
 // A method that is announced calls announce() before each return, nothing else.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but

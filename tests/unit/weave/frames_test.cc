@@ -76,9 +76,11 @@ TEST(Frames, UninitialisedObjectsFollowTheirNew) {
       ShowCounted(CodeSpec{.code = "bb 00 02 00 bb 00 02 00 b1",
                            .exceptions = {{0, 4, 4, 0}},
                            .attributes = {{"StackMapTable", "00 02 43 08 00 00 43 08 00 04"}}});
-  EXPECT_EQ(shown.code, "04 enter(I)J 3f bb 00 02 00 1e 04 caught(JI)V bb 00 02 00 1e exit(J)V b1");
+  EXPECT_EQ(shown.code,
+            "04 enter(I)J 3f bb 00 02 00 4d 1e 04 caught(JI)V a7 00 08 4d a7 00 04 57 2c "
+            "bb 00 02 00 1e exit(J)V b1 b1");
   EXPECT_EQ(shown.attributes.at("StackMapTable"),
-            "00 02 ff 00 08 00 01 04 00 01 08 00 05 48 08 00 0e");
+            "00 03 ff 00 08 00 01 04 00 01 08 00 05 52 08 00 18 ff 00 05 00 00 00 01 07 00 18");
 }
 
 TEST(Frames, AnAnnouncedMethodKeepsItsKinds) {

@@ -123,17 +123,17 @@ TEST(Layout, ALineInsideAnInstructionBeginsWithIt) {
 }
 
 TEST(Layout, TypeAnnotations) {
-  // new at 0, cast at 3, the second handler (whose entry becomes the third), a local variable.
+  // new at 0, cast at 3, the second handler (whose entry becomes the sixth), a local variable.
   const Shown shown = ShowCounted(CodeSpec{
       .code = "bb 00 02 c0 00 02 b0 be b1",
       .exceptions = {{0, 8, 7, 0}, {3, 6, 7, 0}},
       .attributes = {{"RuntimeInvisibleTypeAnnotations",
                       "00 04 44 00 00 00 00 01 00 00 47 00 03 00 00 00 01 00 00 "
                       "42 00 01 00 00 01 00 00 40 00 01 00 03 00 04 00 01 00 00 01 00 00"}}});
-  EXPECT_EQ(shown.exceptions, "5-16 16, 21-22 16, 8-11 16");
+  EXPECT_EQ(shown.exceptions, "17-22 29, 17-22 25, 11-15 37, 32-36 37, 5-32 16, 8-11 16");
   EXPECT_EQ(shown.attributes.at("RuntimeInvisibleTypeAnnotations"),
             "00 04 44 00 05 00 00 01 00 00 47 00 08 00 00 00 01 00 00 "
-            "42 00 02 00 00 01 00 00 40 00 01 00 08 00 08 00 01 00 00 01 00 00");
+            "42 00 05 00 00 01 00 00 40 00 01 00 08 00 08 00 01 00 00 01 00 00");
 }
 
 TEST(Layout, UnchangedMethodsAreWrittenAsTheyWere) {
