@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint32_t kLargest = 65535;
 constexpr uint32_t kLargestCompiled = 8000;  // HotSpot's HugeMethodLimit
-constexpr uint16_t kFirstWithFrames = 50;    // version of class files
+// Version of class files. Where the frames of such a class are wrong, the VM infers the types, as
+// for older classes: so it is woven without them.
+constexpr uint16_t kFirstWithFrames = 50;
 
 bool CallsOrCatches(const CodeAttribute& code) {
   if (code.exception_count() > 0) return true;
@@ -90,7 +92,7 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
 }
 
 // The calls near the end of the stack (insertions.h). What else a call for a handler of any
-// exception is left by, as a thread that is stopped is, leads to that handler: HotSpot does not
+// exception is left by, as a thread that is stopped is, goes on in that handler: HotSpot does not
 // compile methods that may throw while a monitor is held and no handler releases it.
 uint32_t MethodCode::WriteGuards(const Insertions& insertions, Output& out) {
   uint32_t count = 0;
@@ -148,10 +150,11 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
     const Attribute attribute = ReadAttribute(cursor, file_.pool);
     if (!cursor.ok()) return Fail("an attribute of its code is cut off or has no name");
     if (attribute.name == "StackMapTable" && file_.major >= kFirstWithFrames) {
+      needs_frames = false;
+      const size_t before = out.size();
       const auto left = WriteFrames(attribute, method, insertions, out);
       if (!left || *left) return left;
-      ++count;
-      needs_frames = false;
+      count += out.size() > before;
     } else if (WriteCodeTable(attribute, layout_, guards_, out)) {
       ++count;
     }
@@ -181,6 +184,10 @@ Result<std::optional<Left>> MethodCode::WriteFrames(const Attribute& attribute,
   out.U2(name);
   out.U4(0);
   const auto left = frames_.Write(attribute.contents, method, layout_, starts_, insertions, out);
+  if (!left && file_.major == kFirstWithFrames) {
+    out.Truncate(start);
+    return std::nullopt;
+  }
   if (left && !*left) out.SetU4(start + 2, static_cast<uint32_t>(out.size() - start - 6));
   return left;
 }

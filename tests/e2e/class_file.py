@@ -2,7 +2,7 @@
 import os
 import struct
 
-CALL, RETURN, NOP = 0xb8, 0xb1, 0
+NOP, ICONST_0, IFEQ, RETURN, CALL = 0x00, 0x03, 0x99, 0xb1, 0xb8
 
 
 class ClassFile:

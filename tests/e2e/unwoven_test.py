@@ -5,11 +5,12 @@ it, on every JDK found.
     unwoven_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
 """
 import os
+import struct
 import sys
 
 import reports
 from cases import Cases
-from class_file import NOP, RETURN, ClassFile
+from class_file import ICONST_0, IFEQ, NOP, RETURN, ClassFile
 
 case = Cases()
 
@@ -54,6 +55,29 @@ def too_large(lab):
         line = " ".join(text[text.find("3 methods were too large to count"):].split())
         if "--counter probe counts them): Large.m7994, Large.m7999, Large.m65530" not in line:
             failures.append(f"not named in: {text[-700:]}")
+    return failures
+
+
+@case
+def tolerated(lab):
+    """What the VM tolerates: in classes of version 50 wrong frames, here with an object of an offset
+    without `new`; in classes that it does not verify, variables behind the end of the code."""
+    frames = ClassFile("Frames", major=50)
+    frame = struct.pack(">HBHHBHH", 1, 255, 6, 1, 8, 1, 0)
+    frames.method("m", bytes([ICONST_0, IFEQ, 0, 5, NOP, NOP, RETURN]), [("StackMapTable", frame)])
+    variables = ClassFile("Variables")
+    text = variables.utf8("I")
+    table = struct.pack(">HHHHHH", 1, 0, 99, text, text, 0)
+    variables.method("m", bytes([RETURN]), [("LocalVariableTable", table)])
+    failures = []
+    for made, flags in ((frames, ()), (variables, ("-Xbootclasspath/a:{}",))):
+        made.main("m", "m")
+        with lab.folder() as folder:
+            made.write(folder)
+            _, calls, losses = counted(lab, folder, made.name,
+                                       *(flag.format(folder) for flag in flags))
+        if calls != {f"{made.name}.main": 1, f"{made.name}.m": 2} or losses["unwoven_classes"]:
+            failures.append(f"{made.name}: {calls}, {losses}")
     return failures
 
 

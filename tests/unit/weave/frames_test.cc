@@ -131,6 +131,14 @@ TEST(Frames, ManyMethodsWithHugeOnesTakeNoLonger) {
   EXPECT_EQ(woven->left.size(), 500u);
 }
 
+TEST(Frames, MalformedOnesAreDroppedWhereTheVmInfersTypes) {
+  const CodeSpec spec = {.code = "b1", .attributes = {{"StackMapTable", "00 01 80"}}};
+  const auto woven = WeaveAllWith(ClassOf(spec, 50), Action::kCount, 1);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(Show(woven->bytes).attributes.count("StackMapTable"), 0u);
+  EXPECT_FALSE(WeaveAllWith(ClassOf(spec, 51), Action::kCount, 1));
+}
+
 TEST(Frames, MalformedOnesAreRefused) {
   const std::string prefix = "malformed class file: method m()V: ";
   EXPECT_EQ(Frames("00 01 80"), prefix + "a stack map frame is of the unknown kind 128");
