@@ -31,6 +31,10 @@ constexpr double kListenSeconds = 10;   // for the JVM to begin to listen
 constexpr double kAnswerSeconds = 120;  // for the agent to start or to finish a profile
 constexpr size_t kMostAnswer = size_t{1} << 16;
 
+constexpr std::string_view kTunable =
+    "; its other libraries have used the thread-local storage that is kept for late ones: start it "
+    "with the environment variable GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096";
+
 Clock::time_point In(double seconds) {
   return Clock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
 }
@@ -205,7 +209,9 @@ Result<int> ParseLoadAnswer(std::string_view answer, uint32_t pid) {
   const bool cut = kReturned.starts_with(answer) || answer.starts_with(kReturned);
   if (!code || cut || result)
     return Fail("process {} gave no complete answer: '{}'", pid, control::OneLine(whole));
-  return Fail("process {} cannot load the agent: {}", pid, control::OneLine(answer));
+  const bool no_storage = answer.contains("static TLS block");
+  return Fail("process {} cannot load the agent: {}{}", pid, control::OneLine(answer),
+              no_storage ? kTunable : "");
 }
 
 Result<int> LoadAgent(const AttachTarget& target, const std::string& library,

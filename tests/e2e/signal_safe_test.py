@@ -148,8 +148,7 @@ def walk(code, roots):
 def check(disassembly, dynamic):
     """What is wrong, one line each."""
     wrong = []
-    if not bound_at_once(dynamic):
-        wrong.append("functions are bound at their first call: link with -z now")
+    wrong += load_faults(dynamic)
     code = Code(disassembly)
     for what, pattern in START.items():
         roots = code.matching(pattern)
@@ -180,6 +179,9 @@ int handler(char* p) {
 }
 """
 LAZY = "bound at their first call"
+# A running JVM keeps 512 bytes, in all, for the thread-local storage of libraries that it loads.
+MOST_THREAD_LOCAL = 128
+LARGE = f"more than {MOST_THREAD_LOCAL}"
 PLANTED = [
     ("p[0] = 1", "now", None),
     ("p[0] = 1", "lazy", LAZY),
@@ -189,6 +191,7 @@ PLANTED = [
     ("pthread_mutex_lock((pthread_mutex_t*)p)", "now", "reaches pthread_mutex_lock"),
     ("(*(void (**)(void))p)()", "now", "calls through a pointer"),
     ("static __thread char* last; *(char**)p = last; last = p", "now", "reaches __tls_get_addr"),
+    ("static __thread char all[200]; *(char**)p = all", "now", LARGE),
 ]
 
 
@@ -203,22 +206,29 @@ def prove_the_checks(objdump, readelf):
             disassembly, dynamic = read(library, objdump, readelf)
             code = Code(disassembly)
             found, _ = walk(code, code.matching("^handler$"))
-            found += [] if bound_at_once(dynamic) else [LAZY]
+            found += load_faults(dynamic)
             if fault is None:
                 assert not found, found
             else:
                 assert any(fault in line for line in found), (fault, found)
 
 
-def bound_at_once(dynamic):
-    return "BIND_NOW" in dynamic or re.search(r"Flags:.*\bNOW\b", dynamic) is not None
+def load_faults(dynamic):
+    """What is wrong with how the dynamic linker loads the library."""
+    faults = []
+    if "BIND_NOW" not in dynamic and not re.search(r"Flags:.*\bNOW\b", dynamic):
+        faults.append("functions are bound at their first call: link with -z now")
+    segment = re.search(r"^ *TLS +(?:0x\w+ +){4}0x(\w+)", dynamic, re.MULTILINE)
+    if segment and int(segment[1], 16) > MOST_THREAD_LOCAL:
+        faults.append(f"{int(segment[1], 16)} bytes are thread-local, {LARGE}")
+    return faults
 
 
 def read(library, objdump, readelf):
     def run(*command):
         return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
-    return run(objdump, "-d", "-C", "--no-show-raw-insn", library), run(readelf, "-dW", library)
+    return run(objdump, "-d", "-C", "--no-show-raw-insn", library), run(readelf, "-dlW", library)
 
 
 def main():

@@ -47,6 +47,12 @@ TEST(LoadAnswer, ARefusalIsTheTextOfTheJvm) {
             "process 7 cannot load the agent: Dynamic agent loading is not enabled");
 }
 
+TEST(LoadAnswer, WithoutThreadLocalStorageTheVariableIsNamed) {
+  EXPECT_TRUE(
+      ErrorOf("0\n/x.so was not loaded.\n/x.so: cannot allocate memory in static TLS block\n")
+          .contains("GLIBC_TUNABLES=glibc.rtld.optional_static_tls="));
+}
+
 TEST(LoadAnswer, WhatIsCutOffIsNoSuccess) {
   for (const char* text : {"0", "0\n", "0\nretur", "0\nreturn code: ", "0\nreturn code: 0", "\n",
                            "x\n", "99999999999\n0\n", "101\n"})
