@@ -69,8 +69,8 @@ Result<Fd> Connect(const AttachTarget& target) {
   socklen_t size = sizeof peer;
   getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
   if (peer.pid == static_cast<pid_t>(target.pid)) return connection;
-  return Fail("the socket /tmp/.java_pid{} is that of process {}, not of process {}; remove it",
-              target.own_pid, peer.pid, target.pid);
+  return Fail("the socket {}/.java_pid{} is that of process {}, not of process {}; remove it",
+              target.temporary_path, target.own_pid, peer.pid, target.pid);
 }
 
 // The file that asks a JVM to listen; exists as long as the object.
@@ -85,11 +85,12 @@ class AttachFile {
     const int error = errno;
     file.path_.clear();
     if (error != EEXIST)
-      return Fail("cannot make a file in /tmp of process {}: {}", target.pid, ErrnoText(error));
+      return Fail("cannot make a file in {} of process {}: {}", target.temporary_path, target.pid,
+                  ErrnoText(error));
     return Fail(
         "another program attaches to process {}, or was killed while it did: try again, or remove "
-        "/tmp/.attach_pid{} of that process",
-        target.pid, target.own_pid);
+        "{}/.attach_pid{} of that process",
+        target.pid, target.temporary_path, target.own_pid);
   }
   AttachFile(AttachFile&& other) noexcept : path_(std::exchange(other.path_, "")) {}
   ~AttachFile() {
@@ -106,12 +107,11 @@ bool SendQuit(const AttachTarget& target) {
   return syscall(SYS_pidfd_send_signal, target.process.get(), SIGQUIT, nullptr, 0) == 0;
 }
 
-// Has the JVM listen. The pauses grow; the signal is repeated once, as it may have been lost.
+// Has the JVM listen. The pauses grow.
 Result<Fd> ConnectAfterSignal(const AttachTarget& target, OnSignal on_signal) {
   const auto file = AttachFile::Make(target);
   if (!file) return std::unexpected(file.error());
-  const auto end = In(kListenSeconds), again = In(kListenSeconds / 2);
-  bool repeated = false;
+  const auto end = In(kListenSeconds);
   if (!SendQuit(target)) return Fail("cannot signal process {}: {}", target.pid, ErrnoText());
   for (milliseconds pause(10); Clock::now() < end; pause = std::min(pause * 2, milliseconds(500))) {
     Wait(target, pause);
@@ -119,12 +119,9 @@ Result<Fd> ConnectAfterSignal(const AttachTarget& target, OnSignal on_signal) {
     if (on_signal == OnSignal::kGiveUp && Interruption::Number() != 0)
       return Fail("interrupted; nothing was recorded");
     if (auto connection = Connect(target); !connection || *connection) return connection;
-    if (!repeated && Clock::now() > again) repeated = SendQuit(target);
   }
-  return Fail(
-      "process {} does not answer within {} s: it is busy, still starting, or was started with "
-      "-XX:+DisableAttachMechanism",
-      target.pid, kListenSeconds);
+  return Fail("process {} does not answer within {} s: {}", target.pid, kListenSeconds,
+              target.WhySilent());
 }
 
 // The number at the beginning of a line, and what follows it.

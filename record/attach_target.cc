@@ -15,6 +15,7 @@
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
 #include "record/jvm.h"
+#include "record/musl.h"
 
 namespace jprof::record {
 namespace {
@@ -36,8 +37,17 @@ Result<void> CheckJvm(uint32_t pid, const JvmMappings& found) {
     return WrongUse("process {} ({}) is not a Java process; `jprof ps` lists the JVMs", pid,
                     ProgramName(pid));
   }
-  if (!found.openj9) return {};
-  return WrongUse("process {} is an OpenJ9 JVM; jprof attaches only to HotSpot JVMs", pid);
+  if (found.openj9)
+    return WrongUse("process {} is an OpenJ9 JVM; jprof attaches only to HotSpot JVMs", pid);
+  if (found.musl.empty()) return {};
+  return WrongUse("process {} runs on {}: {}", pid, found.musl, kNeedsGlibc);
+}
+
+bool IsStopped(const procfs::Status& status) { return status.state == 'T' || status.state == 't'; }
+
+std::string HowToContinue(uint32_t pid, const procfs::Status& status) {
+  return status.state == 't' ? "is stopped by a debugger"
+                             : fmt::format("is stopped; continue it: kill -CONT {}", pid);
 }
 
 bool StartedWith(uint32_t pid, std::string_view option) {
@@ -48,11 +58,8 @@ bool StartedWith(uint32_t pid, std::string_view option) {
 }
 
 Result<void> CheckAnswers(const AttachTarget& target, const procfs::Status& status) {
-  if (status.state == 'T' || status.state == 't') {
-    return WrongUse("process {} is stopped{}", target.pid,
-                    status.state == 't' ? " by a debugger"
-                                        : fmt::format("; continue it: kill -CONT {}", target.pid));
-  }
+  if (IsStopped(status))
+    return WrongUse("process {} {}", target.pid, HowToContinue(target.pid, status));
   struct stat socket = {};
   if (lstat(target.SocketPath().c_str(), &socket) == 0) return {};
   if (StartedWith(target.pid, "-XX:+DisableAttachMechanism")) {
@@ -65,10 +72,21 @@ Result<void> CheckAnswers(const AttachTarget& target, const procfs::Status& stat
       target.pid);
 }
 
+// JDK 27 and later can have another directory than /tmp for what attaching needs.
+std::string TemporaryPath(uint32_t pid) {
+  constexpr std::string_view kOption = "-XX:AltTempDir=";
+  std::string path = "/tmp";
+  for (const std::string& word : procfs::CommandLine(pid))
+    if (word.starts_with(kOption) && word.size() > kOption.size())
+      path = word.substr(kOption.size());
+  return path.starts_with('/') ? path : "/tmp";
+}
+
 // Its root directory cannot be read if the process is not dumpable.
-Fd OpenTemporary(uint32_t pid) {
-  Fd folder(open((procfs::Directory(pid) + "/root/tmp").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) folder.Reset(open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC));
+Fd OpenTemporary(uint32_t pid, const std::string& path) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  Fd folder(open((procfs::Directory(pid) + "/root" + path).c_str(), kFlags));
+  if (!folder) folder.Reset(open(path.c_str(), kFlags));
   return folder;
 }
 
@@ -77,6 +95,16 @@ Fd OpenTemporary(uint32_t pid) {
 bool AttachTarget::Ended() const {
   pollfd ended = {process.get(), POLLIN, 0};
   return poll(&ended, 1, 0) > 0;
+}
+
+std::string AttachTarget::WhySilent() const {
+  const procfs::Status status = procfs::ReadStatus(pid);
+  if (IsStopped(status)) return fmt::format("it {}", HowToContinue(pid, status));
+  return fmt::format(
+      "its threads have not stopped for the VM (a loop without a safepoint, or a long garbage "
+      "collection), it is still starting, or it was started with -XX:+DisableAttachMechanism; "
+      "`jcmd {} Thread.print` shows whether it answers others",
+      pid);
 }
 
 std::string AttachTarget::SocketPath() const {
@@ -98,7 +126,8 @@ Result<AttachTarget> FindTarget(uint32_t pid) {
   target.ids = {*status.user, status.group};
   target.shares_files = procfs::SharesFiles(pid);
   target.loaded_agents = std::move(found.agents);
-  target.temporary = OpenTemporary(pid);
+  target.temporary_path = TemporaryPath(pid);
+  target.temporary = OpenTemporary(pid, target.temporary_path);
   if (auto good = CheckAnswers(target, status); !good) return std::unexpected(good.error());
   return target;
 }

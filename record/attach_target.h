@@ -20,16 +20,20 @@ struct AttachTarget {
   UserIds ids;
   bool shares_files = true;                    // its paths are those of this process
   std::vector<procfs::Mapping> loaded_agents;  // JvmMappings::agents
-  Fd process;    // a pidfd: identifies the process, readable when it has ended
-  Fd temporary;  // its /tmp, also after its end
+  Fd process;  // a pidfd: identifies the process, readable when it has ended
+  std::string temporary_path = "/tmp";  // its directory for temporary files, as the JVM calls it
+  Fd temporary;                         // that directory, also after the JVM's end
 
   bool Ended() const;
+  // Why it does not answer, as far as its state shows, and what to do.
+  std::string WhySilent() const;
   // Where it listens. The path is valid in this process as long as the object exists.
   std::string SocketPath() const;
 };
 
 // Checks that the process is a JVM that will answer; sends it nothing. Wrong use: there is no such
-// process, it is no HotSpot JVM, belongs to another user, is stopped, or does not accept agents.
+// process, it is no HotSpot JVM, belongs to another user, is stopped, does not accept agents, or
+// runs on another C library than the agent.
 Result<AttachTarget> FindTarget(uint32_t pid);
 
 }  // namespace jprof::record

@@ -13,6 +13,7 @@
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
 #include "common/procfs.h"
+#include "options/filter.h"
 #include "record/attach.h"
 #include "record/loaded_copy.h"
 #include "record/profile_copy.h"
@@ -36,9 +37,9 @@ Result<std::string> CallAgent(const AttachTarget& target, const AttachFolder& fo
     const AsUser user(target.ids);
     unlink(reply.c_str());
   }
-  const auto code =
-      LoadAgent(target, library, fmt::format("{},REPLY={}", options, folder.Theirs(kReply)),
-                options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
+  const auto code = LoadAgent(
+      target, library, fmt::format("{},REPLY={}", options, agent::Encode(folder.Theirs(kReply))),
+      options == kDetach ? OnSignal::kGoOn : OnSignal::kGiveUp);
   if (!code) return std::unexpected(code.error());
   const AsUser user(target.ids);
   return ParseReply(ReadSmallFile(reply), *code);
@@ -81,7 +82,8 @@ Result<void> CopyLibrary(const AttachTarget& target, const fs::path& from, const
   const Fd copy(open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
   const int error = copy ? CopyData(source.get(), copy.get(), status.st_size) : errno;
   if (error == 0) return {};
-  return Fail("cannot copy the agent into /tmp of process {}: {}", target.pid, ErrnoText(error));
+  return Fail("cannot copy the agent into {} of process {}: {}", target.temporary_path, target.pid,
+              ErrnoText(error));
 }
 
 // Does not follow a link that the user of the JVM put in place of the profile.
@@ -100,6 +102,7 @@ Result<void> MoveProfile(const AttachTarget& target, const AttachFolder& folder,
 
 AttachFolder::AttachFolder(const AttachTarget& target, std::string name)
     : name_(std::move(name)),
+      path_((fs::path(target.temporary_path) / name_).string()),
       parent_(fcntl(target.temporary.get(), F_DUPFD_CLOEXEC, 0)),
       folder_(openat(parent_.get(), name_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
 }
@@ -109,7 +112,8 @@ Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
   std::string path =
       fmt::format("{}/{}XXXXXX", procfs::DescriptorPath(target.temporary.get()), kFolderStart);
   if (mkdtemp(path.data()) == nullptr)
-    return Fail("cannot make a directory in /tmp of process {}: {}", target.pid, ErrnoText());
+    return Fail("cannot make a directory in {} of process {}: {}", target.temporary_path,
+                target.pid, ErrnoText());
   AttachFolder folder(target, fs::path(path).filename());
   if (folder.folder_) return folder;
   return Fail("cannot open {}: {}", folder.Theirs(""), ErrnoText());
@@ -118,7 +122,8 @@ Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
 std::optional<AttachFolder> AttachFolder::Of(const AttachTarget& target,
                                              const std::string& profile) {
   const fs::path path = fs::path(profile).parent_path();
-  if (path.parent_path() != "/tmp" || !path.filename().string().starts_with(kFolderStart))
+  if (path.parent_path() != fs::path(target.temporary_path) ||
+      !path.filename().string().starts_with(kFolderStart))
     return std::nullopt;
   AttachFolder folder(target, path.filename());
   if (!folder.folder_) return std::nullopt;
@@ -130,7 +135,7 @@ fs::path AttachFolder::Ours(std::string_view name) const {
 }
 
 std::string AttachFolder::Theirs(std::string_view name) const {
-  return fmt::format("/tmp/{}/{}", name_, name);
+  return (fs::path(path_) / name).string();
 }
 
 void AttachFolder::Remove(const AttachTarget& target) {

@@ -1,6 +1,7 @@
 // An agent in a running JVM, from its start to its end.
 //
-// Agent and client meet in a private directory in the JVM's /tmp, which belongs to the JVM's user:
+// Agent and client meet in a private directory in the JVM's /tmp (AltTempDir), which belongs to the
+// JVM's user:
 // - The agent writes its answers there (option REPLY): a return code alone says nothing.
 // - If the JVM has another root directory, mount namespace or user than this process, the library
 //   is copied into it, unless the JVM has loaded such a copy before, and the profile is recorded in
@@ -39,6 +40,7 @@ class AttachFolder {
   AttachFolder(const AttachTarget& target, std::string name);
 
   std::string name_;
+  std::string path_;  // for the JVM
   Fd parent_, folder_;
 };
 

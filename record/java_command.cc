@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "options/hook_variable.h"
+#include "record/musl.h"
 
 namespace jprof::record {
 namespace {
@@ -92,8 +93,11 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
         kPreloadVariable,
         fmt::format("{}{}{}", agent.string(), place.preload.empty() ? "" : ":", place.preload));
   }
-  const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   const Kind kind = KindOf(*program);
+  if (kind != Kind::kOther && NeedsMusl(*program)) {
+    return WrongUse("{} runs on musl: {}; nothing was started", program->string(), kNeedsGlibc);
+  }
+  const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   if (place.environment) {
     launch.java_tool_options = fmt::format("{}{}{}", place.tool_options,
                                            place.tool_options.empty() ? "" : " ", Quoted(loads));

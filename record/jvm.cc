@@ -7,6 +7,7 @@
 
 #include "common/fd.h"
 #include "record/as_user.h"
+#include "record/musl.h"
 #include "record/small_file.h"
 
 namespace jprof::record {
@@ -62,6 +63,7 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_v
       found.agents.push_back(mapping);
       found.agents.back().path = path;
     }
+    if (IsMusl(path)) found.musl = path;
   }
   return found;
 }

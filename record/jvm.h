@@ -21,6 +21,7 @@ struct JvmMappings {
   std::string libjvm;
   bool openj9 = false;                  // the JVM is not HotSpot
   std::vector<procfs::Mapping> agents;  // the beginning of each copy of libjprof.so
+  std::string musl;                     // the C library, if it is musl
 };
 // `root`: the process's root directory, as `maps` names it.
 JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_view root = "/");

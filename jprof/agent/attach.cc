@@ -4,6 +4,7 @@
 // variable JPROFOPTS is ignored: it belongs to the program.
 #include <fcntl.h>
 #include <jvmti.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -86,6 +87,16 @@ Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect)
   return std::string(control::kOk) + control::JoinFacts(facts);
 }
 
+// The client removes the file when it gives up, for example because the JVM's threads did not reach
+// a safepoint for a long time.
+bool IsRemoved(int reply) {
+  struct stat status = {};
+  return fstat(reply, &status) == 0 && status.st_nlink == 0;
+}
+
+// Ends the recording that no client is going to end.
+void EndUnattended(JavaVM* java) { (void)Execute(java, {.detach = true}); }
+
 jint OnAttach(JavaVM* java, std::string_view text) {
   const std::string path = ReplyOf(text);
   const Fd reply = path.empty() ? Fd() : OpenReply(path);
@@ -97,6 +108,7 @@ jint OnAttach(JavaVM* java, std::string_view text) {
   const std::string line = control::OneLine(outcome ? *outcome : outcome.error().message);
   if (reply) {
     WriteAll(reply.get(), line + "\n");
+    if (outcome && IsRemoved(reply.get())) EndUnattended(java);
   } else if (!outcome) {
     PrintMessage(line);
   }

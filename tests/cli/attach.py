@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, os.pardir, "e2e"))
@@ -202,6 +203,31 @@ class Attach(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             self.assertIn("interrupted; nothing was recorded", process.stderr.read())
             self.assertEqual(process.wait(), 1)
+        self.assertEqual(left_behind(), self.before)
+
+    def test_a_jvm_is_asked_once(self):
+        """Else it prints the stacks of its threads when it handles the second signal."""
+        jvm = self.fake("deaf")
+        done = self.jprof("scs", "--pid", jvm.pid)
+        self.refused(done, 1, f"process {jvm.pid} does not answer within 10 s", "a safepoint",
+                     f"`jcmd {jvm.pid} Thread.print`")
+        self.assertEqual(left_behind(), self.before)
+        jvm.send_signal(signal.SIGTERM)
+        self.assertEqual(jvm.stdout.read(), "asked\n")
+
+    def test_another_directory_for_temporary_files(self):
+        folder = os.path.join(self.folder, "other")
+        os.mkdir(folder)
+        jvm = self.fake("good", f"-XX:AltTempDir={folder}", "Main")
+        done = self.jprof("scs", "--pid", jvm.pid, "--duration", 1)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done)
+        self.assertIn(",REPLY=" + urllib.parse.quote(f"{folder}/jprof-attach-"),
+                      self.request(jvm)[4])
+        self.assertEqual(os.listdir(folder), [f".java_pid{jvm.pid}"])
+
+    def test_a_jvm_on_musl(self):
+        jvm = self.fake("musl")
+        self.refused(self.jprof("scs", "--pid", jvm.pid), 2, "ld-musl-x86_64.so.1", "needs glibc")
         self.assertEqual(left_behind(), self.before)
 
     def test_wrong_use(self):

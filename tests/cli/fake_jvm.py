@@ -1,7 +1,7 @@
 """A process that looks like a JVM and speaks HotSpot's attach protocol: it maps a file libjvm.so,
 and listens after SIGQUIT.
 
-  fake_jvm.py HOW [private-tmp] [Main arguments...]
+  fake_jvm.py HOW [private-tmp] [-XX:AltTempDir=FOLDER] [Main arguments...]
 
 Prints a JSON line for each request. HOW is a word:
   good       the agent makes a profile
@@ -11,9 +11,10 @@ Prints a JSON line for each request. HOW is a word:
   elf        the JVM cannot load the library
   cut        the JVM's answer is cut off
   closes     the JVM closes the connection
-  deaf       the JVM does not listen
+  deaf       the JVM does not listen; prints a line when it is asked to
   open       other users can write to the JVM's socket
   xrs        SIGQUIT has no handler
+  musl       the JVM's C library is musl
 """
 import json
 import mmap
@@ -55,15 +56,20 @@ class FakeJvm:
     def __init__(self, how):
         self.how, self.out = how, ""
         self.server = socket.socket(socket.AF_UNIX)
-        self.path = f"/tmp/.java_pid{os.getpid()}"
-        self.asked = f"/tmp/.attach_pid{os.getpid()}"
+        option = "-XX:AltTempDir="
+        chosen = [word[len(option):] for word in sys.argv if word.startswith(option)]
+        temporary = chosen[0] if chosen else "/tmp"
+        self.path = f"{temporary}/.java_pid{os.getpid()}"
+        self.asked = f"{temporary}/.attach_pid{os.getpid()}"
         if how != "xrs":
             signal.signal(signal.SIGQUIT, lambda *_: self.listen())
 
     def listen(self):
         if not os.path.exists(self.asked):
             return print("a thread dump", flush=True)
-        if self.how != "deaf" and not os.path.exists(self.path):
+        if self.how == "deaf":
+            print("asked", flush=True)
+        elif not os.path.exists(self.path):
             self.server.bind(self.path)
             os.chmod(self.path, 0o666 if self.how == "open" else 0o600)
             self.server.listen()
@@ -115,6 +121,9 @@ def main():
         os.setresuid(user, user, user)
     with tempfile.TemporaryDirectory() as folder:
         look_like_a_jvm(folder)
+        if sys.argv[1] == "musl":
+            made.write(folder, "ld-musl-x86_64.so.1", bytes(4096))
+            map_file(os.path.join(folder, "ld-musl-x86_64.so.1"))
         jvm = FakeJvm(sys.argv[1])
         print("ready", flush=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())

@@ -10,9 +10,12 @@ import os
 import resource
 import shutil
 import sys
+import tempfile
+import threading
 import time
 
 import attaching
+import child
 import jvms
 from cases import Cases
 from lab import Lab
@@ -334,6 +337,29 @@ def memory_is_given_back(lab):
             resident.append(program.remains()["rss"])
         grown = resident[-1] - resident[1]
         check(grown < most, f"{grown} KiB in {cycles} cycles: {resident}")
+
+
+@case
+def the_client_gives_up(lab):
+    """An agent whose client is gone when it has started ends its recording by itself."""
+    with tempfile.TemporaryDirectory() as folder, attaching.program(lab, folder) as program:
+        reply, out = os.path.join(folder, "reply"), os.path.join(folder, "out.jprof")
+        os.mkfifo(reply)
+
+        def give_up():
+            with open(reply, encoding="utf-8") as client:  # waits until the agent opens it
+                os.remove(reply)
+                client.read()
+
+        client = threading.Thread(target=give_up)
+        client.start()
+        options = f'"SCS,OUT={out},REPLY={reply}"'
+        child.run([lab.jdk.tool("jcmd"), str(program.pid), "JVMTI.agent_load", lab.agent, options],
+                  timeout=120)
+        client.join()
+        check(finished(out), "the agent still records")
+        program.load(f"SCS,OUT={out}-2")
+        program.detach()
 
 
 @case

@@ -1,5 +1,6 @@
 #include "record/java_command.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -47,6 +48,34 @@ TEST_F(JavaCommandTest, ALinkToJavaIsJava) {
   const auto launch = WithAgent({jdk_ / "bin/run"}, "/lib.so", "o", {});
   ASSERT_TRUE(launch);
   EXPECT_EQ(launch->arguments.at(1), "-agentpath:/lib.so=o");
+}
+
+// A program of nothing but the name of its dynamic linker.
+TEST_F(JavaCommandTest, AJavaOnMuslIsNotStarted) {
+  const auto launch = [&](std::string linker, const char* magic = ELFMAG) {
+    Elf64_Ehdr header = {};
+    std::copy_n(magic, SELFMAG, header.e_ident);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_phoff = sizeof header;
+    header.e_phnum = 2;
+    const Elf64_Phdr parts[] = {{.p_type = PT_PHDR},
+                                {.p_type = PT_INTERP,
+                                 .p_offset = sizeof header + 2 * sizeof(Elf64_Phdr),
+                                 .p_filesz = linker.size() + 1}};
+    std::ofstream file(jdk_ / "bin/java", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&header), sizeof header);
+    file.write(reinterpret_cast<const char*>(parts), sizeof parts);
+    file.write(linker.c_str(), static_cast<std::streamsize>(linker.size() + 1));
+    file.close();
+    return WithAgent({Java()}, "/lib.so", "o", {});
+  };
+  const auto refused = launch("/lib/ld-musl-x86_64.so.1");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("runs on musl: jprof's agent needs glibc"),
+            std::string::npos)
+      << refused.error().message;
+  EXPECT_TRUE(launch("/lib64/ld-linux-x86-64.so.2"));
+  EXPECT_TRUE(launch("/lib/ld-musl-x86_64.so.1", "#!/b")) << "a script";
 }
 
 TEST_F(JavaCommandTest, OtherToolsOfTheJdkTakeItAfterJ) {

@@ -36,6 +36,12 @@ TEST(FindMappings, ALibraryThatAnUpdateReplacedIsFoundToo) {
             "/jdk/lib/server/libjvm.so");
 }
 
+TEST(FindMappings, FindsMusl) {
+  EXPECT_EQ(Find("7f00-7f10 r-xp 0 fe:01 1 /lib/ld-musl-aarch64.so.1\n").musl,
+            "/lib/ld-musl-aarch64.so.1");
+  EXPECT_EQ(Find("7f00-7f10 r-xp 0 fe:01 1 /lib64/ld-linux-x86-64.so.2\n").musl, "");
+}
+
 TEST(FindMappings, OtherProcessesHaveNone) {
   const JvmMappings found = Find(
       "7f00-7f10 r-xp 0 fe:01 1 /lib/notlibjvm.so\n7f10-7f20 r-xp 0 fe:01 2 libjvm.so\n"
