@@ -1,11 +1,13 @@
 #include "a2n/proc_maps.h"
 
+#include "common/moved_code.h"
 #include "common/procfs.h"
 
 namespace jprof::a2n {
 namespace {
 
 std::vector<Mapping> Executable(std::vector<procfs::Mapping> all) {
+  procfs::NameMovedCode(all);
   std::vector<Mapping> mappings;
   for (procfs::Mapping& mapping : all) {
     if (!mapping.executable) continue;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "common/moved_code.h"
+
 namespace jprof::record {
 namespace {
 
@@ -75,8 +77,9 @@ void SampleRecorder::FollowProcess(const SampleRecord& from) {
 }
 
 void SampleRecorder::AddExisting(uint32_t pid, const std::string& proc) {
-  const auto maps = procfs::ReadMaps(pid, proc);
-  for (const procfs::Mapping& mapping : maps ? *maps : std::vector<procfs::Mapping>()) {
+  auto maps = procfs::ReadMaps(pid, proc).value_or(std::vector<procfs::Mapping>());
+  procfs::NameMovedCode(maps);
+  for (const procfs::Mapping& mapping : maps) {
     foreign_jit_.Mapped(pid, mapping.path, mapping.inode);
     if (mapping.executable) writer_.Add(EntryOf(pid, mapping));
   }
