@@ -29,6 +29,7 @@ namespace {
 // virtual thread.
 constexpr std::string_view kContinuation = "jdk/internal/vm/Continuation";
 constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
+constexpr std::array<std::string_view, 3> kAnnounced = {"mount", "unmount", "<clinit>"};
 
 // A class whose name the VM does not give.
 constexpr std::string_view kNoName = "(unnamed)";
@@ -121,34 +122,67 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     End(jni);
     return Fail("this JVM does not report the classes that it loads");
   }
-  Retransform(jni, [](std::string_view) { return true; });
-  if (ignores_carriers_ && (MayHaveVirtualThreads() || !HasWoven(kVirtualThread)))
-    SetHasCarriers(jni);
+  if (auto followed = FollowVirtualThreads(jni); !followed) {
+    End(jni);
+    return followed;
+  }
+  Retransform(jni, [](std::string_view name) { return name != kVirtualThread; });
   return {};
 }
 
-bool WovenCounter::HasWoven(std::string_view name) {
-  const std::lock_guard guard(names_lock_);
-  return woven_names_.contains(name);
+// Before other classes are woven: a virtual thread must not count as its carrier. Without carriers,
+// counting reads the memory of a virtual thread at address 0.
+Result<void> WovenCounter::FollowVirtualThreads(JNIEnv* jni) {
+  const jclass loaded = LoadedVirtualThread(jni);
+  if (loaded == nullptr) {
+    if (!ignores_carriers_ || SetHasCarriers(jni)) return {};
+    return Fail("the JVM refuses to replace {}", weave::kCounterClass);
+  }
+  const auto type = static_cast<jclass>(jni->NewGlobalRef(loaded));
+  jni->DeleteLocalRef(loaded);
+  Progress progress = {std::span(&type, 1)};
+  const bool woven = RetransformAtOnce(progress) && announces_.load() == kAnnounced.size();
+  const bool expected = !ignores_carriers_ || !IsInitialised(type) || SetHasCarriers(jni);
+  jni->DeleteGlobalRef(type);
+  if (woven && expected) return {};
+  return Fail(
+      "virtual threads cannot be followed, as the JVM refuses to replace {}: another agent "
+      "may have changed it; use COUNTER=probe (--counter probe)",
+      woven ? weave::kCounterClass : kVirtualThread);
+}
+
+// Its class; a local reference. Null: it is not loaded.
+jclass WovenCounter::LoadedVirtualThread(JNIEnv* jni) const {
+  jint count = 0;
+  jclass* classes = nullptr;
+  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return nullptr;
+  jclass found = nullptr;
+  for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
+    JvmtiString signature(jvmti_);
+    const bool is_it =
+        jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
+        InternalName(signature.view()) == kVirtualThread;
+    if (is_it) {
+      found = loaded;
+    } else {
+      jni->DeleteLocalRef(loaded);
+    }
+  }
+  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
+  return found;
+}
+
+bool WovenCounter::IsInitialised(jclass type) const {
+  jint status = 0;
+  return jvmti_->GetClassStatus(type, &status) != JVMTI_ERROR_NONE ||
+         (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
 }
 
 // Virtual threads exist, if at all, when their class is initialised.
-bool WovenCounter::MayHaveVirtualThreads() const {
+bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
   if (attached_) return true;
-  jint count = 0;
-  jclass* classes = nullptr;
-  if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE) return true;
-  bool initialised = false;
-  for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
-    jint status = 0;
-    JvmtiString signature(jvmti_);
-    if (jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
-        InternalName(signature.view()) == kVirtualThread)
-      initialised = jvmti_->GetClassStatus(loaded, &status) != JVMTI_ERROR_NONE ||
-                    (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
-  }
-  jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
-  return initialised;
+  const jclass type = LoadedVirtualThread(jni);
+  return type != nullptr && IsInitialised(type);
 }
 
 void WovenCounter::End(JNIEnv* jni) {
@@ -189,11 +223,23 @@ void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
 }
 
 // Compiled code has the value of the static final field: if the class is retransformed, the VM
-// discards all code that its methods are inlined into. Compilations in progress fail.
-void WovenCounter::SetHasCarriers(JNIEnv* jni) {
+// discards all code that its methods are inlined into. Compilations in progress fail. False: the VM
+// refuses, and code remains that reads the memory of a virtual thread at address 0.
+bool WovenCounter::SetHasCarriers(JNIEnv* jni) {
   jni->SetStaticBooleanField(counter_, jni->GetStaticFieldID(counter_, "HAS_CARRIERS", "Z"),
                              JNI_TRUE);
-  jvmti_->RetransformClasses(1, &counter_);
+  return jvmti_->RetransformClasses(1, &counter_) == JVMTI_ERROR_NONE;
+}
+
+// On a thread of the program.
+void WovenCounter::StopCounting(JNIEnv* jni) {
+  PrintMessage(
+      "no calls are counted from here on: the program begins to use virtual threads, and the JVM "
+      "refuses to replace JprofCounter, which another agent may have changed; use COUNTER=probe "
+      "(--counter probe)");
+  session_->LostEvent();
+  ending_ = true;
+  RestoreClasses(jni);
 }
 
 // Classes that were being woven when this began may be complete only when the others are done.
@@ -329,6 +375,7 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
     return;
   }
   self.AddLeft(*woven, name);
+  if (name == kVirtualThread) self.announces_ = woven->announced;
   if (woven->bytes.empty()) return;
   unsigned char* copy = nullptr;
   if (jvmti->Allocate(static_cast<jlong>(woven->bytes.size()), &copy) != JVMTI_ERROR_NONE)
@@ -372,7 +419,7 @@ weave::Decision WovenCounter::Decide(const weave::Method& method) {
       IsContinuation(method.class_name))
     return kLeave;
   if (method.class_name == kVirtualThread &&
-      (method.name == "mount" || method.name == "unmount" || method.name == "<clinit>"))
+      std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
     return {weave::Action::kAnnounce, 0};
   const auto id = session_->methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
   if (id == engine::kIgnoredMethod) return kLeave;
@@ -439,13 +486,14 @@ jboolean JNICALL WovenCounter::HasCarriers(JNIEnv* jni, jclass) {
   const AgentUse use;
   WovenCounter* const counter = CounterInUse(use);
   if (counter == nullptr || !has) return has ? JNI_TRUE : JNI_FALSE;
-  counter->ignores_carriers_ = !counter->MayHaveVirtualThreads();
+  counter->ignores_carriers_ = !counter->MayHaveVirtualThreads(jni);
   return counter->ignores_carriers_ ? JNI_FALSE : JNI_TRUE;
 }
 
 void JNICALL WovenCounter::ExpectVirtualThreads(JNIEnv* jni, jclass) {
   const AgentUse use;
-  if (WovenCounter* const counter = CounterInUse(use)) counter->SetHasCarriers(jni);
+  WovenCounter* const counter = CounterInUse(use);
+  if (counter != nullptr && !counter->SetHasCarriers(jni)) counter->StopCounting(jni);
 }
 
 jlong JNICALL WovenCounter::EmptyNode(JNIEnv*, jclass) {

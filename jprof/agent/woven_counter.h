@@ -94,9 +94,12 @@ class WovenCounter : public engine::MethodSource {
 
   Result<void> DefineClass(JNIEnv* jni);
   void SetRegion(JNIEnv* jni, uint64_t begin) const;
-  bool MayHaveVirtualThreads() const;
-  bool HasWoven(std::string_view name);
-  void SetHasCarriers(JNIEnv* jni);
+  Result<void> FollowVirtualThreads(JNIEnv* jni);
+  jclass LoadedVirtualThread(JNIEnv* jni) const;
+  bool IsInitialised(jclass type) const;
+  bool MayHaveVirtualThreads(JNIEnv* jni) const;
+  bool SetHasCarriers(JNIEnv* jni);
+  void StopCounting(JNIEnv* jni);
   void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
   void Retransform(std::span<const jclass> classes);
   void RestoreClasses(JNIEnv* jni);
@@ -113,9 +116,10 @@ class WovenCounter : public engine::MethodSource {
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
   bool attached_ = false;
-  bool ignores_carriers_ = false;     // HAS_CARRIERS is false, but the VM has virtual threads
-  std::atomic<bool> ending_ = false;  // classes are left as they are
-  std::optional<Unwoven> unwoven_;    // from Begin on
+  bool ignores_carriers_ = false;      // HAS_CARRIERS is false, but the VM has virtual threads
+  std::atomic<bool> ending_ = false;   // classes are left as they are
+  std::atomic<size_t> announces_ = 0;  // methods of VirtualThread
+  std::optional<Unwoven> unwoven_;     // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
   Counts counts_;

@@ -290,6 +290,24 @@ def redefinition_storm(lab):
 
 
 @case
+def refused_replacements(lab):
+    """Woven counting must be able to replace these classes before there is a virtual thread."""
+    if lab.jdk.major < 21:
+        raise Skip("JDKs before 21 have no virtual threads")
+    failures = []
+    for name, end in (("java/lang/VirtualThread", "no calls are counted"),
+                      ("java/lang/JprofCounter", "no calls are counted from here on")):
+        with lab.folder() as folder:
+            done = lab.run(lab.command("VirtualLate", agent=f"calltree,counter=woven,out={folder}/p",
+                                       flags=[f"{lab.java_agent('Refuser')}={name}"]))
+            if done.returncode != 0 or not done.stdout.endswith("mix(J)J 4000000\n"):
+                failures.append(f"{name}: the program ended with {done.returncode}: {done.stdout}")
+            if end not in done.stderr or "use COUNTER=probe" not in done.stderr:
+                failures.append(f"{name}: it is not said: {done.stderr[-600:]}")
+    return failures
+
+
+@case
 def many_jvms(lab):
     """Eight JVMs at once, each with its own profile."""
     failures = []
