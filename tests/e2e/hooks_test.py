@@ -352,6 +352,23 @@ def coroutines(work):
 
 
 @case
+def coroutines_of_cxx20(work):
+    """They have no stack of their own: everything is exact."""
+    failures, built = [], 0
+    for compiler in compilers():
+        try:
+            program = work.build("generator.cc", compiler, "-std=c++20")
+        except reports.ReportFailed:
+            continue  # clang 14 and the headers of gcc 12
+        built += 1
+        profile, done = work.record([program])
+        failures += work.check(profile, done.stdout, str(compiler))
+    if built == 0:
+        raise Skip("it needs a compiler with coroutines")
+    return failures
+
+
+@case
 def ends(work):
     """However a program ends, its calls are in the profile."""
     program, failures = work.build("processes.c"), []
