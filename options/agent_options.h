@@ -63,6 +63,7 @@ struct AgentOptions {
   bool force_rate = false;
   uint64_t interrupt_ns = 0;  // 0: not measured, a typical cost is assumed
   ptm::TimerSource timer = ptm::TimerSource::kAny;
+  std::string timer_reason;          // why the agent set `timer` to kPosix
   std::vector<std::string> lowered;  // one line per timer whose period Finalize increased
   bool object_info = false;
   bool java_only = false;

@@ -102,6 +102,9 @@ enum ThreadFlags : uint32_t {
   kThreadNoCounters = 16,    // its counters could not be opened: metrics beyond time read 0
   kThreadNotSampled = 32,    // not sampled, or not by every event; the error is in the top 8 bits
   kThreadBlocksSignal = 64,  // it ran with the signal of sampling blocked, and was not sampled then
+  // Sampled by a POSIX timer because its perf event could not be opened, or without kernel
+  // functions because the event's buffer could not be locked; the error is in the top 8 bits.
+  kThreadOtherTimer = 128,
 };
 // Linux's error numbers up to 255.
 constexpr uint32_t FlagsOfError(int error) { return static_cast<uint32_t>(error) << 24; }
@@ -195,6 +198,9 @@ struct ControlHeader {
   uint64_t file_size_limit = 0;
   uint32_t growth_error = 0;
   UnwovenRecord unwoven_methods, unwoven_classes;
+  uint64_t more_other_timer = 0;  // as more_disarmed
+  // Stacks of virtual threads that end early: after parking, outer frames were still in the heap.
+  uint64_t samples_in_heap = 0;
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -74,6 +74,12 @@ uint64_t UncoveredMilliseconds(const Reader& reader, const std::optional<Coverag
   return missing_ns > chance_ns ? static_cast<uint64_t>(std::llround(missing_ns / 1e6)) : 0;
 }
 
+// The kernel refuses to lock the buffer of an event with EPERM.
+std::string WhyOtherTimer(int error) {
+  if (error == EPERM) return "locked memory is used up (raise `ulimit -l`)";
+  return ErrnoText(error);
+}
+
 }  // namespace
 
 std::vector<Loss> Losses(const Reader& reader) {
@@ -84,7 +90,8 @@ std::vector<Loss> Losses(const Reader& reader) {
   uint64_t uncounted = header.more_no_counters;
   uint64_t not_sampled = header.more_not_sampled;
   uint64_t blocks_signal = header.more_blocks_signal;
-  std::set<std::string> why_not_sampled;
+  uint64_t other_timer = header.more_other_timer;
+  std::set<std::string> why_not_sampled, why_other_timer;
   for (const Thread& thread : reader.threads()) {
     const ThreadRecord& one = thread.record;
     sum.healed += one.healed;
@@ -100,6 +107,10 @@ std::vector<Loss> Losses(const Reader& reader) {
     if ((one.flags & kThreadNotSampled) != 0) {
       ++not_sampled;
       why_not_sampled.insert(ErrnoText(ErrorOfFlags(one.flags)));
+    }
+    if ((one.flags & kThreadOtherTimer) != 0) {
+      ++other_timer;
+      why_other_timer.insert(WhyOtherTimer(ErrorOfFlags(one.flags)));
     }
     blocks_signal += (one.flags & kThreadBlocksSignal) != 0;
     wall_clock += (one.flags & kThreadNoClock) != 0;
@@ -125,6 +136,10 @@ std::vector<Loss> Losses(const Reader& reader) {
        fmt::format("threads could not be sampled, or not by every event: {}",
                    fmt::join(why_not_sampled, ", ")),
        not_sampled},
+      {"threads_by_other_timer",
+       fmt::format("threads were sampled by POSIX timers or without kernel functions: {}",
+                   fmt::join(why_other_timer, ", ")),
+       other_timer},
       {"uncovered_cpu_ms",
        fmt::format("ms of CPU time of the sampled threads have no samples ({:.1f} % have)",
                    coverage ? coverage->Percent() : 0.0),

@@ -33,11 +33,13 @@ void CountFlags(uint32_t flags, uint32_t shown, ControlHeader& header) {
   header.more_no_counters += (more & kThreadNoCounters) != 0;
   header.more_not_sampled += (more & kThreadNotSampled) != 0;
   header.more_blocks_signal += (more & kThreadBlocksSignal) != 0;
+  header.more_other_timer += (more & kThreadOtherTimer) != 0;
 }
 
 // The flags of both; the error of the first thread that has one.
 uint32_t BothFlags(uint32_t a, uint32_t b) {
-  const uint32_t error = (a & kThreadNotSampled) != 0 ? ErrorOfFlags(a) : ErrorOfFlags(b);
+  constexpr uint32_t kWithError = kThreadNotSampled | kThreadOtherTimer;
+  const uint32_t error = (a & kWithError) != 0 ? ErrorOfFlags(a) : ErrorOfFlags(b);
   return ((a | b) & 0x00ffffffu) | FlagsOfError(static_cast<int>(error));
 }
 
@@ -108,6 +110,8 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.more_no_counters += from.more_no_counters;
   header_.more_not_sampled += from.more_not_sampled;
   header_.more_blocks_signal += from.more_blocks_signal;
+  header_.more_other_timer += from.more_other_timer;
+  header_.samples_in_heap += from.samples_in_heap;
   header_.sampled_cpu_ns += from.sampled_cpu_ns;
   header_.signalled_cpu_ns += from.signalled_cpu_ns;
   if (from.signal_taken_ticks != 0 && header_.signal_taken_ticks == 0) {

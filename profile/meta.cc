@@ -41,6 +41,7 @@ json ToJson(const RecordingOptions& options) {
           {"trace_memory", options.trace_memory},
           {"train", options.train},
           {"timer", options.timer},
+          {"timer_reason", options.timer_reason},
           {"force_rate", options.force_rate},
           {"interrupt_ns", options.interrupt_ns},
           {"tprof", options.tprof},
@@ -98,6 +99,7 @@ void Read(const JsonFields& fields, RecordingOptions& options) {
   fields.Read("trace_memory", options.trace_memory);
   fields.Read("train", options.train);
   fields.Read("timer", options.timer);
+  fields.Read("timer_reason", options.timer_reason);
   fields.Read("force_rate", options.force_rate);
   fields.Read("interrupt_ns", options.interrupt_ns);
   fields.Read("tprof", options.tprof);

@@ -92,7 +92,8 @@ struct RecordingOptions {
   std::string trace_mode;               // normal, wrap, continuous
   uint64_t trace_memory = 0;            // bytes
   bool train = false;
-  std::string timer;  // auto, perf, posix
+  std::string timer;         // auto, perf, posix
+  std::string timer_reason;  // why auto became posix; empty: it did not
   bool force_rate = false;
   uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0: not measured
   bool tprof = false;         // jitted code is logged

@@ -59,6 +59,7 @@ int ThreadTimer::Open(const ThreadTimerSettings& what, uint64_t random, uint32_t
   period_ = what.period;
   shortest_ = time ? kShortestFirstNs : 1;
   random_ = random | 1;
+  limited_by_ = 0;
   if (clock && what.source == TimerSource::kPosix) return OpenTimer(what);
   const uint64_t first = FirstPeriodOf(period_, shortest_, NextRandom(random_)).length;
   int error = OpenEvent(what, first, false);
@@ -66,7 +67,11 @@ int ThreadTimer::Open(const ThreadTimerSettings& what, uint64_t random, uint32_t
     if (what.kernel) MapRing();
     return 0;
   }
-  if (clock) return what.source == TimerSource::kAny ? OpenTimer(what) : error;
+  if (clock && what.source == TimerSource::kAny) {
+    limited_by_ = error;
+    return OpenTimer(what);
+  }
+  if (clock) return error;
   if (error == EACCES || error == EPERM) error = OpenEvent(what, first, true);
   return error;
 }
@@ -116,7 +121,9 @@ int ThreadTimer::OpenTimer(const ThreadTimerSettings& what) {
 // Without the ring, samples have no kernel frames: not an error (locked memory is limited).
 void ThreadTimer::MapRing() {
   ring_ = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (ring_ == MAP_FAILED) ring_ = nullptr;
+  if (ring_ != MAP_FAILED) return;
+  limited_by_ = errno;
+  ring_ = nullptr;
 }
 
 void ThreadTimer::Start() {

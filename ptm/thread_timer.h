@@ -68,6 +68,9 @@ class ThreadTimer {
   void Close();
 
   bool by_timer() const { return has_timer_; }
+  // The errno that made it a POSIX timer with kAny, or that leaves samples without the kernel
+  // frames that were asked for; 0: neither.
+  int limited_by() const { return limited_by_; }
   // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
   // Sets the period after the first signal.
   int64_t Take(const siginfo_t& signal);
@@ -87,6 +90,7 @@ class ThreadTimer {
   uint64_t period_ = 0;
   uint64_t shortest_ = 1;  // lower bound of first periods
   uint64_t random_ = 0;
+  int limited_by_ = 0;
   void* ring_ = nullptr;  // a page of metadata and one of data; null: no kernel frames
 };
 

@@ -190,6 +190,9 @@ std::string AmountText(const MetricTotals& column, double raw) {
 }
 
 void PrintStacks(const Source& source, Output& out) {
+  if (const std::string& reason = source.reader.meta().options.timer_reason; !reason.empty())
+    out.Print(" timer     POSIX timers of the threads, not perf events: {}\n",
+              profile::CleanText(reason));
   if (const auto coverage = profile::CoverageOf(source.reader.header())) {
     out.Print(" covered   {:.1f} % of the {:.3f} s of CPU time of the sampled threads\n",
               coverage->Percent(), coverage->cpu_seconds);
@@ -203,6 +206,13 @@ void PrintStacks(const Source& source, Output& out) {
       sum.samples, sum.samples_unknown, PercentOf(sum.samples_unknown, sum.samples),
       sum.samples_truncated, PercentOf(sum.samples_truncated, sum.samples), sum.samples_own,
       sum.samples_lost);
+  if (const uint64_t in_heap = source.reader.header().samples_in_heap; in_heap != 0) {
+    out.Print(
+        "           {} of virtual threads end early ({:.2f} %): their outer frames were still in "
+        "the "
+        "heap\n",
+        in_heap, PercentOf(in_heap, sum.samples));
+  }
   const double cost = SamplingNanos(source.reader, sum);
   if (cost <= 0 || sum.samples == 0) return;
   out.Print("           taking them cost {}, {:.2f} us each\n", AmountIn("ns", cost),
@@ -216,9 +226,12 @@ void JsonStacks(const Source& source, JsonWriter& json) {
   json.Member("taken", sum.samples);
   json.Member("unknown", sum.samples_unknown);
   json.Member("truncated", sum.samples_truncated);
+  json.Member("in_heap", source.reader.header().samples_in_heap);
   json.Member("own", sum.samples_own);
   json.Member("lost", sum.samples_lost);
   json.FixedMember("cost_ns", SamplingNanos(source.reader, sum), 0);
+  if (const std::string& reason = source.reader.meta().options.timer_reason; !reason.empty())
+    json.Member("timer_reason", reason);
   if (const auto coverage = profile::CoverageOf(source.reader.header())) {
     json.FixedMember("cpu_s", coverage->cpu_seconds, 6);
     json.FixedMember("covered_s", coverage->covered_seconds, 6);

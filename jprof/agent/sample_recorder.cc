@@ -180,6 +180,10 @@ void SampleRecorder::Add(engine::Thread& thread, engine::Timeline& timeline,
   timeline.record->samples += count;
   timeline.record->samples_unknown += walk.unknown ? count : 0;
   timeline.record->samples_truncated += walk.truncated ? count : 0;
+  if (walk.in_heap) {
+    __atomic_fetch_add(&session_.writer().header()->samples_in_heap, static_cast<uint64_t>(count),
+                       __ATOMIC_RELAXED);
+  }
 }
 
 }  // namespace jprof::agent

@@ -128,7 +128,7 @@ void SampleTimers::UpdateCoverage() {
 void SampleTimers::ForgetCoverage() {
   UpdateCoverage();
   profile::ControlHeader& header = *session_.writer().header();
-  header.sampled_cpu_ns = header.signalled_cpu_ns = 0;
+  header.sampled_cpu_ns = header.signalled_cpu_ns = header.samples_in_heap = 0;
 }
 
 }  // namespace jprof::agent

@@ -29,10 +29,19 @@ unwind::StackBounds StackOfThisThread() {
   return {start, start + bytes};
 }
 
-// Records that some or all samples of the thread cannot be taken, and the errno, for the report.
-void MarkNotSampled(engine::Thread& thread, int error) {
-  const uint32_t flags = profile::kThreadNotSampled | profile::FlagsOfError(error);
-  __atomic_fetch_or(&thread.record->flags, flags, __ATOMIC_RELAXED);
+// Records for the report that an error limits the samples of the thread.
+void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
+  __atomic_fetch_or(&thread.record->flags, flag | profile::FlagsOfError(error), __ATOMIC_RELAXED);
+}
+
+// Opens the timers; without an error a timer may still be another one than was asked for.
+void OpenTimers(SampleTimers& timers, engine::Thread& thread, SampledThread& sampled,
+                uint32_t tid) {
+  const int error = timers.Open(sampled, tid);
+  if (error != 0) return Mark(thread, profile::kThreadNotSampled, error);
+  for (const ptm::ThreadTimer& timer : sampled.timers)
+    if (timer.limited_by() != 0)
+      return Mark(thread, profile::kThreadOtherTimer, timer.limited_by());
 }
 
 // Only the first one is noted.
@@ -72,13 +81,13 @@ SampledThread* Sampling::NewThread(engine::Thread& thread, const unwind::StackBo
   void* memory = mmap(nullptr, sizeof(SampledThread), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    MarkNotSampled(thread, errno);
+    Mark(thread, profile::kThreadNotSampled, errno);
     return nullptr;
   }
   auto* sampled = new (memory) SampledThread;
   sampled->stack = stack;
   thread.vm_thread = vm_thread;
-  if (const int error = timers_.Open(*sampled, tid); error != 0) MarkNotSampled(thread, error);
+  OpenTimers(timers_, thread, *sampled, tid);
   return sampled;
 }
 

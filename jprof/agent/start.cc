@@ -4,17 +4,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
 
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
+#include "jprof/agent/sample_signals.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/recording/counter_choice.h"
 #include "jprof/recording/plan.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
+#include "ptm/cpu_sampler.h"
+#include "ptm/thread_timer.h"
 
 namespace jprof::agent {
 namespace {
@@ -69,7 +73,20 @@ void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached) {
                   choice.why));
 }
 
+void ResolveTimer(AgentOptions& options) {
+  const auto clock = std::ranges::find(options.triggers, TriggerKind::kTime, &Trigger::kind);
+  if (options.timer != ptm::TimerSource::kAny || clock == options.triggers.end()) return;
+  const auto possible = ptm::CheckThreadTimer({.event = ptm::CpuClock(),
+                                               .period = clock->every,
+                                               .signal = kTimerSignal,
+                                               .source = ptm::TimerSource::kPerf});
+  if (possible) return;
+  options.timer = ptm::TimerSource::kPosix;
+  options.timer_reason = possible.error().message;
+}
+
 Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) {
+  ResolveTimer(options);
   auto plan = MakePlan(options);
   if (!plan) return std::unexpected(plan.error());
   jvmtiEnv* jvmti = NewJvmtiEnv(java);

@@ -18,6 +18,10 @@ int MajorVersion(JavaVM* java);
 // and why. Without what woven counting requires the choice is probes.
 void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached);
 
+// Sets the source of CPU time to POSIX timers if the user leaves it open and the calling thread
+// cannot have a perf event, so that all threads of the process have the same.
+void ResolveTimer(AgentOptions& options);
+
 // Starts a recording. `jni`: null when the JVM starts, else of the calling Java thread. Returns the
 // profile's directory; empty: another JVM uses it (ONCE), and nothing is recorded. After an error
 // the JVM runs as without an agent.

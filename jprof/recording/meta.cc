@@ -103,6 +103,7 @@ profile::RecordingOptions RecordingOptionsOf(const AgentOptions& options) {
           .trace_memory = options.trace_memory,
           .train = options.train,
           .timer = TimerName(options.timer),
+          .timer_reason = options.timer_reason,
           .force_rate = options.force_rate,
           .interrupt_ns = options.interrupt_ns,
           .tprof = options.jit_log,

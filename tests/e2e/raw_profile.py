@@ -25,7 +25,7 @@ NODE = struct.Struct("<IIIIIIqII24x")
 METHOD = struct.Struct("<IIHHHH")
 FORMER, BLOCK, WOVEN, ROOT, OVERFLOW = 0xFFFFFFFF, 15, 10, 9, (1 << 28) - 1
 INTRINSIC = 128  # of a method's flags
-ENDED, VIRTUAL, NOT_SAMPLED = 2, 1, 32
+ENDED, VIRTUAL, NOT_SAMPLED, OTHER_TIMER = 2, 1, 32, 128
 THREAD_LOSSES = ("healed", "unmatched", "overflow", "dropped", "trace_dropped", "trace_overwritten")
 PROCESS_LOSSES = ("lost_threads", "lost_events", "disk_full", "name_failures", "tree_full")
 

@@ -7,13 +7,17 @@ In every case the program's own output and exit status must be what they are wit
 """
 import collections
 import contextlib
+import ctypes
 import errno
+import functools
 import glob
 import json
 import os
+import platform
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -540,9 +544,15 @@ def no_timers_left(lab):
                     f"{what}: {len(flagged)} threads have the flag, the report has "
                     f"{report['losses']}")
             if error is None:
+                others = [t for t in raw_profile.RawProfile(out).threads
+                          if t["flags"] & raw_profile.OTHER_TIMER]
+                said = (f"{len(others)} threads were sampled by POSIX timers or without kernel "
+                        f"functions: {os.strerror(errno.EMFILE)}")
                 if flagged or "could not be sampled" in done.stderr:
                     failures.append(
                         f"{what}: {len(flagged)} threads without a timer: {done.stderr}")
+                if not 20 < len(others) or said not in done.stderr:
+                    failures.append(f"{what}: {done.stderr} does not say {said!r}")
                 continue
             said = (f"{len(flagged)} threads could not be sampled, or not by every event: "
                     f"{os.strerror(error)}")
@@ -553,6 +563,46 @@ def no_timers_left(lab):
                                 ("the report", reports.run_report(lab.jprof, "scs", out))):
                 if said not in text:
                     failures.append(f"{what}: {where} does not say {said!r}: {text[-600:]}")
+    return failures
+
+
+def without_perf_events(error):
+    """Forbids perf_event_open to this process and its children, as a container's filter does."""
+    class Filter(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+    number = {"x86_64": 298, "aarch64": 241}[platform.machine()]
+    code = b"".join(struct.pack("=HBBI", *line) for line in (
+        (0x20, 0, 0, 0),                   # load the number of the call
+        (0x15, 0, 1, number),              # another one: skip the next line
+        (0x06, 0, 0, 0x00050000 | error),  # fails with this error
+        (0x06, 0, 0, 0x7fff0000)))         # is allowed
+    libc, one = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(1)
+    done = libc.prctl(38, one, 0, 0, 0), libc.prctl(22, 2, ctypes.byref(Filter(4, code)))
+    if any(done):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+@case
+def perf_events_forbidden(lab):
+    """All threads have POSIX timers then; the report and doctor say why."""
+    failures = []
+    with lab.folder() as folder:
+        command = lab.command("LiveThreads", 100, flags=["-Xmx256m"])
+        for error, reason in ((errno.ENOSYS, "perf_event_open is not available"),
+                              (errno.EPERM, "the system forbids it")):
+            out = f"{folder}/{error}"
+            forbid = functools.partial(without_perf_events, error)
+            done = lab.cli("scs", "--agent", lab.agent, "-o", out, "--", *command,
+                           preexec_fn=forbid)
+            report = reports.run_report(lab.jprof, "scs", out)
+            doctor = lab.cli("doctor", "--java", lab.jdk.tool("java"), "--agent", lab.agent,
+                             preexec_fn=forbid).stdout
+            for what, text in (("the report", report), ("doctor", doctor)):
+                if reason not in text:
+                    failures.append(f"{os.strerror(error)}: {what} does not say {reason!r}: {text}")
+            if any(t["flags"] & raw_profile.OTHER_TIMER
+                   for t in raw_profile.RawProfile(out).threads) or done.returncode != 0:
+                failures.append(f"{os.strerror(error)}: {done}")
     return failures
 
 
