@@ -67,6 +67,7 @@ struct AgentOptions {
   std::vector<std::string> lowered;  // one line per timer whose period Finalize increased
   bool object_info = false;
   bool java_only = false;
+  bool name_at_sample = false;
   uint64_t delay = 0;     // seconds
   uint64_t duration = 0;  // seconds; 0: until the program ends
   bool train = false;

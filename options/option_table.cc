@@ -57,6 +57,8 @@ constexpr Option kOptions[] = {
      "add the class of the allocated or locked object as a leaf"},
     {"JAVA_ONLY", "", "--java-only", "", Flag{&O::java_only}, kScsCommand,
      "omit native and kernel frames"},
+    {"NAME_AT_SAMPLE", "", "--name-at-sample", "", Flag{&O::name_at_sample}, kScsCommand,
+     "a row for each name that a thread had when it was sampled (its first 15 bytes)"},
     {"START", "", "", "", Flag{&O::start}, kNoCommand, "sample from the start (the default)"},
     {"NOSTART", "", "--nostart", "", Flag{&O::start, false}, kScsCommand,
      "do not sample before `jprof ctl PID start`"},

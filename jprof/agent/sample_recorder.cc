@@ -44,6 +44,7 @@ SampleRecorder::SampleRecorder(const AgentOptions& options, HotspotVm& hotspot,
       session_(session),
       attributes_to_current_(options.mode == Mode::kCalltree),
       java_only_(options.java_only),
+      by_name_(options.name_at_sample),
       virtual_rows_(session) {
   for (const Trigger& trigger : options.triggers) {
     const auto metrics = MetricsOf(trigger);
@@ -110,8 +111,7 @@ void SampleRecorder::TakeStack(engine::Thread& thread, size_t trigger, int64_t w
   ThreadNames names(thread, java_, unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkSignal(context, sampled.stack, thread.vm_thread, names, sampled.last);
-  engine::Timeline& timeline =
-      walk.is_virtual ? virtual_rows_.TimelineFor(thread) : thread.timeline;
+  engine::Timeline& timeline = TimelineOf(thread, walk);
   const bool same = sampled.last_timeline == &timeline && sampled.last_folded == timeline.folded;
   const uint32_t kept = same && engine::MayReuseNodes(thread, timeline) ? walk.kept : 0;
   profile::Node* node =
@@ -131,11 +131,16 @@ void SampleRecorder::TakeJavaStack(engine::Thread& thread, SampledThread& sample
   ThreadNames names(thread, java_, unwinder_);
   const hotspot::StackWalk walk =
       walker_->WalkJava(sampled.stack, thread.vm_thread, sampled.frames, kMostFrames, &names);
-  engine::Timeline& timeline =
-      walk.is_virtual ? virtual_rows_.TimelineFor(thread) : thread.timeline;
+  engine::Timeline& timeline = TimelineOf(thread, walk);
   profile::Node* node =
       ContextOf(thread, timeline, walk.in_heap, {sampled.frames, walk.depth}, 0, leaves);
   Add(thread, timeline, walk, node, trigger, weight);
+}
+
+engine::Timeline& SampleRecorder::TimelineOf(engine::Thread& thread,
+                                             const hotspot::StackWalk& walk) {
+  if (walk.is_virtual) return virtual_rows_.TimelineFor(thread);
+  return by_name_ ? virtual_rows_.TimelineOfName(thread) : thread.timeline;
 }
 
 // Writes the method references of the kernel frames to sampled.leaves; returns their number.

@@ -70,6 +70,7 @@ class SampleRecorder {
 
   SampleRecorder(const AgentOptions& options, HotspotVm& hotspot, engine::Session& session);
   bool IsOwn(uint64_t pc) const { return pc >= own_begin_ && pc < own_end_; }
+  engine::Timeline& TimelineOf(engine::Thread& thread, const hotspot::StackWalk& walk);
   size_t KernelLeaves(engine::Thread& thread, SampledThread& sampled, ptm::ThreadTimer* timer);
   profile::Node* InlinedNode(engine::Thread& thread, profile::Node* current, uint64_t pc);
   profile::Node* ContextOf(engine::Thread& thread, engine::Timeline& timeline, bool in_heap,
@@ -81,7 +82,7 @@ class SampleRecorder {
   engine::Session& session_;
   std::vector<Columns> triggers_;
   uint32_t metric_count_ = 0;
-  const bool attributes_to_current_, java_only_;
+  const bool attributes_to_current_, java_only_, by_name_;
   uint64_t own_begin_ = 0, own_end_ = 0;  // the agent's code
   unwind::Unwinder unwinder_;
   unwind::KernelFunctions kernel_functions_;

@@ -1,5 +1,6 @@
 // The profile's rows for virtual threads: one row per native thread and name of virtual threads,
-// because a sample may only write to trees of the interrupted thread.
+// because a sample may only write to trees of the interrupted thread. Also those for the names that
+// a native thread had (NAME_AT_SAMPLE).
 #pragma once
 
 #include <string_view>
@@ -22,12 +23,19 @@ class VirtualRows {
   // Without space for another row it is the thread's own. Also callable in a signal handler.
   engine::Timeline& TimelineFor(engine::Thread& thread);
 
+  // The timeline for samples of the calling thread under its present name, as the kernel has it
+  // (15 bytes). After kMostVirtualRows names it is the thread's own. Also callable in a signal
+  // handler.
+  engine::Timeline& TimelineOfName(engine::Thread& thread);
+
   // Completes the rows of the calling thread, which ends.
   static void End(SampledThread& sampled);
 
  private:
   // The id of the virtual thread that is mounted on the calling thread; 0: unknown.
   uint64_t CurrentId() const;
+  engine::Timeline& RowFor(engine::Thread& thread, const char* name, const char* shown,
+                           uint32_t flags);
 
   engine::Session& session_;
   VirtualNames names_;

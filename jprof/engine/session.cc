@@ -286,10 +286,10 @@ void Session::Adopt(Thread& thread) {
 
 void Session::DetachAtExit() { pthread_setspecific(at_thread_exit, this); }
 
-bool Session::AddRow(const char* name, Timeline* timeline) {
+bool Session::AddRow(const char* name, uint32_t flags, Timeline* timeline) {
   Frame bottom;
   timeline->frames = timeline->cursor.top = &bottom;
-  const bool opened = OpenTimeline(*timeline, profile::kThreadVirtual);
+  const bool opened = OpenTimeline(*timeline, flags);
   timeline->frames = timeline->cursor.top = nullptr;
   if (opened) std::strncpy(timeline->record->name, name, sizeof timeline->record->name - 1);
   return opened;

@@ -125,9 +125,9 @@ class Session {
       f(*thread);
   }
 
-  // Adds a row with its own tree for virtual threads that run on the calling thread. False: no
-  // space.
-  bool AddRow(const char* name, Timeline* timeline);
+  // Adds a row with its own tree for some of what runs on the calling thread, with flags of its
+  // record (kThreadVirtual). False: no space.
+  bool AddRow(const char* name, uint32_t flags, Timeline* timeline);
 
   // Slow-path services for the calling thread.
   // Handles the bits of `attention`. False: the thread is not to be recorded.

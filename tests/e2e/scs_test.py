@@ -214,6 +214,21 @@ def allocation_shares(lab, jdks):
 
 
 @case
+def names(lab, jdks):
+    """--name-at-sample: a renamed thread has a row for each name, else one with its last name."""
+    for jdk in jdks:
+        for options, rows in ([], ["request-3"]), (["--name-at-sample"],
+                                                   [f"request-{i}" for i in range(4)]):
+            _, directory = lab.record(["--rate", "1000", *options],
+                                      lab.java(jdk, "SampledEvents", "names", 200))
+            threads = raw_profile.RawProfile(directory).threads
+            found = sorted(t["name"] for t in threads
+                           if t["name"].startswith("request-") and t["samples"] > 0)
+            samples = {t["name"]: t["samples"] for t in threads}
+            check(found == rows, f"{jdk.name} {options}: {samples}")
+
+
+@case
 def idle(lab, jdks):
     """WALL equals every thread's elapsed time; so does the sum of CPU time and IDLE."""
     for jdk in jdks:

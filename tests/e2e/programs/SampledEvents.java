@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * For events of callstack sampling: prints what the JVM's beans measured. Arguments: contention,
- * allocation, thirds or idle; then the amount (rounds, megabytes, milliseconds).
+ * allocation, thirds, names or idle; then the amount (rounds, megabytes, milliseconds).
  */
 public final class SampledEvents {
   private static final com.sun.management.ThreadMXBean THREADS =
@@ -40,6 +40,7 @@ public final class SampledEvents {
       case "contention" -> contention(much);
       case "allocation" -> System.out.println("allocated " + allocation(much));
       case "thirds" -> thirds(much);
+      case "names" -> names(much);
       case "idle" -> idle(much);
       default -> throw new IllegalArgumentException(args[0]);
     }
@@ -101,6 +102,16 @@ public final class SampledEvents {
       for (int k = 0; k < 500; ++k) sink = new short[992];
       for (int k = 0; k < 5; ++k) sink = new char[99_992];
     }
+  }
+
+  /** One thread computes under four names. */
+  private static void names(int milliseconds) throws Exception {
+    start("unnamed", () -> {
+      for (int i = 0; i < 4; ++i) {
+        Thread.currentThread().setName("request-" + i);
+        until(milliseconds, () -> {});
+      }
+    }).join();
   }
 
   private static void idle(int milliseconds) throws Exception {

@@ -114,7 +114,7 @@ TEST_F(SamplesTest, ARowMadeLaterHasATreeOfItsOwn) {
   const Path stack = {Word(MethodType::kJitted, 1), Word(MethodType::kJitted, 2)};
   AddToMetric(*thread_, ContextOf(*thread_, thread_->timeline, stack), 0, 1, kMetrics);
   Timeline row;
-  ASSERT_TRUE(session_.AddRow("worker", &row));
+  ASSERT_TRUE(session_.AddRow("worker", profile::kThreadVirtual, &row));
   EXPECT_STREQ(row.record->name, "worker");
   for (uint32_t i = 0; i < 1000; ++i) {
     const Path deep = {Word(MethodType::kJitted, 1 + i % 99),
