@@ -12,6 +12,7 @@
 #include "cli/export_source.h"
 #include "cli/output_file.h"
 #include "cli/usage_error.h"
+#include "common/shell_word.h"
 #include "profile/reader_text.h"
 #include "reports/output.h"
 
@@ -84,7 +85,7 @@ Result<void> WriteNewFile(const std::string& path, const reports::ExportFormat& 
 // The command that opens the file.
 std::string OpenCommand(const reports::ExportFormat& format, const std::string& path) {
   std::string command = format.open;
-  command.replace(command.find("FILE"), 4, profile::CleanText(path));
+  command.replace(command.find("FILE"), 4, ShellWord(profile::CleanText(path)));
   return command;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/process_id.h"
 #include "cli/usage_error.h"
 #include "common/procfs.h"
+#include "common/shell_word.h"
 #include "record/itrace_record.h"
 
 namespace jprof::cli {
@@ -70,7 +71,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
   if (!plan.options.records) return;
   fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
-             plan.out.filename().string(), fs::proximate(plan.out).string());
+             plan.out.filename().string(), ShellWord(fs::proximate(plan.out).string()));
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {

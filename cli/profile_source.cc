@@ -9,6 +9,7 @@
 
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
+#include "common/shell_word.h"
 #include "profile/reader_text.h"
 #include "record/jvm_profiles.h"
 #include "record/profile_place.h"
@@ -170,7 +171,7 @@ std::string RunPaths(const std::string& directory) {
   const auto meta = profile::ReadCombined(directory);
   std::vector<std::string> paths;
   for (const profile::Run& run : meta ? meta->runs : std::vector<profile::Run>())
-    paths.push_back(profile::CleanText((fs::path(directory) / run.profile).string()));
+    paths.push_back(ShellWord(profile::CleanText((fs::path(directory) / run.profile).string())));
   return fmt::format("{}", fmt::join(paths, ", "));
 }
 

@@ -17,6 +17,7 @@
 #include "cli/trace_report.h"
 #include "cli/usage_error.h"
 #include "cli/view_output.h"
+#include "common/shell_word.h"
 #include "reports/refit.h"
 #include "reports/report_list.h"
 #include "reports/tprof.h"
@@ -251,8 +252,8 @@ Result<void> Run(ReportArguments arguments) {
   if (*report == &reports::kArcReport) return PrintTrace(arguments);
   const bool is_html = *report == &reports::kHtmlReport;
   if (!is_html && reports::IsArcRecording(arguments.directory)) {
-    return WrongUse("{0} is a trace of jprof itrace; its report: jprof report arc {0}",
-                    arguments.directory);
+    return WrongUse("{} is a trace of jprof itrace; its report: jprof report arc {}",
+                    arguments.directory, ShellWord(arguments.directory));
   }
   if (*report == &reports::kTprofReport) return PrintRecording(arguments);
   if (auto newest = TakeNewest(arguments); !newest) return newest;

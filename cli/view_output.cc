@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "cli/output_file.h"
+#include "common/shell_word.h"
 #include "profile/reader_text.h"
 #include "profile/recording_meta.h"
 #include "reports/view/view.h"
@@ -76,7 +77,7 @@ Result<void> WriteTwo(const std::vector<std::string>& named, const TableChoice& 
   for (const std::string& path : named) {
     if (reports::IsArcRecording(path)) {
       return WrongUse("{} is a trace of jprof itrace, which is shown alone: jprof view {}",
-                      profile::CleanText(path), profile::CleanText(path));
+                      profile::CleanText(path), ShellWord(profile::CleanText(path)));
     }
     if (profile::IsCombined(path)) {
       return WrongUse("{} is a combined profile; compare profiles in it: {}",

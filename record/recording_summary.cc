@@ -8,6 +8,7 @@
 #include "calibrate/train/table_store.h"
 #include "common/nearest.h"
 #include "common/procfs.h"
+#include "common/shell_word.h"
 #include "profile/losses.h"
 #include "profile/reader.h"
 #include "profile/reader_text.h"
@@ -122,13 +123,7 @@ std::string DisplayPath(const fs::path& path) {
   std::error_code failed;
   const fs::path relative = path.lexically_relative(fs::current_path(failed));
   const bool below = !failed && !relative.empty() && *relative.begin() != "..";
-  const std::string text = below ? relative.string() : path.string();
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  return ShellWord(below ? relative.string() : path.string());
 }
 
 std::string SummaryLine(const fs::path& profile) {

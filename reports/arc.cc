@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/shell_word.h"
 #include "reports/arc_table.h"
 #include "reports/statistics.h"
 
@@ -167,13 +168,13 @@ Result<void> CheckArcOptions(const ArcTable& table) {
   const ArcOptions& options = table.options;
   if (options.tid && table.trace.threads.empty()) {
     return WrongUse("{} has no thread {}: jprof report arc {} --format json lists them",
-                    table.arcs.directory, *options.tid, table.arcs.directory);
+                    table.arcs.directory, *options.tid, ShellWord(table.arcs.directory));
   }
   if (!options.function.empty() && table.functions.empty()) {
     return WrongUse(
         "no function whose name contains '{}' was executed; jprof report arc {} lists "
         "them",
-        options.function, table.arcs.directory);
+        options.function, ShellWord(table.arcs.directory));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "common/shell_word.h"
 #include "profile/reader_text.h"
 #include "reports/arc.h"
 #include "reports/disassembler.h"
@@ -134,7 +135,7 @@ Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Outp
   return WrongUse(
       "no function whose name contains '{}' was executed; jprof report arc {} lists "
       "them",
-      options.function, arcs.directory);
+      options.function, ShellWord(arcs.directory));
 }
 
 Result<size_t> ListArcFunctions(

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/nearest.h"
+#include "common/shell_word.h"
 #include "reports/header.h"
 
 namespace jprof::reports {
@@ -161,7 +162,7 @@ Result<profile::CallTree> ReadTree(Source& source, const std::vector<size_t>& ch
   const std::string& directory = source.reader.directory();
   if (tree->size() == 0 && source.reader.meta().mode == "trace") {
     return WrongUse("{}: a trace has no call tree; print it with: jprof report log-gen {}",
-                    directory, directory);
+                    directory, ShellWord(directory));
   }
   std::vector<std::vector<int64_t>> values;
   for (const size_t m : chosen) values.push_back(std::move(tree->metrics[m]));

@@ -2,6 +2,7 @@
 // where the profile knows them (calltree with samples).
 #include <algorithm>
 
+#include "common/shell_word.h"
 #include "reports/formats.h"
 #include "reports/header.h"
 #include "reports/report_list.h"
@@ -127,7 +128,7 @@ Result<Forest> LoadSampled(Source& source, const Options& options) {
   const std::vector<profile::Metric>& metrics = source.reader.meta().metrics;
   if (std::ranges::none_of(metrics, &profile::Metric::is_samples)) {
     return WrongUse("{} has no samples; its tree is printed by: jprof report log-rt {}",
-                    source.reader.directory(), source.reader.directory());
+                    source.reader.directory(), ShellWord(source.reader.directory()));
   }
   Result<Forest> forest = LoadForest(source, options);
   if (!forest) return forest;

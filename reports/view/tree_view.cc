@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "common/shell_word.h"
 #include "reports/compare.h"
 #include "reports/view/head.h"
 #include "reports/view/view.h"
@@ -92,8 +93,8 @@ Result<Comparison> CompareValues(Source& before, Source& after) {
     return WrongUse(
         "{} is in {} and {} in {}: a view of two profiles needs one unit; compare their shares "
         "with: jprof compare {} {}",
-        sides[0].directory, sides[0].unit, sides[1].directory, sides[1].unit, sides[0].directory,
-        sides[1].directory);
+        sides[0].directory, sides[0].unit, sides[1].directory, sides[1].unit,
+        ShellWord(sides[0].directory), ShellWord(sides[1].directory));
   }
   return CompareTwo(before, after, {.absolute = true});
 }

@@ -432,6 +432,9 @@ class Trees(Case):
         self.assertIn("jprof: next:    npx speedscope y.speedscope.json", done.stderr)
         with open(self.path("y.speedscope.json"), encoding="utf-8") as file:
             json.load(file)
+        done = subprocess.run([JPROF, "export", self.profile, "-o", "a;b.callgrind"],
+                              cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertIn("--inclusive=yes 'a;b.callgrind'", done.stderr)
         self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
 
     def test_a_file_that_cannot_be_written_stays_as_it_was(self):
