@@ -9,13 +9,6 @@ namespace {
 using profile::Branch;
 using profile::BranchKind;
 
-// A call instruction has at most so many bytes, prefixes included.
-constexpr uint64_t kLongestCall = 15;
-
-bool ReturnsTo(uint64_t call, uint64_t address) {
-  return call != 0 && address > call && address - call <= kLongestCall;
-}
-
 // Whether the code of `from` may be gone: after the end of tracing, or after a system call that
 // replaced the program. What was executed before then is the current function's.
 bool HasNoSource(const Branch& branch) {
@@ -32,12 +25,6 @@ bool IsLinkage(const CodeAt& code) { return code.kind == CodeAt::Kind::kLinkage;
 ArcWalk::ArcWalk(Locate locate, OnRun on_run)
     : locate_(std::move(locate)), on_run_(std::move(on_run)) {}
 
-size_t ArcWalk::Thread::frame() const {
-  size_t i = stack.size() - 1;
-  while (!is_frame(i)) --i;
-  return i;
-}
-
 ArcWalk::Thread& ArcWalk::ThreadOf(const Branch& branch) {
   const uint64_t key = uint64_t{branch.pid} << 32 | branch.tid;
   if (last_ != nullptr && key == last_key_) return *last_;
@@ -49,7 +36,7 @@ ArcWalk::Thread& ArcWalk::ThreadOf(const Branch& branch) {
     const auto root = static_cast<uint32_t>(trace_.nodes.size());
     trace_.nodes.push_back({.thread = last_->index});
     trace_.threads.push_back({.pid = branch.pid, .tid = branch.tid, .root = root});
-    last_->stack.push_back({.node = root});
+    last_->top().node = root;
   }
   return *last_;
 }
@@ -77,7 +64,7 @@ void ArcWalk::Add(const Branch& branch) {
 }
 
 void ArcWalk::Begin(Thread& thread, const Branch& branch) {
-  Cut(thread, 1);
+  thread.stack.Cut(1);
   thread.top().linkage = {};
   thread.at = branch.to;
   const CodeAt code = locate_(branch.pid, branch.to, branch.time_ns);
@@ -116,7 +103,7 @@ void ArcWalk::Settle(Thread& thread, const Branch& branch) {
 // Makes the function that the branch leads to the current one.
 void ArcWalk::Follow(Thread& thread, const Branch& branch) {
   if (branch.kind == BranchKind::kNotTaken || branch.kind == BranchKind::kSystemCall) return;
-  if (branch.kind == BranchKind::kEnd) return Cut(thread, 1);
+  if (branch.kind == BranchKind::kEnd) return (void)thread.stack.Cut(1);
   const CodeAt to = locate_(branch.pid, branch.to, branch.time_ns);
   switch (branch.kind) {
     case BranchKind::kCall:
@@ -152,25 +139,25 @@ void ArcWalk::Jump(Thread& thread, const CodeAt& to, uint64_t address) {
   if (to.entry || top.resolver) return TailCall(thread, to);
   // Any jump to code without symbols may be a call.
   if (IsUnnamed(to)) {
-    if (!LeaveTo(thread, to.function, thread.frame())) TailCall(thread, to);
+    if (!LeaveTo(thread, to.function, thread.stack.frame())) TailCall(thread, to);
   } else if (!Leave(thread, to, address)) {
     Enter(thread, to.function, Reason::kMoved, to.kind == CodeAt::Kind::kJitted);
   }
 }
 
 void ArcWalk::Return(Thread& thread, const CodeAt& to, uint64_t address) {
-  const size_t frame = thread.frame();
+  const size_t frame = thread.stack.frame();
   thread.top().linkage = {};
-  if (ReturnsTo(thread.stack[frame].call, address)) return Cut(thread, frame);
+  if (ReturnsTo(thread.stack[frame].call, address)) return (void)thread.stack.Cut(frame);
   if (thread.stack[frame].reason == Reason::kHandler) {  // to the code that ends the signal
-    Cut(thread, frame);
+    thread.stack.Cut(frame);
     return Enter(thread, to.function, Reason::kMoved, false);
   }
   if (to.function == thread.top().function && !to.entry) return;  // a jump within it
   if (Leave(thread, to, address)) return;
   if (to.entry) return TailCall(thread, to);  // a call by way of the stack
   ++trace_.beyond;
-  Cut(thread, 1);
+  thread.stack.Cut(1);
   Enter(thread, to.function, Reason::kMoved, false);
 }
 
@@ -181,9 +168,7 @@ void ArcWalk::Signal(Thread& thread, const CodeAt& to) {
 }
 
 void ArcWalk::SignalReturn(Thread& thread, const CodeAt& to, uint64_t address) {
-  size_t signal = thread.stack.size() - 1;
-  while (signal > 0 && thread.stack[signal].reason != Reason::kSignal) --signal;
-  if (signal > 0) Cut(thread, signal);
+  if (const size_t signal = thread.stack.NewestSignal()) thread.stack.Cut(signal);
   const Entry& top = thread.top();
   if (to.function == top.function || top.linkage.how != Linkage::How::kNone || IsLinkage(to))
     return;
@@ -210,56 +195,43 @@ void ArcWalk::ThroughLinkage(Thread& thread, const CodeAt& to) {
 void ArcWalk::TailCall(Thread& thread, const CodeAt& to) {
   const Entry top = thread.top();
   if (top.resolver) {  // it was called in place of this function
-    Cut(thread, thread.stack.size() - 1);
+    thread.stack.Cut(thread.stack.size() - 1);
     return Enter(thread, to.function, top.reason, true, top.call);
   }
-  if (LeaveTo(thread, to.function, thread.frame())) return Count(top.function, thread.top());
+  if (LeaveTo(thread, to.function, thread.stack.frame())) return Count(top.function, thread.top());
   Enter(thread, to.function, Reason::kTail, true);
 }
 
 // Goes back to where execution continues in a function that is on the stack. False: it is not.
 bool ArcWalk::Leave(Thread& thread, const CodeAt& to, uint64_t address) {
-  const size_t frame = thread.frame();
-  if (LeaveTo(thread, to.function, frame)) return true;
-  const std::vector<Entry>& stack = thread.stack;
-  for (size_t i = frame; i > 0; --i) {
-    if (!ReturnsTo(stack[i].call, address) || stack[i - 1].function != to.function) continue;
-    // The frames above this one have not returned.
-    for (size_t above = i + 1; above < stack.size(); ++above) trace_.left += thread.is_frame(above);
-    Cut(thread, i);
-    thread.top().linkage = {};
-    return true;
-  }
-  return LeaveTo(thread, to.function, 1);
+  ArcStack& stack = thread.stack;
+  if (LeaveTo(thread, to.function, stack.frame())) return true;
+  const size_t returned = stack.NewestReturn(to.function, address);
+  if (returned == 0) return LeaveTo(thread, to.function, 1);
+  trace_.left += stack.Cut(returned) - 1;  // the frames above this one have not returned
+  thread.top().linkage = {};
+  return true;
 }
 
 // The same for the newest entry of the function that is at `from` or above.
 bool ArcWalk::LeaveTo(Thread& thread, uint32_t function, size_t from) {
-  for (size_t i = thread.stack.size(); i-- > from;) {
-    if (thread.stack[i].function != function) continue;
-    for (size_t above = i + 1; above < thread.stack.size(); ++above)
-      trace_.left += thread.is_frame(above);
-    Cut(thread, i + 1);
-    thread.top().linkage = {};
-    return true;
-  }
-  return false;
+  const size_t newest = thread.stack.Newest(function, from);
+  if (newest == ArcStack::kNone) return false;
+  trace_.left += thread.stack.Cut(newest + 1);
+  thread.top().linkage = {};
+  return true;
 }
 
 void ArcWalk::Enter(Thread& thread, uint32_t function, Reason reason, bool counted, uint64_t call) {
   const uint32_t caller = thread.top().function;
   const uint32_t node = Child(thread.top().node, function);
-  thread.stack.push_back({.node = node, .function = function, .call = call, .reason = reason});
+  thread.stack.Push({.node = node, .function = function, .call = call, .reason = reason});
   if (counted) Count(caller, thread.top());
 }
 
 void ArcWalk::Count(uint32_t caller, const Entry& callee) {
   ++trace_.nodes[callee.node].calls;
   ++trace_.calls[uint64_t{caller} << 32 | callee.function];
-}
-
-void ArcWalk::Cut(Thread& thread, size_t size) {
-  thread.stack.erase(thread.stack.begin() + static_cast<ptrdiff_t>(size), thread.stack.end());
 }
 
 uint32_t ArcWalk::Child(uint32_t parent, uint32_t function) {

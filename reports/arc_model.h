@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "profile/branch_log.h"
+#include "reports/arc_stack.h"
 #include "reports/flat_map.h"
 
 namespace jprof::reports {
@@ -95,36 +96,14 @@ class ArcWalk {
   ArcTrace Take() { return std::move(trace_); }
 
  private:
-  enum class Reason : uint8_t {
-    kRoot,
-    kCall,
-    kSignal,   // the node "(signal)"
-    kHandler,  // of a signal
-    kTail,     // jumped to by the entry below
-    kMoved,    // code that was entered in its middle
-  };
-  // A call through the procedure linkage that has not reached its function yet.
-  struct Linkage {
-    enum class How : uint8_t { kNone, kCall, kTail };
-    How how = How::kNone;
-    bool resolving = false;  // the function is not known yet: the dynamic linker comes next
-    uint32_t module = 0;
-    uint64_t call = 0;
-  };
-  struct Entry {
-    uint32_t node = 0, function = kThreadFunction;
-    uint64_t call = 0;  // the instruction that called; 0: none
-    Reason reason = Reason::kRoot;
-    bool resolver = false;
-    Linkage linkage = {};
-  };
+  using Entry = ArcEntry;
+  using Linkage = ArcEntry::Linkage;
+  using Reason = ArcEntry::Reason;
   struct Thread {
     uint32_t index = 0;
     uint64_t at = 0;  // where the next run begins; 0: not known
-    std::vector<Entry> stack;
-    Entry& top() { return stack.back(); }
-    bool is_frame(size_t i) const { return stack[i].reason < Reason::kTail; }
-    size_t frame() const;  // the entry that the newest call made
+    ArcStack stack;
+    Entry& top() { return stack.top(); }
   };
 
   Thread& ThreadOf(const profile::Branch& branch);
@@ -143,7 +122,6 @@ class ArcWalk {
   bool LeaveTo(Thread& thread, uint32_t function, size_t from);
   void Enter(Thread& thread, uint32_t function, Reason reason, bool counted, uint64_t call = 0);
   void Count(uint32_t caller, const Entry& callee);
-  void Cut(Thread& thread, size_t size);
   uint32_t Child(uint32_t parent, uint32_t function);
 
   Locate locate_;

@@ -13,6 +13,12 @@ class FlatMap {
 
   FlatMap() : slots_(kSmallest) {}
 
+  // The value of `key`, `other` if it has none.
+  uint32_t Get(uint64_t key, uint32_t other) const {
+    const uint32_t value = slots_[At(key)].value;
+    return value == kNone ? other : value;
+  }
+
   // The value of `key`, kNone for a new one, to be set before the next call.
   uint32_t& operator[](uint64_t key) {
     if (2 * (used_ + 1) > slots_.size()) Grow();
@@ -31,12 +37,13 @@ class FlatMap {
     uint32_t value = kNone;
   };
 
-  Slot& Find(uint64_t key) {
+  size_t At(uint64_t key) const {
     const size_t mask = slots_.size() - 1;
     size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & mask;
     while (slots_[at].key != key && slots_[at].value != kNone) at = (at + 1) & mask;
-    return slots_[at];
+    return at;
   }
+  Slot& Find(uint64_t key) { return slots_[At(key)]; }
 
   void Grow() {
     std::vector<Slot> old(slots_.size() * 2);
