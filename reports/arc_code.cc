@@ -36,22 +36,18 @@ std::string NameOf(const a2n::Place& place) {
   return module.starts_with('[') ? module : "[" + module + "]";
 }
 
-bool Covers(const CodeChange& change, uint64_t address) {
-  return address >= change.start && address - change.start < change.length;
+uint64_t EndOf(const CodeChange& change) {
+  return change.length > a2n::kForever - change.start ? a2n::kForever
+                                                      : change.start + change.length;
 }
 
-// Narrows the time of a piece to the changes around it.
-void Limit(std::span<const CodeChange> changes, CodePiece& piece) {
-  for (const CodeChange& change : changes) {
-    const uint64_t end = change.start + change.length;
-    const bool overlaps = change.start < piece.end && (end > piece.start || end < change.start);
-    if (!overlaps) continue;
-    if (change.time <= piece.time) {
-      piece.from = std::max(piece.from, change.time);
-    } else {
-      piece.until = std::min(piece.until, change.time);
-    }
-  }
+uint64_t Mirrored(uint64_t time) { return a2n::kForever - 1 - time; }
+
+// The time of the first change of the address after `time`; kForever: there is none.
+uint64_t FirstAfter(const a2n::SpanIndex& mirrored, uint64_t address, uint64_t time) {
+  if (time >= a2n::kForever - 1) return a2n::kForever;
+  const a2n::Span* next = mirrored.Find(address, Mirrored(time) - 1);
+  return next == nullptr ? a2n::kForever : Mirrored(next->since);
 }
 
 }  // namespace
@@ -65,7 +61,37 @@ ArcCode::ArcCode(a2n::Resolver& resolver, std::span<const CodeChange> changes)
   functions_.push_back({.module = "", .symbol = "(thread)", .name = "(thread)", .letter = '-'});
   functions_.push_back({.module = "", .symbol = "(signal)", .name = "(signal)", .letter = '-'});
   modules_.emplace("", 0);
-  for (const CodeChange& change : changes) ProcessOf(change.pid).changes.push_back(change);
+  for (const CodeChange& change : changes) {
+    Process& process = ProcessOf(change.pid);
+    process.changes.push_back(change);
+    process.index.Add(change);
+  }
+}
+
+void ArcCode::ChangeIndex::Add(const CodeChange& change) {
+  const uint64_t end = EndOf(change);
+  past.Add({.start = change.start, .end = end, .since = change.time});
+  const a2n::Span mirrored = {.start = change.start, .end = end, .since = Mirrored(change.time)};
+  next.Add(mirrored);
+  if (change.code) next_code.Add(mirrored);
+}
+
+// Narrows the time of a piece to the changes around it.
+void ArcCode::Limit(const Process& process, CodePiece& piece) {
+  if (piece.end - piece.start == 1) {  // one of many: each address of code without symbols is one
+    const a2n::Span* past = process.index.past.Find(piece.start, piece.time);
+    if (past != nullptr) piece.from = past->since;
+    piece.until = FirstAfter(process.index.next, piece.start, piece.time);
+    return;
+  }
+  for (const CodeChange& change : process.changes) {
+    if (change.start >= piece.end || EndOf(change) <= piece.start) continue;
+    if (change.time <= piece.time) {
+      piece.from = std::max(piece.from, change.time);
+    } else {
+      piece.until = std::min(piece.until, change.time);
+    }
+  }
 }
 
 ArcCode::Process& ArcCode::ProcessOf(uint32_t pid) {
@@ -111,7 +137,7 @@ uint32_t ArcCode::Find(Process& process, uint32_t pid, uint64_t address, uint64_
     piece.start = place.symbol_start;
     piece.end = std::max(address + 1, place.symbol_start + place.symbol_size);
   }
-  Limit(process.changes, piece);
+  Limit(process, piece);
   piece.time = resolved;
   const auto number = static_cast<uint32_t>(pieces_.size());
   process.by_start[piece.start].push_back(number);
@@ -125,11 +151,9 @@ std::pair<a2n::Place, uint64_t> ArcCode::Resolve(const Process& process, uint32_
                                                  uint64_t address, uint64_t time) {
   const a2n::Place place = resolver_.Resolve(pid, address, time);
   if (place.outcome != a2n::Outcome::kNoModule) return {place, time};
-  for (const CodeChange& change : process.changes) {
-    if (change.time > time && change.code && Covers(change, address))
-      return {resolver_.Resolve(pid, address, change.time), change.time};
-  }
-  return {place, time};
+  const uint64_t known = FirstAfter(process.index.next_code, address, time);
+  if (known == a2n::kForever) return {place, time};
+  return {resolver_.Resolve(pid, address, known), known};
 }
 
 CodeAt ArcCode::Describe(const a2n::Place& place) {

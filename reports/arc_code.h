@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "a2n/a2n.h"
+#include "a2n/span_index.h"
 #include "reports/arc_model.h"
 #include "reports/recording.h"
 
@@ -49,13 +50,20 @@ class ArcCode {
   bool IsUnnamed(uint32_t function) const { return functions_[function].symbol.empty(); }
 
  private:
+  // The changes by address and time. In the other direction a time is its distance from the end.
+  struct ChangeIndex {
+    a2n::SpanIndex past, next, next_code;
+    void Add(const CodeChange& change);
+  };
   struct Process {
     FlatMap pieces;  // address -> the piece that it was last in
     std::vector<CodeChange> changes;
+    ChangeIndex index;
     std::map<uint64_t, std::vector<uint32_t>> by_start;
   };
 
   Process& ProcessOf(uint32_t pid);
+  static void Limit(const Process& process, CodePiece& piece);
   uint32_t Find(Process& process, uint32_t pid, uint64_t address, uint64_t time);
   std::pair<a2n::Place, uint64_t> Resolve(const Process& process, uint32_t pid, uint64_t address,
                                           uint64_t time);

@@ -22,6 +22,11 @@ bool IsConditional(std::string_view mnemonic) {
          mnemonic.starts_with("tb");
 }
 
+uint64_t CountAt(const std::vector<ExecutedFrom>& executed, uint64_t offset) {
+  const auto above = std::ranges::upper_bound(executed, offset, {}, &ExecutedFrom::offset);
+  return above == executed.begin() ? 0 : std::prev(above)->count;
+}
+
 // One function's code.
 class ListedFunction {
  public:
@@ -49,7 +54,7 @@ class ListedFunction {
   }
 
   void PrintPiece(uint32_t number) {
-    const std::vector<uint64_t> executed = counts_.Executed(number);
+    const std::vector<ExecutedFrom> executed = counts_.Executed(number);
     if (executed.empty()) return;
     const CodePiece piece = arcs_.code->pieces()[number];
     out_.Print("  at {:x} in process {}{}\n", piece.start, piece.pid,
@@ -62,7 +67,7 @@ class ListedFunction {
       const uint64_t offset = instruction.address - piece.start;
       if (const std::string line = lines.At(instruction.address); !line.empty())
         out_.Print("                                    {}\n", line);
-      const uint64_t count = offset < executed.size() ? executed[offset] : 0;
+      const uint64_t count = CountAt(executed, offset);
       const uint64_t taken = counts_.Taken(number, offset);
       const bool conditional = count > 0 && (taken > 0 || IsConditional(instruction.mnemonic));
       out_.Print("{:>13} {:>12}  {:>6x}  {} {}\n", count == 0 ? "" : fmt::format("{}", count),
@@ -72,14 +77,12 @@ class ListedFunction {
   }
 
   // Without the instructions: how often the code was executed from where on.
-  void PrintRuns(const std::vector<uint64_t>& executed, bool jitted) {
+  void PrintRuns(const std::vector<ExecutedFrom>& executed, bool jitted) {
     out_.Print("  its instructions are not {}; executions from each offset on:\n",
                jitted ? "in the recording (JPROFOPTS=code jprof itrace ... records them)"
                       : "in a file that is there");
-    for (size_t offset = 0; offset < executed.size(); ++offset) {
-      if (executed[offset] != (offset == 0 ? 0 : executed[offset - 1]))
-        out_.Print("{:>13}  +{:x}\n", executed[offset], offset);
-    }
+    for (const ExecutedFrom& from : executed)
+      out_.Print("{:>13}  +{:x}\n", from.count, from.offset);
   }
 
   ArcRecording& arcs_;
@@ -92,7 +95,7 @@ class ListedFunction {
 std::vector<uint32_t> Executed(const ArcRecording& arcs, const RunCounts& counts) {
   std::set<uint32_t> functions;
   for (uint32_t piece = 0; piece < counts.pieces(); ++piece) {
-    if (!counts.Executed(piece).empty()) functions.insert(arcs.code->pieces()[piece].function);
+    if (counts.IsExecuted(piece)) functions.insert(arcs.code->pieces()[piece].function);
   }
   return {functions.begin(), functions.end()};
 }

@@ -1,6 +1,8 @@
 #include "reports/run_counts.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace jprof::reports {
 namespace {
@@ -23,22 +25,34 @@ void RunCounts::Add(const StraightRun& run) {
     const CodePiece& piece = code_.pieces()[number];
     if (piece.at.kind == CodeAt::Kind::kUnnamed || piece.end - piece.start > kLongestPiece) return;
     const uint64_t until = std::min(end, piece.end);
-    if (number >= differences_.size()) differences_.resize(number + 1);
-    std::vector<int64_t>& difference = differences_[number];
-    difference.resize(piece.end - piece.start + 1);
-    ++difference[at - piece.start];
-    --difference[until - piece.start];
+    AddChange(number, at - piece.start, 1);
+    AddChange(number, until - piece.start, -1);
     if (run.taken && until == end) ++taken_[uint64_t{number} << 32 | (run.last - piece.start)];
     at = until;
   }
 }
 
-std::vector<uint64_t> RunCounts::Executed(uint32_t piece) const {
-  std::vector<uint64_t> executed;
-  if (piece >= differences_.size()) return executed;
+void RunCounts::AddChange(uint32_t piece, uint64_t offset, int64_t by) {
+  uint32_t& place = places_[uint64_t{piece} << 32 | offset];
+  if (place == kNone) {
+    place = static_cast<uint32_t>(changes_.size());
+    if (piece >= last_.size()) last_.resize(piece + 1, kNone);
+    changes_.push_back({static_cast<uint32_t>(offset), std::exchange(last_[piece], place)});
+  }
+  changes_[place].by += by;
+}
+
+std::vector<ExecutedFrom> RunCounts::Executed(uint32_t piece) const {
+  std::map<uint64_t, int64_t> changes;
+  for (uint32_t at = IsExecuted(piece) ? last_[piece] : kNone; at != kNone;
+       at = changes_[at].previous) {
+    changes[changes_[at].offset] = changes_[at].by;
+  }
+  std::vector<ExecutedFrom> executed;
   int64_t sum = 0;
-  for (const int64_t difference : differences_[piece])
-    executed.push_back(static_cast<uint64_t>(sum += difference));
+  for (const auto& [offset, by] : changes) {
+    if (by != 0) executed.push_back({offset, static_cast<uint64_t>(sum += by)});
+  }
   return executed;
 }
 

@@ -6,26 +6,44 @@
 #include <vector>
 
 #include "reports/arc_code.h"
+#include "reports/flat_map.h"
 
 namespace jprof::reports {
 
+// From the byte at `offset` on instructions were executed `count` times.
+struct ExecutedFrom {
+  uint64_t offset = 0, count = 0;
+};
+
+// Needs memory for what was executed, whatever the size of the code.
 class RunCounts {
  public:
   explicit RunCounts(ArcCode& code) : code_(code) {}
 
   void Add(const StraightRun& run);
 
-  // By byte of the piece's code: how often the instruction that begins there was executed, and at
-  // the end 0. Empty: none was.
-  std::vector<uint64_t> Executed(uint32_t piece) const;
+  // By offset in the piece's code; the last count is 0. Empty: none was executed.
+  std::vector<ExecutedFrom> Executed(uint32_t piece) const;
+  bool IsExecuted(uint32_t piece) const { return piece < last_.size() && last_[piece] != kNone; }
   // How often the conditional branch at that byte was taken.
   uint64_t Taken(uint32_t piece, uint64_t offset) const;
-  size_t pieces() const { return differences_.size(); }
+  size_t pieces() const { return last_.size(); }
 
  private:
+  static constexpr uint32_t kNone = FlatMap::kNone;
+  // Of the number of executions, against the byte before.
+  struct Change {
+    uint32_t offset = 0;
+    uint32_t previous = kNone;  // the piece's change that was added before
+    int64_t by = 0;
+  };
+
+  void AddChange(uint32_t piece, uint64_t offset, int64_t by);
+
   ArcCode& code_;
-  // By piece and byte: the change of the number against the byte before.
-  std::vector<std::vector<int64_t>> differences_;
+  FlatMap places_;  // piece << 32 | offset -> its change
+  std::vector<Change> changes_;
+  std::vector<uint32_t> last_;                    // by piece: its change that was added last
   std::unordered_map<uint64_t, uint64_t> taken_;  // piece << 32 | offset
 };
 
