@@ -42,10 +42,15 @@ class CsvWriter : public TableWriter {
     }
   }
 
-  // Quoted where it has to be.
+  // Quoted where it has to be. Texts come from the profiled program: what a spreadsheet would
+  // compute as a formula gets a ' in front, which makes it a text there. (Clean text has no tab and
+  // no line break.)
   void Field(std::string_view text) {
-    const std::string clean = profile::CleanText(text);
-    if (clean.find_first_of(",\"") == std::string::npos) return out_.Text(clean);
+    std::string clean = profile::CleanText(text);
+    const bool formula =
+        clean.size() > 1 && std::string_view("=+-@").find(clean.front()) != std::string_view::npos;
+    if (formula) clean.insert(0, "'");
+    if (!formula && clean.find_first_of(",\"") == std::string::npos) return out_.Text(clean);
     std::string quoted = "\"";
     for (const char c : clean) quoted.append(c == '"' ? 2 : 1, c);
     out_.Text(quoted += '"');

@@ -72,6 +72,16 @@ TEST(TableWriter, TextOfABound) {
   std::free(text);
 }
 
+TEST(TableWriter, CsvHasNoFormulas) {
+  for (const std::string name : {"=1+1", "+1", "-1", "@x", "=HYPERLINK(\"http://x\")"}) {
+    const std::string printed = Printed(Format::kCsv, {{name, -1, 1}});
+    EXPECT_NE(printed.find("\n-1,-1.00,1,,\"'" + name.substr(0, 2)), std::string::npos) << printed;
+  }
+  for (const std::string name : {"a=b", "C.main()V", "-", ""}) {
+    EXPECT_NE(Printed(Format::kCsv, {{name, -1, 1}}).find("1,," + name + "\n"), std::string::npos);
+  }
+}
+
 TEST(TableWriter, CsvQuotesAndCleans) {
   EXPECT_EQ(Printed(Format::kCsv, {{"a,\"b\"", 1, 1}, {"c\nd\x01\xff", kNan, 2}}),
             "n,fixed,count,none,\"name, it\"\n"
