@@ -62,7 +62,8 @@ void PrintHot(const FlatAndContext& flat, const std::vector<HotMethod>& methods,
   for (const HotMethod& method : methods) {
     const Estimate& share = by_self ? method.self : method.all;
     out.Print("{:6.2f} {:<16} {:6.2f} {}\n", 100 * share.value, Interval(share),
-              100 * (by_self ? method.all : method.self).value, flat.tree.names[method.name]);
+              100 * (by_self ? method.all : method.self).value,
+              Shortened(flat.tree.names[method.name]));
     PrintParts(flat.tree, method, out);
   }
 }
@@ -144,7 +145,7 @@ std::string PathText(const JointTree& tree, uint32_t context, size_t callers) {
     size_t same = 0;
     if (shown > callers) return text + fmt::format(" < ... ({} more)", i);
     while (i > 0 && tree.contexts[path[i - 1]].name == name) --i, ++same;
-    text += text.empty() ? tree.names[name] : " < " + std::string(Short(tree.names[name]));
+    text += text.empty() ? Shortened(tree.names[name]) : " < " + Shortened(Short(tree.names[name]));
     if (same > 1) text += fmt::format(" x{}", same);
     ++shown;
   }
@@ -196,7 +197,8 @@ void PrintText(const Comparison& comparison, const CompareOptions& options, Outp
   PrintHeading("Methods", DifferenceColumns(comparison.absolute, "NAME"), out);
   for (size_t i = 0; i < std::min(options.top, comparison.methods.size()); ++i) {
     const uint32_t name = comparison.methods[i].id;
-    PrintDifference(comparison, comparison.Of(tree.methods[name].self), tree.names[name], out);
+    PrintDifference(comparison, comparison.Of(tree.methods[name].self), Shortened(tree.names[name]),
+                    out);
   }
 }
 

@@ -17,7 +17,7 @@ class MarkdownWriter : public TableWriter {
   }
 
   void Row(std::span<const Value> values) override {
-    for (const Value& value : values) Cell(TextOf(value));
+    for (const Value& value : values) Cell(Shortened(TextOf(value)));
     out_.Text("|\n");
   }
 

@@ -64,6 +64,16 @@ Result<void> Output::Finish() {
               ErrnoText(error_));
 }
 
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kShownText) return std::string(text);
+  const auto is_inside = [text](size_t at) { return (text[at] & 0xc0) == 0x80; };  // of a character
+  size_t head = 2 * kShownText / 3, tail = text.size() - kShownText / 4;
+  while (head > 0 && is_inside(head)) --head;
+  while (tail < text.size() && is_inside(tail)) ++tail;
+  return fmt::format("{}... ({} bytes) ...{}", text.substr(0, head), text.size(),
+                     text.substr(tail));
+}
+
 Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print) {
   char* text = nullptr;
   size_t size = 0;

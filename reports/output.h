@@ -76,6 +76,11 @@ class Output {
   std::vector<std::string> remarks_;
 };
 
+// Returns the text, for people: of one longer than kShownText bytes its two ends, with how long it
+// is. JSON, CSV and collapsed stacks have all of it.
+inline constexpr size_t kShownText = 1000;
+std::string Shortened(std::string_view text);
+
 // What `print` prints, as text. Error: its own, or not enough memory.
 Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print);
 

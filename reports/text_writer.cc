@@ -55,6 +55,7 @@ class TextWriter : public TableWriter {
       out_.Text("<");
       out_.Text({digits.data(), digits.size()});
     } else if (value.kind == Value::Kind::kText && width == 0) {
+      if (value.text.size() > kShownText) return out_.Text(Shortened(value.text));
       out_.Text(value.text);
     } else {
       Right(TextOf(value), width);

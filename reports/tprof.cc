@@ -85,7 +85,7 @@ class Printer {
   void Row(const char* label, size_t depth, size_t ticks, std::string_view name) {
     const std::string indent(depth, ' ');
     out_.Print("    {}{}{:{}} {:>6} {:>6.2f}    {}{}\n", indent, label, "", 4 - depth, ticks,
-               Share(ticks), indent, name);
+               Share(ticks), indent, Shortened(name));
   }
 
   void Level(std::span<const Tick* const> ticks, std::span<const Part> parts, size_t depth) {

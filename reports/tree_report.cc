@@ -21,7 +21,7 @@ void PrintHottest(NamedTree& tree, Output& out) {
     const bool sampled = tree.forest.calls == 0 && sum.samples > 0;
     const std::string above = AboveWholeText(tree.forest, part);
     out.Print(" {:<9} {:5.1f} % {} ({} {}{}{})\n", shown == 0 ? "hottest" : "", 100 * part / whole,
-              tree.forest.names.Of(sum.method), sampled ? sum.samples : sum.calls,
+              Shortened(tree.forest.names.Of(sum.method)), sampled ? sum.samples : sum.calls,
               sampled ? "samples" : "calls", above.empty() ? "" : "; ", above);
     if (++shown == kShown) break;
   }

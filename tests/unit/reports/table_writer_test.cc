@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "profile/reader_text.h"
 #include "reports/formats.h"
 
 namespace jprof::reports {
@@ -52,6 +53,30 @@ TEST(TableWriter, Text) {
             "     n count none name, it\n"
             "   1.3     3    - a\n"
             "    -2 123456    - b\n");
+}
+
+// 34,000 characters in one line help nobody; programs get all of them.
+TEST(TableWriter, LongNamesAreShortenedForPeople) {
+  const std::string name = "begin" + std::string(34'000, 'x') + "end";
+  for (const Format format : {Format::kText, Format::kMarkdown}) {
+    const std::string printed = Printed(format, {{name, 1, 1}});
+    EXPECT_LT(printed.size(), 1500u);
+    EXPECT_NE(printed.find("(34008 bytes)"), std::string::npos) << printed;
+    EXPECT_NE(printed.find("beginx"), std::string::npos);
+    EXPECT_NE(printed.find("xend"), std::string::npos);
+  }
+  for (const Format format : {Format::kJson, Format::kCsv})
+    EXPECT_NE(Printed(format, {{name, 1, 1}}).find(name), std::string::npos);
+}
+
+TEST(TableWriter, ShorteningKeepsCharactersWhole) {
+  for (size_t before = 0; before < 3; ++before) {
+    std::string name(before, 'x');
+    for (int i = 0; i < 1000; ++i) name += "\u20ac";
+    const std::string shown = Shortened(name);
+    EXPECT_EQ(shown, profile::CleanText(shown));
+    EXPECT_LT(shown.size(), 1000u);
+  }
 }
 
 TEST(TableWriter, TextOfABound) {
