@@ -31,7 +31,10 @@ Tracer::~Tracer() {
   breakpoints_.Remove(context_.tracee);
   for (auto& [tid, known] : threads_) {
     Stop stop;
-    if (Interrupt(tid) && AwaitStop(tid, stop) && !stop.ended()) itrace::Detach(tid);
+    if (!Interrupt(tid) || !AwaitStop(tid, stop) || stop.ended()) continue;
+    // The stop may be that of a signal which came first: the thread gets it.
+    const bool signal = stop.event() == 0 && stop.signal() != SIGTRAP;
+    itrace::Detach(tid, signal ? stop.signal() : 0);
   }
 }
 

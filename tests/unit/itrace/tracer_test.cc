@@ -7,6 +7,8 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <stdexcept>
@@ -482,6 +484,39 @@ TEST(TracerTest, SurvivesSignalsAtAnyMoment) {
   const Traced traced = Trace({}, IsInterrupted);
   EXPECT_EQ(traced.status, 0);
   EXPECT_GT(traced.totals.at(0).signals, 10u);
+}
+
+// Ends with the status 7 when SIGUSR1 comes.
+pid_t AwaitsASignal() {
+  int ready[2];
+  if (pipe(ready) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGUSR1, [](int) { _exit(7); });
+    (void)!write(ready[1], "r", 1);
+    for (;;) pause();
+  }
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  return child;
+}
+
+TEST(TracerTest, ATraceThatEndsEarlyPassesOnTheSignalThatStoppedAThread) {
+  const pid_t child = AwaitsASignal();
+  ASSERT_GT(child, 0);
+  Traced traced;
+  auto tracer = Tracer::Seize(child, {}, {}, traced);
+  ASSERT_TRUE(tracer) << tracer.error().message;
+  kill(child, SIGUSR1);
+  siginfo_t stopped = {};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOWAIT), 0);
+  tracer->reset();
+  int status = 0;
+  for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; ++i) usleep(10'000);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  if (!WIFEXITED(status)) kill(child, SIGKILL);
 }
 
 #endif
