@@ -274,4 +274,9 @@ TickTable NameTicks(Recording& recording) {
   return table;
 }
 
+double RecordedSeconds(const Recording& recording) {
+  const uint64_t start = recording.log.header().start_ns, end = recording.log.end_ns();
+  return end <= start ? 0 : static_cast<double>(end - start) / 1e9;
+}
+
 }  // namespace jprof::reports

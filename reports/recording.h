@@ -59,6 +59,9 @@ Result<Recording> OpenRecording(const std::filesystem::path& directory);
 // All samples of the recording, in order of time.
 TickTable NameTicks(Recording& recording);
 
+// How long it took; 0 if its times are damaged.
+double RecordedSeconds(const Recording& recording);
+
 // The names of threads at the end of the recording: those of JVMs, else of the kernel.
 std::map<uint32_t, std::string> LastThreadNames(const Recording& recording);
 

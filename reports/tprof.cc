@@ -210,12 +210,10 @@ void PrintFlat(const Recording& recording, const TickTable& table, Format format
 
 void PrintHeader(const Recording& recording, const TickTable& table, Output& out) {
   out.Bold("Tprof report\n\n");
-  const double seconds =
-      static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
   out.Print(
       "{}Processors: {}   trace time: {:.2f} s   total ticks: {}   lost: {}   unresolved: {} "
       "({:.2f} %)\n",
-      recording.title, recording.log.header().cpus, seconds, table.ticks.size(),
+      recording.title, recording.log.header().cpus, RecordedSeconds(recording), table.ticks.size(),
       recording.log.lost(), table.unresolved, PercentOf(table.unresolved, table.ticks.size()));
   if (recording.jitted > 0)
     out.Print("Jitted code: {} methods and stubs known by name\n", recording.jitted);

@@ -18,8 +18,9 @@ std::string MachineText(const profile::Machine& machine) {
 
 uint64_t DurationNanos(const profile::ControlHeader& header) {
   if (header.ticks_per_second == 0 || header.end_ticks <= header.start_ticks) return 0;
-  return static_cast<uint64_t>(static_cast<double>(header.end_ticks - header.start_ticks) * 1e9 /
-                               static_cast<double>(header.ticks_per_second));
+  const double nanos = static_cast<double>(header.end_ticks - header.start_ticks) * 1e9 /
+                       static_cast<double>(header.ticks_per_second);
+  return static_cast<uint64_t>(Rounded(nanos));  // a damaged header may say anything
 }
 
 // What the profile was merged from, and what the table was refitted to.
@@ -57,7 +58,7 @@ RunDescription DescribeRun(const Source& source) {
           .start = CleanText(meta.start),
           .pid = meta.pid,
           .start_unix_ns = std::min<uint64_t>(header.start_unix_ns, INT64_MAX),
-          .duration_ns = std::min<uint64_t>(DurationNanos(header), INT64_MAX),
+          .duration_ns = DurationNanos(header),
           .notes = Notes(source)};
 }
 

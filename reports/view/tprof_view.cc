@@ -99,10 +99,8 @@ void DescribeRecording(const Recording& recording, const TickTable& table, ViewD
     label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     data.Fact(label, text.substr(colon + 2));
   }
-  const double seconds =
-      static_cast<double>(recording.log.end_ns() - recording.log.header().start_ns) / 1e9;
-  data.Fact("recorded",
-            fmt::format("{:.2f} s on {} processors", seconds, recording.log.header().cpus));
+  data.Fact("recorded", fmt::format("{:.2f} s on {} processors", RecordedSeconds(recording),
+                                    recording.log.header().cpus));
   data.Fact("jitted code", fmt::format("{} methods and stubs", recording.jitted));
   if (recording.log.lost() > 0) data.Loss(fmt::format("{} samples lost", recording.log.lost()));
   for (const std::string& damage : recording.log.damages()) data.Loss("damaged: " + damage);
