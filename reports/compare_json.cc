@@ -46,14 +46,44 @@ void PutSide(const Side& side, const Amount& folded, JsonWriter& json) {
   json.EndObject();
 }
 
-void PutPath(const JointTree& tree, uint32_t context, JsonWriter& json) {
-  json.Key("path");
-  json.StartArray();
-  for (const uint32_t at : tree.PathTo(context)) json.String(tree.names[tree.contexts[at].name]);
-  json.EndArray();
-}
+// Paths are whole, as long as all together have not much more frames than the tree: the paths of a
+// deep recursion would grow with the square of its depth. After that a longer one has its ends.
+class Paths {
+ public:
+  explicit Paths(const JointTree& tree) : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
 
-void PutMethod(const FlatAndContext& flat, const HotMethod& method, JsonWriter& json) {
+  void Put(uint32_t context, JsonWriter& json) {
+    json.Key("path");
+    json.StartArray();
+    const uint32_t frames = tree_.contexts[context].level;
+    const bool whole = frames <= 2 * kEnds || frames <= left_;
+    left_ -= std::min<size_t>(left_, frames);
+    const std::vector<uint32_t> path = whole ? tree_.PathTo(context) : Ends(context);
+    for (const uint32_t at : path) {
+      json.String(at == 0 ? fmt::format("({} more)", frames - 2 * kEnds)
+                          : tree_.names[tree_.contexts[at].name]);
+    }
+    json.EndArray();
+  }
+
+ private:
+  static constexpr uint32_t kEnds = 16;
+  static constexpr size_t kAlways = 10'000;
+
+  // The first and the last frames; 0: those between.
+  std::vector<uint32_t> Ends(uint32_t context) const {
+    std::vector<uint32_t> path = tree_.PathTo(context);
+    path.erase(path.begin() + kEnds, path.end() - kEnds);
+    path.insert(path.begin() + kEnds, 0);
+    return path;
+  }
+
+  const JointTree& tree_;
+  size_t left_;  // frames that are still printed
+};
+
+void PutMethod(const FlatAndContext& flat, const HotMethod& method, Paths& paths,
+               JsonWriter& json) {
   json.StartRow();
   json.Member("name", flat.tree.names[method.name]);
   PutEstimate("self", method.self, json);
@@ -63,7 +93,7 @@ void PutMethod(const FlatAndContext& flat, const HotMethod& method, JsonWriter& 
   for (const Part& part : method.parts) {
     json.StartRow();
     PutEstimate("share", part.share, json);
-    PutPath(flat.tree, part.context, json);
+    paths.Put(part.context, json);
     json.EndObject();
   }
   json.EndArray();
@@ -73,10 +103,10 @@ void PutMethod(const FlatAndContext& flat, const HotMethod& method, JsonWriter& 
 }
 
 void PutMethods(std::string_view key, const FlatAndContext& flat,
-                const std::vector<HotMethod>& methods, JsonWriter& json) {
+                const std::vector<HotMethod>& methods, Paths& paths, JsonWriter& json) {
   json.Key(key);
   json.StartArray();
-  for (const HotMethod& method : methods) PutMethod(flat, method, json);
+  for (const HotMethod& method : methods) PutMethod(flat, method, paths, json);
   json.EndArray();
 }
 
@@ -110,12 +140,13 @@ void PutTop(const TopTen& top, JsonWriter& json) {
 
 void PutContexts(const Comparison& comparison, size_t most, JsonWriter& json) {
   const JointTree& tree = comparison.tree;
+  Paths paths(tree);
   json.Key("contexts");
   json.StartArray();
   for (size_t i = 0; i < std::min(most, comparison.contexts.size()); ++i) {
     const uint32_t id = comparison.contexts[i].id;
     json.StartRow();
-    PutPath(tree, id, json);
+    paths.Put(id, json);
     PutDifferences(comparison, tree.contexts[id].self, tree.contexts[id].all, json);
     json.EndObject();
   }
@@ -146,9 +177,10 @@ void PrintJson(const FlatAndContext& flat, const CompareOptions&, Output& out) {
   json.StartArray();
   PutSide(flat.side, {}, json);
   json.EndArray();
-  PutMethods("methods", flat, flat.by_self, json);
-  PutMethods("cumulative_methods", flat, flat.by_all, json);
-  PutMethods("small_flat_large_with_callees", flat, flat.hidden, json);
+  Paths paths(flat.tree);
+  PutMethods("methods", flat, flat.by_self, paths, json);
+  PutMethods("cumulative_methods", flat, flat.by_all, paths, json);
+  PutMethods("small_flat_large_with_callees", flat, flat.hidden, paths, json);
   json.EndObject();
   json.Finish();
 }

@@ -327,6 +327,34 @@ TEST_F(Compare, ChangesOfValuesAreWithinTheirErrorsInTheSameCasesAsInTheView) {
   }
 }
 
+profile::SyntheticProfile Recursion(int depth) {
+  profile::SyntheticProfile made;
+  const profile::MethodId methods[] = {made.AddMethod("C", "a", "()V"),
+                                       made.AddMethod("C", "b", "()V")};
+  const size_t thread = made.AddThread("main", 1);
+  for (int i = 0; i < depth; ++i) made.Enter(thread, methods[i % 2], MethodType::kJitted, 10 + i);
+  for (int i = 0; i < depth; ++i) made.Exit(thread, 10 + i);
+  return made;
+}
+
+TEST_F(Compare, JsonOfADeepRecursionGrowsWithItsDepthOnly) {
+  const auto json_of = [&](int depth) {
+    const CompareOptions all = {.top = 10'000};
+    const auto same = Two(Recursion(depth), Recursion(depth), all);
+    EXPECT_TRUE(same) << same.error().message;
+    const std::string two = TextOf(PrintJson, *same, all);
+    const auto page = nlohmann::json::parse(two);
+    EXPECT_EQ(page["contexts"].size(), static_cast<size_t>(depth));
+    size_t longest = 0;
+    for (const auto& context : page["contexts"])
+      longest = std::max(longest, context["path"].size());
+    EXPECT_GT(longest, 100u) << "the first paths are whole";
+    EXPECT_LT(longest, static_cast<size_t>(depth));
+    return two.size();
+  };
+  EXPECT_LT(json_of(4000), 6 * json_of(1000));
+}
+
 TEST_F(Compare, WrongUseIsOneClearLine) {
   const auto says = [](const auto& result, const std::string& words) {
     ASSERT_FALSE(result);
