@@ -26,12 +26,12 @@ uint32_t DeepRecursion::OnStack(uint32_t parent, uint32_t frame) const {
   return kNone;
 }
 
-std::string DeepRecursionText(uint64_t folded) {
+std::string DeepRecursionText(uint64_t folded, uint32_t whole) {
   if (folded == 0) return "";
   return fmt::format(
       "recursion below {} frames is folded: the values of {} contexts are in those of the same "
       "methods above them",
-      kWholeFrames, folded);
+      whole, folded);
 }
 
 }  // namespace jprof::reports

@@ -42,6 +42,6 @@ class DeepRecursion {
 };
 
 // "recursion below 512 frames is folded: ..."; empty if no context is.
-std::string DeepRecursionText(uint64_t folded);
+std::string DeepRecursionText(uint64_t folded, uint32_t whole = kWholeFrames);
 
 }  // namespace jprof::reports

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "profile/reader_text.h"
 #include "reports/deep_recursion.h"
@@ -231,12 +230,12 @@ ContextTree Folded(const ContextTree& tree, DeepRecursion& deep) {
   return to;
 }
 
-bool IsDeep(const ContextTree& tree) {
+bool IsDeep(const ContextTree& tree, uint32_t whole) {
   std::vector<uint32_t> level(tree.nodes.size());
   for (size_t i = 0; i < level.size(); ++i) {
     const uint32_t parent = tree.nodes[i].parent;
     if (parent != kNoRow) level[i] = level[parent] + 1;
-    if (level[i] > kWholeFrames) return true;
+    if (level[i] > whole) return true;
   }
   return false;
 }
@@ -297,19 +296,23 @@ std::string PeriodType(const Measure& measure) {
   return measure.elapsed ? "wall" : "cpu";
 }
 
+Result<void> WriteFolded(const ContextTree& tree, uint32_t whole, Output& out,
+                         const std::function<Result<void>(const ContextTree&)>& write) {
+  if (!IsDeep(tree, whole)) return write(tree);
+  DeepRecursion deep(whole);
+  ContextTree folded = Folded(tree, deep);
+  const std::string note = DeepRecursionText(deep.folded(), whole);
+  if (!note.empty()) folded.run.notes.push_back(note);
+  out.Remark(note);
+  return write(folded);
+}
+
 Result<void> WriteStacks(const ContextTree& tree, std::string_view format, Output& out,
                          const std::function<Result<void>(const ContextTree&)>& write) {
-  std::optional<ContextTree> folded;
-  if (IsDeep(tree)) {
-    DeepRecursion deep;
-    folded = Folded(tree, deep);
-    const std::string note = DeepRecursionText(deep.folded());
-    if (!note.empty()) folded->run.notes.push_back(note);
-    out.Remark(note);
-  }
-  const ContextTree& stacks = folded ? *folded : tree;
-  if (auto can = CheckStacks(stacks, format); !can) return can;
-  return write(stacks);
+  return WriteFolded(tree, kWholeFrames, out, [&](const ContextTree& stacks) -> Result<void> {
+    if (auto can = CheckStacks(stacks, format); !can) return can;
+    return write(stacks);
+  });
 }
 
 int64_t AddSaturating(int64_t a, int64_t b) {

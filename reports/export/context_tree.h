@@ -107,6 +107,11 @@ Result<ContextTree> LoadContexts(ExportInput& input);
 // What the period of a sampled measure counts: cpu, wall, or the measure's own events.
 std::string PeriodType(const Measure& measure);
 
+// Calls `write` with the tree in which recursion below `whole` frames is folded, if there is any;
+// its notes and a remark of `out` say so.
+Result<void> WriteFolded(const ContextTree& tree, uint32_t whole, Output& out,
+                         const std::function<Result<void>(const ContextTree&)>& write);
+
 // Calls `write` with the tree as formats hold it that repeat the whole stack of every context: with
 // deep recursion folded, which its notes and a remark of `out` say. Error (kWrongUse): these are
 // too many frames for a file that anybody could read; those of `write`.

@@ -118,8 +118,12 @@ class SpeedscopeWriter {
 }  // namespace
 
 Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out) {
-  SpeedscopeWriter(tree, name, out).Write();
-  return {};
+  // speedscope visits its tree recursively: a browser's stack ends between 2,000 and 3,000 levels.
+  constexpr uint32_t kDeepest = 1000;
+  return WriteFolded(tree, kDeepest, out, [&](const ContextTree& folded) -> Result<void> {
+    SpeedscopeWriter(folded, name, out).Write();
+    return {};
+  });
 }
 
 }  // namespace jprof::reports

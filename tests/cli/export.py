@@ -339,6 +339,24 @@ class Trees(Case):
         self.assertEqual(len(stacks), 512 + 3, "the thread itself has less than a microsecond")
         self.assertEqual(max(stack.count(";") for stack, _ in stacks), 512 + 3)
 
+    def test_deep_recursion_in_formats_that_hold_trees(self):
+        depth = 20_000
+        deep = deep_profile(self.path("tree.jprof"), depth)
+        page = json.loads(self.export(deep, "speedscope", "--uncalibrated"))
+        for profile in page["profiles"]:
+            at = deepest = 0
+            for event in profile["events"]:
+                at += 1 if event["type"] == "O" else -1
+                deepest = max(deepest, at)
+            self.assertEqual((at, deepest), (0, 1000 + 3))
+        self.assertIn(1000 * depth + 5, [profile["endValue"] for profile in page["profiles"]])
+        self.jprof("export", deep, "--uncalibrated", "-o", "deep.callgrind")
+        if shutil.which("callgrind_annotate"):
+            done = subprocess.run(["callgrind_annotate", "deep.callgrind"], cwd=self.folder,
+                                  capture_output=True, text=True, timeout=60, check=True)
+            self.assertIn("PROGRAM TOTALS", done.stdout)
+            self.assertIn("app/Main.m1()V", done.stdout)
+
     def test_collapsed_is_that_of_the_report(self):
         self.assertEqual(self.export(self.profile, "collapsed", "--uncalibrated").decode(),
                          self.jprof("report", "log-rt", "--format", "collapsed", "--uncalibrated",
