@@ -1,7 +1,11 @@
 // `jprof push`: sends a profile as pprof to a server of continuous profiling.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +18,7 @@
 #include "cli/usage_error.h"
 #include "common/base64.h"
 #include "profile/reader_text.h"
+#include "reports/export/pprof_parts.h"
 #include "reports/json_writer.h"
 
 namespace jprof::cli {
@@ -27,7 +32,10 @@ struct PushArguments {
   std::string server = "pyroscope";
   std::vector<std::string> labels;  // K=V
   std::string tenant;
+  std::string at;  // "now"; empty: when it was recorded
   long timeout_seconds = 30;
+  // The defaults of Pyroscope's limits max-profile-size-bytes and max-profile-stacktrace-samples.
+  reports::PprofLimits limits = {.bytes = 4 << 20, .samples = 16'000};
   ExportChoice choice;
 };
 
@@ -104,9 +112,15 @@ class MemoryFile {
 };
 
 struct Payload {
-  std::string pprof;
-  std::string types;  // Pyroscope's sample_type_config
+  std::vector<std::string> files;  // pprof; each is sent in a request of its own
+  std::string types;               // Pyroscope's sample_type_config
   uint64_t from = 0, until = 0;
+
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const std::string& file : files) sum += file.size();
+    return sum;
+  }
 };
 
 // Pyroscope ignores sample types that it does not know and that are not in this list.
@@ -132,18 +146,25 @@ std::string SampleTypes(const reports::ContextTree& tree) {
   return memory.Take();
 }
 
-Result<Payload> MakePayload(reports::ExportInput& input) {
+constexpr uint64_t kSecond = 1'000'000'000;
+
+// Dates the run as one that ends now. Servers that take only recent profiles go by the beginning,
+// so a longer one is shortened to what the default of Pyroscope (an hour) lets through.
+void DateNow(reports::RunDescription& run) {
+  constexpr uint64_t kLongest = 1800 * kSecond;
+  run.duration_ns = std::min(run.duration_ns, kLongest);
+  run.start_unix_ns = static_cast<uint64_t>(std::time(nullptr)) * kSecond - run.duration_ns;
+}
+
+Result<Payload> MakePayload(reports::ExportInput& input, const PushArguments& arguments) {
   Result<reports::ContextTree> tree = LoadContexts(input);
   if (!tree) return std::unexpected(tree.error());
-  MemoryFile memory;
-  if (memory.file() == nullptr) return Fail("not enough memory; free some");
-  reports::Output out(memory.file());
-  if (auto written = WritePprof(*tree, out); !written) return std::unexpected(written.error());
-  if (auto finished = out.Finish(); !finished) return std::unexpected(finished.error());
-  constexpr uint64_t kSecond = 1'000'000'000;
+  if (!arguments.at.empty()) DateNow(tree->run);
+  auto files = PprofFiles(*tree, arguments.limits);
+  if (!files) return std::unexpected(files.error());
   const uint64_t start = tree->run.start_unix_ns;
   const uint64_t seconds = std::max<uint64_t>((tree->run.duration_ns + kSecond - 1) / kSecond, 1);
-  return Payload{.pprof = memory.Take(),
+  return Payload{.files = *std::move(files),
                  .types = SampleTypes(*tree),
                  .from = start / kSecond,
                  .until = start / kSecond + seconds};
@@ -162,7 +183,7 @@ std::string_view PathOf(std::string_view url) {
 
 // POST URL/ingest?name=NAME{K=V,...}&from=S&until=S&format=pprof, a form with the profile.
 HttpPost ForPyroscope(const std::string& url, const std::string& name, const PushLabels& labels,
-                      Payload payload) {
+                      const Payload& payload, const std::string& file) {
   std::string application = name + "{";
   for (const auto& [key, value] : labels)
     application += fmt::format("{}{}={}", application.ends_with('{') ? "" : ",", key, value);
@@ -170,15 +191,15 @@ HttpPost ForPyroscope(const std::string& url, const std::string& name, const Pus
   post.url = fmt::format("{}{}?name={}&from={}&until={}&format=pprof&spyName=jprof", url,
                          PathOf(url).ends_with("/ingest") ? "" : "/ingest",
                          UrlEncoded(application + "}"), payload.from, payload.until);
-  post.form = {{"profile", "profile.pprof", "application/octet-stream", std::move(payload.pprof)},
-               {"sample_type_config", "sample_type_config.json", "application/json",
-                std::move(payload.types)}};
+  post.form = {
+      {"profile", "profile.pprof", "application/octet-stream", file},
+      {"sample_type_config", "sample_type_config.json", "application/json", payload.types}};
   return post;
 }
 
 // POST URL/profiles/writeraw, WriteRawRequest as JSON.
 HttpPost ForParca(const std::string& url, const std::string& name, PushLabels labels,
-                  const Payload& payload) {
+                  const std::string& file) {
   labels.insert(labels.begin(), {{"__name__", "jprof"}, {"job", name}});
   MemoryFile memory;
   reports::Output out(memory.file());
@@ -202,7 +223,7 @@ HttpPost ForParca(const std::string& url, const std::string& name, PushLabels la
   json.Key("samples");
   json.StartArray();
   json.StartObject();
-  json.Member("rawProfile", Base64(payload.pprof));
+  json.Member("rawProfile", Base64(file));
   json.EndObject();
   json.EndArray();
   json.EndObject();
@@ -216,8 +237,28 @@ HttpPost ForParca(const std::string& url, const std::string& name, PushLabels la
   return post;
 }
 
+bool Says(std::string_view text, std::initializer_list<std::string_view> words) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(words, [&](std::string_view word) { return lower.contains(word); });
+}
+
 // What to do about an answer that is not a success.
-std::string NextStep(long status) {
+std::string NextStep(long status, std::string_view text) {
+  const bool refused = status >= 400 && status < 500;
+  if (refused && Says(text, {"ingestion window", "too old", "out of order"})) {
+    return "the server takes only recent profiles (Pyroscope: reject-older-than, an hour): --at "
+           "now sends it with the present time, or raise that limit";
+  }
+  if (status == 413 || (refused && Says(text, {"size limit", "too large"}))) {
+    return "it is too large for the server: --max-size sends it in smaller parts, or raise the "
+           "limit (Pyroscope: max-profile-size-bytes)";
+  }
+  if (refused && Says(text, {"samples limit"})) {
+    return "it has too many samples for the server: --max-samples sends it in smaller parts, or "
+           "raise the limit (Pyroscope: max-profile-stacktrace-samples)";
+  }
   if (status == 401 || status == 403) {
     return fmt::format(
         "put what the header Authorization must be into {} (for instance 'Bearer "
@@ -228,7 +269,6 @@ std::string NextStep(long status) {
   if (status == 404 || status == 405)
     return "check the URL and --server: a Pyroscope server answers at URL/ingest, Parca at "
            "URL/profiles/writeraw";
-  if (status == 413) return "the profile is too large for the server: raise its limit";
   return status >= 500 ? "look into the server's log, and try again" : "see what the server says";
 }
 
@@ -246,7 +286,7 @@ Result<void> Send(const HttpPost& post, const std::string& shown) {
   }
   if (answer->status >= 200 && answer->status < 300) return {};
   return Fail("{}: the server answered with status {}{}; {}", shown, answer->status,
-              FirstLine(answer->text), NextStep(answer->status));
+              FirstLine(answer->text), NextStep(answer->status, answer->text));
 }
 
 // "host:80" of "http://host:80/path", and of what has no scheme.
@@ -299,10 +339,33 @@ Result<void> CheckArguments(const PushArguments& arguments) {
   return CheckName(arguments.name);
 }
 
+// Sends one request for each file. Error: says what has been sent before.
+Result<void> SendAll(const PushArguments& arguments, const Payload& payload,
+                     const std::function<HttpPost(const std::string& file)>& request) {
+  const size_t parts = payload.files.size();
+  for (size_t part = 0; part < parts; ++part) {
+    HttpPost post = request(payload.files[part]);
+    post.timeout_seconds = arguments.timeout_seconds;
+    if (const std::string value = Authorization(); !value.empty())
+      post.headers.push_back("Authorization: " + value);
+    if (!arguments.tenant.empty()) post.headers.push_back("X-Scope-OrgID: " + arguments.tenant);
+    auto sent = Send(post, profile::CleanText(WithoutSlash(arguments.url)));
+    if (sent) continue;
+    if (parts == 1) return sent;
+    return Fail("part {} of {}: {} (the parts before it have been taken)", part + 1, parts,
+                sent.error().message);
+  }
+  return {};
+}
+
 Result<void> PushProfile(const PushArguments& arguments) {
   if (auto good = CheckArguments(arguments); !good) return good;
   const Result<size_t> server = Choose("--server", arguments.server, {"pyroscope", "parca"});
   if (!server) return std::unexpected(server.error());
+  if (!arguments.at.empty()) {
+    if (const auto at = Choose("--at", arguments.at, {"now"}); !at)
+      return std::unexpected(at.error());
+  }
   const Result<PushLabels> labels = ParseLabels(arguments.labels, *server == 1);
   if (!labels) return std::unexpected(labels.error());
   auto opened = OpenForExport(arguments.choice);
@@ -310,22 +373,20 @@ Result<void> PushProfile(const PushArguments& arguments) {
   reports::ExportInput input = opened->Input(arguments.choice);
   const auto& pprof = reports::ExportFormats().front();
   if (auto can = CheckExportable(pprof, input); !can) return can;
-  Result<Payload> payload = MakePayload(input);
-  if (!payload) return std::unexpected(payload.error());
-  const size_t bytes = payload->pprof.size();
   const std::string name = arguments.name.empty() ? input.name : arguments.name;
   if (auto good = CheckName(name); !good) return good;
+  Result<Payload> payload = MakePayload(input, arguments);
+  if (!payload) return std::unexpected(payload.error());
   const std::string url = WithoutSlash(arguments.url);
-  HttpPost post = *server == 0 ? ForPyroscope(url, name, *labels, *std::move(payload))
-                               : ForParca(url, name, *labels, *payload);
-  post.timeout_seconds = arguments.timeout_seconds;
-  if (const std::string value = Authorization(); !value.empty())
-    post.headers.push_back("Authorization: " + value);
-  if (!arguments.tenant.empty()) post.headers.push_back("X-Scope-OrgID: " + arguments.tenant);
-  const std::string shown = profile::CleanText(url);
-  if (auto sent = Send(post, shown); !sent) return sent;
-  fmt::print(stderr, "jprof: pushed:  {} to {} ({:.1f} kB)\n", profile::CleanText(name), shown,
-             static_cast<double>(bytes) / 1e3);
+  const auto request = [&](const std::string& file) {
+    return *server == 0 ? ForPyroscope(url, name, *labels, *payload, file)
+                        : ForParca(url, name, *labels, file);
+  };
+  if (auto sent = SendAll(arguments, *payload, request); !sent) return sent;
+  const size_t parts = payload->files.size();
+  fmt::print(stderr, "jprof: pushed:  {} to {} ({:.1f} kB{})\n", profile::CleanText(name),
+             profile::CleanText(url), static_cast<double>(payload->bytes()) / 1e3,
+             parts == 1 ? "" : fmt::format(" in {} parts", parts));
   return {};
 }
 
@@ -353,8 +414,21 @@ Action PushCommand(CLI::App& sub, const Command&) {
       ->allow_extra_args(false);
   sub.add_option("--tenant", arguments->tenant, "Sent as the header X-Scope-OrgID")
       ->type_name("NAME");
-  sub.add_option("--timeout", arguments->timeout_seconds,
-                 "Seconds that the whole request may take (30)")
+  sub.add_option("--at", arguments->at,
+                 "now: date the profile as one that ends now, and that took half an hour at the "
+                 "most (default: when it was recorded)")
+      ->type_name("now");
+  sub.add_option("--max-size", arguments->limits.bytes,
+                 "Bytes of one part before compression: a larger profile is sent in several, "
+                 "thread by thread (4M, which is Pyroscope's limit)")
+      ->type_name("N[K|M|G]")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(uint64_t{64} << 10, uint64_t{1} << 40));
+  sub.add_option("--max-samples", arguments->limits.samples,
+                 "Contexts of one part (16000, which is Pyroscope's limit)")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{100}, uint64_t{1} << 40));
+  sub.add_option("--timeout", arguments->timeout_seconds, "Seconds that a request may take (30)")
       ->type_name("SECONDS")
       ->check(CLI::Range(1l, 86400l));
   return [arguments] { return StatusOf(PushProfile(*arguments)); };

@@ -2,11 +2,13 @@
 // profile.proto of google/pprof.
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>
+#include <ranges>
 #include <vector>
 
 #include "reports/export/context_tree.h"
 #include "reports/export/export_list.h"
 #include "reports/export/gzip_stream.h"
+#include "reports/export/pprof_parts.h"
 #include "reports/export/string_table.h"
 
 namespace jprof::reports {
@@ -34,13 +36,23 @@ enum ProfileField : uint32_t {
 class PprofWriter {
  public:
   PprofWriter(const ContextTree& tree, Output& out)
-      : tree_(tree), out_(out), gzip_(out), profile_(buffer_), sums_(tree.Sums()) {}
+      : tree_(tree),
+        out_(out),
+        gzip_(out),
+        profile_(buffer_),
+        sums_(tree.Sums()),
+        used_(tree.frames.size()) {}
 
-  Result<void> Write() {
+  // `contexts`: the nodes that are in the file.
+  Result<void> Write(const auto& contexts) {
     WriteTypes();
-    for (uint32_t node = 0; node < tree_.nodes.size() && out_.ok(); ++node) WriteSample(node);
+    for (const uint32_t node : contexts) {
+      if (out_.ok()) WriteSample(node);
+    }
     WriteMappings();
-    for (uint32_t frame = 0; frame < tree_.frames.size(); ++frame) WriteFrame(frame);
+    for (uint32_t frame = 0; frame < tree_.frames.size(); ++frame) {
+      if (used_[frame]) WriteFrame(frame);
+    }
     WriteOutside();
     WriteRun();
     for (const std::string* text : strings_.texts()) {
@@ -78,8 +90,10 @@ class PprofWriter {
     for (const size_t m : sums_) values_.push_back(tree_.Value(node, m));
     if (std::ranges::all_of(values_, [](int64_t value) { return value == 0; })) return;
     stack_.clear();
-    for (uint32_t at = node; tree_.nodes[at].parent != kNoRow; at = tree_.nodes[at].parent)
+    for (uint32_t at = node; tree_.nodes[at].parent != kNoRow; at = tree_.nodes[at].parent) {
+      used_[tree_.nodes[at].frame] = true;
       stack_.push_back(tree_.nodes[at].frame + 1);
+    }
     if (stack_.empty()) stack_.push_back(OutsideId());
     {
       pbf_writer sample(profile_, kSample);
@@ -171,6 +185,7 @@ class PprofWriter {
   pbf_writer profile_;
   StringTable strings_;
   std::vector<size_t> sums_;
+  std::vector<bool> used_;  // by frame
   std::vector<uint64_t> stack_;
   std::vector<int64_t> values_;
 };
@@ -178,8 +193,26 @@ class PprofWriter {
 }  // namespace
 
 Result<void> WritePprof(const ContextTree& tree, Output& out) {
-  return WriteStacks(tree, "pprof", out,
-                     [&](const ContextTree& stacks) { return PprofWriter(stacks, out).Write(); });
+  return WriteStacks(tree, "pprof", out, [&](const ContextTree& stacks) {
+    const auto count = static_cast<uint32_t>(stacks.nodes.size());
+    return PprofWriter(stacks, out).Write(std::views::iota(uint32_t{0}, count));
+  });
+}
+
+Result<std::vector<std::string>> PprofFiles(const ContextTree& tree, const PprofLimits& limits) {
+  std::vector<std::string> files;
+  const auto write = [&](const ContextTree& stacks) -> Result<void> {
+    for (const std::vector<uint32_t>& part : PprofParts(stacks, limits)) {
+      auto file = PrintedText([&](Output& to) { return PprofWriter(stacks, to).Write(part); });
+      if (!file) return std::unexpected(file.error());
+      files.push_back(*std::move(file));
+    }
+    return {};
+  };
+  const auto remarks =
+      PrintedText([&](Output& out) { return WriteStacks(tree, "pprof", out, write); });
+  if (!remarks) return std::unexpected(remarks.error());
+  return files;
 }
 
 }  // namespace jprof::reports

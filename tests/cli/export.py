@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -127,6 +128,17 @@ def tree_profile(directory, **meta):
              (C2 + 2, 6, 9, 9, 90)]
     made.profile(directory, **{"node_count": len(nodes) + 1, "methods_bytes": len(data), **meta})
     made.write(directory, "methods", data)
+    made.write(directory, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
+    return directory
+
+
+def deep_profile(directory, depth):
+    """Three methods that call each other, each call taking a microsecond."""
+    methods = b"".join(made.method(i, "app/Main", f"m{i}", "()V") for i in (1, 2, 3))
+    nodes = [(made.THREAD, 0, 0, 0, 5)] + [(C2 + 1 + i % 3, i + 1, 1, 1, 1000)
+                                           for i in range(depth)]
+    made.profile(directory, node_count=len(nodes) + 1, methods_bytes=len(methods))
+    made.write(directory, "methods", methods)
     made.write(directory, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
     return directory
 
@@ -320,13 +332,7 @@ class Trees(Case):
 
     def test_deep_recursion_is_folded_where_whole_stacks_are_written(self):
         depth = 20_000
-        methods = b"".join(made.method(i, "app/Main", f"m{i}", "()V") for i in (1, 2, 3))
-        nodes = [(made.THREAD, 0, 0, 0, 5)] + [(C2 + 1 + i % 3, i + 1, 1, 1, 1000)
-                                               for i in range(depth)]
-        deep = made.profile(self.path("deep.jprof"), node_count=len(nodes) + 1,
-                            methods_bytes=len(methods))
-        made.write(deep, "methods", methods)
-        made.write(deep, "nodes", bytes(64) + b"".join(made.node(*node) for node in nodes))
+        deep = deep_profile(self.path("deep.jprof"), depth)
         for kind, has_notes in (("pprof", True), ("otlp", True), ("collapsed", False)):
             done = subprocess.run([JPROF, "export", deep, "--format", kind, "-o", "-"],
                                   cwd=self.folder, capture_output=True, timeout=60, check=True)
@@ -753,6 +759,66 @@ class Push(Case):
         self.assertEqual(labels, {"__name__": "jprof", "job": "app", "env": "x"})
         raw = base64.b64decode(series["samples"][0]["rawProfile"], validate=True)
         self.assertEqual(Pprof(raw).totals()["calls"], 62)
+
+    def profiles_of(self, server):
+        """Of each request the bytes of the profile before compression, and the profile."""
+        sent = [form_parts(headers, body)["profile"] for _, headers, body in server.requests]
+        return [(gzip.decompress(one), Pprof(one)) for one in sent]
+
+    def test_what_is_beyond_a_limit_is_sent_in_parts(self):
+        deep = deep_profile(self.path("large.jprof"), 20_000)
+        with Server() as server:
+            self.assertNotIn("parts", self.pushed(server, deep))
+            self.assertRegex(self.pushed(server, deep, "--max-size", "64K"), r" in \d+ parts")
+            self.assertRegex(self.pushed(server, deep, "--max-samples", "100"), r" in 6 parts")
+        whole, *parts = self.profiles_of(server)
+        small, few = parts[:-6], parts[-6:]
+        self.assertGreater(len(whole[0]), 1 << 17)
+        self.assertGreater(len(small), len(whole[0]) >> 16)
+        for data, _ in small:
+            self.assertLessEqual(len(data), 1 << 16)
+        for _, part in few:
+            self.assertLessEqual(len(part.samples), 100)
+        for of in (small, few):
+            for name, value in whole[1].totals().items():
+                self.assertEqual(sum(part.totals()[name] for _, part in of), value)
+
+    def test_a_thread_stays_in_one_part(self):
+        two = two_threads(self.path("two.jprof"))
+        with Server() as server:
+            self.pushed(server, two, "--max-size", "64K")
+        (_, profile), = self.profiles_of(server)
+        self.assertEqual(profile.totals()["calls"], 64)
+
+    def pushed(self, server, *words):
+        """What standard error says."""
+        done = subprocess.run([JPROF, "push", server.url, *words], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60, check=True)
+        return done.stderr
+
+    def test_at_now_the_profile_is_within_the_last_half_hour(self):
+        with Server() as server:
+            before = time.time()
+            self.pushed(server, self.profile, "--at", "now")
+        (path, headers, body), = server.requests
+        query = urllib.parse.parse_qs(urllib.parse.urlparse(path).query)
+        self.assertLess(before - 1801, int(query["from"][0]))
+        self.assertLess(abs(int(query["until"][0]) - before), 60)
+        fields_of = message(gzip.decompress(form_parts(headers, body)["profile"]))
+        self.assertEqual(fields_of[9] // 10**9, int(query["from"][0]))
+        self.assertIn("did you mean 'now'?", self.jprof("push", "http://x", self.profile, "--at",
+                                                        "nov", status=2))
+
+    def test_a_limit_of_the_server_is_named_with_the_option_that_helps(self):
+        for answer, option in (
+                (b"profile with labels '{}' is outside of ingestion window", "--at now"),
+                (b"the profile exceeds the size limit (max_profile_size_byte)", "--max-size"),
+                (b"the profile exceeds the samples limit (max_profile_stacktrace_samples)",
+                 "--max-samples")):
+            with Server(400, answer) as server:
+                said = self.jprof("push", server.url, self.profile, status=1)
+            self.assertIn(answer.decode(), said)
+            self.assertIn(option, said)
 
     def test_answers_that_are_errors_name_url_status_and_next_step(self):
         for status, answer, step in ((401, b"", "JPROF_PUSH_AUTHORIZATION"), (404, b"", "--server"),
