@@ -80,6 +80,12 @@ struct Statistics {
   uint32_t modules_opened = 0, modules_failed = 0;
 };
 
+// One line about a module: what, why, what would help.
+struct Complaint {
+  std::string text;
+  bool missing = false;  // there is no such file any more
+};
+
 class Resolver {
  public:
   explicit Resolver(Options options = {});
@@ -109,8 +115,8 @@ class Resolver {
   Place ResolveInFile(const std::string& path, uint64_t address);
   std::vector<Frame> FramesInFile(const std::string& path, uint64_t address);
 
-  // Modules that could not be opened or have no symbols, one line each: what, why, what would help.
-  std::vector<std::string> Complaints() const;
+  // Modules that could not be opened or have no symbols.
+  std::vector<Complaint> Complaints() const;
   const Statistics& statistics() const;
 
  private:

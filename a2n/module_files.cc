@@ -85,17 +85,18 @@ void ModuleFiles::TryOpen(ModuleFile& file) {
   if (!image) {
     ++statistics.modules_failed;
     complaints.push_back(
-        fmt::format("{}: {}; its addresses have no names", file.path, image.error().message));
+        {fmt::format("{}: {}; its addresses have no names", file.path, image.error().message),
+         file.missing});
     return;
   }
   file.image = *image;
   file.has_symbols = file.image->HasSymbols();
   if (file.has_symbols) return;
-  complaints.push_back(fmt::format(
+  complaints.push_back({fmt::format(
       "{}: it has no symbols, and there is no debug file for it in {}{}; install its debug "
       "package, or build it without stripping it",
       file.path, fmt::join(options_.debug_folders, ", "),
-      file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")"));
+      file.image->build_id().empty() ? "" : " (build id " + file.image->build_id() + ")")});
 }
 
 Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
@@ -114,17 +115,20 @@ Result<Image*> ModuleFiles::Load(Fd fd, const std::string& path) {
 
 // Prefers a file with the mapped inode, else accepts one that has the name now. A known build id
 // decides.
-Result<Image*> ModuleFiles::Find(const ModuleFile& file) {
+Result<Image*> ModuleFiles::Find(ModuleFile& file) {
   std::string reason, other_build;
+  file.missing = true;
   for (const bool by_name : {false, true}) {
     for (const Candidate& candidate : CandidatesFor(file)) {
       if (by_name ? !candidate.by_name : file.inode == 0) continue;
       Fd fd = OpenForReading(candidate.path);
       struct stat status = {};
       if (!fd || fstat(fd.get(), &status) != 0) {
+        file.missing &= errno == ENOENT || errno == ENOTDIR;
         if (reason.empty()) reason = ErrnoText();
         continue;
       }
+      file.missing = false;
       if (!by_name && status.st_ino != file.inode) continue;
       Result<Image*> image = Load(std::move(fd), candidate.path);
       if (!image) {

@@ -27,6 +27,7 @@ struct ModuleFile {
   bool jit_memory = false;  // JIT compilers put code there
 
   bool tried = false;
+  bool missing = false;    // it does not exist any more
   Image* image = nullptr;  // null until Open, or if it cannot be read
   bool has_symbols = false;
 };
@@ -43,7 +44,7 @@ class ModuleFiles {
   }
   ModuleFile& ByPath(const std::string& path);
 
-  std::vector<std::string> complaints;
+  std::vector<Complaint> complaints;
   Statistics statistics;
 
  private:
@@ -51,7 +52,7 @@ class ModuleFiles {
       std::tuple<uint64_t, uint64_t, uint64_t, int64_t, int64_t>;  // device, inode, size, changed
 
   void TryOpen(ModuleFile& file);
-  Result<Image*> Find(const ModuleFile& file);
+  Result<Image*> Find(ModuleFile& file);
   Result<Image*> FindVdso();
   Result<Image*> Load(Fd fd, const std::string& path);
 

@@ -177,8 +177,8 @@ Place Resolver::State::Kernel(uint64_t address) {
     if (auto read = KernelSymbols::Read(options.kallsyms)) {
       kernel = std::move(*read);
     } else {
-      files.complaints.push_back(fmt::format("{}: {}; addresses of the kernel have no names",
-                                             options.kallsyms, read.error().message));
+      files.complaints.push_back({fmt::format("{}: {}; addresses of the kernel have no names",
+                                              options.kallsyms, read.error().message)});
     }
   }
   if (!kernel) return PlaceOf(Outcome::kNoSymbols, kKernelModule);
@@ -269,7 +269,7 @@ std::vector<Frame> Resolver::FramesInFile(const std::string& path, uint64_t addr
   return state_->FramesInFile(file, address, place);
 }
 
-std::vector<std::string> Resolver::Complaints() const { return state_->files.complaints; }
+std::vector<Complaint> Resolver::Complaints() const { return state_->files.complaints; }
 const Statistics& Resolver::statistics() const { return state_->files.statistics; }
 
 }  // namespace jprof::a2n

@@ -92,7 +92,7 @@ class AddressPrinter {
     out_.clear();
   }
 
-  std::vector<std::string> Complaints() const { return resolver_.Complaints(); }
+  std::vector<a2n::Complaint> Complaints() const { return resolver_.Complaints(); }
 
   // Resolves all addresses again, to measure the cost without reading files.
   void PrintTiming() {
@@ -241,7 +241,7 @@ Result<int> Run(const A2nArguments& arguments) {
   std::fflush(stdout);
   if (arguments.timing) printer.PrintTiming();
   if (!arguments.quiet)
-    for (const std::string& complaint : printer.Complaints()) PrintError(complaint);
+    for (const a2n::Complaint& complaint : printer.Complaints()) PrintError(complaint.text);
   return StatusOf(done);
 }
 

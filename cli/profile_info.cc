@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
+#include "common/errno_text.h"
 #include "common/fd.h"
 #include "profile/jit_log.h"
 #include "profile/reader.h"
@@ -21,9 +23,10 @@ double Seconds(const profile::ControlHeader& header) {
          static_cast<double>(header.ticks_per_second);
 }
 
+// Also of a file that cannot be looked at: reading it reports why.
 bool HasFile(const std::string& directory, const char* name) {
-  std::error_code failed;
-  return std::filesystem::exists(directory + "/" + name, failed);
+  struct stat status;
+  return stat((directory + "/" + name).c_str(), &status) == 0 || errno != ENOENT;
 }
 
 JittedInfo JittedOf(const profile::JitLog& log) {
@@ -115,9 +118,10 @@ Result<ProfileInfo> ReadLogOnly(const std::string& directory) {
   const Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const profile::ReaderFile file(folder.get(), profile::kMetaFile);
   profile::Damages damages;
-  ProfileInfo info = {.directory = directory, .bytes = BytesOf(directory)};
+  ProfileInfo info = {.directory = directory};
   info.meta = profile::ParseMeta(file.ReadAll(16 << 20), damages);
   info.damages = damages.Lines();
+  info.bytes = BytesOf(directory, info.damages);
   std::ranges::copy(log->damages, std::back_inserter(info.damages));
   info.jitted = JittedOf(*log);
   info.finished = info.jitted->finished;
@@ -129,16 +133,20 @@ Result<ProfileInfo> ReadLogOnly(const std::string& directory) {
 
 // A live profile's files are reserved in advance, and the length of a
 // sparse file is not what it uses.
-uint64_t BytesOf(const std::string& directory) {
+uint64_t BytesOf(const std::string& directory, std::vector<std::string>& damages) {
   uint64_t bytes = 0;
   std::error_code failed;
-  for (const auto& file : std::filesystem::directory_iterator(directory, failed)) {
-    const uint64_t size = file.file_size(failed);
+  std::filesystem::directory_iterator file(directory, failed);
+  for (; !failed && file != std::filesystem::directory_iterator(); file.increment(failed)) {
     struct stat status;
-    if (!failed && stat(file.path().c_str(), &status) == 0) {
-      bytes += std::min<uint64_t>(size, static_cast<uint64_t>(status.st_blocks) * 512);
+    if (stat(file->path().c_str(), &status) == 0) {
+      bytes += std::min<uint64_t>(static_cast<uint64_t>(status.st_size),
+                                  static_cast<uint64_t>(status.st_blocks) * 512);
+    } else if (errno != ENOENT) {
+      damages.push_back(fmt::format("{}: {}", file->path().filename().string(), ErrnoText()));
     }
   }
+  if (failed) damages.push_back("its files cannot be listed: " + failed.message());
   return bytes;
 }
 
@@ -149,13 +157,13 @@ Result<ProfileInfo> ReadProfileInfo(const std::string& directory) {
   const auto tree = reader->ReadTree();
   if (!tree) return std::unexpected(tree.error());
   ProfileInfo info = {.directory = reader->directory(),
-                      .bytes = BytesOf(directory),
                       .meta = reader->meta(),
                       .finished = reader->header().finished != 0,
                       .seconds = Seconds(reader->header())};
   info.calls = CallsOf(*reader, *tree);
   info.merged = profile::ReadMerged(*reader);
   info.damages = reader->damages().Lines();
+  info.bytes = BytesOf(directory, info.damages);
   ReadJitted(info);
   return info;
 }

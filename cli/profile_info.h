@@ -57,8 +57,9 @@ struct ProfileInfo {
   std::optional<CallInfo> calls;              // empty in mode tprof: only jitted code was logged
 };
 
-// The bytes on disk of the files in a directory.
-uint64_t BytesOf(const std::string& directory);
+// Returns the bytes on disk of the files in a directory. Adds those that cannot be read to
+// `damages`.
+uint64_t BytesOf(const std::string& directory, std::vector<std::string>& damages);
 
 // Error: not a profile, of another version, or its tree cannot be read.
 Result<ProfileInfo> ReadProfileInfo(const std::string& directory);

@@ -45,13 +45,13 @@ std::string NameOfThread(const reports::ArcRecording& arcs, uint32_t tid) {
 }
 
 void PrintTraceText(const reports::ArcRecording& arcs, const TraceInfo& info,
-                    const reports::ArcNotes& notes, reports::Output& out) {
+                    const reports::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
   const auto line = [&out](std::string_view name, std::string_view value) {
     if (!value.empty()) out.Print("{:<12} {}\n", name, profile::CleanText(value));
   };
   const profile::RecordingMeta& meta = arcs.recording.meta;
   line("trace", fmt::format("{} (itrace, {:.1f} MiB)", arcs.directory,
-                            static_cast<double>(BytesOf(arcs.directory)) / (1 << 20)));
+                            static_cast<double>(bytes) / (1 << 20)));
   line("command", meta.command);
   line("engine", meta.sampling);
   line("machine", meta.platform);
@@ -81,7 +81,7 @@ void PrintTraceText(const reports::ArcRecording& arcs, const TraceInfo& info,
 }
 
 void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
-                    const reports::ArcNotes& notes, reports::Output& out) {
+                    const reports::ArcNotes& notes, uint64_t bytes, reports::Output& out) {
   const profile::RecordingMeta& meta = arcs.recording.meta;
   reports::JsonWriter json(out);
   json.StartObject();
@@ -91,7 +91,7 @@ void PrintTraceJson(const reports::ArcRecording& arcs, const TraceInfo& info,
   json.Member("engine", meta.sampling);
   json.Member("platform", meta.platform);
   json.FixedMember("seconds", reports::ArcSeconds(arcs), 9);
-  json.Member("bytes", BytesOf(arcs.directory));
+  json.Member("bytes", bytes);
   json.Member("instructions", info.instructions);
   json.Member("repeats", info.repeats);
   json.Key("branches");
@@ -149,9 +149,11 @@ Result<void> DescribeTrace(const std::string& directory, bool json) {
   if (!arcs) return std::unexpected(arcs.error());
   TraceInfo info;
   arcs->branches.ForEach([&info](const Branch& branch) { info.Add(branch); });
-  const reports::ArcNotes notes = reports::NotesOf(*arcs, {});
+  reports::ArcNotes notes = reports::NotesOf(*arcs, {});
+  const uint64_t bytes = BytesOf(directory, notes.losses);
   reports::Output out(stdout);
-  json ? PrintTraceJson(*arcs, info, notes, out) : PrintTraceText(*arcs, info, notes, out);
+  json ? PrintTraceJson(*arcs, info, notes, bytes, out)
+       : PrintTraceText(*arcs, info, notes, bytes, out);
   return out.Finish();
 }
 

@@ -30,6 +30,12 @@ Result<fs::path> FindAgent(const std::string& option) {
   const fs::path agent = given.empty() ? LibraryPath("libjprof.so") : fs::path(given);
   std::error_code failed;
   if (fs::is_regular_file(agent, failed)) return fs::absolute(agent);
+  const bool missing = !failed || failed == std::errc::no_such_file_or_directory ||
+                       failed == std::errc::not_a_directory;
+  if (!missing) {
+    return Fail("the agent library {} cannot be read: {}; nothing was started", agent.string(),
+                failed.message());
+  }
   return WrongUse("there is no agent library {}; {}; nothing was started", agent.string(),
                   given.empty() ? "reinstall jprof, or name the library with --agent"
                                 : "see --agent and JPROF_AGENT");

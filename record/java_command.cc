@@ -1,12 +1,15 @@
 #include "record/java_command.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <ranges>
 
+#include "common/errno_text.h"
 #include "options/hook_variable.h"
 #include "record/musl.h"
 
@@ -22,6 +25,16 @@ enum class Kind { kJava, kJdkTool, kOther };
 bool IsProgram(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+// Why the path is not a program.
+std::string WhyNoProgram(const fs::path& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0)
+    return errno == ENOENT || errno == ENOTDIR ? "there is no such file" : ErrnoText();
+  if (S_ISREG(status.st_mode) && access(path.c_str(), X_OK) != 0 && errno != EACCES)
+    return ErrnoText();
+  return "it is not an executable file";
 }
 
 // Every launcher in a JDK's bin/ is the same program and accepts -J; lib/jvm.cfg identifies a JDK.
@@ -53,8 +66,7 @@ std::string Quoted(std::string_view text) {
 Result<fs::path> FindProgram(const std::string& name) {
   if (name.contains('/')) {
     if (IsProgram(name)) return name;
-    return WrongUse("cannot run {}: {}; nothing was started", name,
-                    fs::exists(name) ? "it is not an executable file" : "there is no such file");
+    return WrongUse("cannot run {}: {}; nothing was started", name, WhyNoProgram(name));
   }
   const char* path = std::getenv("PATH");
   for (const auto part : std::views::split(std::string_view(path ? path : "/bin:/usr/bin"), ':')) {

@@ -67,8 +67,8 @@ ArcNotes NotesOf(const ArcRecording& arcs, const ArcTrace& trace) {
     notes.notes.push_back(fmt::format("{} instructions ({:.2f} %) are in code without symbols",
                                       unnamed, PercentOf(unnamed, trace.instructions)));
   }
-  for (const std::string& complaint : arcs.recording.resolver->Complaints())
-    notes.notes.push_back(profile::CleanText(complaint));
+  for (const a2n::Complaint& complaint : arcs.recording.resolver->Complaints())
+    notes.notes.push_back(profile::CleanText(complaint.text));
   return notes;
 }
 

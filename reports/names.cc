@@ -1,7 +1,6 @@
 #include "reports/names.h"
 
 #include <charconv>
-#include <filesystem>
 #include <unordered_map>
 
 #include "a2n/a2n.h"
@@ -55,11 +54,9 @@ void Names::NameNativeFrames(profile::Damages& damages) {
     const std::string key = std::string(parts.class_name) + '\n' + texts_[i];
     canonical_[i] = first.try_emplace(key, method).first->second;
   }
-  // "FILE: why": a file that is not there any more is the normal case of an old profile.
-  for (const std::string& complaint : resolver.Complaints()) {
-    std::error_code ignored;
-    if (std::filesystem::exists(complaint.substr(0, complaint.find(": ")), ignored))
-      damages.Add("names of functions are missing", complaint);
+  // A file that is not there any more is the normal case of an old profile.
+  for (const a2n::Complaint& complaint : resolver.Complaints()) {
+    if (!complaint.missing) damages.Add("names of functions are missing", complaint.text);
   }
 }
 

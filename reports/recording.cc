@@ -269,8 +269,8 @@ TickTable NameTicks(Recording& recording) {
          .time = entry.time,
          .chain = sample->chain});
   }
-  for (const std::string& complaint : recording.resolver->Complaints())
-    table.complaints.push_back(profile::CleanText(complaint));
+  for (const a2n::Complaint& complaint : recording.resolver->Complaints())
+    table.complaints.push_back(profile::CleanText(complaint.text));
   return table;
 }
 

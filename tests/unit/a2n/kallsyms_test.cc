@@ -49,7 +49,7 @@ TEST(KallsymsTest, HiddenAddressesNameTheSetting) {
   EXPECT_EQ(place.module, "vmlinux");
   EXPECT_EQ(place.outcome, Outcome::kNoSymbols);
   ASSERT_EQ(resolver.Complaints().size(), 1u);
-  EXPECT_NE(resolver.Complaints()[0].find("kptr_restrict"), std::string::npos);
+  EXPECT_NE(resolver.Complaints()[0].text.find("kptr_restrict"), std::string::npos);
   std::ofstream(path) << kText;
   Resolver open({.kallsyms = path});
   EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).symbol, "second");  // in any process

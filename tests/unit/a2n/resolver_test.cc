@@ -183,8 +183,9 @@ TEST(LadderTest, EachOutcome) {
   EXPECT_EQ(At(resolver, 0x20010, 1), "/no/such/file NoSymbols");
   EXPECT_EQ(At(resolver, 0x20020, 1), "/no/such/file NoSymbols");
   ASSERT_EQ(resolver.Complaints().size(), 1u);
-  EXPECT_NE(resolver.Complaints()[0].find("No such file or directory"), std::string::npos)
-      << resolver.Complaints()[0];
+  EXPECT_NE(resolver.Complaints()[0].text.find("No such file or directory"), std::string::npos)
+      << resolver.Complaints()[0].text;
+  EXPECT_TRUE(resolver.Complaints()[0].missing);
   EXPECT_EQ(resolver.statistics().modules_failed, 1u);
   resolver.Map(kPid, 0,
                File(0x30000, 0x1000, A2N_SAMPLE));  // the ELF header: nothing of that file's code
@@ -200,8 +201,9 @@ TEST(LadderTest, AnotherBuildIdIsNotBelieved) {
   resolver.Map(kPid, 0, mapping);
   EXPECT_EQ(resolver.Resolve(kPid, 0x11200, 1).outcome, Outcome::kNoSymbols);
   ASSERT_EQ(resolver.Complaints().size(), 1u);
-  EXPECT_NE(resolver.Complaints()[0].find(mapping.build_id), std::string::npos)
-      << resolver.Complaints()[0];
+  EXPECT_NE(resolver.Complaints()[0].text.find(mapping.build_id), std::string::npos)
+      << resolver.Complaints()[0].text;
+  EXPECT_FALSE(resolver.Complaints()[0].missing);
 }
 
 TEST(LadderTest, ProcessesShareModules) {
@@ -312,8 +314,8 @@ TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
   waitpid(child, nullptr, 0);
   EXPECT_EQ(place.module, copy + " (deleted)");
   if (resolver.statistics().modules_opened == 1) return;
-  EXPECT_NE(resolver.Complaints().at(0).find("deleted"), std::string::npos)
-      << resolver.Complaints().at(0);
+  EXPECT_NE(resolver.Complaints().at(0).text.find("deleted"), std::string::npos)
+      << resolver.Complaints().at(0).text;
   EXPECT_FALSE(may_read);
   GTEST_SKIP() << "map_files needs more rights than these";
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "tests/unit/reports/demo_profile.h"
 
 namespace jprof::reports {
@@ -32,6 +34,21 @@ TEST(Header, ReportsTheNumberOfPartlyCountedMethods) {
     EXPECT_EQ(TextOf(report, exact).find("partial"), std::string::npos) << report;
     EXPECT_NE(TextOf(report, partial).find(line), std::string::npos) << report;
   }
+}
+
+// A file that is there and cannot be read is a damage, whatever its name; one that is gone is none.
+TEST(Header, ReportsFilesThatHaveNoNames) {
+  const fs::path there =
+      fs::path(testing::TempDir()) / ("header: " + std::to_string(getpid()) + ".so");
+  std::ofstream(there) << "no ELF file";
+  const auto with = [](const fs::path& module) {
+    profile::SyntheticProfile made = DemoProfile();
+    made.AddMethod(module.string(), "0x10", "", profile::kMethodCode);
+    return TextOf("log-rt", made);
+  };
+  EXPECT_NE(with(there).find("names of functions are missing"), std::string::npos);
+  fs::remove(there);
+  EXPECT_EQ(with(there).find("names of functions are missing"), std::string::npos);
 }
 
 TEST(Header, WithoutOneStandardErrorReportsLosses) {
