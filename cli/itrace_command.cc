@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "cli/process_id.h"
 #include "cli/usage_error.h"
 #include "common/procfs.h"
@@ -14,8 +15,6 @@
 
 namespace jprof::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 // On a terminal: a line that shows that work is going on.
 class Progress {
@@ -71,7 +70,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
   if (!plan.options.records) return;
   fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
-             plan.out.filename().string(), ShellWord(fs::proximate(plan.out).string()));
+             plan.out.filename().string(), ShellWord(NearPath(plan.out)));
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {

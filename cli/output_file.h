@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -22,5 +23,8 @@ Result<void> WriteOutputFile(const std::string& path,
 // written, or the error of `print`.
 Result<void> PrintToNewFile(const std::string& path,
                             const std::function<Result<void>(std::FILE* file)>& print);
+
+// Returns the path from the current directory if that can be determined, else `path`.
+std::string NearPath(const std::filesystem::path& path);
 
 }  // namespace jprof::cli

@@ -7,6 +7,7 @@
 
 #include "cli/choices.h"
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "cli/usage_error.h"
 #include "common/shell_word.h"
 #include "ptm/sampling_rate.h"
@@ -41,7 +42,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
   if (!status) return status;
   const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, options)));
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
-             plan.out.filename().string(), ShellWord(fs::proximate(plan.out).string()));
+             plan.out.filename().string(), ShellWord(NearPath(plan.out)));
   return print_status != 0 ? print_status : *status;
 }
 

@@ -1,6 +1,7 @@
 // Writes all bytes to a file descriptor that blocks.
 #pragma once
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,16 @@ inline int WriteAll(int fd, std::string_view bytes) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno != EINTR) return errno;
     if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+// The same to a socket: a closed connection is an errno, EPIPE, and no signal.
+inline int SendAll(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) return errno;
+    if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
   }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "common/errno_text.h"
+#include "common/write_all.h"
 #include "itrace/tracer.h"
 
 namespace jprof::itrace {
@@ -44,7 +45,10 @@ constexpr uint64_t kCheckedInstructions = 1 + 100 * 5 + 1;
 
 [[noreturn]] void RunChecked(int go) {
   char byte;
-  if (read(go, &byte, 1) != 1) _exit(1);
+  ssize_t got = 0;
+  while ((got = read(go, &byte, 1)) < 0 && errno == EINTR) {
+  }
+  if (got != 1) _exit(1);
   jprof_check_code();
   _exit(0);
 }
@@ -60,7 +64,10 @@ Result<void> CheckEngine() {
   Fd write_end(go[1]);
   const pid_t child = fork();
   if (child < 0) return Fail("cannot start a process: {}", ErrnoText());
-  if (child == 0) RunChecked(go[0]);
+  if (child == 0) {
+    write_end.Reset();  // else the end of the parent's would not end the read
+    RunChecked(go[0]);
+  }
   TraceEvents none;
   const TraceRange range = {
       .begin = TraceRange::Begin::kPlace,
@@ -76,7 +83,8 @@ Result<void> CheckEngine() {
     result = std::unexpected(tracer.error());
   } else {
     (*tracer)->SetBreakpoints();
-    (void)!write(write_end.get(), "x", 1);
+    (void)WriteAll(write_end.get(), "x");
+    write_end.Reset();  // ends the read also if nothing was written
     result = (*tracer)->Run();
     uint64_t counted = 0;
     for (const ThreadTotals& thread : (*tracer)->totals()) counted += thread.instructions;

@@ -201,6 +201,7 @@ struct ControlHeader {
   uint64_t more_other_timer = 0;  // as more_disarmed
   // Stacks of virtual threads that end early: after parking, outer frames were still in the heap.
   uint64_t samples_in_heap = 0;
+  uint64_t memory_failures = 0;  // events for which the agent found no memory
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

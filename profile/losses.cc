@@ -147,6 +147,8 @@ std::vector<Loss> Losses(const Reader& reader) {
       {"signals_taken", SignalTakenText(header), uint64_t{header.signal_taken_ticks != 0}},
       {"threads_blocking_signal",
        "threads ran with the signal of sampling blocked: not sampled meanwhile", blocks_signal},
+      {"memory_failures", "events were not recorded: the agent found no memory for them",
+       header.memory_failures},
       {"name_failures", "methods whose name could not be read", header.name_failures},
       {"unwoven_methods", UnwovenText("methods were too large to count", header.unwoven_methods),
        header.unwoven_methods.count},

@@ -92,6 +92,7 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   if (header_.growth_error == 0) header_.growth_error = from.growth_error;
   if (header_.file_size_limit == 0) header_.file_size_limit = from.file_size_limit;
   header_.name_failures += from.name_failures;
+  header_.memory_failures += from.memory_failures;
   header_.tree_full |= from.tree_full;
   for (size_t m = 0; m < std::size(header_.least_running_permille); ++m) {
     header_.least_running_permille[m] =

@@ -382,11 +382,15 @@ Result<CpuSampler> CpuSampler::Open(const CpuSamplerOptions& options) {
   perf_event_attr attr = AttributesOf(options);
   const bool wanted_kernel = !attr.exclude_kernel;
   std::vector<int> targets;
+  int not_listed = ESRCH;
   for (const uint32_t pid : options.pids) {
-    for (const uint32_t tid : procfs::Threads(pid)) targets.push_back(static_cast<int>(tid));
+    errno = 0;
+    const auto threads = procfs::Threads(pid);
+    if (threads.empty() && errno != 0 && errno != ENOENT) not_listed = errno;
+    for (const uint32_t tid : threads) targets.push_back(static_cast<int>(tid));
   }
   if (options.pids.empty()) targets.push_back(-1);
-  if (targets.empty()) return Refused(ESRCH, options);
+  if (targets.empty()) return Refused(not_listed, options);
   for (const int cpu : OnlineCpus()) {
     Ring ring;
     ring.cpu = cpu;

@@ -19,6 +19,7 @@
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
 #include "common/procfs.h"
+#include "common/write_all.h"
 #include "record/interruption.h"
 
 namespace jprof::record {
@@ -135,16 +136,6 @@ std::optional<int> TakeNumber(std::string_view& text) {
   return number;
 }
 
-Result<void> SendAll(int connection, std::string_view bytes, uint32_t pid) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return EndedMeanwhile(pid);
-    bytes.remove_prefix(static_cast<size_t>(sent));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> CheckSocket(const struct stat& status, uid_t user) {
@@ -175,7 +166,7 @@ Result<std::string> LoadRequest(std::string_view library, std::string_view optio
 
 Result<std::string> ExchangeRequest(int connection, std::string_view request, uint32_t pid,
                                     double seconds) {
-  if (auto sent = SendAll(connection, request, pid); !sent) return std::unexpected(sent.error());
+  if (SendAll(connection, request) != 0) return EndedMeanwhile(pid);
   const auto end = In(seconds);
   std::string answer;
   while (answer.size() < kMostAnswer) {

@@ -17,6 +17,7 @@
 
 #include "common/fd.h"
 #include "common/procfs.h"
+#include "common/write_all.h"
 
 namespace jprof::record {
 namespace {
@@ -130,7 +131,7 @@ Result<std::string> Ask(const Fd& connection, control::Command command, double t
   const pid_t pid = PeerOf(connection);
   const std::string request = control::Request(command);
   // If the agent refuses the connection, sending fails, but an answer can be read.
-  (void)!send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  (void)SendAll(connection.get(), request);
   const auto until = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
   const auto line = ReadLine(connection.get(), until);
   if (!line) {

@@ -17,6 +17,7 @@
 
 #include "common/errno_text.h"
 #include "common/monotonic.h"
+#include "common/write_all.h"
 #include "record/pipe.h"
 
 namespace jprof::record {
@@ -226,8 +227,7 @@ Result<void> HeldProgram::Release() {
 }
 
 Result<void> HeldProgram::ReleaseTraced() {
-  const char byte = 1;
-  (void)!send(go_.get(), &byte, 1, MSG_NOSIGNAL);
+  (void)SendAll(go_.get(), "g");
   go_.Reset();
   const int reason = StartFailure(report_);
   report_.Reset();

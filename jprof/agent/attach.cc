@@ -16,6 +16,7 @@
 #include "common/control_protocol.h"
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/no_memory.h"
 #include "common/write_all.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/jvmti_env.h"
@@ -80,7 +81,7 @@ Result<std::string> OutcomeOf(JavaVM* java, std::string_view text, bool collect)
   const auto options = ParseAgentOptions(text, "");
   if (!options) return std::unexpected(options.error());
   const MessageCollector notes(collect);
-  const auto done = Execute(java, *options);
+  const auto done = FailWithoutMemory([&] { return Execute(java, *options); });
   if (!done) return done;
   std::vector<control::Fact> facts = {{"out", *done}};
   for (const std::string& note : notes.lines()) facts.push_back({"note", note});

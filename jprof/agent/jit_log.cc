@@ -43,13 +43,14 @@ Result<void> JitLog::Start(JavaVM* java, int directory_fd, bool with_code) {
 void JitLog::SetEvents(jvmtiEnv* jvmti) {
   using Slots = jvmtiEventCallbacks;
   JvmtiEvents& events = events_;
-  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, OnVmInit);
-  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, OnVmDeath);
-  events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, OnThreadStart);
-  events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, OnThreadEnd);
-  events.Add(JVMTI_EVENT_COMPILED_METHOD_LOAD, &Slots::CompiledMethodLoad, OnMethodLoad);
-  events.Add(JVMTI_EVENT_COMPILED_METHOD_UNLOAD, &Slots::CompiledMethodUnload, OnMethodUnload);
-  events.Add(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, &Slots::DynamicCodeGenerated, OnStub);
+  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, kGuarded<OnVmInit>);
+  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, kGuarded<OnVmDeath>);
+  events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, kGuarded<OnThreadStart>);
+  events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, kGuarded<OnThreadEnd>);
+  events.Add(JVMTI_EVENT_COMPILED_METHOD_LOAD, &Slots::CompiledMethodLoad, kGuarded<OnMethodLoad>);
+  events.Add(JVMTI_EVENT_COMPILED_METHOD_UNLOAD, &Slots::CompiledMethodUnload,
+             kGuarded<OnMethodUnload>);
+  events.Add(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, &Slots::DynamicCodeGenerated, kGuarded<OnStub>);
   events.Install(jvmti);
 }
 

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
+
 namespace jprof::agent {
 namespace {
 
@@ -46,6 +49,13 @@ std::string ThreadName(jvmtiEnv* jvmti, jthread thread) {
 std::string_view InternalName(std::string_view signature) {
   if (signature.size() < 2 || signature.front() != 'L') return signature;
   return signature.substr(1, signature.size() - 2);
+}
+
+void NoteNoMemory() {
+  const AgentUse agent;
+  if (!agent) return;
+  if (auto* const header = agent->session.writer().header())
+    __atomic_fetch_add(&header->memory_failures, 1, __ATOMIC_RELAXED);
 }
 
 void JvmtiEvents::AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCallback end) {

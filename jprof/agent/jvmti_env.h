@@ -4,6 +4,7 @@
 
 #include <jvmti.h>
 
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,6 +46,32 @@ std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
 std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
 // Removes L and ; from the signature of a class.
 std::string_view InternalName(std::string_view signature);
+
+// Counts what could not be recorded because there was no memory for it.
+void NoteNoMemory();
+
+// Runs `body`, and counts it where a container found no memory: an exception that reaches the VM,
+// or the end of a thread, ends the program.
+template <typename Body>
+void NoteIfNoMemory(Body&& body) noexcept {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    NoteNoMemory();
+  }
+}
+
+// kGuarded<Callback> is a callback of the VM that does so.
+template <auto kCallback>
+struct Guard;
+template <typename... Arguments, void(JNICALL* kCallback)(Arguments...)>
+struct Guard<kCallback> {
+  static void JNICALL Call(Arguments... arguments) noexcept {
+    NoteIfNoMemory([&] { kCallback(arguments...); });
+  }
+};
+template <auto kCallback>
+inline constexpr auto kGuarded = &Guard<kCallback>::Call;
 
 // The events that the agent handles in one environment. The parts add their callbacks, at most one
 // per event; Install sets them all.

@@ -90,10 +90,10 @@ void JNICALL OnVmDeath(jvmtiEnv*, JNIEnv* jni) {
 
 void AddLifecycleEvents(JvmtiEvents& events) {
   using Slots = jvmtiEventCallbacks;
-  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, OnVmInit);
-  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, OnVmDeath);
-  events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, OnThreadStart);
-  events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, OnThreadEnd);
+  events.Add(JVMTI_EVENT_VM_INIT, &Slots::VMInit, kGuarded<OnVmInit>);
+  events.Add(JVMTI_EVENT_VM_DEATH, &Slots::VMDeath, kGuarded<OnVmDeath>);
+  events.Add(JVMTI_EVENT_THREAD_START, &Slots::ThreadStart, kGuarded<OnThreadStart>);
+  events.Add(JVMTI_EVENT_THREAD_END, &Slots::ThreadEnd, kGuarded<OnThreadEnd>);
 }
 
 }  // namespace jprof::agent

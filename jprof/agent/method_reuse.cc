@@ -27,8 +27,9 @@ void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmS
   wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);
   using Slots = jvmtiEventCallbacks;
-  events.Add(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, &Slots::GarbageCollectionFinish, OnCollection);
-  events.Add(JVMTI_EVENT_CLASS_PREPARE, &Slots::ClassPrepare, OnClassPrepare);
+  events.Add(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, &Slots::GarbageCollectionFinish,
+             kGuarded<OnCollection>);
+  events.Add(JVMTI_EVENT_CLASS_PREPARE, &Slots::ClassPrepare, kGuarded<OnClassPrepare>);
   Hook(TableOf(jvmti));
 }
 

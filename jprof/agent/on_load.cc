@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/no_memory.h"
 #include "jprof/agent/start.h"
 #include "jprof/recording/print_message.h"
 #include "options/agent_options.h"
@@ -43,7 +44,8 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
     std::fputs(std::string(AgentHelp()).c_str(), stdout);
     return JNI_ERR;
   }
-  const auto started = StartWithJvm(vm, *std::move(options));
+  const auto started =
+      jprof::FailWithoutMemory([&] { return StartWithJvm(vm, *std::move(options)); });
   if (started) return JNI_OK;
   // Wrong use stops the JVM. Other failures (a full disk, a directory that cannot be made) do not.
   const bool wrong_use = started.error().kind == jprof::Error::Kind::kWrongUse;

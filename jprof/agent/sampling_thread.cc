@@ -7,6 +7,7 @@
 
 #include "common/monotonic.h"
 #include "jprof/agent/background_thread.h"
+#include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/sampling.h"
 
 namespace jprof::agent {
@@ -48,21 +49,24 @@ void SamplingThread::Run() {
   SamplingSchedule schedule(options_, NowNs());
   while (!stop_) {
     SleepUntil(schedule.NextWake(NowNs()));
-    const uint64_t now_ns = NowNs();
-    if (schedule.StartIsDue(now_ns)) sampling_.Start();
-    if (schedule.StopIsDue(now_ns, sampling_.running())) sampling_.Stop();
-    ReadKernelFunctions();
-    RefreshUnwindTables(schedule, now_ns);
-    if (schedule.LookIsDue(now_ns)) sampling_.LookAround();
-    RequestSamples(schedule, now_ns);
+    NoteIfNoMemory([&] { Turn(schedule, NowNs()); });
   }
+}
+
+void SamplingThread::Turn(SamplingSchedule& schedule, uint64_t now_ns) {
+  if (schedule.StartIsDue(now_ns)) sampling_.Start();
+  if (schedule.StopIsDue(now_ns, sampling_.running())) sampling_.Stop();
+  ReadKernelFunctions();
+  RefreshUnwindTables(schedule, now_ns);
+  if (schedule.LookIsDue(now_ns)) sampling_.LookAround();
+  RequestSamples(schedule, now_ns);
 }
 
 // On demand and on another thread, because parsing takes tens of milliseconds.
 void SamplingThread::ReadKernelFunctions() {
   if (kernel_thread_ || !recorder_.wants_kernel_functions()) return;
   const auto read = [](void* functions) -> void* {
-    static_cast<unwind::KernelFunctions*>(functions)->Read();
+    NoteIfNoMemory([&] { static_cast<unwind::KernelFunctions*>(functions)->Read(); });
     return nullptr;
   };
   kernel_thread_ = StartBackgroundThread("jprof kernel", read, &recorder_.kernel_functions());

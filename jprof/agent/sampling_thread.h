@@ -32,6 +32,7 @@ class SamplingThread {
 
  private:
   void Run();
+  void Turn(SamplingSchedule& schedule, uint64_t now_ns);
   void ReadKernelFunctions();
   void RefreshUnwindTables(SamplingSchedule& schedule, uint64_t now_ns);
   void RequestSamples(SamplingSchedule& schedule, uint64_t now_ns);

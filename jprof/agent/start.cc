@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/no_memory.h"
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/sample_signals.h"
@@ -109,7 +110,7 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) 
   {
     const AgentUse agent;
     made = FullPath(agent->directory);
-    started = agent->Start();
+    started = FailWithoutMemory([&] { return agent->Start(); });
   }
   if (started) return made;
   Agent* const failed = WithdrawAgent();

@@ -162,14 +162,16 @@ void VmTriggers::AddEvents() {
     if (Has(kinds)) events_.Add(event, slot, callback);
   };
   add({kAllocatedBytes, kAllocations}, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, &Slots::SampledObjectAlloc,
-      OnAllocation);
+      kGuarded<OnAllocation>);
   add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-      &Slots::MonitorContendedEnter, OnContendedEnter);
+      &Slots::MonitorContendedEnter, kGuarded<OnContendedEnter>);
   add({kMonitorContendedEnter, kMonitorContendedEntered}, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
-      &Slots::MonitorContendedEntered, OnContendedEntered);
-  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait, OnWait);
-  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited, OnWaited);
-  add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, OnClass<kClassLoad>);
+      &Slots::MonitorContendedEntered, kGuarded<OnContendedEntered>);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAIT, &Slots::MonitorWait,
+      kGuarded<OnWait>);
+  add({kMonitorWait, kMonitorWaited}, JVMTI_EVENT_MONITOR_WAITED, &Slots::MonitorWaited,
+      kGuarded<OnWaited>);
+  add({kClassLoad}, JVMTI_EVENT_CLASS_LOAD, &Slots::ClassLoad, kGuarded<OnClass<kClassLoad>>);
 }
 
 namespace {
@@ -185,7 +187,7 @@ void JNICALL OnVirtualThreadEnd(jvmtiEnv*, JNIEnv*, jthread) {
 
 JvmtiEvents VirtualThreadEvents() {
   JvmtiEvents events;
-  events.AddVirtualThreads(OnVirtualThreadStart, OnVirtualThreadEnd);
+  events.AddVirtualThreads(kGuarded<OnVirtualThreadStart>, kGuarded<OnVirtualThreadEnd>);
   return events;
 }
 

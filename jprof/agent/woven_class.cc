@@ -48,7 +48,8 @@ Result<void> BindAndInitialise(JavaVM* java, JNIEnv* jni,
   jvmtiEnv* const jvmti = NewJvmtiEnv(java);
   if (jvmti == nullptr) return Fail("this JVM has no JVMTI 11");
   JvmtiEvents events;
-  events.Add(JVMTI_EVENT_CLASS_PREPARE, &jvmtiEventCallbacks::ClassPrepare, OnClassPrepare);
+  events.Add(JVMTI_EVENT_CLASS_PREPARE, &jvmtiEventCallbacks::ClassPrepare,
+             kGuarded<OnClassPrepare>);
   natives_to_bind = natives;
   events.Install(jvmti);
   const bool done = Initialise(jni);

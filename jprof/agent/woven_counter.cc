@@ -105,7 +105,7 @@ Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
 }
 
 void WovenCounter::AddTo(JvmtiEvents& events) {
-  events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, OnClassFile);
+  events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, kGuarded<OnClassFile>);
 }
 
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool attached) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "common/no_memory.h"
 #include "jprof/hookit/function_source.h"
 #include "jprof/hookit/hooks.h"
 #include "jprof/hookit/sled_handlers.h"
@@ -153,7 +154,7 @@ void StartOnce() {
   }
   starting = true;
   HandleForks();
-  auto handlers = Start();
+  auto handlers = FailWithoutMemory(Start);
   if (!handlers) {
     agent::PrintMessage(handlers.error().message +
                         "; the program runs without its C and C++ functions being recorded");

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/fd.h"
+#include "common/loaded_objects.h"
 #include "jprof/engine/events.h"
 #include "jprof/recording/print_message.h"
 
@@ -95,19 +96,18 @@ std::optional<Elf64_Shdr> FindSection(const char* path, const char* wanted) {
   return std::nullopt;
 }
 
-int AddModule(dl_phdr_info* info, size_t, void* data) {
-  const bool program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+Module ModuleOf(const dl_phdr_info& info) {
+  const bool program = info.dlpi_name == nullptr || *info.dlpi_name == '\0';
   Module module;
-  module.path = program ? "/proc/self/exe" : info->dlpi_name;
-  module.bias = info->dlpi_addr;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+  module.path = program ? "/proc/self/exe" : info.dlpi_name;
+  module.bias = info.dlpi_addr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_LOAD) continue;
     module.begin = std::min(module.begin, module.bias + segment.p_vaddr);
     module.end = std::max(module.end, module.bias + segment.p_vaddr + segment.p_memsz);
   }
-  static_cast<std::vector<Module>*>(data)->push_back(std::move(module));
-  return 0;
+  return module;
 }
 
 // Writes a jump to `target` that reaches every address.
@@ -247,7 +247,10 @@ void WatchModules() {
 bool PatchModules() {
   const size_t before = functions->size();
   std::vector<Module> modules;
-  dl_iterate_phdr(AddModule, &modules);
+  ForEachLoadedObject([&](const dl_phdr_info& info) {
+    modules.push_back(ModuleOf(info));
+    return false;
+  });
   std::vector<uint64_t> tables;
   for (Module& module : modules) {
     const auto section = FindSection(module.path.c_str(), "xray_instr_map");

@@ -4,9 +4,12 @@
 #include <elf.h>
 #include <link.h>
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "common/errno_text.h"
 
 namespace jprof::hotspot {
 namespace {
@@ -64,8 +67,9 @@ Result<LibjvmImage> LibjvmImage::Open() {
   std::ifstream in(image.path_, std::ios::binary | std::ios::ate);
   image.file_.resize(in ? static_cast<size_t>(in.tellg()) : 0);
   in.seekg(0);
+  errno = 0;
   if (!in.read(image.file_.data(), static_cast<std::streamsize>(image.file_.size())))
-    image.file_.clear();  // not an ELF file, then
+    return Fail("cannot read {}: {}", image.path_, ErrnoText());
 
   const std::string_view file = image.file_;
   const auto header = Read<Elf64_Ehdr>(file, 0);

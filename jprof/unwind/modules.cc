@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "common/loaded_objects.h"
+
 namespace jprof::unwind {
 namespace {
 
@@ -72,28 +74,20 @@ Module ModuleOf(const dl_phdr_info& info) {
   return module;
 }
 
-struct Visit {
-  ModuleCounts& counts;
-  const std::function<void(const Module&)>& visit;
-  bool started = false;
-};
-
-int VisitModule(dl_phdr_info* info, size_t, void* data) {
-  auto& visit = *static_cast<Visit*>(data);
-  const ModuleCounts counts = {info->dlpi_adds, info->dlpi_subs};
-  if (!visit.started && counts == visit.counts) return 1;
-  visit.started = true;
-  visit.counts = counts;
-  visit.visit(ModuleOf(*info));
-  return 0;
-}
-
 }  // namespace
 
 bool ForEachModule(ModuleCounts& counts, const std::function<void(const Module&)>& visit) {
-  Visit state = {counts, visit};
-  dl_iterate_phdr(VisitModule, &state);
-  return state.started;
+  ModuleCounts now = counts;
+  bool started = false;
+  ForEachLoadedObject([&](const dl_phdr_info& info) {
+    now = {info.dlpi_adds, info.dlpi_subs};
+    if (!started && now == counts) return true;
+    started = true;
+    visit(ModuleOf(info));
+    return false;
+  });
+  counts = now;
+  return started;
 }
 
 }  // namespace jprof::unwind

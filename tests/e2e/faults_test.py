@@ -37,14 +37,14 @@ FAILURES = {
     "read": ("EINTR", "EIO", "short"), "pread": ("EINTR", "EIO", "short"),
     "recv": ("EINTR", "EAGAIN", "short"),
     "write": ("ENOSPC", "EINTR", "short"), "pwrite": ("ENOSPC", "EINTR", "short"),
-    "writev": ("ENOSPC", "EINTR", "short"), "send": ("EINTR", "EAGAIN", "short"),
+    "writev": ("ENOSPC", "EINTR", "short"), "send": ("EINTR", "short"),
     "poll": ("EINTR", "ENOMEM"), "connect": ("EINTR", "EAGAIN"), "accept4": ("EINTR", "EMFILE"),
     "open": ("EMFILE", "EINTR", "ENOSPC"), "openat": ("EMFILE", "EINTR", "ENOSPC"),
     "fopen": ("EMFILE",), "fdopen": ("ENOMEM",), "opendir": ("EMFILE",), "fdopendir": ("ENOMEM",),
     "mmap": ("ENOMEM", "EPERM"), "mprotect": ("ENOMEM",), "madvise": ("EAGAIN",),
     "posix_fallocate": ("ENOSPC", "EINTR"), "ftruncate": ("ENOSPC", "EINTR"),
     "truncate": ("ENOSPC",), "mkdir": ("ENOSPC", "EPERM"), "rename": ("ENOSPC", "EPERM"),
-    "link": ("EPERM",), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
+    "link": ("EPERM",), "rmdir": (), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
     "pthread_create": ("EAGAIN",), "fork": ("EAGAIN",), "posix_spawnp": ("EAGAIN",),
     "timer_create": ("EAGAIN",), "syscall": ("EMFILE", "EPERM"), "pipe2": ("EMFILE",),
     "eventfd": ("EMFILE",), "socket": ("EMFILE",), "socketpair": ("EMFILE",),
@@ -80,7 +80,8 @@ def faults_of(calls):
             found += [Fault(call, n, False, what)
                       for n in sorted({1, 2, 3, count // 3, count // 2, count - 1, count})
                       if 1 <= n <= count]
-            if what != "EINTR":  # a call that is interrupted for ever is no machine's
+            # No machine interrupts calls for ever, or starts programs without being able to read.
+            if what not in ("EINTR", "EIO"):
                 found += [Fault(call, n, True, what) for n in sorted({1, max(1, count // 2)})]
     return found
 
@@ -172,36 +173,48 @@ def crashed(done):
 def named(done):
     """Whether a recording's messages say that something is missing or was not possible."""
     return any(line.startswith("jprof: ") and not re.match(
-        r"jprof: (lost: +nothing|profile: |next: |not calibrated|counts calls|.*--counter )", line)
+        r"jprof: (lost: +nothing|profile: |next: |not calibrated|counts calls|.*--counter |"
+        r"recording in |trace in |(thread \d+: )?\d+ instructions)", line)
         for line in done.stderr.splitlines())
 
 
-def refused(done, plain):
-    """Whether jprof said that there is no profile: it did not start the program, or the program ran
-    as always."""
+def refused(done, plain, said):
+    """Whether jprof said that it failed: it did not start the program, or the JVM did not start
+    with the agent, or the program ran as always."""
     return done.returncode in (1, 2) and "jprof: " in done.stderr and (
-        not done.stdout or ("no profile: " in done.stderr and done.stdout == plain.stdout))
+        not done.stdout or said(done) == said(plain) or
+        done.stdout.startswith("Error occurred during initialization of VM"))
 
 
 def misleading(fault, done):
     """The reason that is given names the error."""
-    reason = os.strerror(getattr(errno, fault.what)) if fault.what != "short" else ""
-    return [] if reason in done.stderr else [f"another reason is given: {done.stderr[-300:]!r}"]
+    reasons = [os.strerror(getattr(errno, fault.what)) if fault.what != "short" else ""]
+    reasons += {"EPERM": ["forbids"], "ENOMEM": ["ulimit -v"]}.get(fault.what, [])
+    return [] if any(reason in done.stderr for reason in reasons) else [f"another reason is given: {done.stderr[-300:]!r}"]
 
 
-def recording(work, program, mode, complete):
+def whole_output(done):
+    return done.stdout
+
+
+def parts(done):
+    """What SampledParts prints, without its CPU times."""
+    return re.findall(r"^part (\w+) \d+$", done.stdout, re.M)
+
+
+def recording(work, program, mode, complete, said=whole_output):
     """A mode of recording. complete(path, base path, base stdout) returns what is missing from a
-    profile that the command says is whole."""
+    profile that the command says is whole; said(done) what the program prints in each run."""
     def command_of(path):
         return [work.args.jprof, *mode, "--agent", work.args.agent, "-o", path, "--", *program]
 
     def judge(fault, done, path, base):
         if crashed(done):
             return crashed(done)
-        if fault and refused(done, base):
+        if fault and refused(done, base, said):
             return misleading(fault, done)
         plain = child.run(program) if not fault else base
-        if (done.stdout, done.returncode) != (plain.stdout, plain.returncode):
+        if (said(done), done.returncode) != (said(plain), plain.returncode):
             return [f"status {done.returncode}, output {done.stdout[-200:]!r}: "
                     f"{done.stderr[-300:]!r}"]
         if named(done):
@@ -287,12 +300,13 @@ def java_trace(work):
 
 @case.by_hand
 def java_samples(work):
-    return recording(work, work.java("SampledParts", 1), ["scs"], of_samples(work, "scs"))
+    return recording(work, work.java("SampledParts", 1), ["scs"], of_samples(work, "scs"), parts)
 
 
 @case.by_hand
 def java_tprof(work):
-    return recording(work, work.java("SampledParts", 1), ["tprof"], of_samples(work, "tprof"))
+    return recording(work, work.java("SampledParts", 1), ["tprof"], of_samples(work, "tprof"),
+                     parts)
 
 
 @case.by_hand
