@@ -135,7 +135,8 @@ Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& c
   const record::AgentPlace place = {.environment = environment,
                                     .tool_options = Environment("JAVA_TOOL_OPTIONS"),
                                     .hooks = RecordsHooks(resolved->options, *program),
-                                    .preload = Environment("LD_PRELOAD")};
+                                    .preload = Environment("LD_PRELOAD"),
+                                    .asan_options = Environment("ASAN_OPTIONS")};
   resolved->options.children = environment ? children : agent::Children::kAuto;
   auto options = WithEnvironment(resolved->options);
   if (!options) return std::unexpected(options.error());

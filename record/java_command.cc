@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kPreloadVariable[] = "LD_PRELOAD";
+// AddressSanitizer refuses a program in which another library than its own comes first.
+constexpr char kSanitizerVariable[] = "ASAN_OPTIONS";
 
 enum class Kind { kJava, kJdkTool, kOther };
 
@@ -101,9 +103,12 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
   Launch launch{*program, command, std::nullopt, {}};
   if (place.hooks) {
     launch.environment.emplace_back(agent::kHookOptionsVariable, options);
+    launch.environment.emplace_back(kSanitizerVariable,
+                                    fmt::format("{}{}verify_asan_link_order=0", place.asan_options,
+                                                place.asan_options.empty() ? "" : ":"));
     launch.environment.emplace_back(
         kPreloadVariable,
-        fmt::format("{}{}{}", agent.string(), place.preload.empty() ? "" : ":", place.preload));
+        fmt::format("{}{}{}", place.preload, place.preload.empty() ? "" : ":", agent.string()));
   }
   const Kind kind = KindOf(*program);
   if (kind != Kind::kOther && NeedsMusl(*program)) {

@@ -27,6 +27,7 @@ struct AgentPlace {
   std::string tool_options;  // the current value of that variable; empty: unset
   bool hooks = false;        // functions of C and C++ are recorded: the library is preloaded
   std::string preload;       // the current value of LD_PRELOAD; empty: unset
+  std::string asan_options;  // the current value of ASAN_OPTIONS; empty: unset
 };
 
 // The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
@@ -41,7 +42,8 @@ agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Child
 //   JDK gets "-J-agentpath:...".
 // - With `environment` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after its
 //   current value.
-// - With `hooks` the environment preloads the library and has the options for it.
+// - With `hooks` the environment preloads the library, after what it preloads already, has the
+//   options for it, and lets AddressSanitizer accept it.
 // - Any other program without `environment` and without `hooks` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,

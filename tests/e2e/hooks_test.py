@@ -543,6 +543,28 @@ def the_clock_is_forbidden(work):
 
 
 @case
+def sanitizers(work):
+    """A program with a sanitizer's runtime, shared or not, runs as alone and is recorded."""
+    failures, tried = [], 0
+    for compiler in (c for c in compilers() if "-O0" in c.flags):
+        for name in ("address", "thread", "undefined", "leak"):
+            try:
+                program = work.build("processes.c", compiler, f"-fsanitize={name}")
+            except reports.ReportFailed:
+                continue  # not installed
+            if child.run([program, "none"]).returncode != 0:
+                continue  # it does not run here
+            tried += 1
+            profile, done = work.record([program, "none"])
+            if work.calls(profile).by_method["processes.Work"] != 10 or "==" in done.stderr:
+                failures.append(f"{compiler} {name}: {work.calls(profile).by_method}, "
+                                f"{done.stderr}")
+    if tried == 0:
+        raise Skip("no program with a sanitizer can be built and run here")
+    return failures
+
+
+@case
 def a_static_program(work):
     """It cannot be recorded: one line states why."""
     program = work.build("processes.c", None, "-static")

@@ -106,17 +106,21 @@ TEST_F(JavaCommandTest, OtherProgramsAreWrongUseWithoutTheEnvironment) {
   EXPECT_TRUE(launch->environment.empty());
 }
 
-TEST_F(JavaCommandTest, HooksArePreloadedBeforeWhatIsPreloadedAlready) {
+TEST_F(JavaCommandTest, HooksArePreloadedAfterWhatIsPreloadedAlready) {
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  const auto launch = WithAgent({"/bin/sh"}, "/lib.so", "o", {.hooks = true, .preload = "/x.so"});
+  const auto launch = WithAgent({"/bin/sh"}, "/lib.so", "o",
+                                {.hooks = true, .preload = "/x.so", .asan_options = "a=1"});
   ASSERT_TRUE(launch);
   EXPECT_FALSE(launch->java_tool_options);
-  EXPECT_EQ(launch->environment,
-            (Variables{{"JPROF_HOOKS", "o"}, {"LD_PRELOAD", "/lib.so:/x.so"}}));
+  EXPECT_EQ(launch->environment, (Variables{{"JPROF_HOOKS", "o"},
+                                            {"ASAN_OPTIONS", "a=1:verify_asan_link_order=0"},
+                                            {"LD_PRELOAD", "/x.so:/lib.so"}}));
   const auto java = WithAgent({Java()}, "/lib.so", "o", {.hooks = true});
   ASSERT_TRUE(java);
   EXPECT_EQ(java->arguments.at(1), "-agentpath:/lib.so=o");
-  EXPECT_EQ(java->environment, (Variables{{"JPROF_HOOKS", "o"}, {"LD_PRELOAD", "/lib.so"}}));
+  EXPECT_EQ(java->environment, (Variables{{"JPROF_HOOKS", "o"},
+                                          {"ASAN_OPTIONS", "verify_asan_link_order=0"},
+                                          {"LD_PRELOAD", "/lib.so"}}));
 }
 
 TEST_F(JavaCommandTest, ToolOptionsAreQuotedAsTheJvmReadsThem) {
