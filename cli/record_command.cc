@@ -11,6 +11,7 @@
 #include "cli/recording_plan.h"
 #include "cli/usage_error.h"
 #include "options/agent_options.h"
+#include "options/hook_variable.h"
 #include "record/launcher.h"
 #include "record/recording_summary.h"
 #include "record/traced_run.h"
@@ -23,6 +24,13 @@ using record::Run;
 
 namespace fs = std::filesystem;
 
+// The processes with hooks that outlive the command.
+std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
+  for (const auto& variable : plan.launch.environment)
+    if (variable.first == agent::kHookOptionsVariable) return record::RunningWithHooks(variable);
+  return {};
+}
+
 // Prints what was recorded, and returns the exit status.
 int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJvms& others) {
   if (outcome.signal != 0) {
@@ -30,7 +38,7 @@ int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJv
                            outcome.signal, strsignal(outcome.signal)));
   }
   const fs::path place = plan.options.out;
-  const auto settled = record::SettleProfiles(place);
+  const auto settled = record::SettleProfiles(place, LeftRunning(plan));
   const auto& profiles = settled.profiles;
   for (const std::string& note : settled.notes) PrintError(note);
   others.Print(profiles);

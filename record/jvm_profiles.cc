@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "common/procfs.h"
+#include "a2n/hooks.h"
 #include "options/java_program.h"
 #include "profile/reader.h"
 #include "record/profile_place.h"
@@ -52,6 +52,19 @@ void LeaveOutEmpty(SettledProfiles& settled) {
   });
 }
 
+// Those of `running` that have no profile: a note for each. Whether there is one.
+bool NoteUnbegun(SettledProfiles& settled, const fs::path& place,
+                 const std::vector<uint32_t>& running) {
+  const size_t before = settled.notes.size();
+  for (const uint32_t pid : running) {
+    if (std::ranges::count(settled.profiles, pid, &JvmProfile::pid) != 0) continue;
+    settled.notes.push_back(fmt::format(
+        "{} (PID {}) still runs: its profile will be in {} once it calls a function with hooks",
+        agent::ProfileName(procfs::CommandLine(pid)), pid, DisplayPath(place)));
+  }
+  return settled.notes.size() != before;
+}
+
 // Fails without a change if `place` contains anything else.
 bool MoveTo(const fs::path& place, const fs::path& profile) {
   const fs::path aside = fmt::format("{}.only-{}", place.string(), getpid());
@@ -79,7 +92,17 @@ std::vector<JvmProfile> JvmProfilesAt(const fs::path& place, std::error_code& fa
   return profiles;
 }
 
-SettledProfiles SettleProfiles(const fs::path& place) {
+std::vector<uint32_t> RunningWithHooks(const std::pair<std::string, std::string>& variable,
+                                       const std::string& proc) {
+  std::vector<uint32_t> running = procfs::Processes(proc);
+  std::erase_if(running, [&](uint32_t pid) {
+    return procfs::EnvironmentAtStart(pid, variable.first, proc) != variable.second ||
+           !procfs::Runs(pid, proc) || !a2n::HooksOf(procfs::Directory(pid, proc) + "/exe").Any();
+  });
+  return running;
+}
+
+SettledProfiles SettleProfiles(const fs::path& place, const std::vector<uint32_t>& running) {
   std::error_code failed;
   SettledProfiles settled = {.profiles = JvmProfilesAt(place, failed), .notes = {}};
   if (failed)
@@ -88,7 +111,7 @@ SettledProfiles SettleProfiles(const fs::path& place) {
   for (const JvmProfile& profile : settled.profiles)
     if (!profile.unreadable.empty()) settled.notes.push_back(profile.unreadable);
   LeaveOutEmpty(settled);
-  if (settled.profiles.size() != 1) return settled;
+  if (NoteUnbegun(settled, place, running) || settled.profiles.size() != 1) return settled;
   JvmProfile& only = settled.profiles.front();
   if (only.path != place && !only.runs && MoveTo(place, only.path)) only.path = place;
   return settled;

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
+
+#include "common/procfs.h"
 
 namespace jprof::record {
 
@@ -25,15 +28,20 @@ struct JvmProfile {
 std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place, std::error_code& failed);
 std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place);
 
-// Call when the command has ended. Removes profiles that were read and have no method if others
-// have some, and
-// then moves the only profile of a JVM that has ended to `place`, so that it has the requested
-// name.
+// Returns the processes which run, whose program has hooks and which have a variable with this
+// value in their environment: those that the command has left behind.
+std::vector<uint32_t> RunningWithHooks(const std::pair<std::string, std::string>& variable,
+                                       const std::string& proc = procfs::kRoot);
+
+// Call when the command has ended; `running`: from RunningWithHooks. Removes profiles that were
+// read and have no method if others have some, and then moves the only profile to `place`, so that
+// it has the requested name, unless its process or one that has not begun its profile runs.
 struct SettledProfiles {
   std::vector<JvmProfile> profiles;  // the busiest first
   std::vector<std::string> notes;    // for the user
 };
-SettledProfiles SettleProfiles(const std::filesystem::path& place);
+SettledProfiles SettleProfiles(const std::filesystem::path& place,
+                               const std::vector<uint32_t>& running = {});
 
 // Of a JVM that outlives the command; empty: it has ended.
 std::string StillRunsText(const JvmProfile& profile);

@@ -112,16 +112,21 @@ bool IsGone(const Frame& frame, uint64_t sp) {
   return frame.method != 0 && frame.sp <= sp - kReplacementSlack;
 }
 
+bool IsOpen(const Frame& frame) { return (frame.method & kOpenBit) != 0; }
+
+// Counts the end of a frame without an exit.
+void EndFrame(Thread& thread, const Frame& frame) {
+  if (IsOpen(frame)) return;
+  ++frame.node->exits[thread.cursor.previous];
+  thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
+  ++thread.timeline.record->healed;
+}
+
 // Ends the innermost frames for which gone(frame) is true, as if by an exception.
 template <class Gone>
 void EndFrames(Thread& thread, Gone gone) {
   Frame* top = thread.cursor.top;
-  while (gone(top[-1])) {
-    --top;
-    ++top->node->exits[thread.cursor.previous];
-    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.timeline.record->healed;
-  }
+  while (gone(top[-1])) EndFrame(thread, *--top);
   thread.cursor.top = top;
 }
 
@@ -267,7 +272,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   const Elapsed elapsed = AttributeInterval<Recording>(thread, &now);
   // The returning frame is the nearest one of this method; frames above it are gone. None: ignored.
   Frame* match = frame;
-  while (match->method != event.method && match->method != 0) --match;
+  while ((match->method & ~kOpenBit) != event.method && match->method != 0) --match;
   if (match->method == 0) {
     // A method that was running when the session began, if no later one is, or one that was entered
     // while the probes were being removed.
@@ -275,10 +280,10 @@ void LeaveSlow(const Event& event, int64_t now) {
     if (!expected && !session.probes_end()) ++thread.timeline.record->unmatched;
     return internal::ReadLate<Recording>(&thread, now);
   }
-  for (; frame != match; --frame) {
-    ++frame->node->exits[thread.cursor.previous];
-    thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
-    ++thread.timeline.record->healed;
+  for (; frame != match; --frame) EndFrame(thread, *frame);
+  if (IsOpen(*match)) {
+    thread.cursor.top = match;
+    return internal::ReadLate<Recording>(&thread, now);
   }
   Node* const node = match->node;
   uint32_t& count = node->exits[thread.cursor.previous];

@@ -251,7 +251,19 @@ Thread* Session::Attach() {
   thread->last = thread->clock.Restart();
   thread->page_lock = thread->clock.lock();
   thread->page_seen = thread->clock.seen();
+  if (thread->record->tid == static_cast<uint32_t>(getpid())) PushOpenFrames(*thread);
   return thread;
+}
+
+// Their rows have no calls, unless the functions are called again in the same context.
+void Session::PushOpenFrames(Thread& thread) {
+  for (const Frame& open : options_.open_frames) {
+    if ((open.method & kFunctionBit) == 0 || thread.cursor.top == thread.cursor.limit) return;
+    const uint64_t method = open.method & ~kOpenBit;
+    const uint32_t word = Resolve(thread, method, 0)->word;
+    profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, word).node;
+    *thread.cursor.top++ = {method | kOpenBit, open.sp, node};
+  }
 }
 
 Thread* Session::AttachOnce() {

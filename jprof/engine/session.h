@@ -8,6 +8,7 @@
 #include <boost/intrusive/list.hpp>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ struct SessionOptions {
   std::function<std::string_view(uint32_t tid)> name_of;
   // Threads have the kernel's names, as they are at the end; the process's first one is "main".
   bool kernel_names = false;
+  // Functions that the process's first thread has entered before, outermost first. They must exist
+  // until its first event.
+  std::span<const Frame> open_frames;
 };
 
 struct ClockFacts {
@@ -166,6 +170,7 @@ class Session {
   Thread* Next(Thread* after, const Hold& hold);
   Thread* NewThread();
   void List(Thread& thread, Thread** slot);
+  void PushOpenFrames(Thread& thread);
   void EndOf(Thread& thread);
   bool OpenTimeline(Timeline& timeline, uint32_t flags);
   bool MakeRing(Timeline& timeline, uint32_t capacity);  // trace.cc, like the next two

@@ -19,10 +19,14 @@ class Session;
 
 // One frame of the shadow stack. frames[0] is the thread row (method 0).
 struct Frame {
-  uint64_t method = 0;  // the VM's handle
+  uint64_t method = 0;  // the VM's handle; of an open frame with kOpenBit
   uint64_t sp = 0;      // stack pointer at the entry probe: callees lie below
   profile::Node* node = nullptr;
 };
+
+// Frame::method of a function that had been entered before its recording began: neither its entry
+// nor its exit is counted. No function's address has the bit.
+inline constexpr uint64_t kOpenBit = uint64_t{1} << 62;
 
 // VM method -> id and type, four to a cache line. `word` is PackMethod(type, id).
 struct CachedMethod {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -45,6 +46,9 @@ pid_t owner = 0;                                 // the process of `own`
 bool finished = false;
 bool records_children = false;
 bool has_sleds = false;
+// In a child made by fork(): what its only thread had entered, in memory of the parent's recording
+// that the child keeps.
+std::span<const engine::Frame> open_frames;
 // The thread that starts the recording calls hooks itself if what it uses has them.
 __thread bool starting __attribute__((tls_model("initial-exec"))) = false;
 
@@ -106,6 +110,7 @@ Result<Handlers> Start() {
   session.files.directory = *directory;
   session.files.directory_is_made = true;
   session.kernel_names = true;
+  if (!plan->session.files.trace) session.open_frames = open_frames;
   auto* const begins = new engine::Session;
   begins->SetFunctions(&Functions());
   if (auto begun = begins->Start(std::move(session), &Functions()); !begun)
@@ -120,6 +125,12 @@ Result<Handlers> Start() {
   return HandlersFor(plan->kind, options->train);
 }
 
+// What a thread has entered, without its row.
+std::span<const engine::Frame> OpenFrames(const engine::Thread& thread) {
+  if (thread.cursor.top == nullptr) return {};
+  return {thread.timeline.frames + 1, thread.cursor.top};
+}
+
 // In a child made by fork(): its recording begins at its first hook, unless an agent records this
 // process.
 void InChild() {
@@ -131,6 +142,8 @@ void InChild() {
   if (state != State::kStarted) return;
   joined = nullptr;
   if (own.session == nullptr) return Use(InertHandlers());
+  if (const engine::Thread* thread = engine::current_thread; thread != nullptr && !finished)
+    open_frames = OpenFrames(*thread);
   own.session->AbandonInChild();
   own = {};
   ClearSledHandlers();

@@ -12,6 +12,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 
 import child
 import expectations
@@ -241,6 +242,11 @@ def profiles_at(place):
     return sorted(os.path.join(place, name) for name in os.listdir(place))
 
 
+def read_all(file):
+    file.seek(0)
+    return file.read()
+
+
 def work_calls(work, place):
     """Of each profile: calls of Work, by the number of its callers."""
     return sorted(work.calls(path).by_method["processes.Work"] for path in profiles_at(place))
@@ -397,6 +403,37 @@ def children(work):
                                status=3 if what == "exec" else 0)
         if work_calls(work, place) != expected:
             failures.append(f"{what} {options}: {work_calls(work, place)}, not {expected}")
+    return failures
+
+
+@case
+def daemons(work):
+    """A process that outlives the command is named, and its parent has ended normally. Its calls
+    are below what its parent had entered."""
+    program, (read, write) = work.build("processes.c"), os.pipe()
+    with open(work.path("printed"), "w+", encoding="utf-8") as printed, \
+            open(work.path("errors"), "w+", encoding="utf-8") as errors:
+        place, _ = work.record([program, "daemon"], stdin=read, stdout=printed, stderr=errors)
+        first = [work.report(path) for path in profiles_at(place)]
+        while not (pid := read_all(printed).strip()):
+            time.sleep(0.01)
+        os.write(write, b"\n")
+        while len(found := profiles_at(place)) < 2 or not all(
+                work.report(path)["profile"]["finished"] for path in found):
+            time.sleep(0.05)
+        said, failures = read_all(errors), []
+    if f"(PID {pid}) still runs" not in said or "abnormally" in said:
+        failures.append(said)
+    if len(first) != 1 or not first[0]["profile"]["finished"]:
+        failures.append(f"the parent: {[report['profile'] for report in first]}")
+    after = work.report(next(path for path in found if path.endswith(f"-{pid}")))
+    failures += reports.check(after, "the child") + reports.check_losses(after, "the child")
+    calls = reports.calls_of(after)
+    failures += expectations.compare(
+        [expectations.Expectation("path", "processes.main > processes.Work", 1)], calls, ("path",),
+        "the child")
+    if (calls.by_method["processes.main"], calls.by_method["processes.Work"]) != (0, 7):
+        failures.append(f"the child: {calls.by_method}")
     return failures
 
 

@@ -47,6 +47,14 @@ int main(int count, char** arguments) {
     }
     Wait();
   }
+  if (strcmp(what, "daemon") == 0) {
+    if (daemon(1, 1) != 0) return 1;
+    const long me = getpid();
+    printf("%ld\n", me);
+    fflush(stdout);
+    if (getchar() == '\n') Work(6);  // once the test has seen what jprof says
+    return 0;
+  }
   if (strcmp(what, "vfork") == 0) {
     if (vfork() == 0) {
       execv(arguments[0], (char*[]){arguments[0], "_exit", NULL});

@@ -1,5 +1,6 @@
 #include "record/jvm_profiles.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -111,6 +112,14 @@ TEST_F(JvmProfilesTest, OneThatStillRunsIsNotMoved) {
   EXPECT_TRUE(StillRunsText(settled.profiles.at(0)).contains(" still runs: its profile "));
   Make("Main-1", {.finished = false, .pid = 0});
   EXPECT_EQ(Names(SettleProfiles(place_).profiles), Words{"."}) << "it was killed";
+}
+
+TEST_F(JvmProfilesTest, WhileOneHasNotBegunTheOnlyOneIsNotMoved) {
+  Make("Main-1", {});
+  const auto settled = SettleProfiles(place_, {static_cast<uint32_t>(getpid())});
+  EXPECT_EQ(Names(settled.profiles), Words{"Main-1"});
+  ASSERT_EQ(settled.notes.size(), 1u);
+  EXPECT_TRUE(settled.notes[0].contains(fmt::format("(PID {}) still runs", getpid())));
 }
 
 TEST_F(JvmProfilesTest, NothingElseIsMovedOrRemoved) {
