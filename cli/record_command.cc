@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/attached_recording.h"
@@ -13,6 +14,7 @@
 #include "options/agent_options.h"
 #include "options/hook_variable.h"
 #include "record/launcher.h"
+#include "record/profile_place.h"
 #include "record/recording_summary.h"
 #include "record/traced_run.h"
 
@@ -24,11 +26,19 @@ using record::Run;
 
 namespace fs = std::filesystem;
 
+// The variable with the options for programs with hooks; the end: it is not set.
+auto HookOptions(const RecordingPlan& plan) {
+  return std::ranges::find(plan.launch.environment, agent::kHookOptionsVariable,
+                           &std::pair<std::string, std::string>::first);
+}
+bool RecordsHooks(const RecordingPlan& plan) {
+  return HookOptions(plan) != plan.launch.environment.end();
+}
+
 // The processes with hooks that outlive the command.
 std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
-  for (const auto& variable : plan.launch.environment)
-    if (variable.first == agent::kHookOptionsVariable) return record::RunningWithHooks(variable);
-  return {};
+  return RecordsHooks(plan) ? record::RunningWithHooks(*HookOptions(plan))
+                            : std::vector<uint32_t>();
 }
 
 // Prints what was recorded, and returns the exit status.
@@ -43,6 +53,11 @@ int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJv
   for (const std::string& note : settled.notes) PrintError(note);
   others.Print(profiles);
   if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
+  if (outcome.signal == 0 && std::ranges::all_of(profiles, record::HasNotStarted)) {
+    PrintError("no profile: the JVM did not start (the reason is above)");
+    for (const record::JvmProfile& profile : profiles) record::RemoveProfile(profile.path);
+    return outcome.ExitCode() != 0 ? outcome.ExitCode() : 1;
+  }
   for (const record::JvmProfile& profile : profiles) {
     if (const auto text = record::StillRunsText(profile); !text.empty()) PrintError(text);
   }
@@ -58,8 +73,7 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
   if (!plan) return std::unexpected(plan.error());
   for (const std::string& note : plan->notes) PrintError(note);
   // For C and C++ functions the summary at the end names the command that calibrates.
-  const bool hooks = !plan->launch.environment.empty();
-  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !hooks)
+  if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !RecordsHooks(*plan))
     PrintError(note);
   UnprofiledJvms others(*plan);
   const auto outcome =

@@ -1,5 +1,6 @@
 #include "record/java_command.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "common/errno_text.h"
 #include "options/hook_variable.h"
+#include "options/tool_options.h"
 #include "record/musl.h"
 
 namespace jprof::record {
@@ -63,6 +65,25 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
+// Whether the library beside the agent moves it from JAVA_TOOL_OPTIONS to the arguments of java.
+bool MovesFromVariable(const fs::path& agent, const std::string& loads) {
+  const fs::path library = agent.parent_path() / agent::kLaunchLibrary;
+  std::error_code ignored;
+  return agent.filename() == agent::kAgentLibrary && fs::exists(library, ignored) &&
+         Quoted(loads) == loads && !agent.string().contains(':');
+}
+
+// Libraries that the user preloads come first.
+void Preload(const std::vector<std::string>& libraries, const AgentPlace& place, Launch& launch) {
+  if (libraries.empty()) return;
+  launch.environment.emplace_back(kSanitizerVariable,
+                                  fmt::format("{}{}verify_asan_link_order=0", place.asan_options,
+                                              place.asan_options.empty() ? "" : ":"));
+  launch.environment.emplace_back(
+      kPreloadVariable, fmt::format("{}{}{}", place.preload, place.preload.empty() ? "" : ":",
+                                    fmt::join(libraries, ":")));
+}
+
 }  // namespace
 
 Result<fs::path> FindProgram(const std::string& name) {
@@ -101,20 +122,19 @@ Result<Launch> WithAgent(const std::vector<std::string>& command, const fs::path
                     agent.string());
   }
   Launch launch{*program, command, std::nullopt, {}};
+  const std::string loads = fmt::format("{}{}={}", agent::kLoads, agent.string(), options);
+  std::vector<std::string> preloaded;
   if (place.hooks) {
     launch.environment.emplace_back(agent::kHookOptionsVariable, options);
-    launch.environment.emplace_back(kSanitizerVariable,
-                                    fmt::format("{}{}verify_asan_link_order=0", place.asan_options,
-                                                place.asan_options.empty() ? "" : ":"));
-    launch.environment.emplace_back(
-        kPreloadVariable,
-        fmt::format("{}{}{}", place.preload, place.preload.empty() ? "" : ":", agent.string()));
+    preloaded.push_back(agent.string());
   }
+  if (place.environment && MovesFromVariable(agent, loads))
+    preloaded.push_back(agent.parent_path() / agent::kLaunchLibrary);
+  Preload(preloaded, place, launch);
   const Kind kind = KindOf(*program);
   if (kind != Kind::kOther && NeedsMusl(*program)) {
     return WrongUse("{} runs on musl: {}; nothing was started", program->string(), kNeedsGlibc);
   }
-  const std::string loads = fmt::format("-agentpath:{}={}", agent.string(), options);
   if (place.environment) {
     launch.java_tool_options = fmt::format("{}{}{}", place.tool_options,
                                            place.tool_options.empty() ? "" : " ", Quoted(loads));

@@ -32,6 +32,7 @@ JvmProfile Describe(const fs::path& path) {
   profile.size = header.node_count + header.trace_blocks;
   profile.methods = reader->RecordedMethods();
   profile.jvm = !reader->meta().jvm.version.empty();
+  profile.finished = header.finished != 0;
   profile.runs = header.finished == 0 && profile.pid != 0 && procfs::Runs(profile.pid);
   if (profile.runs) profile.cpu_nanos = std::max(profile.cpu_nanos, procfs::CpuNanos(profile.pid));
   return profile;
@@ -115,6 +116,11 @@ SettledProfiles SettleProfiles(const fs::path& place, const std::vector<uint32_t
   JvmProfile& only = settled.profiles.front();
   if (only.path != place && !only.runs && MoveTo(place, only.path)) only.path = place;
   return settled;
+}
+
+bool HasNotStarted(const JvmProfile& profile) {
+  return profile.jvm && !profile.finished && !profile.runs && profile.methods == 0 &&
+         profile.unreadable.empty();
 }
 
 std::string StillRunsText(const JvmProfile& profile) {

@@ -20,6 +20,7 @@ struct JvmProfile {
   uint64_t size = 0;       // contexts or trace blocks
   uint32_t methods = 0;
   bool jvm = false;
+  bool finished = false;   // the program ended normally
   bool runs = false;       // the process is not finished
   std::string unreadable;  // why it could not be read; empty if it was
 };
@@ -42,6 +43,10 @@ struct SettledProfiles {
 };
 SettledProfiles SettleProfiles(const std::filesystem::path& place,
                                const std::vector<uint32_t>& running = {});
+
+// Whether a JVM loaded the agent and ended before it ran anything, for example because it could not
+// reserve its heap.
+bool HasNotStarted(const JvmProfile& profile);
 
 // Of a JVM that outlives the command; empty: it has ended.
 std::string StillRunsText(const JvmProfile& profile);

@@ -12,6 +12,7 @@
 #include "jprof/agent/start.h"
 #include "jprof/recording/print_message.h"
 #include "options/agent_options.h"
+#include "options/tool_options.h"
 
 namespace jprof::agent {
 namespace {
@@ -19,6 +20,14 @@ namespace {
 std::string_view EnvironmentOf(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+// What the JVM starts gets the agent too (java_launch.cc).
+void RestoreToolOptions() {
+  const char* const kept = std::getenv(kToolOptionsKept);
+  if (kept == nullptr) return;
+  setenv(kToolOptions, kept, 1);
+  unsetenv(kToolOptionsKept);
 }
 
 Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
@@ -35,6 +44,7 @@ Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
 
 extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
   using namespace jprof::agent;
+  RestoreToolOptions();
   auto options = ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
   if (!options) {
     PrintMessage(options.error().message);

@@ -201,6 +201,33 @@ class RealJvm(unittest.TestCase):
             self.assertNotIn("was not profiled", done.stderr)
             self.assertEqual(self.info("kids")["command"][-2:], ["Work", "5"])
 
+    def test_a_script_reads_what_java_prints_as_without_jprof(self):
+        for jdk in self.each_jdk():
+            with open(os.path.join(self.folder, "Parent.java"), "w", encoding="utf-8") as file:
+                file.write(
+                    """public class Parent { public static void main(String[] words) throws
+                    Exception { System.exit(new ProcessBuilder(words[0], "Work", "burn")
+                    .inheritIO().start().waitFor()); } }"""
+                )
+            text = '"$0" -version 2>&1 | head -1; "$0" Parent.java "$0"'
+            done = self.script(jdk, text)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, '^openjdk version ".*\ncounted 100\nbye\n$')
+            self.assertNotIn("Picked up", done.stderr)
+            commands = [self.info(f"kids/{name}")["command"]
+                        for name in os.listdir(os.path.join(self.folder, "kids"))]
+            self.assertEqual({words[-1] for words in commands}, {jdk.tool("java"), "burn"})
+
+    def test_a_jvm_that_does_not_start(self):
+        for jdk in self.each_jdk():
+            done = self.jprof("calltree", "-o", "Work.jprof", "--", *jdk.java(), "-Xms100000g",
+                              "-Xmx100000g", "Work")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("jprof: no profile: the JVM did not start", done.stderr)
+            self.assertNotIn("next:", done.stderr)
+            self.assertNotIn("lost:", done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(self.folder, "Work.jprof")))
+
     def test_the_first_jvm_only(self):
         done = self.script(JDKS[0], '"$0" -version 2>/dev/null; "$0" Work 0; "$0" Work 7',
                            "--children=first")

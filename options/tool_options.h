@@ -1,0 +1,16 @@
+// The environment variable that brings the agent to the JVMs of a command.
+#pragma once
+
+namespace jprof::agent {
+
+inline constexpr char kToolOptions[] = "JAVA_TOOL_OPTIONS";
+// Its value, while the agent is among the arguments of the launcher instead (java_launch.cc).
+inline constexpr char kToolOptionsKept[] = "JPROF_JAVA_TOOL_OPTIONS";
+
+inline constexpr char kLoads[] = "-agentpath:";
+inline constexpr char kAgentLibrary[] = "libjprof.so";
+inline constexpr char kAgentLibraryInOptions[] = "/libjprof.so=";
+// Beside the agent's library.
+inline constexpr char kLaunchLibrary[] = "libjprof_java.so";
+
+}  // namespace jprof::agent
