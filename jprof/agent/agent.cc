@@ -24,6 +24,14 @@ std::string FullPath(const std::string& path) {
   return result;
 }
 
+// Returns why counts may be too low although there are probes; empty: they are complete.
+std::string MissingCalls(const hotspot::VmStructs& structs) {
+  const uint8_t* const used = hotspot::Vm::Flag(structs, "UseJVMCICompiler");
+  if (used == nullptr || *used == 0) return "";
+  return "calls in compiled code may be missing: whether the compiler of -XX:+UseJVMCICompiler "
+         "makes it with probes is not known (all are counted with --probe jvmti, PROBE=jvmti)";
+}
+
 }  // namespace
 
 bool JoinsHooks(const Plan& plan) {
@@ -108,7 +116,8 @@ Result<void> Agent::OpenProbe() {
   const Result<void> found =
       plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
-    probe_facts_ = {"hotspot", "", hotspot_probe->build_id};
+    probe_facts_ = {"hotspot", MissingCalls(hotspot->structs), hotspot_probe->build_id};
+    if (!probe_facts_.note.empty()) PrintMessage(probe_facts_.note);
     return {};
   }
   const std::string& reason = found.error().message;

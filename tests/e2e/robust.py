@@ -1136,6 +1136,22 @@ def class_archive(lab):
 
 
 @case
+def java_compiler(lab):
+    """Whether a compiler that is written in Java makes code with probes is not known: counts are not
+    called complete. There is none here, so nothing is compiled."""
+    flags = ["-Xint", "-XX:+UnlockExperimentalVMOptions", "-XX:+UseJVMCICompiler"]
+    if lab.jdk.major > 17:
+        raise Skip("the option needs such a compiler on this JDK")
+    with lab.folder() as folder:
+        done = lab.run(lab.command("Greeter", 0, agent=f"calltree,out={folder}/p.jprof",
+                                   flags=flags))
+        shown = lab.cli("report", "log-rt", f"{folder}/p.jprof").stdout
+    return [f"status {done.returncode}, not said in {text[:500]!r}"
+            for text in (done.stderr, shown)
+            if "calls in compiled code may be missing" not in " ".join(text.split())]
+
+
+@case
 def jvmci(lab):
     """A JVM whose compilers written in Java may use the word of woven counting: that is refused in
     one line before the program starts, and the automatic choice takes probes."""
