@@ -7,8 +7,7 @@ program's output and status never change, nothing hangs or crashes, and what is 
 
 tests/e2e/native/faults.c makes the calls fail. A case is first run without a fault, which gives the
 result to compare with and the number of calls of each kind. --limit N: about N faults of each case,
-chosen evenly; without it all. --fault: only this one, once. ctest runs the commands that read
-profiles; recordings are cases to be run by hand, and print what is not named yet.
+chosen evenly; without it all. --fault: only this one, once. ctest runs a few faults of each case.
 """
 import dataclasses
 import errno
@@ -44,7 +43,8 @@ FAILURES = {
     "mmap": ("ENOMEM", "EPERM"), "mprotect": ("ENOMEM",), "madvise": ("EAGAIN",),
     "posix_fallocate": ("ENOSPC", "EINTR"), "ftruncate": ("ENOSPC", "EINTR"),
     "truncate": ("ENOSPC",), "mkdir": ("ENOSPC", "EPERM"), "rename": ("ENOSPC", "EPERM"),
-    "link": ("EPERM",), "rmdir": (), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
+    "link": ("EPERM",), "symlink": ("EPERM",), "close": ("EINTR",), "fsync": ("ENOSPC",),
+    "rmdir": (),
     "pthread_create": ("EAGAIN",), "fork": ("EAGAIN",), "posix_spawnp": ("EAGAIN",),
     "timer_create": ("EAGAIN",), "syscall": ("EMFILE", "EPERM"), "pipe2": ("EMFILE",),
     "eventfd": ("EMFILE",), "socket": ("EMFILE",), "socketpair": ("EMFILE",),
@@ -190,7 +190,9 @@ def misleading(fault, done):
     """The reason that is given names the error."""
     reasons = [os.strerror(getattr(errno, fault.what)) if fault.what != "short" else ""]
     reasons += {"EPERM": ["forbids"], "ENOMEM": ["ulimit -v"]}.get(fault.what, [])
-    return [] if any(reason in done.stderr for reason in reasons) else [f"another reason is given: {done.stderr[-300:]!r}"]
+    if any(reason in done.stderr for reason in reasons):
+        return []
+    return [f"another reason is given: {done.stderr[-300:]!r}"]
 
 
 def whole_output(done):
@@ -260,7 +262,7 @@ def of_samples(work, report):
     return complete
 
 
-@case.by_hand
+@case
 def hooks_calltree(work):
     program = work.build("calls.c", "-finstrument-functions")
     return recording(work, [program], ["calltree"], exact(work))
@@ -272,13 +274,13 @@ def hooks_callflow(work):
     return recording(work, [program], ["callflow"], exact(work))
 
 
-@case.by_hand
+@case
 def hooks_trace(work):
     program = work.build("calls.c", "-finstrument-functions")
     return recording(work, [program], ["trace"], events(work))
 
 
-@case.by_hand
+@case
 def java_calltree(work):
     return recording(work, work.java("Recursion"), ["calltree", "--counter", "probe"], exact(work))
 
@@ -288,28 +290,28 @@ def java_callflow(work):
     return recording(work, work.java("Recursion"), ["callflow"], exact(work))
 
 
-@case.by_hand
+@case
 def java_woven(work):
     return recording(work, work.java("Recursion"), ["calltree", "--counter", "woven"], exact(work))
 
 
-@case.by_hand
+@case
 def java_trace(work):
     return recording(work, work.java("Recursion"), ["trace"], events(work))
 
 
-@case.by_hand
+@case
 def java_samples(work):
     return recording(work, work.java("SampledParts", 1), ["scs"], of_samples(work, "scs"), parts)
 
 
-@case.by_hand
+@case
 def java_tprof(work):
     return recording(work, work.java("SampledParts", 1), ["tprof"], of_samples(work, "tprof"),
                      parts)
 
 
-@case.by_hand
+@case
 def itrace(work):
     program = work.build("calls.c", "-finstrument-functions")
 
