@@ -80,10 +80,10 @@ struct Statistics {
   uint32_t modules_opened = 0, modules_failed = 0;
 };
 
-// One line about a module: what, why, what would help.
+// A line for the user about a module: what is wrong, why, and what would help.
 struct Complaint {
   std::string text;
-  bool missing = false;  // there is no such file any more
+  bool missing = false;  // the file does not exist any more
 };
 
 class Resolver {

@@ -23,7 +23,7 @@ double Seconds(const profile::ControlHeader& header) {
          static_cast<double>(header.ticks_per_second);
 }
 
-// Also of a file that cannot be looked at: reading it reports why.
+// Returns true also if the file cannot be examined: reading it then reports why.
 bool HasFile(const std::string& directory, const char* name) {
   struct stat status;
   return stat((directory + "/" + name).c_str(), &status) == 0 || errno != ENOENT;

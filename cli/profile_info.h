@@ -57,8 +57,8 @@ struct ProfileInfo {
   std::optional<CallInfo> calls;              // empty in mode tprof: only jitted code was logged
 };
 
-// Returns the bytes on disk of the files in a directory. Adds those that cannot be read to
-// `damages`.
+// Returns the bytes on disk of the files in a directory. Adds a line to `damages` for each file
+// whose size cannot be read.
 uint64_t BytesOf(const std::string& directory, std::vector<std::string>& damages);
 
 // Error: not a profile, of another version, or its tree cannot be read.

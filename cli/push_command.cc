@@ -32,7 +32,7 @@ struct PushArguments {
   std::string server = "pyroscope";
   std::vector<std::string> labels;  // K=V
   std::string tenant;
-  std::string at;  // "now"; empty: when it was recorded
+  std::string at;  // "now"; empty: the date of the recording
   long timeout_seconds = 30;
   // The defaults of Pyroscope's limits max-profile-size-bytes and max-profile-stacktrace-samples.
   reports::PprofLimits limits = {.bytes = 4 << 20, .samples = 16'000};
@@ -148,8 +148,8 @@ std::string SampleTypes(const reports::ContextTree& tree) {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// Dates the run as one that ends now. Servers that take only recent profiles go by the beginning,
-// so a longer one is shortened to what the default of Pyroscope (an hour) lets through.
+// Dates the run as one that ends now. Servers that accept only recent profiles check when a profile
+// begins, so a long run is shortened to what Pyroscope accepts by default (an hour).
 void DateNow(reports::RunDescription& run) {
   constexpr uint64_t kLongest = 1800 * kSecond;
   run.duration_ns = std::min(run.duration_ns, kLongest);
@@ -248,15 +248,15 @@ bool Says(std::string_view text, std::initializer_list<std::string_view> words) 
 std::string NextStep(long status, std::string_view text) {
   const bool refused = status >= 400 && status < 500;
   if (refused && Says(text, {"ingestion window", "too old", "out of order"})) {
-    return "the server takes only recent profiles (Pyroscope: reject-older-than, an hour): --at "
-           "now sends it with the present time, or raise that limit";
+    return "the server accepts only recent profiles (Pyroscope: reject-older-than, an hour): send "
+           "it with the present time (--at now), or raise that limit";
   }
   if (status == 413 || (refused && Says(text, {"size limit", "too large"}))) {
-    return "it is too large for the server: --max-size sends it in smaller parts, or raise the "
+    return "it is too large for the server: send it in smaller parts (--max-size), or raise the "
            "limit (Pyroscope: max-profile-size-bytes)";
   }
   if (refused && Says(text, {"samples limit"})) {
-    return "it has too many samples for the server: --max-samples sends it in smaller parts, or "
+    return "it has too many samples for the server: send it in smaller parts (--max-samples), or "
            "raise the limit (Pyroscope: max-profile-stacktrace-samples)";
   }
   if (status == 401 || status == 403) {
@@ -339,7 +339,7 @@ Result<void> CheckArguments(const PushArguments& arguments) {
   return CheckName(arguments.name);
 }
 
-// Sends one request for each file. Error: says what has been sent before.
+// Sends one request for each file. The error says which parts the server has already accepted.
 Result<void> SendAll(const PushArguments& arguments, const Payload& payload,
                      const std::function<HttpPost(const std::string& file)>& request) {
   const size_t parts = payload.files.size();
@@ -352,7 +352,7 @@ Result<void> SendAll(const PushArguments& arguments, const Payload& payload,
     auto sent = Send(post, profile::CleanText(WithoutSlash(arguments.url)));
     if (sent) continue;
     if (parts == 1) return sent;
-    return Fail("part {} of {}: {} (the parts before it have been taken)", part + 1, parts,
+    return Fail("part {} of {}: {} (the server has accepted the parts before it)", part + 1, parts,
                 sent.error().message);
   }
   return {};
@@ -415,17 +415,17 @@ Action PushCommand(CLI::App& sub, const Command&) {
   sub.add_option("--tenant", arguments->tenant, "Sent as the header X-Scope-OrgID")
       ->type_name("NAME");
   sub.add_option("--at", arguments->at,
-                 "now: date the profile as one that ends now, and that took half an hour at the "
-                 "most (default: when it was recorded)")
+                 "now: date the profile as one that ends now and took at most half an hour "
+                 "(default: the time of the recording)")
       ->type_name("now");
   sub.add_option("--max-size", arguments->limits.bytes,
-                 "Bytes of one part before compression: a larger profile is sent in several, "
-                 "thread by thread (4M, which is Pyroscope's limit)")
+                 "Most bytes of a part before compression: a larger profile is sent in several "
+                 "parts (4M, Pyroscope's default limit)")
       ->type_name("N[K|M|G]")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(uint64_t{64} << 10, uint64_t{1} << 40));
   sub.add_option("--max-samples", arguments->limits.samples,
-                 "Contexts of one part (16000, which is Pyroscope's limit)")
+                 "Most contexts of a part (16000, Pyroscope's default limit)")
       ->type_name("N")
       ->check(CLI::Range(uint64_t{100}, uint64_t{1} << 40));
   sub.add_option("--timeout", arguments->timeout_seconds, "Seconds that a request may take (30)")

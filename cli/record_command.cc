@@ -26,7 +26,8 @@ using record::Run;
 
 namespace fs = std::filesystem;
 
-// The variable with the options for programs with hooks; the end: it is not set.
+// Returns the environment variable with the options for programs with hooks, or the end if it is
+// not set.
 auto HookOptions(const RecordingPlan& plan) {
   return std::ranges::find(plan.launch.environment, agent::kHookOptionsVariable,
                            &std::pair<std::string, std::string>::first);
@@ -35,7 +36,7 @@ bool RecordsHooks(const RecordingPlan& plan) {
   return HookOptions(plan) != plan.launch.environment.end();
 }
 
-// The processes with hooks that outlive the command.
+// Returns the processes with hooks that still run after the command has ended.
 std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
   return RecordsHooks(plan) ? record::RunningWithHooks(*HookOptions(plan))
                             : std::vector<uint32_t>();

@@ -7,8 +7,8 @@
 namespace jprof {
 namespace {
 
-// The names of the files of a version. The sums of a version 1 group are without its subgroups,
-// except those that begin with total_.
+// The names of a version's files. In version 1, the sums of a group do not include its subgroups,
+// except those whose names begin with total_.
 struct MemoryFiles {
   const char *limit, *used, *droppable;
 };
@@ -27,7 +27,7 @@ bool Lists(std::string_view names, std::string_view name) {
   return std::ranges::count(Split(names, ','), name) != 0;
 }
 
-// "max": none.
+// Returns nothing if the text is not a number: "max" is no limit.
 std::optional<uint64_t> Number(std::string_view text) {
   uint64_t value = 0;
   const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -35,14 +35,14 @@ std::optional<uint64_t> Number(std::string_view text) {
   return value;
 }
 
-// The path of the process's group in a hierarchy, and whether that is one of version 1.
+// The path of the process's group in a hierarchy, and whether the hierarchy is of version 1.
 struct GroupPath {
   std::string path;
   bool first_version = false;
 };
 
-// A line of /proc/PID/cgroup: "4:cpu,cpuacct:/a/b"; version 2 has number 0 and no controllers. A
-// controller belongs to one hierarchy.
+// Reads lines of /proc/PID/cgroup such as "4:cpu,cpuacct:/a/b"; version 2 has number 0 and no
+// controllers. A controller belongs to one hierarchy.
 std::optional<GroupPath> FindPath(std::string_view controller, const std::string& root) {
   std::optional<GroupPath> found;
   for (const std::string& line : Split(procfs::ReadSmallFile(root + "/self/cgroup"), '\n')) {
@@ -60,8 +60,8 @@ struct Mount {
   std::string directory;
 };
 
-// A line of /proc/PID/mountinfo: "35 31 0:32 /group /sys/fs/cgroup/memory rw shared:7 - cgroup
-// cgroup rw,memory"; there are any number of words before the "-".
+// Reads lines of /proc/PID/mountinfo such as "35 31 0:32 /group /sys/fs/cgroup/memory rw shared:7 -
+// cgroup cgroup rw,memory"; there are any number of words before the "-".
 std::optional<Mount> FindMount(std::string_view controller, bool first_version,
                                const std::string& root) {
   const std::string_view wanted = first_version ? "cgroup" : "cgroup2";
@@ -75,8 +75,8 @@ std::optional<Mount> FindMount(std::string_view controller, bool first_version,
   return std::nullopt;
 }
 
-// The path of a group below the mounted one. A group that is not below it, as in a container with
-// the host's control groups, is represented by the mounted one.
+// Returns the path of a group relative to the mounted one. A group that is not below the mounted
+// one, as in a container with the host's control groups, is represented by the mounted one.
 std::string BelowMount(std::string path, const std::string& mounted) {
   if (path.find("/..") != path.npos) return "";
   if (mounted != "/") {
@@ -109,7 +109,7 @@ std::optional<uint64_t> LeftIn(const std::string& group, const MemoryFiles& file
   return *limit - std::min(*limit, needed);
 }
 
-// The lowest value of all groups with memory.
+// Returns the lowest value of all groups of the memory controller.
 template <typename Function>
 std::optional<uint64_t> LowestOf(const std::string& root, Function value) {
   std::optional<uint64_t> least;
@@ -134,7 +134,8 @@ std::vector<std::string> ControlGroups(std::string_view controller, const std::s
 }
 
 std::optional<uint64_t> MemoryLimit(const std::string& root) {
-  constexpr uint64_t kNone = uint64_t{1} << 62;  // about what version 1 has for "none"
+  // Version 1 reports "no limit" as about twice this value.
+  constexpr uint64_t kNone = uint64_t{1} << 62;
   const auto least = LowestOf(root, LimitOf);
   return least && *least < kNone ? least : std::nullopt;
 }

@@ -10,12 +10,12 @@ bool IsAnonymous(const Mapping& mapping) {
          mapping.path.starts_with("/anon_hugepage");
 }
 
-// The offset in its file that `address` has if the mapping went on to there.
+// Returns the file offset that `address` would have if the mapping extended to it.
 uint64_t OffsetAt(const Mapping& mapping, uint64_t address) {
   return mapping.offset + (address - mapping.start);
 }
 
-// The offset of the code between two mappings of one file; none: it is not known.
+// Returns the offset of the code between two mappings of one file, or nothing if it is not known.
 std::optional<uint64_t> OffsetBetween(const Mapping& before, const Mapping& moved,
                                       const Mapping& after) {
   if (before.end != moved.start || moved.end != after.start || before.path != after.path ||

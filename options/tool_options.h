@@ -4,13 +4,15 @@
 namespace jprof::agent {
 
 inline constexpr char kToolOptions[] = "JAVA_TOOL_OPTIONS";
-// Its value, while the agent is among the arguments of the launcher instead (java_launch.cc).
+// Holds the value of JAVA_TOOL_OPTIONS while the agent is among the launcher's arguments instead
+// (java_launch.cc).
 inline constexpr char kToolOptionsKept[] = "JPROF_JAVA_TOOL_OPTIONS";
 
 inline constexpr char kLoads[] = "-agentpath:";
 inline constexpr char kAgentLibrary[] = "libjprof.so";
 inline constexpr char kAgentLibraryInOptions[] = "/libjprof.so=";
-// Beside the agent's library.
+// The library that moves the agent to the launcher's arguments; it is in the directory of the
+// agent's library.
 inline constexpr char kLaunchLibrary[] = "libjprof_java.so";
 
 }  // namespace jprof::agent

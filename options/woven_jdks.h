@@ -1,12 +1,12 @@
-// Which JDKs woven counting knows.
+// Checks whether woven counting supports a JDK.
 #pragma once
 
 #include "common/result.h"
 
 namespace jprof::agent {
 
-// The newest known JDK is 25, and new versions of class files rarely change code: two more are
-// accepted.
+// The newest tested JDK is 25. New versions of class files rarely change code, so two newer ones
+// are accepted.
 inline constexpr int kLastWovenJdk = 27;
 
 // Fails, with the reason, if the calls of programs on this JDK cannot be counted by woven code.

@@ -13,7 +13,7 @@
 namespace jprof::profile {
 namespace {
 
-// Empty: not known.
+// Returns an empty path if it is not known.
 std::string PathOf(int fd) {
   char path[PATH_MAX];
   const ssize_t length = readlink(procfs::DescriptorPath(fd).c_str(), path, sizeof path);

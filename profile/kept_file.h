@@ -14,12 +14,12 @@ namespace jprof::profile {
 
 class KeptFile {
  public:
-  // Opens or creates `name` in the directory `dir_fd` (AT_FDCWD: in the current one). False: errno
-  // is set.
+  // Opens or creates `name` in the directory `dir_fd` (AT_FDCWD: in the current one). Returns false
+  // and sets errno if that fails.
   bool Open(int dir_fd, const char* name, int flags);
 
-  // Returns the descriptor, for the next call only. Negative: errno is ESTALE; the program has
-  // closed it, and the path does not lead to it any more.
+  // Returns the descriptor, which is valid for the next call only. Returns a negative value with
+  // errno ESTALE if the program has closed it and the path no longer leads to the same file.
   int Get();
   void Close() { fd_.Reset(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }

@@ -20,7 +20,7 @@ std::string WhyNoGrowth(const ControlHeader& header) {
     return fmt::format("file size limit of {} bytes, ulimit -f", header.file_size_limit);
   switch (header.growth_error) {
     case ESTALE:
-      return "the program closed its descriptor, and it cannot be opened again by its path";
+      return "the program closed the file, and it cannot be opened again by its path";
     case 0:
     case ENOSPC:
       return "disk full";
@@ -57,8 +57,8 @@ std::string SignalTakenText(const ControlHeader& header) {
 std::string UnwovenText(std::string_view what, const UnwovenRecord& record) {
   const size_t used = strnlen(record.names, sizeof record.names);
   return fmt::format(
-      "{}: their calls are missing, and what they call belongs to their callers (--counter probe "
-      "counts them): {}",
+      "{}: their calls are missing, and the calls that they make count for their callers "
+      "(--counter probe counts them): {}",
       what, CleanText({record.names, used}));
 }
 

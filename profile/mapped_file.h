@@ -6,8 +6,8 @@
 //   (copy on write, compression), or if another process truncates the file, a SIGBUS remains
 //   possible.
 // - Pointers into it stay valid until Close.
-// - The program may close its descriptor, and have a limit on the size of files (kept_file.h,
-//   common/no_file_size_signal.h).
+// - It still works if the program closes the descriptor (kept_file.h); a limit on the size of files
+//   causes an error, not a signal (common/no_file_size_signal.h).
 // - Nothing here throws.
 #pragma once
 

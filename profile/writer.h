@@ -2,7 +2,7 @@
 // profiled process.
 //
 // - Nothing throws or exits. An allocation that fails returns 0 or null; when a file cannot grow,
-//   `disk_full` is set, and why.
+//   `disk_full` and its cause are set.
 // - Any thread may call the functions below, also from a probe. They are not on the fast path.
 // - A thread waits for a file that another thread is growing only when no space is left; it then
 //   sleeps (mapped_file.h).
@@ -35,8 +35,8 @@ struct WriterOptions {
   AddressRange node_addresses;
 };
 
-// Sets `disk_full` and why: `error` is the errno of a file that cannot grow. 0: nothing is set, the
-// file has its greatest size.
+// Sets `disk_full` and its cause. `error` is the errno of a file that could not grow; 0 means that
+// the file has reached its greatest size, and nothing is set.
 void NoteFailedGrowth(ControlHeader& header, int error);
 
 class Writer {
@@ -81,7 +81,8 @@ class Writer {
   // Unmaps the files, which stay on disk. Nothing else may be called afterwards.
   void Close();
 
-  // For the next call only. Negative: errno is set.
+  // Returns the directory's descriptor, which is valid for the next call only. Returns a negative
+  // value and sets errno if there is none.
   int directory_fd() { return directory_.Get(); }
 
  private:

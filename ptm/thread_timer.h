@@ -69,7 +69,7 @@ class ThreadTimer {
 
   bool by_timer() const { return has_timer_; }
   // The errno that made it a POSIX timer with kAny, or that leaves samples without the kernel
-  // frames that were asked for; 0: neither.
+  // frames that were asked for; 0 if neither happened.
   int limited_by() const { return limited_by_; }
   // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
   // Sets the period after the first signal.

@@ -86,7 +86,8 @@ int64_t VirtualClock::Anchor() {
   Pair pair;
   int64_t now;
   uint32_t lock;
-  // A dispatch between the readings would separate them. A debugger dispatches at each system call.
+  // If the thread is scheduled anew between two readings, they do not belong together. Under a
+  // debugger that happens at each system call.
   int tries = 16;
   do {
     lock = __atomic_load_n(lock_, __ATOMIC_RELAXED);

@@ -33,8 +33,9 @@ constexpr double kAnswerSeconds = 120;  // for the agent to start or to finish a
 constexpr size_t kMostAnswer = size_t{1} << 16;
 
 constexpr std::string_view kTunable =
-    "; its other libraries have used the thread-local storage that is kept for late ones: start it "
-    "with the environment variable GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096";
+    "; its other libraries have used up the thread-local storage that is reserved for libraries "
+    "loaded later: start it with the environment variable "
+    "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096";
 
 Clock::time_point In(double seconds) {
   return Clock::now() + std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
@@ -108,7 +109,7 @@ bool SendQuit(const AttachTarget& target) {
   return syscall(SYS_pidfd_send_signal, target.process.get(), SIGQUIT, nullptr, 0) == 0;
 }
 
-// Has the JVM listen. The pauses grow.
+// Makes the JVM listen, and tries to connect to it at growing intervals.
 Result<Fd> ConnectAfterSignal(const AttachTarget& target, OnSignal on_signal) {
   const auto file = AttachFile::Make(target);
   if (!file) return std::unexpected(file.error());

@@ -1,7 +1,7 @@
 // The client of HotSpot's attach protocol on Linux: has a running JVM load the agent.
-// - The JVM listens at /tmp/.java_pidPID, with its own number and its own /tmp, once it was asked
-//   to: by a file /tmp/.attach_pidPID and SIGQUIT. One SIGQUIT: of a second one, handled when it
-//   listens already, it would print the stacks of its threads.
+// - The JVM listens at /tmp/.java_pidPID, with its own number and its own /tmp, once a file
+//   /tmp/.attach_pidPID and SIGQUIT have requested it. Only one SIGQUIT is sent: if the JVM already
+//   listened when it handled a second one, it would print the stacks of its threads.
 // - A request is "1", the command and three arguments, each with a zero byte at its end. The answer
 //   is a line with a number, then text, then the end of the stream.
 // - SIGQUIT would end a process that has no handler for it: FindTarget looks for one first.

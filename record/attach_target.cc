@@ -72,7 +72,8 @@ Result<void> CheckAnswers(const AttachTarget& target, const procfs::Status& stat
       target.pid);
 }
 
-// JDK 27 and later can have another directory than /tmp for what attaching needs.
+// Returns the directory of the JVM's attach files, which JDK 27 and later can have elsewhere than
+// in /tmp.
 std::string TemporaryPath(uint32_t pid) {
   constexpr std::string_view kOption = "-XX:AltTempDir=";
   std::string path = "/tmp";
@@ -101,9 +102,9 @@ std::string AttachTarget::WhySilent() const {
   const procfs::Status status = procfs::ReadStatus(pid);
   if (IsStopped(status)) return fmt::format("it {}", HowToContinue(pid, status));
   return fmt::format(
-      "its threads have not stopped for the VM (a loop without a safepoint, or a long garbage "
+      "its threads have not reached a safepoint (a loop without one, or a long garbage "
       "collection), it is still starting, or it was started with -XX:+DisableAttachMechanism; "
-      "`jcmd {} Thread.print` shows whether it answers others",
+      "`jcmd {} Thread.print` shows whether it answers other tools",
       pid);
 }
 

@@ -25,9 +25,10 @@ struct AttachTarget {
   Fd temporary;                         // that directory, also after the JVM's end
 
   bool Ended() const;
-  // Why it does not answer, as far as its state shows, and what to do.
+  // Returns why the JVM does not answer, as far as its state shows, and what to do.
   std::string WhySilent() const;
-  // Where it listens. The path is valid in this process as long as the object exists.
+  // Returns the path of the socket at which it listens, which is valid in this process as long as
+  // the object exists.
   std::string SocketPath() const;
 };
 

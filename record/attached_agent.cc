@@ -62,7 +62,8 @@ Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& f
   return CallAgent(target, folder, library, kDetach);
 }
 
-// Has the copy of the agent stop that is recording: the JVM may have copies of several versions.
+// Stops the recording in the copy of the agent that made it: the JVM may have copies of several
+// versions.
 Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& folder) {
   Result<std::string> done;
   for (const procfs::Mapping& agent : target.loaded_agents) {

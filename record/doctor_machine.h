@@ -24,8 +24,8 @@ struct Folder {
   std::optional<uint64_t> free;  // bytes
 };
 
-// The lowest limits of this process's control group and of those above it; none: no limit. That of
-// CPUs is of version 2.
+// The lowest limits of this process's control group and of those above it; none if there is no
+// limit. The limit of CPUs is read from version 2 only.
 struct GroupLimits {
   std::optional<uint64_t> memory;  // bytes
   std::optional<double> cpus;

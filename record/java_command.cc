@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kPreloadVariable[] = "LD_PRELOAD";
-// AddressSanitizer refuses a program in which another library than its own comes first.
+// AddressSanitizer refuses to run a program whose first library is not its own.
 constexpr char kSanitizerVariable[] = "ASAN_OPTIONS";
 
 enum class Kind { kJava, kJdkTool, kOther };
@@ -31,7 +31,7 @@ bool IsProgram(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Why the path is not a program.
+// Returns why the path is not a program.
 std::string WhyNoProgram(const fs::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0)
@@ -65,7 +65,8 @@ std::string Quoted(std::string_view text) {
   return quoted;
 }
 
-// Whether the library beside the agent moves it from JAVA_TOOL_OPTIONS to the arguments of java.
+// Returns whether the launch library exists beside the agent and can move the agent from
+// JAVA_TOOL_OPTIONS to the arguments of java.
 bool MovesFromVariable(const fs::path& agent, const std::string& loads) {
   const fs::path library = agent.parent_path() / agent::kLaunchLibrary;
   std::error_code ignored;

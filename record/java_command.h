@@ -41,10 +41,10 @@ agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Child
 // - A java launcher gets "-agentpath:<agent>=<options>" as its first argument, another tool of the
 //   JDK gets "-J-agentpath:...".
 // - With `environment` the command is unchanged and JAVA_TOOL_OPTIONS has the agent after its
-//   current value. If the agent's library and options can be given without quotes, the library
-//   beside it is preloaded that keeps JVMs from printing that variable (java_launch.cc).
-// - With `hooks` the environment preloads the library, after what it preloads already, has the
-//   options for it, and lets AddressSanitizer accept it.
+//   current value. If the agent's path and options need no quotes, the library that keeps JVMs from
+//   printing that variable (java_launch.cc) is preloaded.
+// - With `hooks` the environment contains the library's options and preloads the library after
+//   those that it already preloads; it also makes AddressSanitizer accept the library.
 // - Any other program without `environment` and without `hooks` is wrong use.
 // `options` has no blanks and no quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Below the root directory, and without the mark of a file that was removed, for example by an
-// update of the JDK.
+// Returns the path below the root directory, without the mark of a removed file (an update of the
+// JDK, for example, removes files).
 std::string_view PathOf(const procfs::Mapping& mapping, std::string_view root) {
   constexpr std::string_view kDeleted = " (deleted)";
   std::string_view path = mapping.path;

@@ -12,7 +12,8 @@
 
 namespace jprof::record {
 
-// The root directory of a process, as this one names it; empty: it cannot be read.
+// Returns the root directory of a process as seen from this process, or an empty text if it cannot
+// be read.
 std::string RootOf(uint32_t pid);
 
 // What the memory map of a process has of a JVM. Paths are those that the process itself uses;
@@ -21,9 +22,9 @@ struct JvmMappings {
   std::string libjvm;
   bool openj9 = false;                  // the JVM is not HotSpot
   std::vector<procfs::Mapping> agents;  // the beginning of each copy of libjprof.so
-  std::string musl;                     // the C library, if it is musl
+  std::string musl;                     // the path of the C library, if that is musl
 };
-// `root`: the process's root directory, as `maps` names it.
+// Finds them in `maps`, whose paths begin with `root`, the process's root directory.
 JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_view root = "/");
 
 struct Jvm {

@@ -53,7 +53,7 @@ void LeaveOutEmpty(SettledProfiles& settled) {
   });
 }
 
-// Those of `running` that have no profile: a note for each. Whether there is one.
+// Adds a note for each process of `running` that has no profile. Returns whether it added any.
 bool NoteUnbegun(SettledProfiles& settled, const fs::path& place,
                  const std::vector<uint32_t>& running) {
   const size_t before = settled.notes.size();

@@ -29,14 +29,15 @@ struct JvmProfile {
 std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place, std::error_code& failed);
 std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place);
 
-// Returns the processes which run, whose program has hooks and which have a variable with this
-// value in their environment: those that the command has left behind.
+// Returns the running processes whose program has hooks and whose environment contains this
+// variable with this value: those that the command has left running.
 std::vector<uint32_t> RunningWithHooks(const std::pair<std::string, std::string>& variable,
                                        const std::string& proc = procfs::kRoot);
 
-// Call when the command has ended; `running`: from RunningWithHooks. Removes profiles that were
-// read and have no method if others have some, and then moves the only profile to `place`, so that
-// it has the requested name, unless its process or one that has not begun its profile runs.
+// Call when the command has ended, with the result of RunningWithHooks. Removes profiles that were
+// read and have no method if others have some. If one profile is left, moves it to `place`, so that
+// it has the requested name, unless its process still runs or another one of `running` has yet to
+// begin its profile.
 struct SettledProfiles {
   std::vector<JvmProfile> profiles;  // the busiest first
   std::vector<std::string> notes;    // for the user
@@ -44,8 +45,8 @@ struct SettledProfiles {
 SettledProfiles SettleProfiles(const std::filesystem::path& place,
                                const std::vector<uint32_t>& running = {});
 
-// Whether a JVM loaded the agent and ended before it ran anything, for example because it could not
-// reserve its heap.
+// Returns whether a JVM loaded the agent and ended before it ran any code, for example because it
+// could not reserve its heap.
 bool HasNotStarted(const JvmProfile& profile);
 
 // Of a JVM that outlives the command; empty: it has ended.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 
-// Shorter if not all can be read.
+// The result is shorter if not all bytes can be read.
 std::string ReadAt(const std::string& path, uint64_t at, uint64_t bytes) {
   std::string text(std::min(bytes, kMostBytes), '\0');
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -23,8 +23,8 @@ std::string ReadAt(const std::string& path, uint64_t at, uint64_t bytes) {
 
 }  // namespace
 
-// Compares the beginning of the library, which is not changed in memory: it has the build id and
-// the table of symbols.
+// Compares the first mapping of the library, which is not changed in memory and contains the build
+// id and the symbol table.
 std::string LoadedCopy(const AttachTarget& target, const std::filesystem::path& library) {
   for (const procfs::Mapping& agent : target.loaded_agents) {
     const uint64_t bytes = agent.end - agent.start;

@@ -14,7 +14,8 @@ bool ReadAt(std::ifstream& file, uint64_t offset, T& value) {
   return !file.read(reinterpret_cast<char*>(&value), sizeof value).fail();
 }
 
-// The dynamic linker of a program; empty: it has none, or is no ELF file of this kind.
+// Returns the dynamic linker of a program, or an empty text if it has none or is not a 64-bit ELF
+// file.
 std::string Interpreter(std::ifstream& file) {
   constexpr uint64_t kLongest = 4096;
   Elf64_Ehdr header = {};

@@ -43,7 +43,7 @@ uint64_t EndOf(const CodeChange& change) {
 
 uint64_t Mirrored(uint64_t time) { return a2n::kForever - 1 - time; }
 
-// The time of the first change of the address after `time`; kForever: there is none.
+// Returns the time of the first change of the address after `time`, or kForever if there is none.
 uint64_t FirstAfter(const a2n::SpanIndex& mirrored, uint64_t address, uint64_t time) {
   if (time >= a2n::kForever - 1) return a2n::kForever;
   const a2n::Span* next = mirrored.Find(address, Mirrored(time) - 1);
@@ -78,7 +78,7 @@ void ArcCode::ChangeIndex::Add(const CodeChange& change) {
 
 // Narrows the time of a piece to the changes around it.
 void ArcCode::Limit(const Process& process, CodePiece& piece) {
-  if (piece.end - piece.start == 1) {  // one of many: each address of code without symbols is one
+  if (piece.end - piece.start == 1) {  // code without symbols has a piece for each address
     const a2n::Span* past = process.index.past.Find(piece.start, piece.time);
     if (past != nullptr) piece.from = past->since;
     piece.until = FirstAfter(process.index.next, piece.start, piece.time);

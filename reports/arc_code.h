@@ -50,7 +50,8 @@ class ArcCode {
   bool IsUnnamed(uint32_t function) const { return functions_[function].symbol.empty(); }
 
  private:
-  // The changes by address and time. In the other direction a time is its distance from the end.
+  // The changes by address and time. In `next` and `next_code`, times are mirrored (the distance
+  // from the end), so that a search finds the next change.
   struct ChangeIndex {
     a2n::SpanIndex past, next, next_code;
     void Add(const CodeChange& change);

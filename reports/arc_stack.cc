@@ -5,10 +5,10 @@
 namespace jprof::reports {
 namespace {
 
-// A call instruction has at most so many bytes, prefixes included.
+// The greatest length of a call instruction in bytes, prefixes included.
 constexpr uint64_t kLongestCall = 15;
 
-// Entries that are looked at before the index is asked: most searches end there.
+// The number of entries that a search examines before it uses the index: most searches end there.
 constexpr size_t kNear = 8;
 
 }  // namespace

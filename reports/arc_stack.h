@@ -11,7 +11,7 @@
 
 namespace jprof::reports {
 
-// Whether a call instruction at `call` (0: none) returns to `address`.
+// Returns whether a call instruction at `call` (0: there is none) returns to `address`.
 bool ReturnsTo(uint64_t call, uint64_t address);
 
 struct ArcEntry {
@@ -23,7 +23,7 @@ struct ArcEntry {
     kTail,     // jumped to by the entry below
     kMoved,    // code that was entered in its middle
   };
-  // A call through the procedure linkage that has not reached its function yet.
+  // A call through the procedure linkage table that has not reached its function yet.
   struct Linkage {
     enum class How : uint8_t { kNone, kCall, kTail };
     How how = How::kNone;
@@ -45,7 +45,7 @@ class ArcStack {
  public:
   static constexpr size_t kNone = ~size_t{0};
 
-  // With the root, which stays.
+  // Creates a stack with the root, which is never removed.
   ArcStack() : entries_(1) {}
 
   size_t size() const { return entries_.size(); }
@@ -54,21 +54,21 @@ class ArcStack {
   size_t frame() const { return entries_.back().frame; }  // the entry that the newest call made
 
   void Push(const ArcEntry& entry);
-  // Removes the entries from `size` on. Returns how many of these are frames.
+  // Removes the entries from index `size` on. Returns how many of them were frames.
   size_t Cut(size_t size);
 
-  // The newest entry of the function at `from` or above; kNone: there is none.
+  // Returns the newest entry of the function at index `from` or above, or kNone.
   size_t Newest(uint32_t function, size_t from);
-  // The newest entry that `function` called and that returns to `address`; 0: there is none.
+  // Returns the newest entry that `function` called and that returns to `address`, or 0.
   size_t NewestReturn(uint32_t function, uint64_t address);
-  // The newest entry "(signal)"; 0: there is none.
+  // Returns the newest entry "(signal)", or 0.
   size_t NewestSignal() const { return entries_.back().signal; }
 
   uint64_t steps() const { return steps_; }  // entries that were indexed or looked at, for tests
 
  private:
-  // Its neighbours below, by index: of an indexed entry the next one of the same function, and of
-  // the same call by the same function. 0: none.
+  // An entry with the indices of related entries below it, 0 if there is none. `same_function` and
+  // `same_call` (the same call by the same function) are set once the entry is indexed.
   struct Place {
     ArcEntry entry = {};
     uint32_t frame = 0, signal = 0;
@@ -79,7 +79,8 @@ class ArcStack {
   uint32_t& NewestCall(const Place& place, const Place& below);
 
   std::vector<Place> entries_;
-  // Of the entries below `indexed_`: most traces need no index, and others not of all entries.
+  // These indexes cover only the entries below `indexed_`: most traces need no index, and the
+  // others do not need one of all entries.
   size_t indexed_ = 1;
   FlatMap by_function_;  // -> the newest entry; 0: none
   FlatMap numbers_;      // of call instructions, from 1 on

@@ -288,8 +288,8 @@ uint16_t KindsIn(const Forest& forest) {
   return kinds & profile::kMethodNotJava;
 }
 
-// A counted and a sampled profile do not have the same native functions: those that call hooks, and
-// all of them. Two of one kind do, if both have any.
+// A counted profile contains only the native functions that call hooks, a sampled one contains all.
+// So native functions are comparable only in two profiles of one kind, if both have any.
 JointTree Joined(std::array<Forest, 2>& forests, const std::array<Side, 2>& sides) {
   const bool alike = sides[0].sampled == sides[1].sampled;
   const int both = alike ? KindsIn(forests[0]) & KindsIn(forests[1]) : 0;

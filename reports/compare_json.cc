@@ -46,8 +46,9 @@ void PutSide(const Side& side, const Amount& folded, JsonWriter& json) {
   json.EndObject();
 }
 
-// Paths are whole, as long as all together have not much more frames than the tree: the paths of a
-// deep recursion would grow with the square of its depth. After that a longer one has its ends.
+// Prints whole paths as long as all paths together do not have many more frames than the tree:
+// those of a deep recursion would grow with the square of its depth. After that, only the two ends
+// of a long path are printed.
 class Paths {
  public:
   explicit Paths(const JointTree& tree) : tree_(tree), left_(kAlways + 8 * tree.contexts.size()) {}
@@ -70,7 +71,7 @@ class Paths {
   static constexpr uint32_t kEnds = 16;
   static constexpr size_t kAlways = 10'000;
 
-  // The first and the last frames; 0: those between.
+  // Returns the first and the last frames, with a 0 for those between them.
   std::vector<uint32_t> Ends(uint32_t context) const {
     std::vector<uint32_t> path = tree_.PathTo(context);
     path.erase(path.begin() + kEnds, path.end() - kEnds);

@@ -42,9 +42,9 @@ class CsvWriter : public TableWriter {
     }
   }
 
-  // Quoted where it has to be. Texts come from the profiled program: what a spreadsheet would
-  // compute as a formula gets a ' in front, which makes it a text there. (Clean text has no tab and
-  // no line break.)
+  // Writes a text, in quotes where needed. Texts come from the profiled program: one that a
+  // spreadsheet would evaluate as a formula is preceded by a ', which makes it a text there. (Clean
+  // text has no tab and no line break.)
   void Field(std::string_view text) {
     std::string clean = profile::CleanText(text);
     const bool formula =

@@ -13,7 +13,7 @@ class FlatMap {
 
   FlatMap() : slots_(kSmallest) {}
 
-  // The value of `key`, `other` if it has none.
+  // Returns the value of `key`, or `other` if it has none.
   uint32_t Get(uint64_t key, uint32_t other) const {
     const uint32_t value = slots_[At(key)].value;
     return value == kNone ? other : value;

@@ -44,8 +44,8 @@ std::string_view BoundLegend(const Forest& forest);
 // Losses and damages; one line if there are none.
 void PrintLosses(const Source& source, Output& out);
 
-// Formats without a head: has standard error report what the head would report as missing, and that
-// recursion was folded.
+// For formats without a head, adds remarks, which standard error reports, about what the head would
+// report as missing and about folded recursion.
 void RemarkLosses(const Source& source, Format format, Output& out);
 
 // The member "metrics" of a JSON report.

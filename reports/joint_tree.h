@@ -41,7 +41,7 @@ struct JointTree {
   std::vector<std::string> names;
   std::vector<Context> contexts = {Context{}};
   std::vector<JointMethod> methods;   // by name
-  std::array<Amount, 2> folded = {};  // what counts for the caller of the frames it was in
+  std::array<Amount, 2> folded = {};  // the values of folded frames, which count for a caller
 
   // Callers first, without context 0.
   std::vector<uint32_t> PathTo(uint32_t context) const;
@@ -49,9 +49,10 @@ struct JointTree {
 
 class JointTreeBuilder {
  public:
-  // `folded`: only what both profiles can see is a context. Frames of these kinds (of
-  // profile::kMethodNotJava), and the Java frames that the VM makes up, are folded into the nearest
-  // caller; numbers that it makes up are taken out of names. Nothing: every frame is a context.
+  // If `folded` is given, only frames that both profiles can contain become contexts: frames of
+  // these kinds (flags of profile::kMethodNotJava) and the Java frames that the VM generates are
+  // folded into the nearest caller, and numbers that the VM generates are removed from names.
+  // Without it, every frame is a context.
   explicit JointTreeBuilder(std::optional<uint16_t> folded) : folded_(folded) {}
 
   // The forest's first metric becomes the values of profile `side`, 0 or 1.
@@ -71,8 +72,8 @@ class JointTreeBuilder {
   std::vector<uint32_t> name_of_;                    // of the methods of the forest being added
 };
 
-// Returns a method's name without what the VM numbers anew in each run; empty for frames to fold
-// away: those of the kinds `folded`, and those that the VM makes up.
+// Returns a method's name without the numbers that change with each run. The name is empty for
+// frames to be folded: those of the kinds `folded`, and those that the VM generates.
 std::string ComparableName(const profile::MethodName& parts, std::string_view name,
                            uint16_t folded = profile::kMethodNotJava);
 

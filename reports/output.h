@@ -76,8 +76,8 @@ class Output {
   std::vector<std::string> remarks_;
 };
 
-// Returns the text, for people: of one longer than kShownText bytes its two ends, with how long it
-// is. JSON, CSV and collapsed stacks have all of it.
+// Returns the text as reports for people show it: a text longer than kShownText bytes is reduced to
+// its two ends and its length. JSON, CSV and collapsed stacks contain the whole text.
 inline constexpr size_t kShownText = 1000;
 std::string Shortened(std::string_view text);
 

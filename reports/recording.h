@@ -59,7 +59,7 @@ Result<Recording> OpenRecording(const std::filesystem::path& directory);
 // All samples of the recording, in order of time.
 TickTable NameTicks(Recording& recording);
 
-// How long it took; 0 if its times are damaged.
+// Returns how many seconds the recording took, or 0 if its times are damaged.
 double RecordedSeconds(const Recording& recording);
 
 // The names of threads at the end of the recording: those of JVMs, else of the kernel.

@@ -1,4 +1,4 @@
-// How often each instruction of a trace was executed: exact, from its straight runs.
+// Counts exactly how often each instruction of a trace was executed, from its straight runs.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,30 @@
 
 namespace jprof::reports {
 
-// From the byte at `offset` on instructions were executed `count` times.
+// The instructions from the byte at `offset` on, up to the next such offset, were executed `count`
+// times.
 struct ExecutedFrom {
   uint64_t offset = 0, count = 0;
 };
 
-// Needs memory for what was executed, whatever the size of the code.
+// The memory that it needs depends on what was executed, not on the size of the code.
 class RunCounts {
  public:
   explicit RunCounts(ArcCode& code) : code_(code) {}
 
   void Add(const StraightRun& run);
 
-  // By offset in the piece's code; the last count is 0. Empty: none was executed.
+  // Returns the counts by offset in the piece's code; the last count is 0. The result is empty if
+  // nothing was executed.
   std::vector<ExecutedFrom> Executed(uint32_t piece) const;
   bool IsExecuted(uint32_t piece) const { return piece < last_.size() && last_[piece] != kNone; }
-  // How often the conditional branch at that byte was taken.
+  // Returns how often the conditional branch at that byte was taken.
   uint64_t Taken(uint32_t piece, uint64_t offset) const;
   size_t pieces() const { return last_.size(); }
 
  private:
   static constexpr uint32_t kNone = FlatMap::kNone;
-  // Of the number of executions, against the byte before.
+  // A change of the number of executions from the byte before.
   struct Change {
     uint32_t offset = 0;
     uint32_t previous = kNone;  // the piece's change that was added before

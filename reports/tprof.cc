@@ -223,7 +223,7 @@ void PrintHeader(const Recording& recording, const TickTable& table, Output& out
   out.Text("\n");
 }
 
-// What formats without a head have no place for.
+// Adds remarks about losses and damage, for which formats without a head have no place.
 void RemarkShortcomings(const Recording& recording, const TickTable& table, Output& out) {
   if (recording.log.lost() > 0) out.Remark(fmt::format("lost: {} samples", recording.log.lost()));
   ShortcomingsOf(recording, table).ForEach([&out](const std::string& line) { out.Remark(line); });

@@ -24,12 +24,13 @@ std::string FullPath(const std::string& path) {
   return result;
 }
 
-// Returns why counts may be too low although there are probes; empty: they are complete.
+// Returns why counts may be too low although there are probes, or an empty text if they are
+// complete.
 std::string MissingCalls(const hotspot::VmStructs& structs) {
   const uint8_t* const used = hotspot::Vm::Flag(structs, "UseJVMCICompiler");
   if (used == nullptr || *used == 0) return "";
-  return "calls in compiled code may be missing: whether the compiler of -XX:+UseJVMCICompiler "
-         "makes it with probes is not known (all are counted with --probe jvmti, PROBE=jvmti)";
+  return "calls in compiled code may be missing: it is not known whether the compiler of "
+         "-XX:+UseJVMCICompiler emits probes (--probe jvmti, PROBE=jvmti, counts all calls)";
 }
 
 }  // namespace

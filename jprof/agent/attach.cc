@@ -95,7 +95,7 @@ bool IsRemoved(int reply) {
   return fstat(reply, &status) == 0 && status.st_nlink == 0;
 }
 
-// Ends the recording that no client is going to end.
+// Ends a recording whose client has given up.
 void EndUnattended(JavaVM* java) { (void)Execute(java, {.detach = true}); }
 
 jint OnAttach(JavaVM* java, std::string_view text) {

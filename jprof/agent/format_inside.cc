@@ -1,7 +1,7 @@
-// The functions of the fmt library that are not templates, as a part of the agent. In a program
-// with AddressSanitizer a library of C++ allocates by the program's operator new, but the agent,
-// which has a C++ runtime of its own, frees by its own operator delete: the sanitizer ends such a
-// program. So the agent loads no library of C++.
+// Links the functions of the fmt library that are not templates into the agent. In a program with
+// AddressSanitizer, a shared C++ library would allocate with the program's operator new, but the
+// agent, which has a C++ runtime of its own, would free that memory with its own operator delete,
+// and the sanitizer would end the program. So the agent loads no C++ library.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,15 +1,16 @@
 // The library libjprof_java.so, which the commands preload beside JAVA_TOOL_OPTIONS. It moves the
 // agent from that variable to the arguments of a launcher of the JDK (java, javac, keytool),
-// because HotSpot prints the variable's value on the standard error. It needs no library: it is
-// preloaded into every program of a command, also into those that never start a JVM.
+// because HotSpot prints the variable's value on the standard error. It depends on no other
+// library, because it is preloaded into every program of a command, also into those that never
+// start a JVM.
 #include <stddef.h>
 
 #include "options/tool_options.h"
 
 extern "C" {
 
-// Of the C library, which every program has; declared here because no header's version of them is
-// to be linked.
+// Functions of the C library, which every program has. They are declared here because a header
+// could redirect the calls to other functions.
 char* getenv(const char* name);
 int setenv(const char* name, const char* value, int replaces);
 int unsetenv(const char* name);
@@ -36,13 +37,14 @@ void* const kNext = reinterpret_cast<void*>(-1);  // RTLD_NEXT
 
 constexpr char kBlanks[] = " \t\n";
 
-// A word of the variable: from `begin`.
+// A word of the variable, which starts at `begin`.
 struct Word {
   const char* begin = nullptr;
   size_t bytes = 0;
 };
 
-// The word that loads the agent; without a begin: there is none, or it has quotes.
+// Returns the word that loads the agent. Its `begin` is null if there is none or if it contains
+// quotes.
 Word AgentIn(const char* options) {
   for (const char* at = options; *at != '\0';) {
     at += strspn(at, kBlanks);
@@ -56,7 +58,7 @@ Word AgentIn(const char* options) {
   return {};
 }
 
-// `before`, the word and `after` in new memory; null: none is left.
+// Returns `before`, the word and `after` concatenated in new memory, or null if there is no memory.
 char* Joined(const char* before, size_t before_bytes, Word word, const char* after) {
   const size_t after_bytes = strlen(after);
   char* const text = static_cast<char*>(malloc(before_bytes + word.bytes + after_bytes + 1));
@@ -67,7 +69,8 @@ char* Joined(const char* before, size_t before_bytes, Word word, const char* aft
   return text;
 }
 
-// The arguments with one more, the first after the program's name; null: no memory.
+// Returns the arguments with `first` inserted after the program's name, or null if there is no
+// memory.
 char** WithFirst(int count, char** arguments, char* first) {
   auto** const all = static_cast<char**>(malloc((static_cast<size_t>(count) + 2) * sizeof(char*)));
   if (all == nullptr || first == nullptr) return nullptr;
@@ -77,7 +80,8 @@ char** WithFirst(int count, char** arguments, char* first) {
   return all;
 }
 
-// Leaves in the variable what is not the agent. The agent restores it, for what the JVM starts.
+// Removes the agent from the variable. The agent restores the variable for the programs that the
+// JVM starts.
 void Hide(const char* options, Word agent) {
   setenv(kToolOptionsKept, options, 1);
   size_t before = static_cast<size_t>(agent.begin - options);

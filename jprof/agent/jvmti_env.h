@@ -47,11 +47,11 @@ std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
 // Removes L and ; from the signature of a class.
 std::string_view InternalName(std::string_view signature);
 
-// Counts what could not be recorded because there was no memory for it.
+// Counts an event that could not be recorded because there was no memory for it.
 void NoteNoMemory();
 
-// Runs `body`, and counts it where a container found no memory: an exception that reaches the VM,
-// or the end of a thread, ends the program.
+// Runs `body`, and counts it (NoteNoMemory) if it throws std::bad_alloc: an exception that leaves a
+// callback of the VM or the first function of a thread would end the program.
 template <typename Body>
 void NoteIfNoMemory(Body&& body) noexcept {
   try {
@@ -61,7 +61,7 @@ void NoteIfNoMemory(Body&& body) noexcept {
   }
 }
 
-// kGuarded<Callback> is a callback of the VM that does so.
+// kGuarded<Callback> is a callback of the VM that calls Callback through NoteIfNoMemory.
 template <auto kCallback>
 struct Guard;
 template <typename... Arguments, void(JNICALL* kCallback)(Arguments...)>

@@ -59,7 +59,8 @@ void MethodReuse::OnClassPrepare(jvmtiEnv*, JNIEnv*, jthread, jclass) {
   MethodReuse& reuse = agent->method_reuse;
   const uint64_t epoch = reuse.epoch_;
   if (reuse.forgotten_epoch_ == epoch && !(reuse.unloads_later_ && epoch != 0)) return;
-  // First: a class that is prepared meanwhile has its methods run at once.
+  // Empties the caches before it stores the epoch: methods of a class that another thread prepares
+  // meanwhile may run at once.
   reuse.session_.ForgetMethods();
   reuse.forgotten_epoch_ = epoch;
 }

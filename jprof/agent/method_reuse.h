@@ -1,8 +1,8 @@
 // Empties the threads' caches of VM methods when the VM may have reused the memory of a method.
 // Collections that unload classes and redefinition free methods, and classes that are prepared
-// later reuse their addresses. So the caches are emptied when a class is prepared after either.
-// ZGC and Shenandoah report a collection before they unload its classes: with them it is done
-// whenever a class is prepared after the first collection.
+// later reuse their addresses. So the caches are emptied when a class is prepared after either. ZGC
+// and Shenandoah report a collection before they unload its classes: with them the caches are
+// emptied whenever a class is prepared after the first collection.
 #pragma once
 
 #include <jvmti.h>
@@ -21,9 +21,9 @@ class MethodReuse {
  public:
   explicit MethodReuse(engine::Session& session) : session_(session) {}
 
-  // Requests the capability, adds the events, and hooks the redefinition of
-  // classes. Redefinition has no event; all agents call it through one function table.
-  // `structs`: of the VM; null: not known.
+  // Requests the capability, adds the events, and hooks the redefinition of classes. Redefinition
+  // has no event; all agents call it through one function table. `structs` describes the VM and is
+  // null if the VM's structures are not known.
   void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs);
   // Restores the table. Calls of the hooks may be in progress; they do nothing once the agent is
   // withdrawn.

@@ -24,12 +24,12 @@ inline constexpr uint32_t kMostKernelFrames = 128;
 inline constexpr size_t kMostTriggers = 8;
 inline constexpr size_t kMostVirtualRows = 64;
 
-// A row of the profile for virtual threads of one name that ran on a native thread, or for the time
-// in which the thread itself had a name.
+// A row of the profile for the virtual threads of one name that ran on a native thread, or for the
+// native thread while it had one name.
 struct VirtualRow {
   const char* name = nullptr;  // null: virtual threads without a name
   bool used = false;
-  engine::Timeline timeline;  // without a record: there was no space for it
+  engine::Timeline timeline;  // has no record if there was no space for it
 };
 
 // Allocated in its own zeroed pages; the pages of `frames` are not touched before the first walk.
@@ -47,7 +47,7 @@ struct SampledThread final : engine::ThreadExtension {
   SampleGate::Passage passage;
   unwind::StackBounds stack;
   VirtualRow virtual_rows[kMostVirtualRows];  // the last one has all names without a row
-  char own_names[kMostVirtualRows][16];       // that the thread had when it was sampled
+  char own_names[kMostVirtualRows][16];       // names that the thread had when it was sampled
   // Until this time (of the time stamp counter) timer samples are deferred; the deferred periods of
   // each timer are added to its next sample.
   int64_t defer_until = 0;

@@ -34,7 +34,7 @@ void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
   __atomic_fetch_or(&thread.record->flags, flag | profile::FlagsOfError(error), __ATOMIC_RELAXED);
 }
 
-// Opens the timers; without an error a timer may still be another one than was asked for.
+// Opens the timers. Even if this succeeds, a timer may be of another kind than requested.
 void OpenTimers(SampleTimers& timers, engine::Thread& thread, SampledThread& sampled,
                 uint32_t tid) {
   const int error = timers.Open(sampled, tid);

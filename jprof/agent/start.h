@@ -19,7 +19,7 @@ int MajorVersion(JavaVM* java);
 void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached);
 
 // Sets the source of CPU time to POSIX timers if the user leaves it open and the calling thread
-// cannot have a perf event, so that all threads of the process have the same.
+// cannot have a perf event, so that all threads of the process use the same source.
 void ResolveTimer(AgentOptions& options);
 
 // Starts a recording. `jni`: null when the JVM starts, else of the calling Java thread. Returns the

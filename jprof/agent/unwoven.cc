@@ -8,7 +8,7 @@
 namespace jprof::agent {
 namespace {
 
-// The last byte stays 0. A name that does not fit is left out.
+// The last byte of `names` stays 0. A name that does not fit is omitted.
 void AppendName(std::string_view name, profile::UnwovenRecord& record) {
   const size_t used = strnlen(record.names, std::size(record.names));
   std::string text(used == 0 ? "" : ", ");

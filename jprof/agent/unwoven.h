@@ -1,4 +1,5 @@
-// Records in the profile what was to be woven but was not: its calls are not counted. Thread safe.
+// Records in the profile which methods and classes could not be woven, so that their calls are not
+// counted. Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace jprof::agent {
 
 class Unwoven {
  public:
-  // `header`: of the profile. It must last as long as this object.
+  // Requires that `header`, the profile's, outlives this object.
   explicit Unwoven(profile::ControlHeader& header) : header_(header) {}
 
-  // Each counts once, however often it is loaded or redefined. Class names are in internal form
-  // (java/lang/String). Without memory for names the counts may be too high.
+  // Count each method or class once, however often it is loaded or redefined. Class names are in
+  // internal form (java/lang/String). If there is no memory for names, the counts may be too high.
   void AddMethod(std::string_view class_name, std::string_view method, std::string_view descriptor);
   void AddClass(std::string_view class_name);
 
@@ -27,7 +28,7 @@ class Unwoven {
 
   profile::ControlHeader& header_;
   std::mutex lock_;
-  std::set<std::string> seen_;  // with descriptors
+  std::set<std::string> seen_;  // classes, and methods with descriptors
 };
 
 }  // namespace jprof::agent

@@ -1,6 +1,6 @@
 // The profile's rows for virtual threads: one row per native thread and name of virtual threads,
-// because a sample may only write to trees of the interrupted thread. Also those for the names that
-// a native thread had (NAME_AT_SAMPLE).
+// because a sample may only write to trees of the interrupted thread. With NAME_AT_SAMPLE it also
+// has the rows for the names of native threads.
 #pragma once
 
 #include <string_view>
@@ -23,9 +23,9 @@ class VirtualRows {
   // Without space for another row it is the thread's own. Also callable in a signal handler.
   engine::Timeline& TimelineFor(engine::Thread& thread);
 
-  // The timeline for samples of the calling thread under its present name, as the kernel has it
-  // (15 bytes). After kMostVirtualRows names it is the thread's own. Also callable in a signal
-  // handler.
+  // Returns the timeline for samples of the calling thread under its present name, which is the
+  // kernel's (15 bytes). The last of kMostVirtualRows names has a row "other names"; for further
+  // names it is the thread's own timeline. Callable in signal handlers.
   engine::Timeline& TimelineOfName(engine::Thread& thread);
 
   // Completes the rows of the calling thread, which ends.

@@ -67,8 +67,8 @@ bool IsBoundHere(JNIEnv* jni, jclass counter) {
   return !failed && bound != 0;
 }
 
-// Whether the class, which is initialised, counts at the addresses of this copy of the library:
-// compiled code contains them as constants.
+// Returns whether the initialised class counts at the addresses of this copy of the library, which
+// compiled code contains as constants.
 bool CountsFrom(JNIEnv* jni, jclass counter, uint64_t origin) {
   const jfieldID empty = jni->GetStaticFieldID(counter, "EMPTY", "J");
   const auto counted =

@@ -10,9 +10,10 @@
 
 namespace jprof::agent {
 
-// Returns the initialised class; a local reference. An earlier recording may have defined it: it is
-// used again. Call in the live phase, on a Java thread, one call at a time. `origin`: the address
-// from which it counts. Fails if another copy of this library has defined the class.
+// Returns a local reference to the initialised class. If an earlier recording has defined the
+// class, it is used again. Call in the live phase, on a Java thread, one call at a time. `origin`
+// is the address of the empty node, from which the class measures the places of nodes. Fails if
+// another copy of this library has defined the class.
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
                                   std::span<const JNINativeMethod> natives, uint64_t origin);
 

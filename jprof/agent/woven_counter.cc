@@ -37,7 +37,7 @@ constexpr std::string_view kNoName = "(unnamed)";
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
-// A class file's version is that of its JDK and 44.
+// A class file's version is the version of its JDK plus 44.
 static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
 
 jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::PlaceOf(node)); }
@@ -130,8 +130,9 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
   return {};
 }
 
-// Before other classes are woven: a virtual thread must not count as its carrier. Without carriers,
-// counting reads the memory of a virtual thread at address 0.
+// Runs before other classes are woven, because a virtual thread must not count in its carrier's
+// tree. While HAS_CARRIERS is false, code that counts on a virtual thread would read at the address
+// of its native thread, which is 0.
 Result<void> WovenCounter::FollowVirtualThreads(JNIEnv* jni) {
   const jclass loaded = LoadedVirtualThread(jni);
   if (loaded == nullptr) {
@@ -146,12 +147,12 @@ Result<void> WovenCounter::FollowVirtualThreads(JNIEnv* jni) {
   jni->DeleteGlobalRef(type);
   if (woven && expected) return {};
   return Fail(
-      "virtual threads cannot be followed, as the JVM refuses to replace {}: another agent "
+      "virtual threads cannot be followed, because the JVM refuses to replace {}: another agent "
       "may have changed it; use COUNTER=probe (--counter probe)",
       woven ? weave::kCounterClass : kVirtualThread);
 }
 
-// Its class; a local reference. Null: it is not loaded.
+// Returns a local reference to the class of virtual threads, or null if it is not loaded.
 jclass WovenCounter::LoadedVirtualThread(JNIEnv* jni) const {
   jint count = 0;
   jclass* classes = nullptr;
@@ -178,7 +179,7 @@ bool WovenCounter::IsInitialised(jclass type) const {
          (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
 }
 
-// Virtual threads exist, if at all, when their class is initialised.
+// Virtual threads can exist only once their class is initialised.
 bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
   if (attached_) return true;
   const jclass type = LoadedVirtualThread(jni);
@@ -223,20 +224,20 @@ void WovenCounter::SetRegion(JNIEnv* jni, uint64_t begin) const {
 }
 
 // Compiled code has the value of the static final field: if the class is retransformed, the VM
-// discards all code that its methods are inlined into. Compilations in progress fail. False: the VM
-// refuses, and code remains that reads the memory of a virtual thread at address 0.
+// discards all code that its methods are inlined into. Compilations in progress fail. Returns false
+// if the VM refuses: then code remains that would read at address 0 on a virtual thread.
 bool WovenCounter::SetHasCarriers(JNIEnv* jni) {
   jni->SetStaticBooleanField(counter_, jni->GetStaticFieldID(counter_, "HAS_CARRIERS", "Z"),
                              JNI_TRUE);
   return jvmti_->RetransformClasses(1, &counter_) == JVMTI_ERROR_NONE;
 }
 
-// On a thread of the program.
+// Runs on a thread of the program.
 void WovenCounter::StopCounting(JNIEnv* jni) {
   PrintMessage(
-      "no calls are counted from here on: the program begins to use virtual threads, and the JVM "
-      "refuses to replace JprofCounter, which another agent may have changed; use COUNTER=probe "
-      "(--counter probe)");
+      "no calls are counted from here on: the program has begun to use virtual threads, and the "
+      "JVM refuses to replace JprofCounter, which another agent may have changed; use "
+      "COUNTER=probe (--counter probe)");
   session_->LostEvent();
   ending_ = true;
   RestoreClasses(jni);
@@ -305,7 +306,8 @@ void WovenCounter::AddFailed(std::string_view class_name) {
   if (!ending_) unwoven_->AddClass(class_name);
 }
 
-// The VM refuses the class. It has tried to link it: no method of one that cannot be linked runs.
+// Records a class that the VM refuses to replace. The VM has tried to link it: if that failed, none
+// of its methods can run, and no call is missing.
 void WovenCounter::AddRefused(jclass refused) {
   jint status = 0;
   JvmtiString signature(jvmti_);

@@ -29,8 +29,8 @@
 
 namespace jprof::agent {
 
-// Whether this VM, of this Java version, and this build have what woven counting requires. The
-// error says what is missing.
+// Fails if this VM, its Java version or this build of jprof lacks something that woven counting
+// requires. The error says what is missing.
 Result<void> CheckWovenCounter(int java_version);
 // Fails if this VM writes an archive of its classes, which woven ones would make it crash at.
 Result<void> CheckNoArchive(const hotspot::VmStructs& structs);

@@ -114,7 +114,7 @@ bool IsGone(const Frame& frame, uint64_t sp) {
 
 bool IsOpen(const Frame& frame) { return (frame.method & kOpenBit) != 0; }
 
-// Counts the end of a frame without an exit.
+// Counts the end of a frame whose exit was not seen.
 void EndFrame(Thread& thread, const Frame& frame) {
   if (IsOpen(frame)) return;
   ++frame.node->exits[thread.cursor.previous];

@@ -56,9 +56,9 @@ void* Map(size_t bytes) {
 
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
-// Frees what a timeline has outside of the mapping that it began with: its ring of trace blocks,
-// and frames that GrowFrames has made. `first`: those in that mapping. Requires that its cursor is
-// saved.
+// Frees the parts of a timeline that are outside its first mapping: its ring of trace blocks, and
+// frames that GrowFrames has allocated. `first` points to the frames inside that mapping. Requires
+// that the timeline's cursor is saved.
 void FreePartsOf(const Timeline& timeline, const Frame* first) {
   if (timeline.ring != nullptr)
     munmap(timeline.ring, timeline.ring_capacity * sizeof(profile::TraceBlock*));
@@ -255,7 +255,7 @@ Thread* Session::Attach() {
   return thread;
 }
 
-// Their rows have no calls, unless the functions are called again in the same context.
+// The rows of these functions have no calls, unless they are called again in the same context.
 void Session::PushOpenFrames(Thread& thread) {
   for (const Frame& open : options_.open_frames) {
     if ((open.method & kFunctionBit) == 0 || thread.cursor.top == thread.cursor.limit) return;
@@ -625,7 +625,8 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
   return nullptr;
 }
 
-// One that could not be opened before, which may have a row already, or another one.
+// Returns a timeline that could not be opened before, which may already have a row, or else a new
+// one. Returns null if there is no memory.
 Timeline* Session::NewTimeline() {
   {
     std::lock_guard guard(lock_);

@@ -40,8 +40,8 @@ struct SessionOptions {
   std::function<std::string_view(uint32_t tid)> name_of;
   // Threads have the kernel's names, as they are at the end; the process's first one is "main".
   bool kernel_names = false;
-  // Functions that the process's first thread has entered before, outermost first. They must exist
-  // until its first event.
+  // Functions that the process's first thread entered before the recording began, outermost first.
+  // The frames must stay valid until that thread's first event.
   std::span<const Frame> open_frames;
 };
 
@@ -90,7 +90,7 @@ class Session {
   void ForgetMethods();
 
   // Call before the probes are removed while the program runs: entries end a moment before exits.
-  // False: they could not be removed.
+  // Call with false if the probes could not be removed.
   void ExpectProbesToEnd(bool end) { probes_end_.store(end, std::memory_order_relaxed); }
   bool probes_end() const { return probes_end_.load(std::memory_order_relaxed); }
 
@@ -129,8 +129,8 @@ class Session {
       f(*thread);
   }
 
-  // Adds a row with its own tree for some of what runs on the calling thread, with flags of its
-  // record (kThreadVirtual). False: no space.
+  // Adds a row with its own tree for a part of what runs on the calling thread. `flags` are those
+  // of its record (kThreadVirtual). Returns false if there is no space.
   bool AddRow(const char* name, uint32_t flags, Timeline* timeline);
 
   // Slow-path services for the calling thread.
@@ -209,7 +209,7 @@ class Session {
   TraceDrain drain_;
   std::atomic<bool> probes_end_ = false;
   Timeline* free_timelines_ = nullptr;      // of virtual threads that ended
-  Timeline* unopened_timelines_ = nullptr;  // there was no space for their rows or roots
+  Timeline* unopened_timelines_ = nullptr;  // those without space for a row or a root
   Timeline* parked_[kParkedBuckets] = {};   // of those that are unmounted, by identity
 };
 

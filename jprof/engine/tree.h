@@ -28,11 +28,11 @@ inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word
 // For trees that keep a node's children in another way (woven.h). A new child that is not among its
 // parent's children yet or, where recursion is folded, an ancestor; null: no space.
 profile::Node* AddUnplacedChild(Thread& thread, profile::Node* parent, uint32_t word);
-// The timeline's own node for contexts that do not fit, below its root. `word`: with
-// kOverflowMethod.
+// Returns the timeline's own node, below its root, for contexts that do not fit. Requires a `word`
+// with kOverflowMethod.
 profile::Node* LastOverflow(Thread& thread, uint32_t word);
-// The node for contexts that do not fit below `parent`, not among its children yet, or
-// LastOverflow.
+// Returns a new node for contexts that do not fit below `parent`, which is not among its children
+// yet, or LastOverflow if there is no space.
 profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent, uint32_t word);
 // Consecutive zeroed records for anything else; null: no space.
 profile::Node* AddRecords(Thread& thread, uint32_t count);

@@ -209,7 +209,7 @@ Node* WovenChild(Thread& thread, Node* parent, profile::MethodId method) {
   return WovenOverflow(thread, parent);
 }
 
-// A node without a place among the children would not be found again.
+// Adds no node without a place among the children: it would not be found again.
 Node* WovenOverflow(Thread& thread, Node* parent) {
   const TreeInUse tree(thread);
   if (profile::MethodOf(parent->word) == profile::kOverflowMethod) return parent;

@@ -90,9 +90,9 @@ profile::Node* WovenLeaf(const Thread& thread, profile::Node* current,
                          std::span<const profile::MethodId> innermost_first);
 
 // A virtual thread is mounted on the thread; `identity` 0: none is mounted any more. `current` is
-// the current node before that; returns the one after it. Null: there is no space for a tree of the
-// virtual thread, which must not be recorded while it is mounted. NodeBeforeMount is then the
-// current node for the next switch.
+// the current node before that; returns the one after it. Returns null if there is no space for a
+// tree of the virtual thread: it must not be recorded while it is mounted, and the next switch gets
+// NodeBeforeMount as its current node.
 profile::Node* WovenSwitch(Thread& thread, uint64_t identity, profile::Node* current);
 
 inline profile::Node* NodeBeforeMount(const Thread& thread) { return thread.cursor.top[-1].node; }

@@ -46,8 +46,8 @@ pid_t owner = 0;                                 // the process of `own`
 bool finished = false;
 bool records_children = false;
 bool has_sleds = false;
-// In a child made by fork(): what its only thread had entered, in memory of the parent's recording
-// that the child keeps.
+// In a child made by fork(), the functions that its only thread had entered. They are in memory of
+// the parent's recording, which the child keeps.
 std::span<const engine::Frame> open_frames;
 // The thread that starts the recording calls hooks itself if what it uses has them.
 __thread bool starting __attribute__((tls_model("initial-exec"))) = false;
@@ -125,7 +125,7 @@ Result<Handlers> Start() {
   return HandlersFor(plan->kind, options->train);
 }
 
-// What a thread has entered, without its row.
+// Returns the functions that a thread has entered, without the frame of its row.
 std::span<const engine::Frame> OpenFrames(const engine::Thread& thread) {
   if (thread.cursor.top == nullptr) return {};
   return {thread.timeline.frames + 1, thread.cursor.top};

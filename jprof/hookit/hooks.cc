@@ -156,7 +156,8 @@ JPROF_EXPORTED void _Exit(int status) noexcept { _exit(status); }
 
 namespace {
 
-// Makes the null device the standard streams, as daemon() does. False: errno has the reason.
+// Redirects the standard streams to the null device, as daemon() does. Returns false and sets errno
+// if that fails.
 bool StreamsToNull() {
   const int null = open("/dev/null", O_RDWR);
   struct stat found;
@@ -170,7 +171,8 @@ bool StreamsToNull() {
 
 }  // namespace
 
-// The C library's own ends the parent by a call that cannot be seen from here.
+// Replaces the C library's function, which ends the parent by an internal call that cannot be
+// intercepted.
 JPROF_EXPORTED int daemon(int keeps_directory, int keeps_streams) noexcept {
   const pid_t child = fork();
   if (child > 0) _exit(0);

@@ -38,9 +38,9 @@ class LateProbe {
   // returned.
   Result<void> Install(const Vm& vm, engine::RecordingKind kind, Probing probing, void* jni);
 
-  // When it returns, no thread runs a handler. Waits for the running compilations, at most 10 s.
-  // Returns whether these have ended; if not, their code calls handlers that do nothing. Nothing is
-  // changed if an error is returned.
+  // Waits for the running compilations, at most 10 s, and returns whether these have ended; if not,
+  // their code calls handlers that do nothing. After it has returned, no thread runs a handler. If
+  // it fails, nothing is changed.
   Result<bool> Remove(void* jni);
 
  private:

@@ -37,8 +37,8 @@ Result<uint64_t> SpareWordOfThread(const LibjvmImage& image, const VmStructs& st
   for (const char* name : {"UseJVMCICompiler", "EnableJVMCI"}) {
     if (const uint8_t* used = Vm::Flag(structs, name); used != nullptr && *used != 0)
       return Fail(
-          "with -XX:+{} compilers that are written in Java use the word of each thread that is "
-          "required",
+          "with -XX:+{} compilers that are written in Java use the word of each thread that woven "
+          "counting requires",
           name);
   }
   const VmStructs::Tables& tables = structs.tables();

@@ -15,8 +15,8 @@
 
 namespace jprof::weave {
 
-// Appends the attribute; false: it was dropped, because it is not known or malformed. `guards`
-// entries were put before those of the exception table.
+// Appends the attribute. Returns false if it was dropped because it is not known or malformed.
+// `guards` is the number of entries that were inserted at the beginning of the exception table.
 bool WriteCodeTable(const Attribute& attribute, const Layout& layout, uint32_t guards, Output& out);
 
 }  // namespace jprof::weave

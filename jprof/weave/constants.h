@@ -21,7 +21,7 @@ class Constants {
   explicit Constants(const ConstantPool& pool) : pool_(pool), count_(pool.count()) {}
 
   uint16_t MethodOf(CounterMethod method);
-  // The text StackMapTable.
+  // Returns the index of the text StackMapTable.
   uint16_t FramesName();
   // The last value is remembered: the same value in succession is one constant.
   uint16_t Integer(uint32_t value);

@@ -23,7 +23,7 @@ class ArgumentTypes {
     return type;
   }
   bool ok() const { return ok_; }
-  // With the type that the method returns.
+  // Reads all arguments. Returns whether the descriptor is well formed, including the return type.
   bool All() {
     while (!Next().empty()) continue;
     return ok_ && rest_.size() > 1;

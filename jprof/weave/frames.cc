@@ -158,7 +158,7 @@ Result<void> Frames::WriteFull(const Frame& frame, uint32_t delta, Output& out) 
   return {};
 }
 
-// Those of the frame, the caller's node, and what is kept behind it.
+// Writes the locals of the frame, the caller's node, and behind it the kept value, if there is one.
 Result<void> Frames::WriteLocals(std::optional<Type> kept, Output& out) {
   size_t slots = locals_.size();
   for (const Type& type : locals_) slots += type.tag == kLongType || type.tag == kDoubleType;
@@ -179,8 +179,9 @@ std::optional<Frames::Type> Frames::ExceptionAt(const Frame& frame) const {
   return stack_.size() == 1 ? std::optional(stack_[0]) : std::nullopt;
 }
 
-// Behind the call for a handler, whose frame has just been written: where other exceptions go on,
-// where a stack overflow does, and behind the one instruction there. All have the same locals.
+// Writes the frames after the call in a handler, whose own frame has just been written: where other
+// exceptions continue, where a stack overflow continues, and after the one instruction there. All
+// have the same locals.
 void Frames::WriteCaught(uint32_t handler, Type exception, Output& out) {
   const GuardedCall& call = insertions_->at_handler;
   out.U1(kFull);
@@ -193,7 +194,7 @@ void Frames::WriteCaught(uint32_t handler, Type exception, Output& out) {
   out.U1(static_cast<uint8_t>(DeltaTo(handler + call.overflow + 1)));
 }
 
-// Nothing of the locals is needed but the value to be returned.
+// Writes the frame at the end of the code, where the only local that is needed is the return value.
 bool Frames::WriteEnd(const MethodInfo& method, Output& out) {
   locals_.clear();
   if (insertions_->returned) {

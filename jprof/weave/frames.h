@@ -3,8 +3,8 @@
 // With a new local variable each frame has a long at its slot, behind the locals of the frame
 // itself, with Top between. So the first frame, and all that change the locals, become full frames;
 // those that only repeat the locals of the frame before stay as they are. Two kinds of frames are
-// added: three behind the call for each exception handler, with the exception in one more local,
-// and one at the end of the code, where returns go on whose call overflows the stack
+// added: three after the call in each exception handler, with the exception in one more local, and
+// one at the end of the code, where a return continues if the call before it overflows the stack
 // (insertions.h).
 #pragma once
 
@@ -25,9 +25,9 @@ class Frames {
  public:
   Frames(const ClassFile& file, Constants& constants) : file_(file), constants_(constants) {}
 
-  // Appends the contents of the attribute; `table` empty: the method has no frames yet. `handlers`:
-  // the old offsets of exception handlers, in ascending order. The result says why the method has
-  // to be left.
+  // Appends the contents of the attribute. `table` is empty if the method has no frames yet;
+  // `handlers` are the old offsets of exception handlers, in ascending order. The result says why
+  // the method cannot be changed, if so.
   Result<std::optional<Left>> Write(std::string_view table, const MethodInfo& method,
                                     const Layout& layout, std::span<const uint16_t> handlers,
                                     const Insertions& insertions, Output& out);
@@ -54,7 +54,7 @@ class Frames {
   Result<bool> SetInitialLocals(const MethodInfo& method);
   Result<bool> AddArguments(std::string_view descriptor);
 
-  // Nothing: its class does not fit into the constant pool.
+  // Returns nothing if its class does not fit into the constant pool.
   std::optional<Type> TypeOf(std::string_view descriptor);
 
   Result<std::optional<Left>> WriteFrames(std::string_view table, Output& out);
@@ -63,7 +63,8 @@ class Frames {
   Result<void> WriteLocals(std::optional<Type> kept, Output& out);
   void WriteCaught(uint32_t handler, Type exception, Output& out);
   bool WriteEnd(const MethodInfo& method, Output& out);
-  // The exception that a handler's frame has on the stack; nothing: it is no handler.
+  // Returns the exception that a handler's frame has on the stack, or nothing if the frame is not
+  // at a handler.
   std::optional<Type> ExceptionAt(const Frame& frame) const;
   // Counts a frame at a new offset, and returns its distance from the one before.
   uint32_t DeltaTo(uint32_t offset);

@@ -59,8 +59,7 @@ Snippet Join(const Parts&... parts) {
   return joined;
 }
 
-// The forms of the general instructions for local variables 0 to 3 follow one another, four for
-// each type.
+// The short instructions for local variables 0 to 3 have consecutive opcodes, four for each type.
 Snippet Load(uint8_t general, uint16_t local) {
   return LocalAccess(general, static_cast<uint8_t>(26 + 4 * (general - opcode::kIload)), local);
 }
@@ -69,7 +68,8 @@ Snippet Store(uint8_t load, uint16_t local) {
   return LocalAccess(general, static_cast<uint8_t>(59 + 4 * (general - opcode::kIstore)), local);
 }
 
-// The instruction that loads what the method returns: iload to aload; none: void.
+// Returns the instruction (iload to aload) that loads a value of the method's return type, or
+// nothing if it is void.
 std::optional<uint8_t> LoadOfResult(std::string_view descriptor) {
   const size_t end = descriptor.rfind(')');
   const char type = end + 1 < descriptor.size() ? descriptor[end + 1] : 'V';
@@ -90,7 +90,8 @@ std::optional<uint8_t> LoadOfResult(std::string_view descriptor) {
   }
 }
 
-// The value of the return is kept while the call is made: a stack overflow clears the stack.
+// Keeps the return value in a local variable during the call: a stack overflow clears the operand
+// stack.
 void GuardReturn(const Target& target, Insertions& all) {
   const Snippet call = all.before_return.code;
   all.returned = LoadOfResult(target.descriptor);
@@ -117,8 +118,9 @@ Snippet Goto(uint32_t distance) {
   return jump;
 }
 
-// The exception is kept while the call is made. What the call is left by has handlers of its own,
-// because C1 compiles no method in which a handler is also reached without an exception:
+// Keeps the exception in a local variable during the call. Exceptions of the call have handlers of
+// their own, because C1 does not compile a method in which a handler is also reached without an
+// exception:
 //   astore kept, call, goto end; other: astore kept, goto end; overflow: pop; end: aload kept
 GuardedCall Caught(uint16_t kept, const Snippet& call) {
   const Snippet keep = Store(opcode::kAload, kept);

@@ -30,13 +30,14 @@ class Snippet {
 };
 
 // Instructions with a call that can overflow the stack where the program's own code would not. The
-// offsets [from, to) are those of the call; equal: a stack overflow there leaves the method.
+// offsets [from, to) are those of the call. If they are equal, the call is not guarded: a stack
+// overflow in it leaves the method.
 struct GuardedCall {
   Snippet code;
   uint32_t from = 0;
   uint32_t to = 0;
-  // Of a handler's call: where a stack overflow goes on, and any other exception instead of the one
-  // that is being handled.
+  // For a call in a handler, the offsets at which execution continues after a stack overflow, and
+  // after any other exception, which replaces the one that is being handled.
   uint32_t overflow = 0;
   uint32_t other = 0;
 
@@ -45,19 +46,20 @@ struct GuardedCall {
 
 struct Insertions {
   Snippet at_entry;
-  GuardedCall before_return;  // its stack overflow goes on in at_end
+  GuardedCall before_return;  // after a stack overflow, execution continues in at_end
   GuardedCall at_handler;
-  Snippet at_end;  // of the code: the return without the call
+  Snippet at_end;  // at the end of the code: the return without the call
 
   uint16_t new_locals = 0;       // slots
   std::optional<uint16_t> node;  // the first of two slots with the caller's node
-  uint16_t kept = 0;             // where the value of a return, or an exception, is meanwhile
+  uint16_t kept = 0;             // the local that holds the return value or exception
   std::optional<uint8_t>
-      returned;  // how `kept` is read before a return: iload to aload; none: void
+      returned;  // what loads `kept` before a return: iload to aload; none for void
 
-  uint16_t overflow_error = 0;  // that class in the constant pool, if a call is guarded
+  uint16_t overflow_error = 0;  // StackOverflowError in the constant pool
 
-  // What the inserted instructions need of the stack, besides what is on it before a return.
+  // The operand stack that the inserted instructions need, in addition to what is on it before a
+  // return.
   uint32_t stack_at_entry = 0;
   uint32_t stack_before_return = 0;
   uint32_t stack_at_handler = 0;
@@ -68,10 +70,11 @@ struct Insertions {
 struct Target {
   std::string_view descriptor;
   uint16_t max_locals = 0;
-  bool calls = false;  // others, or catches exceptions
+  bool calls = false;  // it calls methods or catches exceptions
 };
 
-// What the decision needs; nothing if the constants do not fit. kLeave: no instructions.
+// Returns the instructions that the decision requires (none for kLeave), or nothing if the
+// constants do not fit.
 std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants);
 

@@ -29,10 +29,10 @@ class Layout {
 
   uint32_t old_size() const { return static_cast<uint32_t>(code_.size()); }
   uint32_t new_size() const { return EndOfCode() + static_cast<uint32_t>(tail().size()); }
-  // Where what is inserted behind the code begins.
+  // Returns the new offset at which the instructions appended to the code begin.
   uint32_t EndOfCode() const { return at_.back(); }
   std::span<const uint16_t> returns() const { return returns_; }  // old offsets
-  // Where what is inserted before the return at an old offset begins.
+  // Returns the new offset of the instructions inserted before the return at an old offset.
   uint32_t ReturnCallAt(uint32_t old) const;
 
   // Where jumps to the instruction at an old offset lead: to what is inserted before it, for offset

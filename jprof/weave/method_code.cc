@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kLargest = 65535;
 constexpr uint32_t kLargestCompiled = 8000;  // HotSpot's HugeMethodLimit
-// Version of class files. Where the frames of such a class are wrong, the VM infers the types, as
-// for older classes: so it is woven without them.
+// The first class file version with stack map frames. If the frames of such a class are wrong, the
+// VM infers the types, as it does for older classes, so the class is woven without frames.
 constexpr uint16_t kFirstWithFrames = 50;
 
 bool CallsOrCatches(const CodeAttribute& code) {
@@ -91,9 +91,10 @@ Result<std::optional<Left>> MethodCode::Write(const MethodInfo& method, const Co
   return left;
 }
 
-// The calls near the end of the stack (insertions.h). What else a call for a handler of any
-// exception is left by, as a thread that is stopped is, goes on in that handler: HotSpot does not
-// compile methods that may throw while a monitor is held and no handler releases it.
+// Writes the exception table entries that guard the calls (insertions.h). If the call in a handler
+// of any exception throws something else, as in a thread that is being stopped, that handler
+// continues with it: HotSpot does not compile methods that may throw while a monitor is held and no
+// handler releases it.
 uint32_t MethodCode::WriteGuards(const Insertions& insertions, Output& out) {
   uint32_t count = 0;
   const auto guard = [&](const GuardedCall& call, uint32_t at, uint32_t handler, uint16_t type) {

@@ -27,7 +27,7 @@ class MethodCode {
  private:
   struct Handler {
     uint16_t start;
-    bool of_any;  // exception
+    bool of_any;  // it catches any exception
   };
 
   void FindHandlers(const CodeAttribute& code);
@@ -39,7 +39,7 @@ class MethodCode {
   Result<std::optional<Left>> WriteAttributes(const MethodInfo& method, const CodeAttribute& code,
                                               const Insertions& insertions, Output& out);
   bool NeedsFrames(const Insertions& insertions) const;
-  // `attribute` without a name: the method has no frames yet.
+  // An `attribute` without a name means that the method has no frames yet.
   Result<std::optional<Left>> WriteFrames(const Attribute& attribute, const MethodInfo& method,
                                           const Insertions& insertions, Output& out);
 
@@ -48,7 +48,7 @@ class MethodCode {
   Layout layout_;
   Frames frames_;
   std::vector<Handler> handlers_;  // each once, in ascending order
-  std::vector<uint16_t> starts_;   // theirs
+  std::vector<uint16_t> starts_;   // their offsets
   uint32_t guards_ = 0;            // entries of the exception table before the method's own
 };
 

@@ -4,9 +4,9 @@
 //   long node = enter(id);   at its entry; the value is kept in a new local variable
 //   exit(node);              before each return instruction; jumps to the return lead to this call
 //   caught(node, id);        at each exception handler
-// The last two cannot leave the method by a stack overflow: it goes on without them. Not guarded so
-// are the returns of methods that neither call others nor catch exceptions.
-// A method that is announced calls announce() before each return, nothing else.
+// A stack overflow in `exit` or `caught` does not leave the method, which continues without the
+// call. The returns of methods that neither call others nor catch exceptions are not guarded in
+// this way. A method that is announced calls announce() before each return, nothing else.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
 //   std::bad_alloc.
@@ -26,8 +26,8 @@
 
 namespace jprof::weave {
 
-// The class whose methods are called, and the versions of class files that are woven: those that
-// are known (JDK 1.0.2 to 25), and two more. New versions rarely change code.
+// The class whose methods are called, and the versions of class files that are woven: those of JDK
+// 1.0.2 to 25 and, untested, the next two. New versions rarely change code.
 inline constexpr std::string_view kCounterClass = "java/lang/JprofCounter";
 inline constexpr uint16_t kOldestVersion = 45;
 inline constexpr uint16_t kNewestVersion = 69 + 2;

@@ -108,7 +108,7 @@ Result<ContextTree> LoadContexts(ExportInput& input);
 std::string PeriodType(const Measure& measure);
 
 // Calls `write` with the tree in which recursion below `whole` frames is folded, if there is any;
-// its notes and a remark of `out` say so.
+// the tree's notes and a remark of `out` then say so.
 Result<void> WriteFolded(const ContextTree& tree, uint32_t whole, Output& out,
                          const std::function<Result<void>(const ContextTree&)>& write);
 

@@ -10,7 +10,7 @@ struct Cost {
   uint64_t bytes = 0, samples = 0;
 };
 
-// Estimates what a part needs, rather too much.
+// Divides contexts into parts by an estimate of their size, which errs on the high side.
 class PartMaker {
  public:
   PartMaker(const ContextTree& tree, const PprofLimits& limits)

@@ -1,4 +1,4 @@
-// A profile in as many pprof files as a server's limits require.
+// Divides a profile into as many pprof files as a server's limits require.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct PprofLimits {
   uint64_t samples = 0;  // in one file
 };
 
-// Returns the contexts that have values, in parts that are within the limits, about: a thread is
-// whole in one part, unless it is too large for one.
+// Returns the contexts that have values, in parts that are approximately within the limits. A
+// thread is divided only if it is too large for one part.
 std::vector<std::vector<uint32_t>> PprofParts(const ContextTree& stacks, const PprofLimits& limits);
 
-// Returns the compressed files; together they have what WritePprof writes. Error: that of
-// WriteStacks.
+// Returns the compressed files, which together contain what WritePprof writes. Fails if WriteStacks
+// does.
 Result<std::vector<std::string>> PprofFiles(const ContextTree& tree, const PprofLimits& limits);
 
 }  // namespace jprof::reports

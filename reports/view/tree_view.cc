@@ -42,8 +42,8 @@ void AddRows(const Source& source, Forest& forest, ViewNames& names, ViewTree& t
   }
 }
 
-// About one standard deviation of what one profile has in a context. Where the number of samples
-// behind a value is not known, everything may be chance.
+// Returns about one standard deviation of the value that one profile has in a context. If the
+// number of samples behind a value is not known, the whole value may be chance.
 float ErrorOf(const Side& side, const Amount& amount) {
   if (side.sampled && !side.counted) return static_cast<float>(side.inside.value);
   if (amount.error > 0 || amount.samples <= 0) return static_cast<float>(amount.error);

@@ -206,7 +206,7 @@ class Attach(unittest.TestCase):
         self.assertEqual(left_behind(), self.before)
 
     def test_a_jvm_is_asked_once(self):
-        """Else it prints the stacks of its threads when it handles the second signal."""
+        """A JVM that handled a second signal would print the stacks of its threads."""
         jvm = self.fake("deaf")
         done = self.jprof("scs", "--pid", jvm.pid)
         self.refused(done, 1, f"process {jvm.pid} does not answer within 10 s", "a safepoint",

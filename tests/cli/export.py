@@ -761,7 +761,7 @@ class Push(Case):
         self.assertEqual(Pprof(raw).totals()["calls"], 62)
 
     def profiles_of(self, server):
-        """Of each request the bytes of the profile before compression, and the profile."""
+        """Returns for each request the uncompressed bytes of the profile, and the profile."""
         sent = [form_parts(headers, body)["profile"] for _, headers, body in server.requests]
         return [(gzip.decompress(one), Pprof(one)) for one in sent]
 
@@ -791,7 +791,7 @@ class Push(Case):
         self.assertEqual(profile.totals()["calls"], 64)
 
     def pushed(self, server, *words):
-        """What standard error says."""
+        """Returns what the command prints on standard error."""
         done = subprocess.run([JPROF, "push", server.url, *words], cwd=self.folder,
                               capture_output=True, text=True, timeout=60, check=True)
         return done.stderr

@@ -131,7 +131,7 @@ def probes_that_cannot_be_removed(lab):
     """The kernel refuses to make libjvm.so's code writable again: the recording goes on."""
     if lab.jdk.major > LAST_WITH_PROBE:
         return
-    made_writable = 4  # changes of access until then: two pieces of code, made writable and back
+    made_writable = 4  # successful mprotect calls: two pieces of code made writable and back
     env = {"LD_PRELOAD": lab.native("faults"),
            "FAULTS": f"mprotect@{made_writable + 1}+={errno.ENOMEM}"}
     with lab.folder() as folder:
@@ -238,7 +238,7 @@ def woven_while_threads_recur_throw_and_are_virtual(lab):
 
 @case
 def woven_virtual_threads_that_are_mounted(lab):
-    """One that was mounted when the recording began counts in its own tree, not in its carrier's."""
+    """A virtual thread that is mounted when the recording begins has its own tree."""
     if lab.jdk.major < 21:
         return
     calls = 2_000

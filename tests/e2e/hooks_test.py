@@ -359,7 +359,7 @@ def coroutines(work):
 
 @case
 def coroutines_of_cxx20(work):
-    """They have no stack of their own: everything is exact."""
+    """C++20 coroutines have no stack of their own, so counts and callers are exact."""
     failures, built = [], 0
     for compiler in compilers():
         try:
@@ -581,7 +581,7 @@ def the_clock_is_forbidden(work):
 
 @case
 def sanitizers(work):
-    """A program with a sanitizer's runtime, shared or not, runs as alone and is recorded."""
+    """A program with a sanitizer, shared or static, behaves as without jprof and is recorded."""
     failures, tried = [], 0
     for compiler in (c for c in compilers() if "-O0" in c.flags):
         for name in ("address", "thread", "undefined", "leak"):

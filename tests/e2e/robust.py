@@ -1153,8 +1153,8 @@ def java_compiler(lab):
 
 @case
 def jvmci(lab):
-    """A JVM whose compilers written in Java may use the word of woven counting: that is refused in
-    one line before the program starts, and the automatic choice takes probes."""
+    """If compilers written in Java may use the word of woven counting, that is refused in one line
+    before the program starts, and the automatic choice uses probes."""
     flags = ["-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI"]
     failures = []
     for options, says, runs in (("calltree,counter=woven", "use COUNTER=probe", False),

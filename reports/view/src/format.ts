@@ -42,13 +42,13 @@ export interface Kind {
   unit: string;
   whole: boolean;
   independent: boolean;  // values are sums of samples: errors of rows add up as squares
-  /** What one sample stands for where there is none. */
+  /** The amount that one sample represents in a row without samples. */
   oneSample?: number;
   /** Half of the 95 % interval of the difference between runs, relative to the value. */
   runArm?: (value: number) => number;
 }
 
-/** From a value to the ends of its 95 % interval. */
+/** The distances from a value to the ends of its 95 % interval. */
 interface Arms {
   below: number;
   above: number;
@@ -76,8 +76,8 @@ export interface Uncertain {
   kind: Kind;
 }
 
-/** Whether the 95 % interval of the change has 0 in it, as `jprof compare` computes it: by the
- * intervals of both values (reports/statistics.h). */
+/** Returns whether the 95 % interval of the change contains 0. The interval is computed from those
+ * of both values, as in `jprof compare` (reports/statistics.h). */
 export function isWithinError(before: Uncertain, after: Uncertain): boolean {
   const [was, is] = [before, after].map(({ value, error, kind }) =>
     armsOf(value, error, kind, kind.oneSample ?? 0)) as [Arms, Arms];

@@ -1,5 +1,5 @@
-// Closes all descriptors that it does not know, in the middle of calls that make new contexts, and
-// opens files of its own: `closes FOLDER`. Prints what is in its files at the end.
+// Usage: closes FOLDER. Between calls that create new contexts, it closes all descriptors that it
+// did not open and opens files of its own. At the end it prints the contents of its files.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Which objects are samples of ALLOCATED_BYTES, and what they represent.
+// Tests which objects become samples of ALLOCATED_BYTES, and how many bytes they represent.
 #include "jprof/agent/allocation_interval.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ TEST(AllocationInterval, AnObjectRepresentsItsSizeDividedByItsProbability) {
   EXPECT_EQ(interval.Weight(uint64_t{64} << 20), int64_t{64} << 20);
 }
 
-// The VM samples with the probability of its own interval: of many objects of one size, those that
-// are kept represent all bytes.
+// The VM samples with the probability of its own interval. For many objects of one size, the
+// weights of the kept samples add up to all bytes.
 TEST(AllocationInterval, TheKeptObjectsRepresentAllBytes) {
   const AllocationInterval interval(kInterval, 17);
   uint64_t random = 42;

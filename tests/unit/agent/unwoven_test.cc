@@ -22,7 +22,7 @@ TEST(Unwoven, CountsEachOnceAndNamesTheFirst) {
 TEST(Unwoven, NamesThatDoNotFitAreCounted) {
   profile::ControlHeader header;
   Unwoven unwoven(header);
-  unwoven.AddClass(std::string(503, 'a'));  // and the zero
+  unwoven.AddClass(std::string(503, 'a'));  // with the final zero, the text fills `names`
   unwoven.AddClass("b");
   unwoven.AddMethod(std::string(502, 'a'), "b", "()V");
   unwoven.AddMethod("a", "b", "()V");

@@ -1,4 +1,4 @@
-// The memory that made-up control groups leave.
+// Tests the memory that simulated control groups leave.
 #include "common/control_group.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A proc file system, and a directory `groups` that it says control groups are mounted at.
+// Makes a proc file system, and a directory `groups` at which it says that control groups are
+// mounted.
 class ControlGroupTest : public testing::Test {
  protected:
   ControlGroupTest() {
@@ -100,8 +101,8 @@ TEST_F(ControlGroupTest, OfVersion1) {
   EXPECT_EQ(ControlGroups("cpu", root_), std::vector<std::string>{root_ + "/cpus"});
 }
 
-// Without a namespace of control groups a container has the host's path, of which only its own
-// group is mounted.
+// Without a namespace of control groups a container sees the host's path, but only its own group is
+// mounted.
 TEST_F(ControlGroupTest, AContainerWithTheHostsPath) {
   Mount1("/docker/1234");
   Write("self/cgroup", "4:memory:/docker/1234/in\n");

@@ -1,4 +1,4 @@
-// Which anonymous memory is code of a file.
+// Tests which anonymous memory is recognised as code of a file.
 #include "common/moved_code.h"
 
 #include <fmt/format.h>

@@ -205,7 +205,7 @@ TEST_F(WovenTest, NothingIsLostWithoutSpace) {
   EXPECT_NE(WovenOverflow(*thread_, current_), nullptr);
 }
 
-// Also where the slot of that node is taken and there is no space for a table.
+// The same holds if the slot of that node is taken and there is no space for a table.
 TEST_F(WovenTest, ContextsWithoutSpaceTakeNoMoreSpace) {
   SessionOptions options;
   options.files.tree_memory = 1 << 20;

@@ -50,7 +50,7 @@ TEST_F(JavaCommandTest, ALinkToJavaIsJava) {
   EXPECT_EQ(launch->arguments.at(1), "-agentpath:/lib.so=o");
 }
 
-// A program of nothing but the name of its dynamic linker.
+// The program consists only of the name of its dynamic linker.
 TEST_F(JavaCommandTest, AJavaOnMuslIsNotStarted) {
   const auto launch = [&](std::string linker, const char* magic = ELFMAG) {
     Elf64_Ehdr header = {};

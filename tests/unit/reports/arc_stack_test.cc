@@ -9,7 +9,7 @@ namespace {
 
 using Reason = ArcEntry::Reason;
 
-// The same by looking at every entry.
+// Finds the same entries by a search of the whole stack.
 struct SlowStack {
   std::vector<ArcEntry> entries = {ArcEntry{}};
 
@@ -60,7 +60,7 @@ TEST(ArcStack, FindsWhatASearchFinds) {
   }
 }
 
-// At each level of a recursion a jump into the middle of other code, as into a second cold part.
+// Each level of a recursion jumps into the middle of other code, as into a second cold part.
 uint64_t StepsOfRecursion(size_t depth) {
   ArcStack stack;
   for (size_t level = 0; level < depth; ++level) {

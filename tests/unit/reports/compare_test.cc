@@ -125,7 +125,7 @@ TEST_F(Compare, NativeFramesCountForTheirCaller) {
   EXPECT_EQ(folded->contexts.size(), 2u);
 }
 
-// main of a thread calls f of a library, which calls g; `java`: below a Java method.
+// main of a thread calls f of a library, which calls g. With `java`, f is below a Java method.
 profile::SyntheticProfile CountedFunctions(bool java) {
   profile::SyntheticProfile made;
   const size_t thread = made.AddThread("main", 1);
@@ -165,7 +165,7 @@ TEST_F(Compare, FunctionsAreFoldedWhereOneSamplesOrHasNone) {
   EXPECT_EQ(counted_and_sampled->tree.folded[1].samples, 30);
 }
 
-// What has no method above it counts for none.
+// Frames with no method above them count for no method.
 TEST_F(Compare, ThreadsWithoutMethodsAreOutsideNotFolded) {
   SampledProfile made = SpreadSamples({10});
   const profile::MethodId code =

@@ -36,7 +36,8 @@ TEST(Header, ReportsTheNumberOfPartlyCountedMethods) {
   }
 }
 
-// A file that is there and cannot be read is a damage, whatever its name; one that is gone is none.
+// An existing file that cannot be read is reported as damage, whatever its name; a file that no
+// longer exists is not.
 TEST(Header, ReportsFilesThatHaveNoNames) {
   const fs::path there =
       fs::path(testing::TempDir()) / ("header: " + std::to_string(getpid()) + ".so");

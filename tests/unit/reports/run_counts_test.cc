@@ -29,7 +29,7 @@ TEST(RunCounts, CountsWhatWasExecutedInAPieceOfAnySize) {
   EXPECT_EQ(found, expected);
 }
 
-// Code without symbols is known from the last change of its address to the next one.
+// A piece of code without symbols lasts from the last change of its address to the next one.
 TEST(ArcCode, APieceLastsFromChangeToChange) {
   std::mt19937 random(4);
   std::vector<CodeChange> changes;

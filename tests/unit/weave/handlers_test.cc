@@ -1,5 +1,5 @@
-// What is called for an exception handler and before a return, and where a stack overflow in such a
-// call goes on.
+// Tests the calls in exception handlers and before returns, and where execution continues after a
+// stack overflow in such a call.
 #include <gtest/gtest.h>
 
 #include "tests/unit/weave/class_builder.h"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr char kEnterCall[] = "04 enter(I)J 41 ";     // 5 bytes; there are two local variables
 constexpr char kExitAndReturn[] = "20 exit(J)V b1 ";  // 5 bytes
-// 18 bytes, of which 2 to 7 are guarded; a stack overflow goes on at 15, other exceptions at 10,
-// and all at 16. Local variable 4 keeps the exception.
+// 18 bytes, of which 2 to 7 are guarded. Execution continues at 15 after a stack overflow, at 10
+// after other exceptions, and finally at 16. Local variable 4 keeps the exception.
 constexpr char kCaughtCall[] = "3a 04 20 04 caught(JI)V a7 00 09 3a 04 a7 00 04 57 19 04 ";
 
 using Table = std::vector<std::array<uint16_t, 4>>;
