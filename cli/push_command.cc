@@ -352,8 +352,10 @@ Result<void> SendAll(const PushArguments& arguments, const Payload& payload,
     auto sent = Send(post, profile::CleanText(WithoutSlash(arguments.url)));
     if (sent) continue;
     if (parts == 1) return sent;
-    return Fail("part {} of {}: {} (the server has accepted the parts before it)", part + 1, parts,
-                sent.error().message);
+    return Fail("part {} of {}: {}{}", part + 1, parts, sent.error().message,
+                part > 0 ? " (the server has accepted the parts before it: pushing again sends "
+                           "them once more)"
+                         : "");
   }
   return {};
 }

@@ -54,10 +54,12 @@ int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJv
   for (const std::string& note : settled.notes) PrintError(note);
   others.Print(profiles);
   if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
-  if (outcome.signal == 0 && std::ranges::all_of(profiles, record::HasNotStarted)) {
+  constexpr int kJvmDidNotStart = 1;  // HotSpot's exit status
+  if (outcome.ExitCode() == kJvmDidNotStart &&
+      std::ranges::all_of(profiles, record::HasNotStarted)) {
     PrintError("no profile: the JVM did not start (the reason is above)");
     for (const record::JvmProfile& profile : profiles) record::RemoveProfile(profile.path);
-    return outcome.ExitCode() != 0 ? outcome.ExitCode() : 1;
+    return 1;
   }
   for (const record::JvmProfile& profile : profiles) {
     if (const auto text = record::StillRunsText(profile); !text.empty()) PrintError(text);

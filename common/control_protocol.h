@@ -23,6 +23,8 @@ namespace jprof::control {
 inline constexpr int kVersion = 1;
 inline constexpr size_t kMaxRequest = 256, kMaxAnswer = 8192;
 inline constexpr std::string_view kOk = "ok ", kError = "error ";
+// What an agent answers that is to stop a recording and makes none.
+inline constexpr char kNotRecording[] = "no recording is attached to this JVM";
 
 enum class Command { kStart, kStop, kFlush, kReset, kStatus };
 inline constexpr std::array<std::string_view, 5> kCommandNames = {"start", "stop", "flush", "reset",

@@ -2,6 +2,8 @@
 // reach the program: whoever calls code that uses them from outside catches it by this.
 #pragma once
 
+#include <unistd.h>
+
 #include <new>
 #include <type_traits>
 
@@ -9,13 +11,27 @@
 
 namespace jprof {
 
-// Returns the Result of `body`. Fails where a container found no memory.
+// Returns the Result of `body`. Fails where a container found no memory, with a message that needs
+// none itself.
 template <typename Body>
 std::invoke_result_t<Body> FailWithoutMemory(Body&& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return Fail("Cannot allocate memory");
+    return std::unexpected(Error{"out of memory"});
+  }
+}
+
+// Runs `body` and returns its result; `otherwise`, after a message, where there is no memory even
+// for a message with a reason.
+template <typename Body, typename T>
+T RunOrWithoutMemory(Body&& body, T otherwise) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    constexpr char kText[] = "jprof: out of memory: the program runs without being profiled\n";
+    (void)!write(STDERR_FILENO, kText, sizeof kText - 1);
+    return otherwise;
   }
 }
 

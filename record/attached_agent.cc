@@ -68,7 +68,7 @@ Result<std::string> CallDetach(const AttachTarget& target, const AttachFolder& f
   Result<std::string> done;
   for (const procfs::Mapping& agent : target.loaded_agents) {
     done = CallDetach(target, folder, agent.path);
-    if (done) break;
+    if (done || !done.error().message.contains(control::kNotRecording)) break;
   }
   return done;
 }

@@ -120,5 +120,6 @@ jint OnAttach(JavaVM* java, std::string_view text) {
 }  // namespace jprof::agent
 
 extern "C" JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM* vm, char* text, void*) {
-  return jprof::agent::OnAttach(vm, text != nullptr ? text : "");
+  return jprof::RunOrWithoutMemory(
+      [&] { return jprof::agent::OnAttach(vm, text != nullptr ? text : ""); }, JNI_ERR);
 }

@@ -20,6 +20,7 @@ char* strstr(const char* text, const char* part);
 size_t strlen(const char* text);
 size_t strspn(const char* text, const char* all);
 size_t strcspn(const char* text, const char* ends);
+long write(int file, const void* bytes, size_t count);
 void* memcpy(void* to, const void* from, size_t bytes);
 
 using Launch = int(int count, char** arguments, int jdk_count, const char** jdk_arguments,
@@ -33,6 +34,7 @@ namespace {
 
 using namespace jprof::agent;
 
+constexpr char kNoLauncher[] = "jprof: the launcher of this JDK has no function JLI_Launch\n";
 void* const kNext = reinterpret_cast<void*>(-1);  // RTLD_NEXT
 
 constexpr char kBlanks[] = " \t\n";
@@ -101,6 +103,11 @@ extern "C" [[gnu::visibility("default")]] int JLI_Launch(
     const char** class_path, const char* full_version, const char* dot_version, const char* program,
     const char* launcher, unsigned char is_tool, unsigned char class_path_wildcards,
     unsigned char without_console, int ergonomics) {
+  auto* const next = reinterpret_cast<Launch*>(dlsym(kNext, "JLI_Launch"));
+  if (next == nullptr) {
+    (void)!write(2, kNoLauncher, sizeof kNoLauncher - 1);
+    return 1;
+  }
   const char* const options = getenv(kToolOptions);
   const Word agent = options != nullptr && count > 0 ? AgentIn(options) : Word{};
   if (agent.begin != nullptr) {
@@ -111,7 +118,6 @@ extern "C" [[gnu::visibility("default")]] int JLI_Launch(
       ++count;
     }
   }
-  auto* const next = reinterpret_cast<Launch*>(dlsym(kNext, "JLI_Launch"));
   return next(count, arguments, jdk_count, jdk_arguments, class_count, class_path, full_version,
               dot_version, program, launcher, is_tool, class_path_wildcards, without_console,
               ergonomics);

@@ -39,12 +39,7 @@ Result<void> StartWithJvm(JavaVM* java, AgentOptions options) {
   return {};
 }
 
-}  // namespace
-}  // namespace jprof::agent
-
-extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
-  using namespace jprof::agent;
-  RestoreToolOptions();
+jint OnLoad(JavaVM* vm, const char* text) {
   auto options = ParseAgentOptions(text != nullptr ? text : "", EnvironmentOf("JPROFOPTS"));
   if (!options) {
     PrintMessage(options.error().message);
@@ -54,12 +49,19 @@ extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
     std::fputs(std::string(AgentHelp()).c_str(), stdout);
     return JNI_ERR;
   }
-  const auto started =
-      jprof::FailWithoutMemory([&] { return StartWithJvm(vm, *std::move(options)); });
+  const auto started = FailWithoutMemory([&] { return StartWithJvm(vm, *std::move(options)); });
   if (started) return JNI_OK;
   // Wrong use stops the JVM. Other failures (a full disk, a directory that cannot be made) do not.
-  const bool wrong_use = started.error().kind == jprof::Error::Kind::kWrongUse;
+  const bool wrong_use = started.error().kind == Error::Kind::kWrongUse;
   PrintMessage(started.error().message +
                (wrong_use ? "" : "; the program runs without being profiled"));
   return wrong_use ? JNI_ERR : JNI_OK;
+}
+
+}  // namespace
+}  // namespace jprof::agent
+
+extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* text, void*) {
+  jprof::agent::RestoreToolOptions();
+  return jprof::RunOrWithoutMemory([&] { return jprof::agent::OnLoad(vm, text); }, JNI_OK);
 }

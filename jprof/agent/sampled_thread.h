@@ -47,7 +47,7 @@ struct SampledThread final : engine::ThreadExtension {
   SampleGate::Passage passage;
   unwind::StackBounds stack;
   VirtualRow virtual_rows[kMostVirtualRows];  // the last one has all names without a row
-  char own_names[kMostVirtualRows][16];       // names that the thread had when it was sampled
+  char own_names[kMostVirtualRows - 1][16];   // names that the thread had when it was sampled
   // Until this time (of the time stamp counter) timer samples are deferred; the deferred periods of
   // each timer are added to its next sample.
   int64_t defer_until = 0;

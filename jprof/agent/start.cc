@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/control_protocol.h"
 #include "common/no_memory.h"
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
@@ -124,7 +125,7 @@ Result<std::string> DetachAgent(JNIEnv* jni) {
   std::string directory;
   {
     const AgentUse agent;
-    if (!agent) return WrongUse("no recording is attached to this JVM");
+    if (!agent) return WrongUse(control::kNotRecording);
     if (!agent->attached()) {
       return WrongUse(
           "this recording began with the JVM and ends with it; `jprof ctl` can stop its samples");

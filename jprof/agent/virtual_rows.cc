@@ -18,6 +18,8 @@ void VirtualRows::Ended() {
   if (const uint64_t id = CurrentId(); id != 0) names_.Ended(id);
 }
 
+constexpr char kOtherNames[] = "other names";
+
 engine::Timeline& VirtualRows::RowFor(engine::Thread& thread, const char* name, const char* shown,
                                       uint32_t flags) {
   SampledThread& sampled = *SampledThreadOf(thread);
@@ -47,9 +49,9 @@ engine::Timeline& VirtualRows::TimelineOfName(engine::Thread& thread) {
   if (now[0] == 0) return thread.timeline;
   for (auto& name : SampledThreadOf(thread)->own_names) {
     if (name[0] == 0) std::memcpy(name, now, sizeof now);
-    if (std::strcmp(name, now) == 0) return RowFor(thread, name, "other names", 0);
+    if (std::strcmp(name, now) == 0) return RowFor(thread, name, kOtherNames, 0);
   }
-  return thread.timeline;
+  return RowFor(thread, kOtherNames, kOtherNames, 0);
 }
 
 void VirtualRows::End(SampledThread& sampled) {

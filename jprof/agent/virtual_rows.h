@@ -24,8 +24,8 @@ class VirtualRows {
   engine::Timeline& TimelineFor(engine::Thread& thread);
 
   // Returns the timeline for samples of the calling thread under its present name, which is the
-  // kernel's (15 bytes). The last of kMostVirtualRows names has a row "other names"; for further
-  // names it is the thread's own timeline. Callable in signal handlers.
+  // kernel's (15 bytes). After kMostVirtualRows - 1 names, all further ones have the row
+  // "other names". Callable in signal handlers.
   engine::Timeline& TimelineOfName(engine::Thread& thread);
 
   // Completes the rows of the calling thread, which ends.

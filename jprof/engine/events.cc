@@ -1,6 +1,8 @@
 // The general version of an event: step by step, including the steps that the fast path can skip.
 #include "jprof/engine/events.h"
 
+#include <cerrno>
+
 #include "jprof/engine/session.h"
 #include "jprof/engine/tree.h"
 
@@ -165,6 +167,9 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
 
 // Whether the thread is in the general version of a function's event.
 __thread bool in_slow_function __attribute__((tls_model("initial-exec"))) = false;
+// The program's errno meanwhile: a hook may stand between a call that fails and the look at its
+// error.
+__thread int program_errno __attribute__((tls_model("initial-exec"))) = 0;
 
 // Global, because the VM calls the probes with only a thread and a method. Each thread reads it
 // once, at its first event; after that it uses Thread::session.
@@ -189,12 +194,14 @@ bool BeginSlowFunction() {
     return false;
   }
   in_slow_function = true;
+  program_errno = errno;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   return true;
 }
 
 void EndSlowFunction() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  errno = program_errno;
   in_slow_function = false;
 }
 

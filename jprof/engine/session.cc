@@ -258,7 +258,8 @@ Thread* Session::Attach() {
 // The rows of these functions have no calls, unless they are called again in the same context.
 void Session::PushOpenFrames(Thread& thread) {
   for (const Frame& open : options_.open_frames) {
-    if ((open.method & kFunctionBit) == 0 || thread.cursor.top == thread.cursor.limit) return;
+    if ((open.method & kFunctionBit) == 0) return;
+    if (thread.cursor.top == thread.cursor.limit && !GrowFrames(thread)) return;
     const uint64_t method = open.method & ~kOpenBit;
     const uint32_t word = Resolve(thread, method, 0)->word;
     profile::Node* const node = FindOrAddChild(thread, thread.cursor.top[-1].node, word).node;

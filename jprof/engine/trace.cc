@@ -143,7 +143,10 @@ bool TraceDrain::Append(const TraceBlock& block) {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
                                         kTraceBlockBytes, kLevel);
-  if (ZSTD_isError(size)) return false;
+  if (ZSTD_isError(size)) {
+    errno = EIO;
+    return false;
+  }
   const NoFileSizeSignal in_silence;
   const int file = file_.Get();
   if (file >= 0 && WriteAll(file, static_cast<char*>(buffer_), size, written_)) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <span>
 #include <string>
 #include <utility>
@@ -142,8 +143,8 @@ void InChild() {
   if (state != State::kStarted) return;
   joined = nullptr;
   if (own.session == nullptr) return Use(InertHandlers());
-  if (const engine::Thread* thread = engine::current_thread; thread != nullptr && !finished)
-    open_frames = OpenFrames(*thread);
+  const engine::Thread* const thread = engine::current_thread;
+  open_frames = thread != nullptr && !finished ? OpenFrames(*thread) : decltype(open_frames)();
   own.session->AbandonInChild();
   own = {};
   ClearSledHandlers();
@@ -158,6 +159,14 @@ void HandleForks() {
   (void)handled;
 }
 
+Handlers StartOrSayWhyNot() {
+  const auto handlers = FailWithoutMemory(Start);
+  if (handlers) return *handlers;
+  agent::PrintMessage(handlers.error().message +
+                      "; the program runs without its C and C++ functions being recorded");
+  return InertHandlers();
+}
+
 // Other threads wait: their events count too.
 void StartOnce() {
   State seen = State::kNotStarted;
@@ -167,27 +176,28 @@ void StartOnce() {
   }
   starting = true;
   HandleForks();
-  auto handlers = FailWithoutMemory(Start);
-  if (!handlers) {
-    agent::PrintMessage(handlers.error().message +
-                        "; the program runs without its C and C++ functions being recorded");
-    handlers = InertHandlers();
-  }
-  Use(*handlers);
+  Use(RunOrWithoutMemory(StartOrSayWhyNot, InertHandlers()));
   starting = false;
   state = State::kStarted;
   if (own.session != nullptr) AwaitTracer();
 }
 
+// The program must find its errno as it was.
+void StartAtEvent() {
+  const int error = errno;
+  StartOnce();
+  errno = error;
+}
+
 // These leave by a jump, as the hooks do: the handler sees the stack pointer of the function.
 void FirstEnter(void* function, void* call_site) {
   if (starting) return;
-  StartOnce();
+  StartAtEvent();
   current_handlers.enter(function, call_site);
 }
 void FirstLeave(void* function, void* call_site) {
   if (starting) return;
-  StartOnce();
+  StartAtEvent();
   current_handlers.leave(function, call_site);
 }
 

@@ -189,7 +189,7 @@ def refused(done, plain, said):
 def misleading(fault, done):
     """The reason that is given names the error."""
     reasons = [os.strerror(getattr(errno, fault.what)) if fault.what != "short" else ""]
-    reasons += {"EPERM": ["forbids"], "ENOMEM": ["ulimit -v"]}.get(fault.what, [])
+    reasons += {"EPERM": ["forbids"], "ENOMEM": ["ulimit -v", "out of memory"]}.get(fault.what, [])
     if any(reason in done.stderr for reason in reasons):
         return []
     return [f"another reason is given: {done.stderr[-300:]!r}"]

@@ -1,6 +1,7 @@
 // Usage: closes FOLDER. Between calls that create new contexts, it closes all descriptors that it
 // did not open and opens files of its own. At the end it prints the contents of its files.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -53,7 +54,9 @@ static void CheckFiles(void) {
 }
 
 static OUT_OF_LINE void* Thread(void* unused) {
+  errno = 4242;
   Left(kDepth);
+  if (errno != 4242) exit(5);
   return unused;
 }
 
@@ -67,7 +70,9 @@ int main(int count, char** arguments) {
     pthread_t thread;
     pthread_create(&thread, NULL, Thread, NULL);
     pthread_join(thread, NULL);
+    errno = 4242;
     Right(kDepth);
+    if (errno != 4242) exit(5);
     CheckFiles();
   }
   // Of all calls of Left(n) and Right(n) together, half are of each below the first.
