@@ -26,19 +26,14 @@ constexpr char kSanitizerVariable[] = "ASAN_OPTIONS";
 
 enum class Kind { kJava, kJdkTool, kOther };
 
-bool IsProgram(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-// Returns why the path is not a program.
+// Returns why the path is not a program; empty: it is one.
 std::string WhyNoProgram(const fs::path& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0)
     return errno == ENOENT || errno == ENOTDIR ? "there is no such file" : ErrnoText();
-  if (S_ISREG(status.st_mode) && access(path.c_str(), X_OK) != 0 && errno != EACCES)
-    return ErrnoText();
-  return "it is not an executable file";
+  const bool regular = S_ISREG(status.st_mode);
+  if (regular && access(path.c_str(), X_OK) == 0) return "";
+  return regular && errno != EACCES ? ErrnoText() : "it is not an executable file";
 }
 
 // Every launcher in a JDK's bin/ is the same program and accepts -J; lib/jvm.cfg identifies a JDK.
@@ -89,14 +84,15 @@ void Preload(const std::vector<std::string>& libraries, const AgentPlace& place,
 
 Result<fs::path> FindProgram(const std::string& name) {
   if (name.contains('/')) {
-    if (IsProgram(name)) return name;
-    return WrongUse("cannot run {}: {}; nothing was started", name, WhyNoProgram(name));
+    const std::string why = WhyNoProgram(name);
+    if (why.empty()) return name;
+    return WrongUse("cannot run {}: {}; nothing was started", name, why);
   }
   const char* path = std::getenv("PATH");
   for (const auto part : std::views::split(std::string_view(path ? path : "/bin:/usr/bin"), ':')) {
     const fs::path candidate =
         fs::path(std::string_view(part).empty() ? "." : std::string_view(part)) / name;
-    if (IsProgram(candidate)) return candidate;
+    if (WhyNoProgram(candidate).empty()) return candidate;
   }
   return WrongUse("there is no '{}' in PATH; install it or give its full path; nothing was started",
                   name);
