@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "common/errno_text.h"
 #include "itrace/ptrace.h"
@@ -50,7 +51,10 @@ Result<Tracee> Tracee::Open(pid_t pid) {
 }
 
 size_t Tracee::Read(uint64_t address, std::span<uint8_t> bytes) const {
-  const ssize_t got = pread(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
+  ssize_t got = 0;
+  do {
+    got = pread(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
+  } while (got < 0 && errno == EINTR);
   if (got > 0) return static_cast<size_t>(got);
   // A read that begins in readable memory may fail as a whole.
   const uint64_t in_page = kPageSize - address % kPageSize;
@@ -60,8 +64,15 @@ size_t Tracee::Read(uint64_t address, std::span<uint8_t> bytes) const {
 }
 
 bool Tracee::Write(uint64_t address, std::span<const uint8_t> bytes) const {
-  return pwrite(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address)) ==
-         static_cast<ssize_t>(bytes.size());
+  while (!bytes.empty()) {
+    const ssize_t written =
+        pwrite(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    address += static_cast<uint64_t>(written);
+  }
+  return true;
 }
 
 const std::vector<procfs::Mapping>& Tracee::maps() {
