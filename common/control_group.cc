@@ -1,8 +1,9 @@
 #include "common/control_group.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
+
+#include "common/number_at.h"
 
 namespace jprof {
 namespace {
@@ -25,14 +26,6 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 
 bool Lists(std::string_view names, std::string_view name) {
   return std::ranges::count(Split(names, ','), name) != 0;
-}
-
-// Returns nothing if the text is not a number: "max" is no limit.
-std::optional<uint64_t> Number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
 }
 
 // The path of the process's group in a hierarchy, and whether the hierarchy is of version 1.
@@ -91,19 +84,20 @@ void Lower(std::optional<T>& least, std::optional<T> value) {
   if (value) least = std::min(*value, least.value_or(*value));
 }
 
+// Returns nothing for "max", which is no limit.
 std::optional<uint64_t> LimitOf(const std::string& group, const MemoryFiles& files) {
-  return Number(procfs::ReadSmallFile(group + files.limit));
+  return NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.limit));
 }
 
 std::optional<uint64_t> LeftIn(const std::string& group, const MemoryFiles& files) {
   const auto limit = LimitOf(group, files);
-  const auto used = Number(procfs::ReadSmallFile(group + files.used));
+  const auto used = NumberAt<uint64_t>(procfs::ReadSmallFile(group + files.used));
   if (!limit || !used) return limit;
   uint64_t droppable = 0;
   for (const std::string& line : Split(procfs::ReadSmallFile(group + "/memory.stat"), '\n')) {
     const size_t blank = line.find(' ');
     if (line.substr(0, blank) == files.droppable)
-      droppable = Number(std::string_view(line).substr(blank + 1)).value_or(0);
+      droppable = NumberAt<uint64_t>(std::string_view(line).substr(blank + 1)).value_or(0);
   }
   const uint64_t needed = *used - std::min(*used, droppable);
   return *limit - std::min(*limit, needed);

@@ -11,6 +11,7 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
+#include "common/number_at.h"
 
 namespace jprof::procfs {
 namespace {
@@ -57,15 +58,6 @@ std::optional<std::string_view> FieldOf(std::string_view text, std::string_view 
     return Trimmed(line.substr(colon + 1));
   }
   return std::nullopt;
-}
-
-// The number at the beginning of the text.
-template <typename T>
-std::optional<T> NumberAt(std::string_view text, int base = 10) {
-  T value = 0;
-  const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc()) return std::nullopt;
-  return value;
 }
 
 std::optional<uint32_t> WholeNumber(std::string_view text) {

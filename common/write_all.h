@@ -19,6 +19,19 @@ inline int WriteAll(int fd, std::string_view bytes) {
   return 0;
 }
 
+// The same at an offset of a file.
+inline int WriteAllAt(int fd, std::string_view bytes, off_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), at);
+    if (written < 0 && errno != EINTR) return errno;
+    if (written == 0) return EIO;
+    if (written < 0) continue;
+    bytes.remove_prefix(static_cast<size_t>(written));
+    at += written;
+  }
+  return 0;
+}
+
 // The same to a socket: a closed connection is an errno, EPIPE, and no signal.
 inline int SendAll(int socket, std::string_view bytes) {
   while (!bytes.empty()) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "common/errno_text.h"
+#include "common/write_all.h"
 #include "itrace/ptrace.h"
 
 namespace jprof::itrace {
@@ -64,15 +65,8 @@ size_t Tracee::Read(uint64_t address, std::span<uint8_t> bytes) const {
 }
 
 bool Tracee::Write(uint64_t address, std::span<const uint8_t> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        pwrite(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    address += static_cast<uint64_t>(written);
-  }
-  return true;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return WriteAllAt(memory_.get(), text, static_cast<off_t>(address)) == 0;
 }
 
 const std::vector<procfs::Mapping>& Tracee::maps() {

@@ -21,6 +21,13 @@ constexpr size_t kMaxMethodsBytes = 4ull << 30;
 constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
 
+// Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
+uint64_t FileSizeLimit(int error) {
+  rlimit limit = {};
+  const bool known = error == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0;
+  return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+}
+
 }  // namespace
 
 Result<void> Writer::Open(const WriterOptions& options) {
@@ -54,9 +61,9 @@ Result<void> Writer::Open(const WriterOptions& options) {
         "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
         "former recordings have used them; restart it");
   }
-  if (rlimit size; !made && errno == EFBIG && getrlimit(RLIMIT_FSIZE, &size) == 0) {
+  if (const uint64_t size = made ? 0 : FileSizeLimit(errno); size != 0) {
     return Fail("cannot make the profile in {}: file size limit of {} bytes (ulimit -f)",
-                options.directory, size.rlim_cur);
+                options.directory, size);
   }
   if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
 
@@ -72,9 +79,7 @@ Result<void> Writer::Open(const WriterOptions& options) {
 
 void NoteFailedGrowth(ControlHeader& header, int error) {
   if (error == 0) return;
-  rlimit limit = {};
-  if (error == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    header.file_size_limit = limit.rlim_cur;
+  if (const uint64_t limit = FileSizeLimit(error); limit != 0) header.file_size_limit = limit;
   header.growth_error = static_cast<uint32_t>(error);
   __atomic_store_n(&header.disk_full, 1, __ATOMIC_RELEASE);
 }

@@ -14,6 +14,7 @@
 #include "common/errno_text.h"
 #include "common/procfs.h"
 #include "options/filter.h"
+#include "options/tool_options.h"
 #include "record/attach.h"
 #include "record/loaded_copy.h"
 #include "record/profile_copy.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFolderStart = "jprof-attach-";
-constexpr std::string_view kReply = "reply", kProfile = "profile", kLibrary = "libjprof.so";
+constexpr std::string_view kReply = "reply", kProfile = "profile", kLibrary = agent::kAgentLibrary;
 
 constexpr std::string_view kDetach = "DETACH";
 

@@ -11,6 +11,7 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "common/private_file.h"
+#include "common/write_all.h"
 #include "profile/files.h"
 
 namespace jprof::record {
@@ -28,12 +29,8 @@ int CopyByReading(int from, int to, off_t at, off_t end) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
     if (got == 0) return 0;  // it became shorter
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t written =
-          pwrite(to, bytes.data() + done, static_cast<size_t>(got - done), at + done);
-      if (written < 0 && errno != EINTR) return errno;
-      if (written > 0) done += written;
-    }
+    const int error = WriteAllAt(to, {bytes.data(), static_cast<size_t>(got)}, at);
+    if (error != 0) return error;
     at += got;
   }
   return 0;

@@ -27,8 +27,7 @@ std::string FullPath(const std::string& path) {
 // Returns why counts may be too low although there are probes, or an empty text if they are
 // complete.
 std::string MissingCalls(const hotspot::VmStructs& structs) {
-  const uint8_t* const used = hotspot::Vm::Flag(structs, "UseJVMCICompiler");
-  if (used == nullptr || *used == 0) return "";
+  if (!hotspot::Vm::IsOn(structs, "UseJVMCICompiler")) return "";
   return "calls in compiled code may be missing: it is not known whether the compiler of "
          "-XX:+UseJVMCICompiler emits probes (--probe jvmti, PROBE=jvmti, counts all calls)";
 }

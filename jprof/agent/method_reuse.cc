@@ -19,10 +19,8 @@ decltype(jvmtiInterface_1::RetransformClasses) retransform = nullptr;
 }  // namespace
 
 void MethodReuse::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs) {
-  for (const char* name : {"UseZGC", "UseShenandoahGC"}) {
-    const uint8_t* const used = structs != nullptr ? hotspot::Vm::Flag(*structs, name) : nullptr;
-    unloads_later_ |= used != nullptr && *used != 0;
-  }
+  unloads_later_ = structs != nullptr && (hotspot::Vm::IsOn(*structs, "UseZGC") ||
+                                          hotspot::Vm::IsOn(*structs, "UseShenandoahGC"));
   jvmtiCapabilities wanted = {};
   wanted.can_generate_garbage_collection_events = 1;
   jvmti->AddCapabilities(&wanted);

@@ -5,6 +5,11 @@
 #include <cstring>
 
 namespace jprof::agent {
+namespace {
+
+constexpr char kOtherNames[] = "other names";
+
+}  // namespace
 
 uint64_t VirtualRows::CurrentId() const {
   const engine::Thread* thread = engine::current_thread;
@@ -17,8 +22,6 @@ void VirtualRows::Started(std::string_view name) { names_.Started(CurrentId(), n
 void VirtualRows::Ended() {
   if (const uint64_t id = CurrentId(); id != 0) names_.Ended(id);
 }
-
-constexpr char kOtherNames[] = "other names";
 
 engine::Timeline& VirtualRows::RowFor(engine::Thread& thread, const char* name, const char* shown,
                                       uint32_t flags) {

@@ -12,6 +12,7 @@
 
 #include "common/blocked_signals.h"
 #include "common/no_file_size_signal.h"
+#include "common/write_all.h"
 #include "jprof/engine/session.h"
 
 namespace jprof::engine {
@@ -36,18 +37,6 @@ void BeginBlock(Session& session, Thread& thread, TraceBlock* block) {
   timeline.block = block;
   thread.cursor.trace_next = reinterpret_cast<uint8_t*>(block + 1);
   thread.cursor.trace_end = reinterpret_cast<uint8_t*>(block) + kTraceBlockBytes;
-}
-
-bool WriteAll(int fd, const char* data, size_t size, off_t at) {
-  while (size > 0) {
-    const ssize_t written = pwrite(fd, data, size, at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    data += written;
-    size -= written;
-    at += written;
-  }
-  return true;
 }
 
 }  // namespace
@@ -124,8 +113,8 @@ TraceDrain::Drained TraceDrain::DrainOne() {
     link = &full_.front();
     full_.pop_front();
   }
-  if (!Append(*link->block)) {
-    error_ = errno;
+  if (const int error = Append(*link->block); error != 0) {
+    error_ = error;
     stuck_.store(true, std::memory_order_relaxed);
     std::lock_guard guard(lock_);
     full_.push_front(*link);  // until then the reader finds it in `trace`
@@ -139,24 +128,21 @@ TraceDrain::Drained TraceDrain::DrainOne() {
 }
 
 // Appends a whole frame or nothing: a reader cannot skip a partial frame.
-bool TraceDrain::Append(const TraceBlock& block) {
+int TraceDrain::Append(const TraceBlock& block) {
   const size_t bound = ZSTD_compressBound(kTraceBlockBytes);
   const size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), buffer_, bound, &block,
                                         kTraceBlockBytes, kLevel);
-  if (ZSTD_isError(size)) {
-    errno = EIO;
-    return false;
-  }
+  if (ZSTD_isError(size)) return EIO;
   const NoFileSizeSignal in_silence;
   const int file = file_.Get();
-  if (file >= 0 && WriteAll(file, static_cast<char*>(buffer_), size, written_)) {
+  if (file < 0) return errno;
+  const int error = WriteAllAt(file, {static_cast<char*>(buffer_), size}, written_);
+  if (error == 0) {
     written_ += static_cast<off_t>(size);
-    return true;
+  } else {
+    (void)!ftruncate(file, written_);
   }
-  const int error = errno;
-  if (file >= 0) (void)!ftruncate(file, written_);
-  errno = error;
-  return false;
+  return error;
 }
 
 // Retries occasionally while the disk is full. At the end, blocks that do not fit stay in `trace`.

@@ -46,7 +46,7 @@ class TraceDrain {
   static void* Run(void* self);
   void Loop();
   Drained DrainOne();
-  bool Append(const profile::TraceBlock& block);
+  int Append(const profile::TraceBlock& block);  // returns an errno; 0: it has been written
   Link* LinkOf(const profile::TraceBlock* block);
 
   profile::Writer* writer_ = nullptr;

@@ -35,7 +35,7 @@ class Constants {
 // is exported, so they are found by the addresses of their two names.
 Result<uint64_t> SpareWordOfThread(const LibjvmImage& image, const VmStructs& structs) {
   for (const char* name : {"UseJVMCICompiler", "EnableJVMCI"}) {
-    if (const uint8_t* used = Vm::Flag(structs, name); used != nullptr && *used != 0)
+    if (Vm::IsOn(structs, name))
       return Fail(
           "with -XX:+{} compilers that are written in Java use the word of each thread that woven "
           "counting requires",

@@ -41,6 +41,11 @@ class Vm : public engine::MethodSource {
 
   // The address of a VM flag's value, a byte if it is boolean; null: no such flag.
   static uint8_t* Flag(const VmStructs& structs, const char* name);
+  // Returns whether the VM has the flag and it is on.
+  static bool IsOn(const VmStructs& structs, const char* name) {
+    const uint8_t* const flag = Flag(structs, name);
+    return flag != nullptr && *flag != 0;
+  }
 
  private:
   explicit Vm(Fields& field);
