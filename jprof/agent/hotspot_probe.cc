@@ -1,5 +1,6 @@
 #include "jprof/agent/hotspot_probe.h"
 
+#include "jprof/hookit/hook_recording.h"
 #include "jprof/hotspot/compile_focus.h"
 #include "jprof/recording/print_message.h"
 
@@ -53,7 +54,8 @@ Result<void> HotspotProbe::Install(HotspotVm& hotspot, engine::RecordingKind kin
   return InstallProbe(hotspot.structs, hotspot.vm, targets, kind,
                       {.train = options.train,
                        .focused = installed && !options.focus.Empty(),
-                       .intrinsics = installed && options.keep_intrinsics});
+                       .intrinsics = installed && options.keep_intrinsics,
+                       .beside_hooks = options.hooks == Hooks::kYes || hookit::Expected()});
 }
 
 Result<void> HotspotProbe::FindLate(const HotspotVm& hotspot) {

@@ -19,12 +19,14 @@ thread_local uint64_t mounted = 0;
 
 template <class R>
 void JNICALL OnMethodEntry(jvmtiEnv*, JNIEnv*, jthread, jmethodID method) {
-  engine::Enter<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
+  engine::Enter<R, engine::JavaFramesBesideHooks>(
+      {reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
 template <class R>
 void JNICALL OnMethodExit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolean, jvalue) {
-  engine::Leave<R>({reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
+  engine::Leave<R, engine::JavaFramesBesideHooks>(
+      {reinterpret_cast<uint64_t>(method), engine::kNoStack, 0, mounted, 0});
 }
 
 // Extension events of JDK 21 and later; the arguments are (env, JNIEnv*, jthread, ...). A virtual

@@ -1,7 +1,7 @@
 // The general version of an event: step by step, including the steps that the fast path can skip.
 #include "jprof/engine/events.h"
 
-#include <cerrno>
+#include <algorithm>
 
 #include "jprof/engine/session.h"
 #include "jprof/engine/tree.h"
@@ -28,7 +28,7 @@ Thread* ThreadForEvent(Session* session, int64_t* now) {
     }
     *now = thread->last;  // its time begins here
   }
-  if (AttentionOf(*thread) == 0) return thread;
+  if ((AttentionOf(*thread) & ~kRareWork) == 0) return thread;
   if (!session->HandleAttention(*thread)) {
     if (thread->record != nullptr) ++thread->record->dropped;
     return nullptr;
@@ -159,17 +159,12 @@ void TraceSlow(Thread& thread, uint32_t word, EventKind event, int64_t* now) {
     ++thread.timeline.record->trace_dropped;
     return;  // `last` is unchanged: the next recorded event gets the whole time
   }
+  *now = std::max(*now, thread.last);  // a signal handler's events may be in the trace already
   const Elapsed elapsed = TakeTime(thread, now);
   internal::Trace(&thread, word, event, elapsed.ticks);
   thread.last = *now;
   EndTimedEvent(thread, *now);
 }
-
-// Whether the thread is in the general version of a function's event.
-__thread bool in_slow_function __attribute__((tls_model("initial-exec"))) = false;
-// The program's errno meanwhile: a hook may stand between a call that fails and the look at its
-// error.
-__thread int program_errno __attribute__((tls_model("initial-exec"))) = 0;
 
 // Global, because the VM calls the probes with only a thread and a method. Each thread reads it
 // once, at its first event; after that it uses Thread::session.
@@ -185,32 +180,19 @@ void SwitchToMounted(Thread& thread, const Event& event) {
 
 void SetSession(Session* session) { session_of_events = session; }
 
-bool BeginSlowFunction() {
-  if (in_slow_function) {
-    if (Thread* thread = current_thread; thread != nullptr && thread->record != nullptr)
-      ++thread->record->dropped;
-    else if (session_of_events != nullptr)
-      session_of_events->LostEvent();
-    return false;
-  }
-  in_slow_function = true;
-  program_errno = errno;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  return true;
-}
-
-void EndSlowFunction() {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  errno = program_errno;
-  in_slow_function = false;
+void DropEvent() {
+  if (Thread* thread = current_thread; thread != nullptr && thread->record != nullptr)
+    ++thread->record->dropped;
+  else if (session_of_events != nullptr)
+    session_of_events->LostEvent();
 }
 
 void HealFunctions(uint64_t sp) {
   Thread* const thread = current_thread;
   if (thread == nullptr || thread->cursor.top == nullptr || AttentionOf(*thread) != 0) return;
-  if (!BeginSlowFunction()) return;
+  const RareWork work;
+  if (!work.Outermost()) return;
   EndFrames(*thread, [sp](const Frame& frame) { return IsFunction(frame) && IsGone(frame, sp); });
-  EndSlowFunction();
 }
 
 template <class Recording>

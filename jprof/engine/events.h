@@ -50,6 +50,8 @@ inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFu
 
 // What an event's source knows of frames.
 // - Java: the stack pointer of each frame is below its caller's.
+// - Java beside hooks: the same, where functions with hooks may run in a signal handler that
+//   interrupts the event.
 // - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is
 //   in. Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
 //   same thread: in a signal handler.
@@ -60,12 +62,18 @@ inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFu
 //   jprof_with_vectors_kept.
 struct JavaFrames {
   static constexpr bool kFunctions = false, kInlines = false, kKeepsVectors = false;
+  static constexpr bool kInterrupted = false;
+};
+struct JavaFramesBesideHooks : JavaFrames {
+  static constexpr bool kInterrupted = true;
 };
 struct FunctionFrames {
   static constexpr bool kFunctions = true, kInlines = true, kKeepsVectors = false;
+  static constexpr bool kInterrupted = true;
 };
 struct SledFrames {
   static constexpr bool kFunctions = true, kInlines = false, kKeepsVectors = true;
+  static constexpr bool kInterrupted = true;
 };
 
 // The general version of an event, for all cases. `now` is the early clock read (0 without a
@@ -75,10 +83,8 @@ void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
-// Marks that the calling thread is in the general version of a function's event. False: it is
-// already, so that this event is of a signal handler that interrupted it, and is not recorded.
-bool BeginSlowFunction();
-void EndSlowFunction();
+// Counts an event of a signal handler that interrupted RareWork of its thread.
+void DropEvent();
 
 // The frames of functions below `sp` are gone, without an exit: longjmp, or an exception. To call
 // with the stack pointer at the place where the thread continues.
@@ -110,21 +116,33 @@ namespace internal {
 template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
-  if (Frames::kFunctions && !BeginSlowFunction()) return 0;
-  EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
-  if constexpr (Frames::kFunctions) EndSlowFunction();
+  const RareWork work;
+  if (work.Outermost())
+    EnterSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  else
+    DropEvent();
   return 0;
 }
 template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int LeaveCold(uint64_t method, uint64_t sp, uint64_t return_address,
                                            uint64_t continuation, uint64_t vm_thread, int64_t now) {
-  if (Frames::kFunctions && !BeginSlowFunction()) return 0;
-  LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
-  if constexpr (Frames::kFunctions) EndSlowFunction();
+  const RareWork work;
+  if (work.Outermost())
+    LeaveSlow<Recording>({method, sp, return_address, continuation, vm_thread}, now);
+  else
+    DropEvent();
   return 0;
 }
 using WayOut = int (*)(uint64_t method, uint64_t sp, uint64_t return_address, uint64_t continuation,
                        uint64_t vm_thread, int64_t now);
+// The same for an event that had claimed the trace: gives it back.
+template <WayOut kCold>
+[[gnu::noinline, gnu::cold]] int ColdFromTrace(uint64_t method, uint64_t sp,
+                                               uint64_t return_address, uint64_t continuation,
+                                               uint64_t vm_thread, int64_t now) {
+  StopWritingTrace(*current_thread);
+  return kCold(method, sp, return_address, continuation, vm_thread, now);
+}
 template <class Frames, WayOut kWay>
 [[gnu::always_inline]] inline int By(const Event& e, int64_t now) {
   if constexpr (Frames::kKeepsVectors) {
@@ -258,13 +276,40 @@ template <class Recording, class Frames>
          !TraceIsFull<Recording>(thread) && !TrainIsFull<Recording>(thread);
 }
 
-// An event of a trace, after Begin. `cached`: its method.
-[[gnu::always_inline]] inline int TraceFast(Thread* thread, const CachedMethod& cached,
-                                            EventKind kind, int64_t now) {
-  if (profile::MethodOf(cached.word) == kIgnoredMethod) [[unlikely]]
-    return 0;
-  Trace(thread, cached.word, kind, now - thread->last);
-  thread->last = now;
+// The event as the general version expects it: a function's is of the mounted virtual thread.
+template <class Frames>
+[[gnu::always_inline]] inline Event Placed(Event event, const Thread* thread) {
+  if constexpr (Frames::kFunctions)
+    event.continuation = thread != nullptr ? thread->continuation : 0;
+  return event;
+}
+
+// An event of a trace, after Begin. While it is being written, the block appears to be full, so
+// that a handler that interrupts this leaves the fast path, and its events are dropped. Those that
+// it recorded before the claim are later than `now`.
+template <class Recording, class Frames, EventKind kKind>
+[[gnu::always_inline]] inline int TraceFast(Thread* thread, const Event& event, int64_t now) {
+  constexpr bool kEntry = kKind == EventKind::kEntry;
+  const auto slow = [&]() __attribute__((always_inline)) {
+    constexpr WayOut kCold = kEntry ? EnterCold<Recording, Frames> : LeaveCold<Recording, Frames>;
+    if constexpr (Frames::kInterrupted)
+      return By<Frames, ColdFromTrace<kCold>>(Placed<Frames>(event, thread), now);
+    return By<Frames, kCold>(Placed<Frames>(event, thread), now);
+  };
+  uint8_t* const end = thread->cursor.trace_end;
+  if constexpr (Frames::kInterrupted) SetTraceEnd(*thread, nullptr);
+  const CachedMethod* cached = FindCached(*thread, event.method);
+  if (cached == nullptr || (kEntry && cached->return_address !=
+                                          static_cast<uint32_t>(event.return_address))) [[unlikely]]
+    return slow();
+  const int64_t delta = now - thread->last;
+  if (Frames::kInterrupted && delta < 0) [[unlikely]]
+    return slow();
+  if (profile::MethodOf(cached->word) != kIgnoredMethod) [[likely]] {
+    Trace(thread, cached->word, kKind, delta);
+    thread->last = now;
+  }
+  if constexpr (Frames::kInterrupted) SetTraceEnd(*thread, end);
   return 0;
 }
 
@@ -297,48 +342,50 @@ template <class Recording, class Frames>
   return false;
 }
 
-// The event as the general version expects it: a function's is of the mounted virtual thread.
-template <class Frames>
-[[gnu::always_inline]] inline Event Placed(Event event, const Thread* thread) {
-  if constexpr (Frames::kFunctions)
-    event.continuation = thread != nullptr ? thread->continuation : 0;
-  return event;
-}
-
 // Whether `sp` is of a callee of `frame`; else the general version looks for frames that are gone.
 template <class Frames>
 [[gnu::always_inline]] inline bool IsBelow(uint64_t sp, const Frame& frame) {
   return Frames::kInlines ? sp <= frame.sp : sp < frame.sp;
 }
 
-// What a signal handler may change between two steps of a function's event has to be read again.
+// What a signal handler may change between two steps of an event has to be read again.
 template <class Frames>
 [[gnu::always_inline]] inline void MayBeInterrupted() {
-  if constexpr (Frames::kFunctions) std::atomic_signal_fence(std::memory_order_seq_cst);
+  if constexpr (Frames::kInterrupted) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Adds one to a counter of a node. Functions: in one instruction where there is one, as the handler
-// of a signal may count there.
+// After a method's word was read: false if the handler of a signal may have put another method in
+// its place before.
+template <class Frames>
+[[gnu::always_inline]] inline bool IsStill(const CachedMethod& cached, uint64_t method) {
+  MayBeInterrupted<Frames>();
+  return !Frames::kInterrupted || cached.method == method;
+}
+
+// Adds one to a counter of a node. In one instruction where there is one, if the handler of a
+// signal may count there.
 template <class Frames>
 [[gnu::always_inline]] inline void Count(uint32_t* count) {
   MayBeInterrupted<Frames>();
   ++*count;
 }
 
-// A handler that interrupts this uses the same place: a function's frame is written again when no
-// handler can.
+// A handler that interrupts this uses the same place: the frame is written again when no handler
+// can.
 template <class Frames>
 [[gnu::always_inline]] inline void Push(Thread* thread, Frame* top, const Frame& frame) {
   *top = frame;
   MayBeInterrupted<Frames>();
   thread->cursor.top = top + 1;
   MayBeInterrupted<Frames>();
-  if constexpr (Frames::kFunctions) *top = frame;
+  if constexpr (Frames::kInterrupted) *top = frame;
 }
 
 // An entry after Begin.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
+  if constexpr (Recording::kTrace)
+    return TraceFast<Recording, Frames, EventKind::kEntry>(thread, event, now);
   const auto slow = [&]() __attribute__((always_inline)) {
     return By<Frames, EnterCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
@@ -346,13 +393,9 @@ template <class Recording, class Frames>
   if (cached == nullptr || cached->return_address != static_cast<uint32_t>(event.return_address))
       [[unlikely]]
     return slow();
-  if constexpr (Recording::kTrace) return TraceFast(thread, *cached, EventKind::kEntry, now);
   const uint32_t word = cached->word;
-  if constexpr (Frames::kFunctions) {  // a handler may have put another function there
-    MayBeInterrupted<Frames>();
-    if (cached->method != event.method) [[unlikely]]
-      return slow();
-  }
+  if (!IsStill<Frames>(*cached, event.method)) [[unlikely]]
+    return slow();
 
   Frame* top = thread->cursor.top;
   if (top == thread->cursor.limit || !IsBelow<Frames>(event.sp, top[-1])) [[unlikely]]
@@ -387,16 +430,11 @@ template <class Recording, class Frames>
 // An exit after Begin.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int LeaveFast(Thread* thread, const Event& event, int64_t now) {
+  if constexpr (Recording::kTrace)
+    return TraceFast<Recording, Frames, EventKind::kExit>(thread, event, now);
   const auto slow = [&]() __attribute__((always_inline)) {
     return By<Frames, LeaveCold<Recording, Frames>>(Placed<Frames>(event, thread), now);
   };
-  if constexpr (Recording::kTrace) {
-    const CachedMethod* cached = FindCached(*thread, event.method);
-    if (cached == nullptr) [[unlikely]]
-      return slow();
-    return TraceFast(thread, *cached, EventKind::kExit, now);
-  }
-
   Frame* frame = thread->cursor.top - 1;
   if (frame->method != event.method) [[unlikely]]
     return slow();

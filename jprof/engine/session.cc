@@ -21,6 +21,7 @@
 namespace jprof::engine {
 
 __thread Thread* current_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread bool in_rare_work __attribute__((tls_model("initial-exec"))) = false;
 SpinLock Session::lock_;
 
 namespace {
@@ -156,6 +157,7 @@ Result<void> Session::Start(SessionOptions options, MethodSource* source) {
 }
 
 void Session::SetVm(MethodSource* source, MethodTable::Filter filter) {
+  const RareWork work;
   source_ = source;
   methods_.SetFilter(std::move(filter));
 }
@@ -205,6 +207,7 @@ Thread* Session::NewThread() {
 // Adds a thread to the session and, if `slot` is its owner's `current_thread`, makes it known
 // there. Without a timeline, each of its events is counted as lost, without another attempt.
 void Session::List(Thread& thread, Thread** slot) {
+  if (slot != nullptr) SetRareWork(thread, true);  // its owner is in Attach
   std::lock_guard guard(lock_);
   if (thread.timeline.record != nullptr && thread.timeline.record->root != 0) {
     threads_.push_back(thread);
@@ -217,6 +220,8 @@ void Session::List(Thread& thread, Thread** slot) {
 }
 
 Thread* Session::Attach() {
+  const RareWork work;
+  if (current_thread != nullptr) return current_thread;  // by a signal handler, just before
   Thread* const thread = NewThread();
   if (thread == nullptr) return nullptr;
   const bool clocked = options_.clock && thread->clock.Open(clock_.ticks_per_second / 1e9);
@@ -276,6 +281,7 @@ Thread* Session::AttachOnce() {
 }
 
 Thread* Session::AttachOther(uint32_t tid) {
+  const RareWork work;
   Thread* const thread = NewThread();
   if (thread == nullptr) return nullptr;
   const bool opened = OpenTimeline(thread->timeline, 0);
@@ -300,6 +306,7 @@ void Session::Adopt(Thread& thread) {
 void Session::DetachAtExit() { pthread_setspecific(at_thread_exit, this); }
 
 bool Session::AddRow(const char* name, uint32_t flags, Timeline* timeline) {
+  const RareWork work;
   Frame bottom;
   timeline->frames = timeline->cursor.top = &bottom;
   const bool opened = OpenTimeline(*timeline, flags);
@@ -346,6 +353,7 @@ void Session::NoteMultiplexing(Thread& thread) {
 
 // Close waits while `leaving_` is not 0, so the session exists until the thread has left it.
 void Session::Detach() {
+  const RareWork work;
   Thread* thread;
   {
     std::lock_guard guard(lock_);
@@ -380,6 +388,7 @@ void Session::Detach() {
 }
 
 void Session::Close() {
+  const RareWork work;
   {
     std::lock_guard guard(lock_);
     const auto forget = [](Thread& thread) {
@@ -415,12 +424,14 @@ void Session::AbandonInChild() {
 }
 
 Session::Hold::Hold(Session& session) : session_(session) {
+  const RareWork work;
   std::lock_guard guard(session.lock_);
   ++session.holds_;
   last_ = session.threads_.empty() ? nullptr : &session.threads_.back();
 }
 
 Session::Hold::~Hold() {
+  const RareWork work;
   Thread* gone = nullptr;
   {
     std::lock_guard guard(lock_);
@@ -438,6 +449,7 @@ Session::Hold::~Hold() {
 // The next live thread after `after` (null: the first); null: none up to the hold's last.
 Thread* Session::Next(Thread* after, const Hold& hold) {
   if (after == hold.last_) return nullptr;
+  const RareWork work;
   std::lock_guard guard(lock_);
   auto at = after == nullptr ? threads_.begin() : std::next(threads_.iterator_to(*after));
   while (at->gone && &*at != hold.last_) ++at;
@@ -445,6 +457,7 @@ Thread* Session::Next(Thread* after, const Hold& hold) {
 }
 
 void Session::ForgetMethods() {
+  const RareWork work;
   std::lock_guard guard(lock_);
   for (Thread& thread : threads_)
     __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);

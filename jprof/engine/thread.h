@@ -4,7 +4,9 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <boost/intrusive/list.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,8 +42,9 @@ struct alignas(64) MethodBucket {
 
 // Reasons to leave the fast path. Set atomically by any thread, handled by the owner.
 enum Attention : uint32_t {
-  kForgetMethods = 1,  // VM methods may have been freed: empty the cache
-  kNotRecorded = 2,    // filtered out, ended, or disarmed: count and return
+  kForgetMethods = 1,    // VM methods may have been freed: empty the cache
+  kNotRecorded = 2,      // filtered out, ended, or disarmed: count and return
+  kRareWork = 1u << 24,  // the owner is in RareWork; in a byte that nobody else writes
 };
 
 // The position at which the next event is recorded.
@@ -169,6 +172,70 @@ static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 
 // The calling thread's state; null until its first event.
 // initial-exec: one load in the probe, and never a call or an allocation.
 extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));
+// Whether the calling thread is in RareWork; also valid while it has no state.
+extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
+
+// Sets or clears kRareWork. Owner only: a plain store of the byte, so that no bit which another
+// thread sets at the same time is lost. The handler of a signal sees what was done before.
+[[gnu::always_inline]] inline void SetRareWork(Thread& thread, bool on) {
+  static_assert(std::endian::native == std::endian::little && kRareWork == 1u << 24);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  __atomic_store_n(reinterpret_cast<uint8_t*>(&thread.attention) + 3, uint8_t{on},
+                   __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Sets the end of the block of a trace. Null while there is a block: an event is being written.
+[[gnu::always_inline]] inline void SetTraceEnd(Thread& thread, uint8_t* end) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.cursor.trace_end = end;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+inline bool IsWritingTrace(const Thread& thread) {
+  return thread.timeline.block != nullptr && thread.cursor.trace_end == nullptr;
+}
+inline void StopWritingTrace(Thread& thread) {
+  profile::TraceBlock* const block = thread.timeline.block;
+  if (block == nullptr) return;
+  SetTraceEnd(thread, reinterpret_cast<uint8_t*>(block) + profile::kTraceBlockBytes);
+}
+
+// Claims all that the engine has for the calling thread, and the right to take the engine's locks.
+// A signal handler whose functions have hooks may interrupt it at any instruction: its events leave
+// the fast path, find the claim, and are dropped, entries and exits alike. Keeps the program's
+// errno: a hook may stand between a call that fails and the look at its error.
+class RareWork {
+ public:
+  RareWork() : errno_(errno), outermost_(Begin()) {}
+  ~RareWork() {
+    if (outermost_) End();
+    errno = errno_;
+  }
+  RareWork(const RareWork&) = delete;
+  RareWork& operator=(const RareWork&) = delete;
+  // False: the interrupted code, or a caller, had already claimed it.
+  bool Outermost() const { return outermost_; }
+
+ private:
+  static bool Begin() {
+    Thread* const thread = current_thread;
+    if (in_rare_work) return false;
+    if (thread != nullptr && ((AttentionOf(*thread) & kRareWork) != 0 || IsWritingTrace(*thread)))
+      return false;
+    if (thread != nullptr) SetRareWork(*thread, true);
+    in_rare_work = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return true;
+  }
+  static void End() {  // the thread may have got a state meanwhile, or have lost it
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    in_rare_work = false;
+    if (current_thread != nullptr) SetRareWork(*current_thread, false);
+  }
+
+  const int errno_;
+  const bool outermost_;
+};
 
 [[gnu::always_inline]] inline uint32_t BucketOf(const Thread& thread, uint64_t method) {
   return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);

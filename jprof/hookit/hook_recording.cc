@@ -45,6 +45,7 @@ constinit OwnRecording own = {};                 // its session exists until the
 std::atomic<engine::Session*> joined = nullptr;  // the agent's
 pid_t owner = 0;                                 // the process of `own`
 bool finished = false;
+bool expected = false;
 bool records_children = false;
 bool has_sleds = false;
 // In a child made by fork(), the functions that its only thread had entered. They are in memory of
@@ -215,6 +216,8 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   state = State::kStarted;
 }
 
+bool Expected() { return expected; }
+
 const OwnRecording& Own() { return own; }
 
 void AwaitTracer() {
@@ -263,7 +266,8 @@ void OnLateSleds() {
 // Sleds call nothing before they are patched, so that their recording cannot begin with the first
 // call.
 [[gnu::constructor]] void AtLoad() {
-  if (getenv(agent::kHookOptionsVariable) == nullptr) return;
+  expected = getenv(agent::kHookOptionsVariable) != nullptr;
+  if (!expected) return;
   ClearSledHandlers();
   has_sleds = PatchSleds(OnLateSleds) != 0;
   if (has_sleds) StartOnce();

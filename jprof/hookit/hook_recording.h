@@ -18,6 +18,9 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train);
 // The agent's session ends, or this is a child made by fork(): hooks do nothing from here on.
 void Leave();
 
+// Whether this process was started to record functions, so that they may call hooks.
+bool Expected();
+
 // The recording that the hooks began in this process.
 struct OwnRecording {
   engine::Session* session = nullptr;  // null: they have not begun one

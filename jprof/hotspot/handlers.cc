@@ -33,35 +33,40 @@ template <bool kFocused>
 
 // The return address is in the code of the entered method, and the stack pointer before the call is
 // in its frame. Both are available at no cost.
-template <class R, bool kVirtualThreads, bool kFocused>
+template <class R, class Frames, bool kVirtualThreads, bool kFocused>
 int OnEntry(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Enter<R>({.method = reinterpret_cast<uint64_t>(method),
-                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-                           .return_address = return_address,
-                           .continuation = continuation,
-                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
+  return engine::Enter<R, Frames>({.method = reinterpret_cast<uint64_t>(method),
+                                   .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                                   .return_address = return_address,
+                                   .continuation = continuation,
+                                   .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
-template <class R, bool kVirtualThreads, bool kFocused>
+template <class R, class Frames, bool kVirtualThreads, bool kFocused>
 int OnExit(char* java_thread, void* method) {
   const auto return_address = reinterpret_cast<uint64_t>(__builtin_return_address(0));
   const uint64_t continuation = Continuation<kVirtualThreads, kFocused>(java_thread);
   if (OutOfFocus<kFocused>(method, return_address, continuation)) return 0;
-  return engine::Leave<R>({.method = reinterpret_cast<uint64_t>(method),
-                           .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
-                           .return_address = return_address,
-                           .continuation = continuation,
-                           .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
+  return engine::Leave<R, Frames>({.method = reinterpret_cast<uint64_t>(method),
+                                   .sp = reinterpret_cast<uint64_t>(__builtin_dwarf_cfa()),
+                                   .return_address = return_address,
+                                   .continuation = continuation,
+                                   .vm_thread = reinterpret_cast<uint64_t>(java_thread)});
 }
 
-template <class R, bool kFocused>
+template <class R, class Frames, bool kFocused>
 Handlers ChooseThreads() {
   if (probe_globals.marks.continuation >= 0)
-    return {OnEntry<R, true, kFocused>, OnExit<R, true, kFocused>};
-  return {OnEntry<R, false, kFocused>, OnExit<R, false, kFocused>};
+    return {OnEntry<R, Frames, true, kFocused>, OnExit<R, Frames, true, kFocused>};
+  return {OnEntry<R, Frames, false, kFocused>, OnExit<R, Frames, false, kFocused>};
+}
+
+template <class R, class Frames>
+Handlers ChooseFocus(bool focused) {
+  return focused ? ChooseThreads<R, Frames, true>() : ChooseThreads<R, Frames, false>();
 }
 
 int Nothing(char*, void*) { return 0; }
@@ -79,9 +84,11 @@ Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks th
   probe_globals.marks = thread_marks;
   return engine::Visit(kind, probing.train, [&]<class R>() {
     if constexpr (R::kTrain)
-      return ChooseThreads<R, false>();  // trainers have no focus
+      return ChooseThreads<R, engine::JavaFrames, false>();  // trainers have no focus and no hooks
+    else if (probing.beside_hooks)
+      return ChooseFocus<R, engine::JavaFramesBesideHooks>(probing.focused);
     else
-      return probing.focused ? ChooseThreads<R, true>() : ChooseThreads<R, false>();
+      return ChooseFocus<R, engine::JavaFrames>(probing.focused);
   });
 }
 

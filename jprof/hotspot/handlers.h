@@ -1,6 +1,6 @@
 // The targets of the probes: the engine's fast path, instantiated per kind of recording, with and
-// without the check for virtual threads, and with and without an early exit for methods that are
-// not recorded. tests/e2e checks the generated code.
+// without the check for virtual threads, with and without an early exit for methods that are not
+// recorded, and beside functions with hooks. tests/e2e checks the generated code.
 #pragma once
 
 #include <cstdint>

@@ -35,6 +35,8 @@ struct Probing {
   bool focused = false;
   // C2 may use intrinsics in place of calls, so that these are not recorded.
   bool intrinsics = false;
+  // Functions of C and C++ are recorded too, also those of signal handlers.
+  bool beside_hooks = false;
 };
 
 // The flags of optimisations that lose events; those of C2 do not exist in a VM without it. They

@@ -17,11 +17,13 @@ import subprocess
 import sys
 
 HANDLER = re.compile(
-    r"::On(Entry|Exit)<jprof::engine::(.+), (true|false), (true|false)>\(char\*, void\*\)$")
+    r"::On(Entry|Exit)<jprof::engine::(.+), jprof::engine::(\w+), (true|false), (true|false)>"
+    r"\(char\*, void\*\)$")
 HOOK = re.compile(r"jprof::hookit::.*::On(Entry|Exit)<jprof::engine::(.+)>\(void\*, void\*\)$")
 # What the compiler's calls go to: a jump to the handler.
 DOOR = re.compile(r"^__cyg_profile_func_(enter|exit)$")
-SLOW = re.compile(r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|EnterTimed|LeaveTimed)<")
+SLOW = re.compile(
+    r"\[clone \.cold(\.\d+)?\]$|::(EnterCold|LeaveCold|ColdFromTrace|EnterTimed|LeaveTimed)<")
 REQUIRED = {(event, recording) for event in ("Entry", "Exit")
             for recording in ("CountTree", "TimeTree")}
 CLOCK_READS = {"CountTree": 0, "TimeTree": 1, "Training<jprof::engine::TimeTree>": 1,
@@ -117,9 +119,9 @@ def check(disassembly, arch):
             continue
         event, recording = handler[1], handler[2].strip()
         hook = handler.re is HOOK
-        focus = not hook and handler[4] == "true"
+        focus = not hook and handler[5] == "true"
         title = f"On{event}<{recording}>, functions" if hook else (
-            f"On{event}<{recording}, {handler[3]}, {handler[4]}>")
+            f"On{event}<{recording}, {handler[3]}, {handler[4]}, {handler[5]}>")
         (hooks if hook else seen).add((event, recording))
         path, faults = fast_path(body, arch)
         for what, pattern in arch.forbidden.items():
@@ -154,8 +156,8 @@ def check(disassembly, arch):
 
 def prove_the_checks():
     """Checks each rule on a correct handler and on that handler with one violation."""
-    probe = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, false, false>"
-             "(char*, void*)")
+    probe = ("int jprof::hotspot::(anonymous namespace)::On%s<jprof::engine::%s, "
+             "jprof::engine::JavaFrames, false, false>(char*, void*)")
     hook = "void jprof::hookit::(anonymous namespace)::On%s<jprof::engine::%s>(void*, void*)"
 
     def library(changed="", change="nop", at=probe, door="jmp *0x10(%rip)"):
