@@ -99,7 +99,7 @@ enum ThreadFlags : uint32_t {
   kThreadFiltered = 2,       // not recorded: excluded by --threads
   kThreadDisarmed = 4,       // recording stopped early (disk full, no memory)
   kThreadNoClock = 8,        // time is wall clock: the per-thread clock could not be opened
-  kThreadNoCounters = 16,    // its counters could not be opened: metrics beyond time read 0
+  kThreadNoCounters = 16,    // its counters could not be opened or read: metrics are too low
   kThreadNotSampled = 32,    // not sampled, or not by every event; the error is in the top 8 bits
   kThreadBlocksSignal = 64,  // it ran with the signal of sampling blocked, and was not sampled then
   // Sampled by a POSIX timer because its perf event could not be opened, or without kernel

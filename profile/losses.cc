@@ -29,6 +29,10 @@ std::string WhyNoGrowth(const ControlHeader& header) {
   }
 }
 
+std::string WhyNotSampled(int error) {
+  return error == EBADF ? "the program closed the descriptors of their events" : ErrnoText(error);
+}
+
 constexpr double kCovered = 90;  // percent: below it, CPU time without samples is a loss
 
 // Returns "SIGSTKFLT", or a number where the C library has no name.
@@ -106,7 +110,7 @@ std::vector<Loss> Losses(const Reader& reader) {
     uncounted += (one.flags & kThreadNoCounters) != 0;
     if ((one.flags & kThreadNotSampled) != 0) {
       ++not_sampled;
-      why_not_sampled.insert(ErrnoText(ErrorOfFlags(one.flags)));
+      why_not_sampled.insert(WhyNotSampled(ErrorOfFlags(one.flags)));
     }
     if ((one.flags & kThreadOtherTimer) != 0) {
       ++other_timer;
@@ -157,7 +161,8 @@ std::vector<Loss> Losses(const Reader& reader) {
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
        wall_clock},
       {"uncounted_threads",
-       "threads could not open their counters: metrics beyond time read 0 there", uncounted},
+       "threads could not open or read their counters: metrics beyond time are too low there",
+       uncounted},
   };
 }
 

@@ -19,10 +19,11 @@ struct GroupReading {
   uint64_t counts[kMaxEvents] = {};
 };
 
-bool ReadGroup(int leader, GroupReading& reading) {
+bool ReadGroup(const EventSlot& slot, GroupReading& reading) {
+  if (IdentityOf(slot.leader) != slot.identity) return false;
   ssize_t bytes;
   do {
-    bytes = read(leader, &reading, sizeof(reading));
+    bytes = read(slot.leader, &reading, sizeof(reading));
   } while (bytes < 0 && errno == EINTR);
   // 0 bytes: the kernel could not keep the group on the CPU (an event in error state).
   return bytes >= static_cast<ssize_t>(3 * sizeof(uint64_t));
@@ -78,7 +79,7 @@ int64_t Settle(EventSlot& slot, const CounterReading& reading) {
 
 int64_t ReadByCall(EventSlot& slot) {
   GroupReading group;
-  if (!ReadGroup(slot.leader, group)) return Unread(slot);
+  if (!ReadGroup(slot, group)) return Unread(slot);
   return Settle(slot, EventReading(group, slot));
 }
 
@@ -125,6 +126,8 @@ int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
     slot.fd = OpenAllowed(event, attr, target_, leader);
   }
   if (slot.fd < 0) return errno;
+  slot.fd = MoveUp(slot.fd);
+  slot.identity = IdentityOf(slot.fd).value_or(FileIdentity{});
   if (leader < 0) leader = slot.fd;
   slot.leader = leader;
   slot.position = PositionInGroup(leader);
@@ -148,7 +151,7 @@ void EventGroup::Close() {
   for (int i = size_ - 1; i >= 0; --i) {
     EventSlot& slot = slots_[i];
     if (slot.page != nullptr) munmap(const_cast<perf_event_mmap_page*>(slot.page), PageBytes());
-    if (slot.fd >= 0) close(slot.fd);
+    if (IdentityOf(slot.fd) == slot.identity) close(slot.fd);
     slot = {};
   }
   size_ = 0;
@@ -169,7 +172,7 @@ void EventGroup::ReadAllByCall(int64_t* out) {
         out[i] = Read(slot);
         continue;
       }
-      if (!tried) good = ReadGroup(slot.leader, group);
+      if (!tried) good = ReadGroup(slot, group);
       tried = true;
       out[i] = good ? Settle(slot, EventReading(group, slot)) : Unread(slot);
     }
@@ -178,7 +181,7 @@ void EventGroup::ReadAllByCall(int64_t* out) {
 
 std::optional<CounterReading> EventGroup::Reading(int i) const {
   GroupReading group;
-  if (!ReadGroup(slots_[i].leader, group)) return std::nullopt;
+  if (!ReadGroup(slots_[i], group)) return std::nullopt;
   return EventReading(group, slots_[i]);
 }
 

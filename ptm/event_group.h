@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 
+#include "common/kept_fd.h"
 #include "ptm/event_spec.h"
 #include "ptm/open_event.h"
 #if defined(__x86_64__)
@@ -70,6 +71,7 @@ struct EventSlot {
   const volatile int64_t* memory = nullptr;  // kCountedInMemory: the count itself
   int fd = -1;
   int leader = -1;           // the descriptor that reads its whole group
+  FileIdentity identity;     // of both; another one: the program has closed them
   int position = 0;          // in that group
   bool user_only = false;    // counts user mode only: kernel mode is not permitted
   bool multiplexed = false;  // from now on the value is `scaled`

@@ -94,6 +94,8 @@ int ThreadTimer::OpenEvent(const ThreadTimerSettings& what, uint64_t first, bool
   fd_ =
       static_cast<int>(syscall(SYS_perf_event_open, &attr, thread_, -1, -1, PERF_FLAG_FD_CLOEXEC));
   if (fd_ < 0) return errno;
+  fd_ = MoveUp(fd_);  // before F_SETFL: signals carry that number
+  identity_ = IdentityOf(fd_);
   const f_owner_ex owner = {F_OWNER_TID, thread_};
   if (fcntl(fd_, F_SETOWN_EX, &owner) != 0 || fcntl(fd_, F_SETSIG, what.signal) != 0 ||
       fcntl(fd_, F_SETFL, O_ASYNC | O_NONBLOCK) != 0) {
@@ -127,10 +129,10 @@ void ThreadTimer::MapRing() {
 }
 
 void ThreadTimer::Start() {
-  if (fd_ < 0 && !has_timer_) return;
+  if (!IsOpen() && !has_timer_) return;
   const FirstPeriod first = FirstPeriodOf(period_, shortest_, NextRandom(random_));
   first_periods_ = first.periods;
-  if (fd_ >= 0) {
+  if (IsOpen()) {
     uint64_t length = first.length;
     ioctl(fd_, PERF_EVENT_IOC_PERIOD, &length);  // also discards the remainder of the last period
     ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
@@ -145,14 +147,14 @@ void ThreadTimer::Start() {
 }
 
 void ThreadTimer::Stop() {
-  if (fd_ >= 0) ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
+  if (IsOpen()) ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
   const itimerspec never = {};
   if (has_timer_) timer_settime(timer_, 0, &never, nullptr);
 }
 
 void ThreadTimer::Close() {
   if (ring_ != nullptr) munmap(ring_, 2 * kPage);
-  if (fd_ >= 0) close(fd_);
+  if (IsOpen()) close(fd_);
   if (has_timer_) timer_delete(timer_);
   ring_ = nullptr;
   fd_ = -1;
@@ -166,7 +168,7 @@ int64_t ThreadTimer::Take(const siginfo_t& signal) {
   }
   if (fd_ < 0 || signal.si_fd != fd_ || signal.si_code <= 0) return 0;
   if (first_periods_.load(std::memory_order_relaxed) == 0) return 1;
-  ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
+  if (IsOpen()) ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
   return static_cast<int64_t>(first_periods_.exchange(0, std::memory_order_relaxed));
 }
 

@@ -16,7 +16,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "common/kept_fd.h"
 #include "common/result.h"
 #include "ptm/event_spec.h"
 #include "ptm/sampling_rate.h"
@@ -71,6 +73,8 @@ class ThreadTimer {
   // The errno that made it a POSIX timer with kAny, or that leaves samples without the kernel
   // frames that were asked for; 0 if neither happened.
   int limited_by() const { return limited_by_; }
+  // Returns whether the program has closed the descriptor of the event, so that no signals come.
+  bool lost() const { return fd_ >= 0 && !IsOpen(); }
   // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
   // Sets the period after the first signal.
   int64_t Take(const siginfo_t& signal);
@@ -82,7 +86,11 @@ class ThreadTimer {
   int OpenTimer(const ThreadTimerSettings& what);
   void MapRing();
 
+  // False also after the program has closed the descriptor.
+  bool IsOpen() const { return fd_ >= 0 && IdentityOf(fd_) == identity_; }
+
   int fd_ = -1;
+  std::optional<FileIdentity> identity_;
   pid_t thread_ = 0;  // whose it is
   bool has_timer_ = false;
   std::atomic<uint64_t> first_periods_ = 0;  // of the next signal; 0: it is not the first

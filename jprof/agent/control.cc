@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -26,6 +25,7 @@ namespace jprof::agent {
 namespace {
 
 constexpr int64_t kRetryAcceptMs = 100;
+constexpr int64_t kLookMs = 1000;  // for descriptors that the program has closed
 
 int64_t Now() { return MonotonicNanos() / 1'000'000; }
 
@@ -134,24 +134,25 @@ Result<void> Control::Listen() {
 }
 
 Result<void> Control::StartThread() {
-  wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wake_) return Fail("cannot create a thread for jprof ctl: {}", ErrnoText());
   const BlockedSignals blocked;  // the new thread inherits the mask
   const auto serve = [](void* control) -> void* {
     pthread_setname_np(pthread_self(), "jprof control");
     static_cast<Control*>(control)->Serve();
     return nullptr;
   };
+  running_ = true;  // before the thread looks
   const int error = pthread_create(&thread_, nullptr, serve, this);
-  if (error != 0) return Fail("cannot create a thread for jprof ctl: {}", ErrnoText(error));
-  running_ = true;
+  if (error != 0) {
+    running_ = false;
+    return Fail("cannot create a thread for jprof ctl: {}", ErrnoText(error));
+  }
   return {};
 }
 
 void Control::Stop() {
   if (!running_) return;
   running_ = false;
-  eventfd_write(wake_.get(), 1);
+  if (listener_.get() >= 0) shutdown(listener_.get(), SHUT_RDWR);  // wakes the thread
   pthread_join(thread_, nullptr);
   CloseAll();
 }
@@ -159,14 +160,12 @@ void Control::Stop() {
 void Control::CloseAll() {
   if (listener_) unlink(path_.c_str());
   listener_.Reset();
-  wake_.Reset();
   for (Client& client : clients_) client.fd.Reset();
 }
 
 void Control::LeaveToParent() {
   running_ = false;
   listener_.Reset();
-  wake_.Reset();
   for (Client& client : clients_) client.fd.Reset();
 }
 
@@ -179,11 +178,15 @@ void Control::Serve() {
       if (errno == EINTR) continue;
       return listener_.Reset();  // further connections are refused
     }
-    if (polled[0].revents != 0) return;
-    for (size_t i = 0; i < kMostClients; ++i) {
-      if (polled[i + 2].revents != 0) Read(clients_[i]);
+    if (!running_) return;
+    if (listener_ && listener_.get() < 0) {
+      listener_.Forget();
+      (void)Listen();
     }
-    if (polled[1].revents != 0) Accept();
+    for (size_t i = 0; i < kMostClients; ++i) {
+      if (polled[i + 1].revents != 0) Read(clients_[i]);
+    }
+    if (polled[0].revents != 0) Accept();
     DropSilentClients();
   }
 }
@@ -191,9 +194,8 @@ void Control::Serve() {
 // poll() ignores negative descriptors.
 Control::Polled Control::PollSet() const {
   Polled polled = {};
-  polled[0] = {wake_.get(), POLLIN, 0};
-  polled[1] = {Now() < retry_accept_ms_ ? -1 : listener_.get(), POLLIN, 0};
-  for (size_t i = 0; i < kMostClients; ++i) polled[i + 2] = {clients_[i].fd.get(), POLLIN, 0};
+  polled[0] = {Now() < retry_accept_ms_ ? -1 : listener_.get(), POLLIN, 0};
+  for (size_t i = 0; i < kMostClients; ++i) polled[i + 1] = {clients_[i].fd.get(), POLLIN, 0};
   return polled;
 }
 
@@ -203,7 +205,7 @@ int Control::PollTimeout() const {
   for (const Client& client : clients_) {
     if (client.fd) next = std::min(next, client.until);
   }
-  return next == never ? -1 : static_cast<int>(std::max<int64_t>(0, next - now));
+  return static_cast<int>(std::clamp<int64_t>(next - now, 0, kLookMs));
 }
 
 void Control::Accept() {

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,7 +22,7 @@
 #include <vector>
 
 #include "common/control_protocol.h"
-#include "common/fd.h"
+#include "common/kept_fd.h"
 #include "common/result.h"
 
 namespace jprof::agent {
@@ -59,14 +60,14 @@ class Control {
 
  private:
   struct Client {
-    Fd fd;
+    KeptFd fd;
     uint64_t number = 0;  // in order of connection, from 1
     int64_t until = 0;    // when it is disconnected
     size_t size = 0;
     std::array<char, control::kMaxRequest> text;
   };
   static constexpr size_t kMostClients = 32;
-  using Polled = std::array<pollfd, kMostClients + 2>;
+  using Polled = std::array<pollfd, kMostClients + 1>;
 
   Result<void> Listen();
   Result<void> StartThread();
@@ -86,12 +87,12 @@ class Control {
   std::string path_;
   uid_t user_ = 0;
   int64_t patience_ms_ = 0;
-  Fd listener_, wake_;
+  KeptFd listener_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;
   int64_t retry_accept_ms_ = 0;  // accept failed for lack of descriptors: retry at this time
   pthread_t thread_ = {};
-  bool running_ = false;
+  std::atomic<bool> running_ = false;
 };
 
 }  // namespace jprof::agent

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -36,6 +37,13 @@ Result<ptm::ThreadTimerSettings> SettingOf(const Trigger& trigger, const AgentOp
 }
 
 }  // namespace
+
+void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
+  const uint32_t before = __atomic_load_n(&thread.record->flags, __ATOMIC_RELAXED);
+  const bool first = profile::ErrorOfFlags(before) == 0;
+  const uint32_t more = flag | (first ? profile::FlagsOfError(error) : 0);
+  __atomic_fetch_or(&thread.record->flags, more, __ATOMIC_RELAXED);
+}
 
 Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(
     const AgentOptions& options) {
@@ -110,6 +118,8 @@ void SampleTimers::StartOrStopAll(const SampleGate& gate) {
 }
 
 void SampleTimers::UpdateCoverage(engine::Thread& thread, SampledThread& sampled, bool on) {
+  if (std::ranges::any_of(sampled.timers, &ptm::ThreadTimer::lost))
+    Mark(thread, profile::kThreadNotSampled, EBADF);
   if (clock_ == count()) return;
   sampled.coverage.Update(*session_.writer().header(), *thread.record, on);
 }
@@ -119,9 +129,9 @@ void SampleTimers::UpdateCoverage() {
     SampledThread* const sampled = SampledThreadOf(thread);
     if (sampled == nullptr) return;
     std::lock_guard guard(sampled->timers_lock);
-    if (sampled->ended || !sampled->coverage.on()) return;
-    UpdateCoverage(thread, *sampled, true);
-    sampled->coverage.LookForBlocked(*thread.record, kTimerSignal);
+    if (sampled->ended) return;
+    UpdateCoverage(thread, *sampled, sampled->coverage.on());
+    if (sampled->coverage.on()) sampled->coverage.LookForBlocked(*thread.record, kTimerSignal);
   });
 }
 

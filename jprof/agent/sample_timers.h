@@ -13,6 +13,10 @@
 
 namespace jprof::agent {
 
+// Records for the report that an error limits the samples of the thread. Of several errors the
+// first is kept. EBADF: the program has closed the descriptor.
+void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error);
+
 class SampleTimers {
  public:
   // Converts the options. Error: an event that the agent cannot decode, or

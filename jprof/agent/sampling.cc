@@ -29,11 +29,6 @@ unwind::StackBounds StackOfThisThread() {
   return {start, start + bytes};
 }
 
-// Records for the report that an error limits the samples of the thread.
-void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
-  __atomic_fetch_or(&thread.record->flags, flag | profile::FlagsOfError(error), __ATOMIC_RELAXED);
-}
-
 // Opens the timers. Even if this succeeds, a timer may be of another kind than requested.
 void OpenTimers(SampleTimers& timers, engine::Thread& thread, SampledThread& sampled,
                 uint32_t tid) {

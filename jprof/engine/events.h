@@ -19,7 +19,7 @@ namespace jprof::engine {
 
 // The version of an event's cost. Increment it when the cost changes: calibration tables that were
 // trained with another version do not apply.
-inline constexpr int kHandlerVersion = 4;
+inline constexpr int kHandlerVersion = 5;
 
 // One event as seen by the probe.
 struct Event {

@@ -55,6 +55,15 @@ void* Map(size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// Marks a thread whose counters could not be read: the program may have closed their descriptors.
+void NoteFailedReads(Thread& thread) {
+  for (int i = 0; i < thread.counting.group.size(); ++i) {
+    if (thread.counting.group.slot(i).failed_reads == 0) continue;
+    __atomic_fetch_or(&thread.record->flags, uint32_t{profile::kThreadNoCounters},
+                      __ATOMIC_RELAXED);
+  }
+}
+
 uint32_t BucketCount(const Thread& thread) { return 1u << (64 - thread.bucket_shift); }
 
 // Frees the parts of a timeline that are outside its first mapping: its ring of trace blocks, and
@@ -340,6 +349,7 @@ void Session::EndOf(Thread& thread) {
   thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
   thread.record->state = profile::kThreadEnded;
   NoteMultiplexing(thread);
+  NoteFailedReads(thread);
 }
 
 // A multiplexed counter is scaled: the profile states the part of the time that it ran.
@@ -480,6 +490,7 @@ void Session::Finish() {
   ForEachThread([&](Thread& thread) {
     if (thread.record->state != profile::kThreadLive) return;
     thread.record->end_ticks = end;
+    NoteFailedReads(thread);
     const auto cpu_ns = ptm::VirtualClock::CpuNanosOf(thread.record->tid);
     // The thread is gone but was never reported as ended: its CPU time is unknown; reports show 0
     // s.

@@ -5,11 +5,16 @@
 #include <atomic>
 #include <cstdio>
 
+#include "common/kept_fd.h"
+
 namespace jprof::agent {
 namespace {
 
 std::atomic<MessageCollector*> collector = nullptr;
 pthread_t collecting;  // its thread
+
+// A program may close its standard error and open a file of its own, which gets that number.
+const std::optional<FileIdentity> standard_error = IdentityOf(STDERR_FILENO);
 
 }  // namespace
 
@@ -18,6 +23,7 @@ void PrintMessage(const std::string& line) {
     to->lines_.push_back(line);
     return;
   }
+  if (IdentityOf(fileno(stderr)) != standard_error) return;
   std::fprintf(stderr, "jprof: %s\n", line.c_str());
   std::fflush(stderr);
 }

@@ -330,13 +330,16 @@ def delay_and_duration(lab, jdks):
                   f"CPU time")
 
 
-def record_signals(lab, jdk, options, *arguments, mode="scs", jvm=()):
-    """Runs SampledSignals. Returns the profile's report."""
+def signals_command(lab, jdk, *arguments, jvm=()):
     flags = ["-Xmx128m", f"-DSampledSignals.natives={lab.native}", *jvm]
     if jdk.major >= 22:
         flags.append("--enable-native-access=ALL-UNNAMED")
-    _, directory = lab.record(options, lab.java(jdk, "SampledSignals", *arguments, jvm=flags),
-                              mode=mode)
+    return lab.java(jdk, "SampledSignals", *arguments, jvm=flags)
+
+
+def record_signals(lab, jdk, options, *arguments, mode="scs", jvm=()):
+    """Runs SampledSignals. Returns the profile's report."""
+    _, directory = lab.record(options, signals_command(lab, jdk, *arguments, jvm=jvm), mode=mode)
     report = lab.tree(directory).report
     stacks, losses = report["stacks"], report["losses"]
     ratio = stacks["covered_s"] / stacks["cpu_s"] if "cpu_s" in stacks else 0
@@ -362,6 +365,25 @@ def signals_taken(lab, jdks):
     _, ratio, losses = record_signals(lab, jdk, ["--rate", "500"], "block", timer, 100, 2500)
     check(losses["signals_taken"] == 0 and losses["threads_blocking_signal"] == 1 and ratio < 0.6,
           f"{ratio} {losses}")
+
+
+@case
+def closed_descriptors(lab, jdks):
+    """A program closes all descriptors and opens its own: they are not touched, losses are named."""
+    for mode, *options in (["scs", "--rate", "500"], ["callflow"],
+                           ["callflow", "--metrics", "time,page-faults"],
+                           ["calltree", "--counter", "woven", "--sample", "500"]):
+        # With woven counting the JVM reads all classes from its own descriptors, not its archive.
+        first = 200 if "woven" in options else 3
+        command = signals_command(lab, jdks[-1], "close", first, 200, 500)
+        printed, directory = lab.record(options, command, mode=mode)
+        check("64 of its descriptors" in printed, f"{mode} {options}: {printed}")
+        losses = child.run([lab.jprof, "info", directory]).stdout.partition("lost  ")[2]
+        print(f"{mode} {options}: {losses}")
+        if "--metrics" in options:
+            check("could not open or read their counters" in losses, losses)
+        elif mode == "scs":
+            check("closed the descriptors of their events" in losses, losses)
 
 
 @case

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +21,8 @@
 #include <memory>
 #include <random>
 #include <thread>
+
+#include "common/fd.h"
 
 namespace jprof::agent {
 namespace {
@@ -459,6 +463,26 @@ TEST_F(ControlTest, ASocketOfThisNameInUseIsKept) {
 }
 
 Control* forked_control = nullptr;  // pthread_atfork passes no argument
+
+TEST_F(ControlTest, AProgramThatClosesAllDescriptorsKeepsItsOwn) {
+  Start();
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int least = static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 2, 4096));
+  close_range(3, ~0u, 0);
+  const int own = memfd_create("own", 0);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(dup2(own, least + i), least + i);
+  std::string answer = "(not listening)";
+  for (int i = 0; i < kLong / 100 && answer == "(not listening)"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    answer = Ask("jprof 1 status\n");
+  }
+  EXPECT_EQ(answer.find("(not listening)"), answer.npos);  // after a second it listens again
+  control_.Stop();
+  struct stat status;
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(fstat(least + i, &status), 0);
+  EXPECT_EQ(status.st_size, 0);
+}
 
 TEST_F(ControlTest, AForkedChildDoesNotKeepTheSocket) {
   // The JVM is a child, so that it can be killed and has its own descriptors.
