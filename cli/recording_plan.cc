@@ -205,7 +205,8 @@ void UnprofiledJvms::Print(const std::vector<record::JvmProfile>& profiles) cons
 int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
   const bool direct = !plan.ByEnvironment();
   std::error_code ignored;
-  if (direct && outcome.ExitCode() == 1 && !fs::exists(plan.options.out, ignored)) {
+  const bool made = fs::exists(plan.options.out, ignored);
+  if (direct && outcome.ExitCode() == 1 && !made) {
     PrintError("no profile: the JVM did not start with the agent (the reason is above)");
     return 2;
   }
@@ -216,10 +217,12 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
                     plan.launch.arguments.front()));
     return outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
   }
-  PrintError(direct ? "no profile: the program ran without being profiled (the reason is above)"
-                    : "no profile: the command started neither a JVM that runs a program with the "
-                      "agent nor a program that calls hooks (--hooks=yes: also where only its "
-                      "libraries have hooks)");
+  // A process of the command that begins to record makes OUT.
+  PrintError(direct || made
+                 ? "no profile: the program ran without being profiled (the reason is above)"
+                 : "no profile: the command started neither a JVM that runs a program with the "
+                   "agent nor a program that calls hooks (--hooks=yes: also where only its "
+                   "libraries have hooks)");
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
 }
 

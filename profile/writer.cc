@@ -20,12 +20,49 @@ constexpr uint32_t kMaxThreads = 1u << 20;
 constexpr size_t kMaxMethodsBytes = 4ull << 30;
 constexpr uint64_t kMaxNodes = 0xfffffff0ull;
 constexpr size_t kMaxTrainBytes = 8ull << 30;
+constexpr size_t kShareOfAddresses = 16;
 
 // Returns the limit on the size of files (ulimit -f) if it caused this error, else 0.
 uint64_t FileSizeLimit(int error) {
   rlimit limit = {};
   const bool known = error == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0;
   return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+}
+
+// Returns the limit of address space (ulimit -v), or RLIM_INFINITY.
+rlim_t AddressLimit() {
+  rlimit limit = {};
+  return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// Returns the addresses to reserve for a file that hardly ever grows to `most`: all of them, or a
+// share of the limit of address space, of which the program needs the most.
+size_t UpTo(size_t most) {
+  const rlim_t limit = AddressLimit();
+  return limit == RLIM_INFINITY ? most : std::min<size_t>(most, limit / kShareOfAddresses);
+}
+
+std::unexpected<Error> WhyNotMade(const WriterOptions& options, int error) {
+  if (error == ENOMEM && options.node_region != 0) {
+    return Fail(
+        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
+        "former recordings have used them; restart it");
+  }
+  const rlim_t addresses = AddressLimit();
+  if (error == ENOMEM && addresses != RLIM_INFINITY) {
+    return Fail(
+        "cannot reserve addresses for the profile: the address space is limited to {} KiB "
+        "(ulimit -v); raise this limit{}",
+        addresses >> 10,
+        options.trace ? ""
+                      : ", or lower the memory limit of the call tree, for example by "
+                        "--tree-memory 64M (agent: TREE_MEMORY=64M)");
+  }
+  if (const uint64_t size = FileSizeLimit(error); size != 0) {
+    return Fail("cannot make the profile in {}: file size limit of {} bytes (ulimit -f)",
+                options.directory, size);
+  }
+  return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText(error));
 }
 
 }  // namespace
@@ -39,7 +76,9 @@ Result<void> Writer::Open(const WriterOptions& options) {
     return Fail("cannot open {}: {}", options.directory, ErrnoText());
 
   metric_count_ = std::max(1u, options.metric_count);
-  const uint64_t limit = std::min(options.tree_memory / sizeof(Node), kMaxNodes * 8 / 9);
+  // The tree of a trace has only the threads' roots.
+  const size_t tree_bytes = options.trace ? UpTo(options.tree_memory) : options.tree_memory;
+  const uint64_t limit = std::min(tree_bytes / sizeof(Node), kMaxNodes * 8 / 9);
   node_reserve_ = limit / 8 + 65536;
   keeps_nodes_ = options.node_region != 0;
   // A whole region if one is required: no other file is mapped into it.
@@ -48,24 +87,15 @@ Result<void> Writer::Open(const WriterOptions& options) {
   const int folder = directory_.Get();
   const bool made =
       control_.Create(folder, kControlFile,
-                      kControlHeaderBytes + size_t{kMaxThreads} * sizeof(ThreadRecord)) &&
+                      UpTo(kControlHeaderBytes + kMaxThreads * sizeof(ThreadRecord))) &&
       control_.Ensure(kControlHeaderBytes) &&
       nodes_.Create(folder, kNodesFile, max_nodes * sizeof(Node), options.node_addresses) &&
       nodes_.Ensure(sizeof(Node)) &&
       (extra_bytes == 0 || extra_.Create(folder, kExtraFile, max_nodes * extra_bytes)) &&
-      methods_.Create(folder, kMethodsFile, kMaxMethodsBytes) && methods_.Ensure(1) &&
-      (!options.trace || trace_.Create(folder, kTraceFile, options.trace_bytes_limit)) &&
-      (!options.train || train_.Create(folder, kTrainFile, kMaxTrainBytes));
-  if (!made && errno == ENOMEM && nodes_.data() == nullptr && control_.data() != nullptr) {
-    return Fail(
-        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
-        "former recordings have used them; restart it");
-  }
-  if (const uint64_t size = made ? 0 : FileSizeLimit(errno); size != 0) {
-    return Fail("cannot make the profile in {}: file size limit of {} bytes (ulimit -f)",
-                options.directory, size);
-  }
-  if (!made) return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText());
+      methods_.Create(folder, kMethodsFile, UpTo(kMaxMethodsBytes)) && methods_.Ensure(1) &&
+      (!options.trace || trace_.Create(folder, kTraceFile, UpTo(options.trace_bytes_limit))) &&
+      (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes)));
+  if (!made) return WhyNotMade(options, errno);
 
   header_ = reinterpret_cast<ControlHeader*>(control_.data());
   *header_ = ControlHeader{};

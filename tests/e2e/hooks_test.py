@@ -190,6 +190,26 @@ def file_size_limit(work):
 
 
 @case
+def address_space_limit(work):
+    """The profile takes a small share of a limited address space, beside the call tree."""
+    program = work.build("calls.c")
+    failures = []
+    for mode in ("calltree", "callflow"):
+        profile, done = work.record(["bash", "-c", f"ulimit -v 1000000; exec {program}"],
+                                    "--hooks=yes", mode=mode)
+        failures += work.check(profile, done.stdout, mode)
+    little = ["bash", "-c", f"ulimit -v 500000; exec {program}"]
+    profile, done = work.record(little, "--hooks=yes", mode="trace")
+    profile, done = work.record(little, "--hooks=yes", "--tree-memory", "64M")
+    failures += work.check(profile, done.stdout, "--tree-memory 64M")
+    _, done = work.record(little, "--hooks=yes", status=2)
+    for part in ("500000 KiB (ulimit -v)", "--tree-memory 64M", "ran without being profiled"):
+        if part not in done.stderr:
+            failures.append(f"no {part}: {done.stderr}")
+    return failures
+
+
+@case
 def signals(work):
     failures = []
     for compiler in compilers():
