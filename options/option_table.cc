@@ -11,7 +11,7 @@ namespace {
 using O = AgentOptions;
 
 constexpr uint64_t kKilo = 1024, kMega = 1024 * kKilo, kGiga = 1024 * kMega;
-constexpr uint64_t kMostTree = 256 * kGiga;  // 2^32 nodes of 64 bytes
+constexpr uint64_t kMostTree = 227 * kGiga;  // 2^32 nodes of 64 bytes, less a ninth in reserve
 constexpr uint64_t kMostTrace = 64 * kGiga;
 constexpr uint64_t kMostSeconds = 1'000'000;
 

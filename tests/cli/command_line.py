@@ -305,9 +305,9 @@ class CommandLine(unittest.TestCase):
             "TRACE_MODE=wrap,TRACE_MEMORY=1M,PROBE=jvmti]",
             result.stdout,
         )
-        forced = self.record("calltree", "-o", "d", "--tree-memory", "256G", "--force", "--",
+        forced = self.record("calltree", "-o", "d", "--tree-memory", "227G", "--force", "--",
                              "java")
-        self.assertIn("TREE_MEMORY=256G", forced.stdout)
+        self.assertIn("TREE_MEMORY=227G", forced.stdout)
         result = self.record("callflow", "-o", "d", "--metrics", "time+dispatches", "--", "java")
         self.assertIn("d,METRICS=time+dispatches]", result.stdout)
         result = self.record(
@@ -362,8 +362,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("33.0 us, timers of up to 6000", self.run_jprof("metrics").stdout)
 
     def test_a_cap_above_a_third_of_the_memory_is_refused(self):
-        self.refused(self.record("calltree", "--tree-memory", "256G", "--", "java"),
-                     "--tree-memory 256G: 256G is more than a third of", "or add --force")
+        self.refused(self.record("calltree", "--tree-memory", "227G", "--", "java"),
+                     "--tree-memory 227G: 227G is more than a third of", "or add --force")
         self.refused(self.record("trace", "--trace-memory", "64G", "--", "java"),
                      "--trace-memory 64G:")
         if os.stat("/dev/shm").st_dev != os.stat("/").st_dev:
