@@ -4,7 +4,9 @@
 // A connection carries one line in each direction:
 // - Request: "jprof 1 COMMAND\n", 256 bytes at most.
 // - Response: "ok TEXT\n" or "error TEXT\n", 8192 bytes at most. For `status`, TEXT consists of
-//   key=value words; blanks, '%' and control characters in values are written as %XX.
+//   key=value words; blanks, '%' and control characters in values are written as %XX. The response
+//   to `flush` carries the descriptor of the profile's folder (SCM_RIGHTS), whose files the client
+//   writes to the disk.
 //
 // All functions are pure except OwnFolder.
 #pragma once

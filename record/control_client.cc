@@ -10,14 +10,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "common/fd.h"
 #include "common/procfs.h"
 #include "common/write_all.h"
+#include "record/flush_folder.h"
 
 namespace jprof::record {
 namespace {
@@ -111,15 +114,35 @@ Fd ConnectTo(pid_t pid, const procfs::Status& status) {
   return Fd();
 }
 
+// Receives the bytes that are there, and the descriptor that may come with them. Returns their
+// number as recv does.
+ssize_t Receive(int fd, std::span<char> bytes, Fd& descriptor) {
+  iovec text = {bytes.data(), bytes.size()};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+  msghdr message = {};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  const ssize_t got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const cmsghdr* const rights = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS) {
+    int received = -1;
+    std::memcpy(&received, CMSG_DATA(rights), sizeof received);
+    descriptor.Reset(received);
+  }
+  return got;
+}
+
 // Reads to the newline, the end or the bound. None: the deadline passed.
-std::optional<std::string> ReadLine(int fd, Clock::time_point until) {
+std::optional<std::string> ReadLine(int fd, Clock::time_point until, Fd& descriptor) {
   std::string text;
   while (text.size() < control::kMaxAnswer && !text.ends_with('\n')) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     pollfd polled = {fd, POLLIN, 0};
     if (left <= 0 || poll(&polled, 1, static_cast<int>(left)) == 0) return std::nullopt;
     char part[1024];
-    const ssize_t got = recv(fd, part, sizeof part, MSG_DONTWAIT);
+    const ssize_t got = Receive(fd, part, descriptor);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) break;
     text.append(part, static_cast<size_t>(got));
@@ -133,12 +156,18 @@ Result<std::string> Ask(const Fd& connection, control::Command command, double t
   // If the agent refuses the connection, sending fails, but an answer can be read.
   (void)SendAll(connection.get(), request);
   const auto until = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(timeout * 1e6));
-  const auto line = ReadLine(connection.get(), until);
+  Fd folder;
+  const auto line = ReadLine(connection.get(), until, folder);
   if (!line) {
     return Fail("process {} did not answer within {} s: it may be stopped or busy; see --timeout",
                 pid, timeout);
   }
   const std::string text = control::OneLine(*line);
+  if (text.starts_with(control::kOk) && folder) {
+    const auto flushed = FlushFolder(folder.get());
+    if (!flushed) return std::unexpected(flushed.error());
+    return "all recorded data is on the disk";
+  }
   if (text.starts_with(control::kOk)) return text.substr(control::kOk.size());
   if (text.starts_with(control::kError)) return Fail("{}", text.substr(control::kError.size()));
   return Fail("process {} ended or closed the connection before it answered", pid);

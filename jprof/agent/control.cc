@@ -88,15 +88,19 @@ Result<void> PrepareFolder(const std::string& folder) {
   return {};
 }
 
-// Never blocks: the answer fits into the socket's buffer.
-void Send(int fd, std::string text) {
-  text.resize(std::min(text.size(), control::kMaxAnswer - 1));
-  text += '\n';
-  (void)!send(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+std::string Acceptance(std::string_view text) {
+  return std::string(control::kOk) + control::OneLine(text);
 }
 
 std::string Refusal(std::string_view why) {
   return std::string(control::kError) + control::OneLine(why);
+}
+
+template <class T>
+Result<T> Call(const std::function<Result<T>()>& handler, control::Command command) {
+  if (handler) return handler();
+  return Fail("{} is not possible with this recording",
+              control::kCommandNames[static_cast<size_t>(command)]);
 }
 
 }  // namespace
@@ -215,7 +219,7 @@ void Control::Accept() {
     return;
   }
   if (!Allowed(fd)) {
-    Send(fd, Refusal("this JVM belongs to another user; only that user and root control it"));
+    Send(fd, {Refusal("this JVM belongs to another user; only that user and root control it")});
     close(fd);
     return;
   }
@@ -251,35 +255,55 @@ void Control::Read(Client& client) {
   } else if (got > 0 && client.size < client.text.size()) {
     return;  // the line is not complete
   } else if (client.size > 0) {
-    Send(client.fd.get(), Refusal("the request is not a complete line"));
+    Send(client.fd.get(), {Refusal("the request is not a complete line")});
   }
   client.fd.Reset();
 }
 
-std::string Control::Answer(std::string_view line) const {
+// Never blocks: the reply fits into the socket's buffer.
+void Control::Send(int fd, Reply reply) {
+  reply.text.resize(std::min(reply.text.size(), control::kMaxAnswer - 1));
+  reply.text += '\n';
+  iovec text = {reply.text.data(), reply.text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space = {};
+  msghdr message = {};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  if (reply.descriptor >= 0) {
+    message.msg_control = space.data();
+    message.msg_controllen = space.size();
+    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    *rights = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    std::memcpy(CMSG_DATA(rights), &reply.descriptor, sizeof(int));
+  }
+  (void)!sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+Control::Reply Control::Answer(std::string_view line) const {
   try {
     const auto command = control::ParseRequest(line);
-    return command ? Run(*command) : Refusal(command.error().message);
+    return command ? Run(*command) : Reply{Refusal(command.error().message)};
   } catch (const std::exception& failure) {
-    return Refusal(failure.what());
+    return {Refusal(failure.what())};
   }
 }
 
-std::string Control::Run(control::Command command) const {
-  using Action = std::function<Result<std::string>()> Handlers::*;
-  constexpr Action kActions[] = {&Handlers::start, &Handlers::stop, &Handlers::flush,
-                                 &Handlers::reset};
-  if (command == control::Command::kStatus) {
-    return std::string(control::kOk) +
-           control::JoinFacts(handlers_.status ? handlers_.status() : std::vector<control::Fact>());
+Control::Reply Control::Run(control::Command command) const {
+  using control::Command;
+  if (command == Command::kStatus) {
+    return {Acceptance(
+        control::JoinFacts(handlers_.status ? handlers_.status() : std::vector<control::Fact>()))};
   }
-  const auto& handler = handlers_.*kActions[static_cast<size_t>(command)];
-  if (!handler) {
-    return Refusal(fmt::format("{} is not possible with this recording",
-                               control::kCommandNames[static_cast<size_t>(command)]));
+  if (command == Command::kFlush) {
+    const auto folder = Call(handlers_.flush, command);
+    if (!folder) return {Refusal(folder.error().message)};
+    return {Acceptance("all recorded data is in the profile's files"), *folder};
   }
-  const auto done = handler();
-  return done ? std::string(control::kOk) + control::OneLine(*done) : Refusal(done.error().message);
+  const auto done = Call(command == Command::kStart  ? handlers_.start
+                         : command == Command::kStop ? handlers_.stop
+                                                     : handlers_.reset,
+                         command);
+  return {done ? Acceptance(*done) : Refusal(done.error().message)};
 }
 
 void Control::DropSilentClients() {

@@ -33,7 +33,11 @@ class Control {
   // possible. They run on the control thread, one at a time, with all signals blocked; it is not a
   // Java thread.
   struct Handlers {
-    std::function<Result<std::string>()> start, stop, flush, reset;
+    std::function<Result<std::string>()> start, stop, reset;
+    // Returns the descriptor of the profile's folder, whose files are complete; it stays the
+    // handler's. The client gets a copy and writes them to the disk: if the control thread did, the
+    // program could not end before the disk is done.
+    std::function<Result<int>()> flush;
     std::function<std::vector<control::Fact>()> status;
   };
 
@@ -66,6 +70,10 @@ class Control {
     size_t size = 0;
     std::array<char, control::kMaxRequest> text;
   };
+  struct Reply {
+    std::string text;
+    int descriptor = -1;  // which is sent along; negative: none
+  };
   static constexpr size_t kMostClients = 32;
   using Polled = std::array<pollfd, kMostClients + 1>;
 
@@ -78,8 +86,9 @@ class Control {
   bool Allowed(int fd) const;
   Client& FreeClient();
   void Read(Client& client);
-  std::string Answer(std::string_view line) const;
-  std::string Run(control::Command command) const;
+  static void Send(int fd, Reply reply);
+  Reply Answer(std::string_view line) const;
+  Reply Run(control::Command command) const;
   void DropSilentClients();
   void CloseAll();
 

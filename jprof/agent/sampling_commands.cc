@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/errno_text.h"
-#include "jprof/agent/flush.h"
 
 namespace jprof::agent {
 namespace {
@@ -70,9 +69,11 @@ Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampli
     return "stopped";
   };
   handlers.reset = [&sampling] { return Reply(sampling.Reset(), "all samples were discarded"); };
-  handlers.flush = [&sampling, &session] {
+  handlers.flush = [&sampling, &session]() -> Result<int> {
     sampling.LookAround();
-    return Reply(FlushFolder(session.writer().directory_fd()), "all recorded data is on the disk");
+    const int folder = session.writer().directory_fd();
+    if (folder < 0) return Fail("the program has closed the descriptor of the profile's folder");
+    return folder;
   };
   handlers.status = [&options, &sampling, &session, out] {
     return Status(options, sampling, session, out);

@@ -266,6 +266,17 @@ def flush_reaches_the_disk(lab):
 
 
 @case
+def the_program_does_not_wait_for_the_disk(lab):
+    """jprof waits itself: a thread of the program that did would delay the program's exit."""
+    with lab.folder() as folder:
+        slow = dict(os.environ, LD_PRELOAD=lab.native("stuck_disk"))
+        with recording(lab, f"{folder}/p", env=slow) as pid:
+            check("on the disk" in ctl(lab, pid, "flush"), "the output of flush")
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: not os.path.exists(f"/proc/{pid}"), "the program ends")
+
+
+@case
 def wrong_words_and_random_bytes(lab):
     with lab.folder() as folder, recording(lab, f"{folder}/p", "--nostart") as pid:
         check("did you mean start?" in ctl(lab, pid, "strat", status=2), "the nearest command")

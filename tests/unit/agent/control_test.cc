@@ -16,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -23,6 +24,7 @@
 #include <thread>
 
 #include "common/fd.h"
+#include "common/kept_fd.h"
 
 namespace jprof::agent {
 namespace {
@@ -61,6 +63,21 @@ class Caller {
       text.append(part, static_cast<size_t>(got));
     }
   }
+  // Returns the descriptor that comes with the reply.
+  Fd ReceiveDescriptor() {
+    char part[512];
+    iovec text = {part, sizeof part};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+    msghdr message = {};
+    message.msg_iov = &text;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    int received = -1;
+    if (recvmsg(fd_.get(), &message, MSG_CMSG_CLOEXEC) > 0 && CMSG_FIRSTHDR(&message) != nullptr)
+      memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
+    return Fd(received);
+  }
   bool StillOpen() {
     char c;
     return recv(fd_.get(), &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
@@ -95,8 +112,8 @@ class ControlTest : public testing::Test {
     };
     return {.start = reply("started"),
             .stop = reply("stopped"),
-            .flush = [this]() -> Result<std::string> { return ++done_, Fail("the disk\nis full"); },
             .reset = nullptr,
+            .flush = [this]() -> Result<int> { return ++done_, Fail("the folder\nis gone"); },
             .status =
                 [] {
                   return std::vector<control::Fact>{{"mode", "scs"}, {"out", "/a b"}};
@@ -123,7 +140,7 @@ TEST_F(ControlTest, AnswersEveryCommandWithOneLine) {
   EXPECT_EQ(control_.path(), folder_ + "/" + std::to_string(getpid()) + ".sock");
   EXPECT_EQ(Ask("jprof 1 start\n"), "ok started\n");
   EXPECT_EQ(Ask("jprof 1 stop\n"), "ok stopped\n");
-  EXPECT_EQ(Ask("jprof 1 flush\n"), "error the disk?is full\n");
+  EXPECT_EQ(Ask("jprof 1 flush\n"), "error the folder?is gone\n");
   EXPECT_EQ(Ask("jprof 1 reset\n"), "error reset is not possible with this recording\n");
   EXPECT_EQ(Ask("jprof 1 status\n"), "ok mode=scs out=/a%20b\n");
   EXPECT_EQ(done_, 3);
@@ -322,6 +339,20 @@ TEST_F(ControlTest, LongAnswersAreCut) {
   const std::string answer = Ask("jprof 1 start\n");
   EXPECT_EQ(answer.size(), control::kMaxAnswer);
   EXPECT_TRUE(answer.ends_with("x\n"));
+}
+
+TEST_F(ControlTest, TheReplyToFlushCarriesTheFolder) {
+  const Fd folder(open(base_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto handlers = Handlers();
+  handlers.flush = [&]() -> Result<int> { return folder.get(); };
+  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  for (int i = 0; i < 2; ++i) {  // the first client's copy is not the agent's
+    Caller caller(control_.path());
+    caller.Send("jprof 1 flush\n");
+    const Fd received = caller.ReceiveDescriptor();
+    EXPECT_EQ(IdentityOf(received.get()), IdentityOf(folder.get()));
+    EXPECT_NE(received.get(), folder.get());
+  }
 }
 
 TEST_F(ControlTest, HandlersRunOnAThreadOfItsOwnWithoutSignals) {

@@ -1,4 +1,4 @@
-#include "jprof/agent/flush.h"
+#include "record/flush_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,9 +10,8 @@
 
 #include "common/errno_text.h"
 #include "common/fd.h"
-#include "jprof/agent/control.h"
 
-namespace jprof::agent {
+namespace jprof::record {
 namespace {
 
 // fsync also writes the pages that are dirty in a shared mapping of the file, as msync would.
@@ -45,4 +44,4 @@ Result<void> FlushFolder(int directory_fd) {
   return {};
 }
 
-}  // namespace jprof::agent
+}  // namespace jprof::record

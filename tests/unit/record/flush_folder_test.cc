@@ -1,5 +1,5 @@
 // FlushFolder, checked by its system calls and in the page tables.
-#include "jprof/agent/flush.h"
+#include "record/flush_folder.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ extern "C" int fsync(int fd) {
   return real(fd);
 }
 
-namespace jprof::agent {
+namespace jprof::record {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_F(FlushTest, WhatWasWrittenIntoAMappingIsOnTheDisk) {
 }
 
 }  // namespace
-}  // namespace jprof::agent
+}  // namespace jprof::record

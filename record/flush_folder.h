@@ -1,13 +1,14 @@
 // Implements `jprof ctl flush`: afterwards the profile survives a crash of the machine, not only of
-// the program. Uses POSIX only.
+// the program. jprof waits for the disk itself: a thread of the program that did would delay the
+// program's exit.
 #pragma once
 
 #include "common/result.h"
 
-namespace jprof::agent {
+namespace jprof::record {
 
 // Writes all files in the folder, including earlier writes to their mappings, and the folder's
-// entries to the disk. Waits for the disk; holds no lock. The error names the file and the reason.
+// entries to the disk. The error names the file and the reason.
 Result<void> FlushFolder(int directory_fd);
 
-}  // namespace jprof::agent
+}  // namespace jprof::record
