@@ -37,6 +37,9 @@ constexpr std::string_view kNoName = "(unnamed)";
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
+// How long the end of a recording waits for classes that are being defined.
+constexpr int kMostDefinitionMs = 500;
+
 // A class file's version is the version of its JDK plus 44.
 static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
 
@@ -106,6 +109,7 @@ Result<std::unique_ptr<WovenCounter>> WovenCounter::Open(jvmtiEnv* jvmti,
 
 void WovenCounter::AddTo(JvmtiEvents& events) {
   events.AddDisabled(&jvmtiEventCallbacks::ClassFileLoadHook, kGuarded<OnClassFile>);
+  events.AddDisabled(&jvmtiEventCallbacks::ClassLoad, kGuarded<OnClassLoad>);
 }
 
 Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool attached) {
@@ -117,8 +121,9 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     counting.store(nullptr, std::memory_order_release);
     return defined;
   }
-  SetRegion(jni, engine::PlaceOf(session.writer().nodes()));
-  if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)) {
+  // In this order: no class has only the first event.
+  if (!EnableEvent(jvmti_, JVMTI_EVENT_CLASS_LOAD) ||
+      !EnableEvent(jvmti_, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)) {
     End(jni);
     return Fail("this JVM does not report the classes that it loads");
   }
@@ -127,6 +132,8 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     return followed;
   }
   Retransform(jni, [](std::string_view name) { return name != kVirtualThread; });
+  RetransformUnseen(jni);
+  SetRegion(jni, engine::PlaceOf(session.writer().nodes()));
   return {};
 }
 
@@ -189,8 +196,10 @@ bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
 void WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) return;
   ending_ = true;
+  definitions_.AwaitClasses(kMostDefinitionMs);
   RestoreClasses(jni);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
+  jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
   SetRegion(jni, kNoRegion);
   counting.store(nullptr, std::memory_order_release);
   jni->DeleteGlobalRef(counter_);
@@ -241,6 +250,25 @@ void WovenCounter::StopCounting(JNIEnv* jni) {
   session_->LostEvent();
   ending_ = true;
   RestoreClasses(jni);
+}
+
+// Classes whose definition began before the class file's event was enabled. Those that are loaded
+// from now on may run at once and are not woven.
+void WovenCounter::RetransformUnseen(JNIEnv* jni) {
+  std::vector<jclass> unseen;
+  {
+    const std::lock_guard guard(unseen_lock_);
+    begun_ = true;
+    unseen.swap(unseen_);
+  }
+  Retransform(unseen);
+  for (const jclass loaded : unseen) jni->DeleteGlobalRef(loaded);
+}
+
+void WovenCounter::AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_name) {
+  const std::lock_guard guard(unseen_lock_);
+  if (begun_) return AddFailed(class_name);
+  unseen_.push_back(static_cast<jclass>(jni->NewGlobalRef(loaded)));
 }
 
 // Classes that were being woven when this began may be complete only when the others are done.
@@ -368,6 +396,7 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   WovenCounter& self = *counter;
   if (redefined != nullptr && retransforming != nullptr) retransforming->Report(jni, redefined);
   if (self.ending_) return;
+  if (redefined == nullptr) self.definitions_.AddFile(jni, reported != nullptr ? reported : "");
   const uint64_t begin = MonotonicNanos();
   std::string_view name;
   const auto woven = self.Weave({data, static_cast<size_t>(bytes)}, name);
@@ -391,6 +420,22 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   *new_data = copy;
   ++self.counts_.classes;
   self.counts_.methods += woven->counted;
+}
+
+// Hidden classes have no event of a class file, and are not modifiable.
+void JNICALL WovenCounter::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jclass loaded) {
+  const AgentUse use;
+  WovenCounter* const counter = CounterInUse(use);
+  JvmtiString signature(jvmti);
+  if (counter == nullptr ||
+      jvmti->GetClassSignature(loaded, signature.out(), nullptr) != JVMTI_ERROR_NONE)
+    return;
+  const std::string_view name = InternalName(signature.view());
+  jboolean modifiable = JNI_FALSE;
+  if (counter->definitions_.TakeFile(jni, name) || counter->ending_ ||
+      jvmti->IsModifiableClass(loaded, &modifiable) != JVMTI_ERROR_NONE || modifiable == JNI_FALSE)
+    return;
+  counter->AddUnseen(jni, loaded, name);
 }
 
 // HotSpot calls no empty finalizer, so no call is missing.

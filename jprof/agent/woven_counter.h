@@ -18,9 +18,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "jprof/agent/agent_use.h"
+#include "jprof/agent/class_definitions.h"
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/unwoven.h"
 #include "jprof/engine/session.h"
@@ -40,11 +42,12 @@ class WovenCounter : public engine::MethodSource {
   // Requests the capabilities. Error: this VM lacks what is required.
   static Result<std::unique_ptr<WovenCounter>> Open(jvmtiEnv* jvmti,
                                                     const hotspot::VmStructs& structs);
-  // Adds the event of classes that are loaded; it stays disabled until Begin.
+  // Adds the events of classes that are loaded; they stay disabled until Begin.
   void AddTo(JvmtiEvents& events);
 
   // Call in VMInit or in a running JVM: defines the counter class and weaves all classes that are
-  // loaded, and from then on those that are being loaded. `attached`: in a running JVM.
+  // loaded, and from then on those that are being loaded. Then methods begin to count. A class that
+  // was not woven is named in the profile. `attached`: in a running JVM.
   Result<void> Begin(JNIEnv* jni, engine::Session& session, bool attached);
   // Classes that are loaded from now on are left as they are, and the original code of the others
   // is restored. Methods that are running finish as they are, without counting.
@@ -83,6 +86,7 @@ class WovenCounter : public engine::MethodSource {
                                   const char* name, jobject domain, jint bytes,
                                   const unsigned char* data, jint* new_bytes,
                                   unsigned char** new_data);
+  static void JNICALL OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass loaded);
   static jboolean JNICALL HasCarriers(JNIEnv*, jclass);
   static void JNICALL ExpectVirtualThreads(JNIEnv*, jclass);
   static jlong JNICALL EmptyNode(JNIEnv*, jclass);
@@ -102,6 +106,8 @@ class WovenCounter : public engine::MethodSource {
   void StopCounting(JNIEnv* jni);
   void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
   void Retransform(std::span<const jclass> classes);
+  void RetransformUnseen(JNIEnv* jni);
+  void AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_name);
   void RestoreClasses(JNIEnv* jni);
   bool RetransformAtOnce(Progress& progress);
   void RetransformHalves(std::span<const jclass> classes);
@@ -122,6 +128,10 @@ class WovenCounter : public engine::MethodSource {
   std::optional<Unwoven> unwoven_;     // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
+  ClassDefinitions definitions_;
+  std::mutex unseen_lock_;
+  bool begun_ = false;          // methods count
+  std::vector<jclass> unseen_;  // until then: loaded classes whose class files were not reported
   Counts counts_;
 };
 

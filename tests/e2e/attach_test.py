@@ -191,6 +191,26 @@ def woven_counts(lab):
 
 
 @case
+def woven_classes_that_are_being_defined(lab):
+    """The VM reports no class file of a class whose definition has begun before: it is named. One
+    whose definition begins while calls are counted has exact counts."""
+    with lab.folder() as folder, attaching.program(lab, folder, 1) as program:
+        for number, before in enumerate((True, False)):
+            out = f"{folder}/{number}.jprof"
+            if before:
+                program.ask("define")
+            program.load(f"CALLTREE,COUNTER=woven,OUT={out}")
+            if not before:
+                program.ask("define")
+            program.ask("late 100")
+            program.detach()
+            counted = calls_of(finished(out), "AttachLoad$Late.applyAsInt(I)I")
+            check(counted == (0 if before else 100), f"{counted} calls")
+            said = lab.cli("info", out).stdout
+            check(("AttachLoad$Late" in said) == before, f"named: {said}")
+
+
+@case
 def woven_counts_with_samples(lab):
     """calltree --pid --sample, three times in one JVM: the counts are exact, and threads that exist
     are sampled, in their methods."""

@@ -3,6 +3,7 @@ import java.io.InputStreamReader;
 import java.util.ArrayDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntUnaryOperator;
 
 /**
  * A program that an agent is attached to: its threads compute, allocate, lock, wait, throw, and
@@ -11,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * "state" prints the units of work, their CPU time in ns, and the number of wrong answers;
  * "throw N" has N + 1 nested calls of thrownFrom() left by an exception, on a thread of either kind;
  * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
+ * "define" begins to define the class Late, whose super class is loaded by "late N", which then calls
+ * its method N times;
  * "pinned N" has a virtual thread that was mounted all the time call counted() N times; with "more";
  * "end" ends the program, with status 1 after a wrong answer.
  * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
@@ -242,6 +245,54 @@ public class AttachLoad {
 
     static final Class<?>[] unlinkable = new Class<?>[10];
 
+    public static class Early {}
+
+    static final class Late extends Early implements IntUnaryOperator {
+        @Override
+        public int applyAsInt(int i) {
+            return i * 3;
+        }
+    }
+
+    /** Defines Late, as many times as there are loaders; its super class waits for `early`. */
+    static final class SlowLoader extends ClassLoader {
+        final CountDownLatch asked = new CountDownLatch(1), early = new CountDownLatch(1);
+        final Thread thread = new Thread(this::define, "slow loader");
+        volatile int calls;
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.equals("AttachLoad$Early")) {
+                asked.countDown();
+                await(early);
+            }
+            return super.loadClass(name, resolve);
+        }
+
+        void define() {
+            String name = "AttachLoad$Late";
+            try (var in = AttachLoad.class.getResourceAsStream(name + ".class")) {
+                byte[] bytes = in.readAllBytes();
+                var made = defineClass(name, bytes, 0, bytes.length).getDeclaredConstructor();
+                made.setAccessible(true);
+                var late = (IntUnaryOperator) made.newInstance();
+                for (int i = 0; i < calls; i++) check(late.applyAsInt(i) == 3 * i);
+            } catch (java.io.IOException | ReflectiveOperationException e) {
+                check(false);
+            }
+        }
+    }
+
+    static SlowLoader slow;
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            check(false);
+        }
+    }
+
     static void onBoth(Runnable work) throws InterruptedException {
         work.run();
         Thread fresh = new Thread(work, "fresh");
@@ -293,6 +344,16 @@ public class AttachLoad {
                 release.countDown();
                 done.await();
                 System.out.println("done");
+            } else if (line.equals("define")) {
+                slow = new SlowLoader();
+                slow.thread.start();
+                slow.asked.await();
+                System.out.println("defining");
+            } else if (line.startsWith("late ")) {
+                slow.calls = Integer.parseInt(line.substring(5));
+                slow.early.countDown();
+                slow.thread.join();
+                System.out.println("called");
             } else if (line.equals("batches")) {
                 System.out.println(takeBatches());
             } else {

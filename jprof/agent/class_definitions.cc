@@ -1,0 +1,28 @@
+#include "jprof/agent/class_definitions.h"
+
+#include <time.h>
+
+namespace jprof::agent {
+
+void ClassDefinitions::AddFile(const void* thread, std::string_view name) {
+  const std::lock_guard guard(lock_);
+  files_.emplace(thread, name);
+}
+
+bool ClassDefinitions::TakeFile(const void* thread, std::string_view name) {
+  const std::lock_guard guard(lock_);
+  return files_.erase({thread, std::string(name)}) != 0 || files_.erase({thread, ""}) != 0;
+}
+
+void ClassDefinitions::AwaitClasses(int most_ms) {
+  constexpr timespec kPause = {0, 1'000'000};
+  for (int waited = 0; waited < most_ms; ++waited) {
+    {
+      const std::lock_guard guard(lock_);
+      if (files_.empty()) return;
+    }
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+}  // namespace jprof::agent

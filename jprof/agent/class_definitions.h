@@ -1,0 +1,35 @@
+// Knows of which classes the agent has seen the class file. The VM reports a class file
+// (ClassFileLoadHook) and then, on the same thread, the class (ClassLoad). In between it loads the
+// super class, which runs the program's class loaders and can take any time. So of a class whose
+// definition began before the first event was enabled only the second one is reported.
+//
+// Thread safe.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace jprof::agent {
+
+class ClassDefinitions {
+ public:
+  // The VM has reported a class file on this thread. `name`: empty if the VM does not give it.
+  void AddFile(const void* thread, std::string_view name);
+
+  // The VM has reported the class. Returns whether it has reported its class file before.
+  bool TakeFile(const void* thread, std::string_view name);
+
+  // Waits until all class files that were added have become classes, for `most_ms` at most: a
+  // definition may also have failed, which the VM does not report.
+  void AwaitClasses(int most_ms);
+
+ private:
+  std::mutex lock_;
+  std::set<std::pair<const void*, std::string>> files_;
+};
+
+}  // namespace jprof::agent
