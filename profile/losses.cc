@@ -29,6 +29,13 @@ std::string WhyNoGrowth(const ControlHeader& header) {
   }
 }
 
+std::string OverflowText(const ControlHeader& header) {
+  const bool by_growth = header.disk_full != 0, by_limit = header.tree_full != 0 || !by_growth;
+  return fmt::format("calls {}{}{}, shown in rows named (overflow)",
+                     by_limit ? "past --tree-memory" : "", by_limit && by_growth ? " or " : "",
+                     by_growth ? "after a file could not grow" : "");
+}
+
 std::string WhyNotSampled(int error) {
   return error == EBADF ? "the program closed the descriptors of their events" : ErrnoText(error);
 }
@@ -130,7 +137,7 @@ std::vector<Loss> Losses(const Reader& reader) {
        header.disk_full},
       {"disarmed_threads", "threads stopped recording early", disarmed},
       {"dropped", "events not recorded", sum.dropped},
-      {"overflow", "calls past --tree-memory, shown in rows named (overflow)", sum.overflow},
+      {"overflow", OverflowText(header), sum.overflow},
       {"healed", "frames found gone and popped: counted as exits", sum.healed},
       {"unmatched", "exits without an entry: ignored", sum.unmatched},
       {"trace_dropped", "trace events found no room", sum.trace_dropped},

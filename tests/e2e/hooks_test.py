@@ -186,6 +186,8 @@ def file_size_limit(work):
         report = child.run([work.jprof, "info", profile]).stdout
         if "file size limit of 131072 bytes" not in report:
             failures.append(f"{mode}: the limit is not named: {report}")
+        if "--tree-memory" in report:
+            failures.append(f"{mode}: a limit that was not reached is named: {report}")
     return failures
 
 
