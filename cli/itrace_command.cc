@@ -6,12 +6,11 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/output_file.h"
 #include "cli/process_id.h"
 #include "cli/usage_error.h"
 #include "common/procfs.h"
-#include "common/shell_word.h"
 #include "record/itrace_record.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
@@ -70,7 +69,7 @@ void PrintSummary(const record::ItracePlan& plan, const record::ItraceSummary& s
   if (changed != 0) fmt::print(stderr, "jprof: code had changed {} times\n", changed);
   if (!plan.options.records) return;
   fmt::print(stderr, "jprof: trace in {}; next: jprof report arc {}\n",
-             plan.out.filename().string(), ShellWord(NearPath(plan.out)));
+             plan.out.filename().string(), record::DisplayPath(plan.out));
 }
 
 Result<int> Itrace(const record::ItraceRequest& request, const Command& command) {

@@ -134,10 +134,4 @@ Result<void> PrintToNewFile(const std::string& path,
   return printed;
 }
 
-std::string NearPath(const fs::path& path) {
-  std::error_code failed;
-  const fs::path near = fs::proximate(path, failed);
-  return failed ? path.string() : near.string();
-}
-
 }  // namespace jprof::cli

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -23,8 +22,5 @@ Result<void> WriteOutputFile(const std::string& path,
 // written, or the error of `print`.
 Result<void> PrintToNewFile(const std::string& path,
                             const std::function<Result<void>(std::FILE* file)>& print);
-
-// Returns the path from the current directory if that can be determined, else `path`.
-std::string NearPath(const std::filesystem::path& path);
 
 }  // namespace jprof::cli

@@ -7,10 +7,9 @@
 
 #include "cli/choices.h"
 #include "cli/commands.h"
-#include "cli/output_file.h"
 #include "cli/usage_error.h"
-#include "common/shell_word.h"
 #include "ptm/sampling_rate.h"
+#include "record/recording_summary.h"
 #include "record/tprof_record.h"
 #include "reports/tprof.h"
 
@@ -42,7 +41,7 @@ Result<int> RecordAndPrint(const record::TprofPlan& plan, const reports::TprofOp
   if (!status) return status;
   const int print_status = ExitStatusOf(StatusOf(PrintRecording(plan.out, options)));
   fmt::print(stderr, "jprof: recording in {}; again: jprof tprof --from {}\n",
-             plan.out.filename().string(), ShellWord(NearPath(plan.out)));
+             plan.out.filename().string(), record::DisplayPath(plan.out));
   return print_status != 0 ? print_status : *status;
 }
 

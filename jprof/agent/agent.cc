@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "common/fd.h"
@@ -11,18 +10,12 @@
 #include "jprof/agent/start.h"
 #include "jprof/hookit/hook_recording.h"
 #include "jprof/recording/print_message.h"
+#include "jprof/recording/profile_directory.h"
 #include "options/woven_jdks.h"
 #include "profile/whole_file.h"
 
 namespace jprof::agent {
 namespace {
-
-std::string FullPath(const std::string& path) {
-  char* full = realpath(path.c_str(), nullptr);
-  std::string result = full != nullptr ? full : path;
-  std::free(full);
-  return result;
-}
 
 // Returns why counts may be too low although there are probes, or an empty text if they are
 // complete.

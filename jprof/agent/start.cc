@@ -1,7 +1,6 @@
 #include "jprof/agent/start.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,13 +33,6 @@ void InChild() {
 void HandleForks() {
   static const int handled = pthread_atfork(BeginFork, EndFork, InChild);
   (void)handled;
-}
-
-std::string FullPath(const std::string& path) {
-  char* full = realpath(path.c_str(), nullptr);
-  std::string result = full != nullptr ? full : path;
-  free(full);
-  return result;
 }
 
 }  // namespace

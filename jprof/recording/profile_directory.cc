@@ -1,5 +1,6 @@
 #include "jprof/recording/profile_directory.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +67,13 @@ Result<std::string> MakeProfileDirectory(const AgentOptions& options) {
   if (MakeDirectory(path)) return path;
   if (errno == EEXIST && named && (first || options.only_if_free)) return "";
   return CannotMake(path);
+}
+
+std::string FullPath(const std::string& path) {
+  char* full = realpath(path.c_str(), nullptr);
+  std::string result = full != nullptr ? full : path;
+  free(full);
+  return result;
 }
 
 }  // namespace jprof::agent

@@ -17,4 +17,7 @@ namespace jprof::agent {
 // JVMs that start at the same time with the same options never share a directory.
 Result<std::string> MakeProfileDirectory(const AgentOptions& options);
 
+// Returns the path from the root, without symbolic links, if that can be determined, else `path`.
+std::string FullPath(const std::string& path);
+
 }  // namespace jprof::agent
