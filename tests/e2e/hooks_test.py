@@ -429,6 +429,32 @@ def children(work):
 
 
 @case
+def a_fork_in_open_functions(work):
+    """The calls of a child are below what its parent had entered. These functions have no calls in
+    the child, which leaves them without a loss."""
+    program, failures = work.build("processes.c"), []
+    for mode in ("calltree", "callflow"):
+        place, _ = work.record([program, "fork_below"], mode=mode)
+        found = [work.report(path) for path in profiles_at(place)]
+        found.sort(key=lambda report: reports.calls_of(report).by_method["processes.main"])
+        if len(found) != 2:
+            return [f"{mode}: {len(found)} profiles"]
+        for report, expected in zip(found, ((0, 0, 0, 9), (1, 1, 1, 10))):
+            failures += reports.check(report, mode) + reports.check_losses(report, mode)
+            calls = reports.calls_of(report)
+            calls_of = tuple(calls.by_method[f"processes.{name}"]
+                             for name in ("main", "Outer", "Inner", "Work"))
+            if calls_of != expected:
+                failures.append(f"{mode}: {calls_of}, not {expected}")
+        failures += expectations.compare(
+            [expectations.Expectation("path", " > ".join(f"processes.{name}" for name in path), 1)
+             for path in (("main", "Outer", "Inner", "Work"), ("main", "Outer", "Work"),
+                          ("main", "Work"))],
+            reports.calls_of(found[0]), ("path",), f"{mode}: the child")
+    return failures
+
+
+@case
 def daemons(work):
     """A process that outlives the command is named, and its parent has ended normally. Its calls
     are below what its parent had entered."""

@@ -18,6 +18,18 @@ static OUT_OF_LINE void Work(int n) {
 static OUT_OF_LINE void InChild(void) { Work(1); }
 static OUT_OF_LINE void InGrandchild(void) { Work(2); }
 
+// Both return in the parent and in the child.
+static OUT_OF_LINE pid_t Inner(void) {
+  const pid_t child = fork();
+  if (child == 0) Work(1);
+  return child;
+}
+static OUT_OF_LINE pid_t Outer(void) {
+  const pid_t child = Inner();
+  if (child == 0) Work(2);
+  return child;
+}
+
 static PLAIN void Wait(void) {
   while (wait(NULL) > 0) {
   }
@@ -43,6 +55,13 @@ int main(int count, char** arguments) {
         _exit(0);
       }
       Wait();
+      return 0;
+    }
+    Wait();
+  }
+  if (strcmp(what, "fork_below") == 0) {
+    if (Outer() == 0) {
+      Work(3);
       return 0;
     }
     Wait();
