@@ -220,12 +220,26 @@ def names(lab, jdks):
         for options, rows in ([], ["request-3"]), (["--name-at-sample"],
                                                    [f"request-{i}" for i in range(4)]):
             _, directory = lab.record(["--rate", "1000", *options],
-                                      lab.java(jdk, "SampledEvents", "names", 200))
+                                      lab.java(jdk, "SampledEvents", "names", 200, 4))
             threads = raw_profile.RawProfile(directory).threads
             found = sorted(t["name"] for t in threads
                            if t["name"].startswith("request-") and t["samples"] > 0)
             samples = {t["name"]: t["samples"] for t in threads}
             check(found == rows, f"{jdk.name} {options}: {samples}")
+
+
+@case
+def more_names_than_rows(lab, jdks):
+    """--name-at-sample: after 63 names of a thread, the others share a row."""
+    for jdk in jdks:
+        _, directory = lab.record(["--rate", "1000", "--name-at-sample"],
+                                  lab.java(jdk, "SampledEvents", "names", 10, 100))
+        samples = {t["name"]: t["samples"] for t in raw_profile.RawProfile(directory).threads
+                   if t["samples"] > 0}
+        own = [int(name.split("-")[1]) for name in samples if name.startswith("request-")]
+        # The thread may have been sampled before it had the first of these names.
+        check(len(own) == 63 - ("unnamed" in samples) and samples.get("other names", 0) > 0,
+              f"{jdk.name}: {samples}")
 
 
 @case

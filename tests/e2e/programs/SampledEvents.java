@@ -40,7 +40,7 @@ public final class SampledEvents {
       case "contention" -> contention(much);
       case "allocation" -> System.out.println("allocated " + allocation(much));
       case "thirds" -> thirds(much);
-      case "names" -> names(much);
+      case "names" -> names(much, Integer.parseInt(args[2]));
       case "idle" -> idle(much);
       default -> throw new IllegalArgumentException(args[0]);
     }
@@ -105,11 +105,12 @@ public final class SampledEvents {
   }
 
   /** One thread computes under four names. */
-  private static void names(int milliseconds) throws Exception {
+  private static void names(int milliseconds, int count) throws Exception {
     start("unnamed", () -> {
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < count; ++i) {
         Thread.currentThread().setName("request-" + i);
-        until(milliseconds, () -> {});
+        final long end = THREADS.getCurrentThreadCpuTime() + milliseconds * 1_000_000L;
+        while (THREADS.getCurrentThreadCpuTime() < end) {}
       }
     }).join();
   }
