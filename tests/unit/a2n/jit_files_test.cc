@@ -10,16 +10,26 @@
 namespace jprof::a2n {
 namespace {
 
-std::string Write(const std::string& bytes) {
-  const std::string path = testing::TempDir() + "a2n_jit_file-" + std::to_string(getpid());
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-  return path;
-}
+// A file that exists until its path has been used.
+class Written {
+ public:
+  explicit Written(const std::string& bytes)
+      : path_(testing::TempDir() + "a2n_jit_file-" + std::to_string(getpid())) {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  ~Written() { std::filesystem::remove(path_); }
+  operator const std::string&() const { return path_; }
+
+ private:
+  const std::string path_;
+};
 
 TEST(PerfMapTest, Lines) {
   std::string damage;
   const auto codes =
-      ReadPerfMap(Write("7f0010 20 Foo.bar(int, long)\n0x00007f0040 0x10 stub\n"), &damage);
+      ReadPerfMap(Written("7f0010 20 Foo.bar(int, long)\n0x00007f0040 0x10 stub\n"), &damage);
   ASSERT_TRUE(codes.has_value());
   ASSERT_EQ(codes->size(), 2u);
   EXPECT_EQ((*codes)[0].start, 0x7f0010u);
@@ -43,13 +53,13 @@ TEST(PerfMapTest, LaterLinesReplace) {
 TEST(PerfMapTest, DamageIsNamed) {
   std::string damage;
   const auto codes = ReadPerfMap(
-      Write("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
+      Written("1000 10 good\nwhat\nffffffffffffffff 10 x\n2000 0 empty\n3000 10 last"), &damage);
   ASSERT_TRUE(codes.has_value());
   EXPECT_EQ(codes->size(), 2u);
   EXPECT_NE(damage.find("3 of 5 lines"), std::string::npos) << damage;
   EXPECT_NE(damage.find("first is line 2"), std::string::npos) << damage;
-  EXPECT_FALSE(ReadPerfMap(Write("binary\x01\x02")).has_value());
-  EXPECT_TRUE(ReadPerfMap(Write("")).has_value());
+  EXPECT_FALSE(ReadPerfMap(Written("binary\x01\x02")).has_value());
+  EXPECT_TRUE(ReadPerfMap(Written("")).has_value());
   EXPECT_FALSE(ReadPerfMap("/no/such/map").has_value());
 }
 
@@ -119,7 +129,7 @@ const Dump& Good() {
 
 TEST(JitDumpTest, LoadsMovesAndLines) {
   std::string damage;
-  auto codes = ReadJitDump(Write(Good().bytes()), &damage);
+  auto codes = ReadJitDump(Written(Good().bytes()), &damage);
   ASSERT_TRUE(codes.has_value());
   EXPECT_EQ(damage, "");
   ASSERT_EQ(codes->size(), 3u);
