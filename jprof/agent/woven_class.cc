@@ -1,5 +1,7 @@
 #include "jprof/agent/woven_class.h"
 
+#include <array>
+
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/weave/counter_class.h"
 #include "jprof/weave/weave.h"
@@ -77,7 +79,24 @@ bool CountsFrom(JNIEnv* jni, jclass counter, uint64_t origin) {
   return counted == origin;
 }
 
+bool IsName(JNIEnv* jni, jstring text, std::string_view name) {
+  std::array<char, 64> bytes = {};
+  if (jni->GetStringLength(text) != static_cast<jsize>(name.size()) ||
+      jni->GetStringUTFLength(text) != static_cast<jsize>(name.size()))
+    return false;
+  jni->GetStringUTFRegion(text, 0, static_cast<jsize>(name.size()), bytes.data());
+  return name == bytes.data();
+}
+
 }  // namespace
+
+jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jstring name) {
+  if (name == nullptr) return nullptr;
+  if (IsName(jni, name, "java.lang.JprofCounter")) return counter;
+  if (IsName(jni, name, "java.lang.Throwable")) return jni->FindClass("java/lang/Throwable");
+  if (!IsName(jni, name, "java.lang.StackOverflowError")) return nullptr;
+  return jni->FindClass("java/lang/StackOverflowError");
+}
 
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
                                   std::span<const JNINativeMethod> natives, uint64_t origin) {

@@ -17,4 +17,8 @@ namespace jprof::agent {
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
                                   std::span<const JNINativeMethod> natives, uint64_t origin);
 
+// JprofCounter.answer. Returns the class with a name, as in Java, if it is one that woven code
+// needs in every class, or null. Executes no Java code, whose calls would be counted.
+jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jstring name);
+
 }  // namespace jprof::agent

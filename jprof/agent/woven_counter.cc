@@ -48,6 +48,13 @@ jlong Place(const profile::Node* node) { return static_cast<jlong>(engine::Place
 // For RegisterNatives, which does not change the strings.
 char* Text(const char* text) { return const_cast<char*>(text); }
 
+// Whether it is ClassLoader.loadClass, which the VM calls, or may override it.
+bool MayLoadClass(const weave::Method& method) {
+  constexpr uint16_t kStatic = 0x0008;
+  return method.name == "loadClass" && (method.access & kStatic) == 0 &&
+         method.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
+}
+
 bool IsContinuation(std::string_view class_name) {
   return class_name.starts_with(kContinuation) &&
          (class_name.size() == kContinuation.size() || class_name[kContinuation.size()] == '$');
@@ -216,6 +223,8 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
       JNINativeMethod{Text("root"), Text("(J)J"), reinterpret_cast<void*>(Root)},
       JNINativeMethod{Text("add"), Text("(JI)J"), reinterpret_cast<void*>(Add)},
       JNINativeMethod{Text("overflow"), Text("(J)J"), reinterpret_cast<void*>(Overflow)},
+      JNINativeMethod{Text("answer"), Text("(Ljava/lang/String;)Ljava/lang/Class;"),
+                      reinterpret_cast<void*>(AnswerClass)},
       JNINativeMethod{Text("mounted"), Text("(JJ)V"), reinterpret_cast<void*>(Mounted)},
   };
   JavaVM* java = nullptr;
@@ -469,8 +478,9 @@ weave::Decision WovenCounter::Decide(const weave::Method& method) {
       std::ranges::find(kAnnounced, method.name) != kAnnounced.end())
     return {weave::Action::kAnnounce, 0};
   const auto id = session_->methods().Find(*this, reinterpret_cast<uint64_t>(&method)).id;
-  if (id == engine::kIgnoredMethod) return kLeave;
-  return {weave::Action::kCount, IndexOf(id)};
+  const bool answers = MayLoadClass(method);
+  if (id == engine::kIgnoredMethod) return {.answers = answers};
+  return {weave::Action::kCount, IndexOf(id), answers};
 }
 
 bool WovenCounter::Describe(uint64_t handle, engine::MethodText* text) {

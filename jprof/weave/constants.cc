@@ -9,8 +9,12 @@
 namespace jprof::weave {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMethods = {
-    {{"enter", "(I)J"}, {"exit", "(J)V"}, {"caught", "(JI)V"}, {"announce", "()V"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods = {
+    {{"enter", "(I)J"},
+     {"exit", "(J)V"},
+     {"caught", "(JI)V"},
+     {"announce", "()V"},
+     {"answer", "(Ljava/lang/String;)Ljava/lang/Class;"}}};
 
 }  // namespace
 

@@ -14,7 +14,7 @@
 
 namespace jprof::weave {
 
-enum class CounterMethod : uint8_t { kEnter, kExit, kCaught, kAnnounce };
+enum class CounterMethod : uint8_t { kEnter, kExit, kCaught, kAnnounce, kAnswer };
 
 class Constants {
  public:
@@ -48,7 +48,7 @@ class Constants {
   const ConstantPool& pool_;
   uint32_t count_;
   Output appended_;
-  std::array<uint16_t, 4> methods_{};
+  std::array<uint16_t, 5> methods_{};
   uint16_t counter_class_ = 0;
   uint16_t frames_name_ = 0;
   uint16_t last_integer_ = 0;

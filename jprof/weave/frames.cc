@@ -179,6 +179,13 @@ std::optional<Frames::Type> Frames::ExceptionAt(const Frame& frame) const {
   return stack_.size() == 1 ? std::optional(stack_[0]) : std::nullopt;
 }
 
+// Writes the frame with the answer, which is null, on the stack and the locals of the entry.
+void Frames::WriteNoAnswer(Output& out) {
+  const Type answer = {kObject, insertions_->answer_class};
+  out.U1(static_cast<uint8_t>(kOneItem + DeltaTo(insertions_->no_answer)));
+  WriteTypes(std::span(&answer, 1), out);
+}
+
 // Writes the frames after the call in a handler, whose own frame has just been written: where other
 // exceptions continue, where a stack overflow continues, and after the one instruction there. All
 // have the same locals.
@@ -246,6 +253,7 @@ Result<std::optional<Left>> Frames::Write(std::string_view table, const MethodIn
   }
   const size_t start = out.size();
   out.U2(0);
+  if (insertions.no_answer != 0) WriteNoAnswer(out);
   auto left = WriteFrames(table, out);
   written_ += out.size() - start;
   if (!left || *left) return left;

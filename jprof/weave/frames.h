@@ -2,10 +2,10 @@
 //
 // With a new local variable each frame has a long at its slot, behind the locals of the frame
 // itself, with Top between. So the first frame, and all that change the locals, become full frames;
-// those that only repeat the locals of the frame before stay as they are. Two kinds of frames are
-// added: three after the call in each exception handler, with the exception in one more local, and
-// one at the end of the code, where a return continues if the call before it overflows the stack
-// (insertions.h).
+// those that only repeat the locals of the frame before stay as they are. Three kinds of frames are
+// added: one in a method that answers, before the new local variable is set; three after the call
+// in each exception handler, with the exception in one more local; and one at the end of the code,
+// where a return continues if the call before it overflows the stack (insertions.h).
 #pragma once
 
 #include <cstdint>
@@ -61,6 +61,7 @@ class Frames {
   Result<void> WriteFull(const Frame& frame, uint32_t delta, Output& out);
   void WriteSameKind(const Frame& frame, uint32_t delta, Output& out);
   Result<void> WriteLocals(std::optional<Type> kept, Output& out);
+  void WriteNoAnswer(Output& out);
   void WriteCaught(uint32_t handler, Type exception, Output& out);
   bool WriteEnd(const MethodInfo& method, Output& out);
   // Returns the exception that a handler's frame has on the stack, or nothing if the frame is not

@@ -163,16 +163,36 @@ bool Announce(const Target& target, Constants& constants, Insertions& all) {
   return all.before_return.code.size() != 0;
 }
 
+// aload_1, call, dup, ifnull none, areturn; none: pop
+bool Answer(Constants& constants, Insertions& all) {
+  const Snippet call = Call(CounterMethod::kAnswer, constants);
+  all.answer_class = constants.Class("java/lang/Class");
+  if (call.size() == 0 || all.answer_class == 0) return false;
+  Snippet test;
+  test.U1(opcode::kDup);
+  test.U1(opcode::kIfnull);
+  test.U2(4);
+  test.U1(opcode::kAreturn);
+  Snippet pop;
+  pop.U1(opcode::kPop);
+  const Snippet answered = Join(Load(opcode::kAload, 1), call, test);
+  all.no_answer = answered.size();
+  all.at_entry = Join(answered, pop, all.at_entry);
+  all.stack_at_entry = 2;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Insertions> InsertionsFor(const Decision& decision, const Target& target,
                                         Constants& constants) {
   Insertions all;
-  if (decision.action == Action::kLeave) return all;
+  if (decision.action == Action::kLeave)
+    return !decision.answers || Answer(constants, all) ? std::optional(all) : std::nullopt;
   const bool complete = decision.action == Action::kCount
                             ? Count(decision.id, target, constants, all)
                             : Announce(target, constants, all);
-  if (!complete) return std::nullopt;
+  if (!complete || (decision.answers && !Answer(constants, all))) return std::nullopt;
   if (target.calls) {
     GuardReturn(target, all);
     all.overflow_error = constants.Class("java/lang/StackOverflowError");

@@ -56,6 +56,9 @@ struct Insertions {
   std::optional<uint8_t>
       returned;  // what loads `kept` before a return: iload to aload; none for void
 
+  uint32_t no_answer = 0;     // the offset in at_entry that is reached with null; 0: none
+  uint16_t answer_class = 0;  // Class in the constant pool
+
   uint16_t overflow_error = 0;  // StackOverflowError in the constant pool
 
   // The operand stack that the inserted instructions need, in addition to what is on it before a

@@ -23,15 +23,18 @@ inline constexpr uint8_t kDload = 24;
 inline constexpr uint8_t kAload = 25;
 inline constexpr uint8_t kIstore = 54;
 inline constexpr uint8_t kPop = 87;
+inline constexpr uint8_t kDup = 89;
 inline constexpr uint8_t kIinc = 132;
 inline constexpr uint8_t kGoto = 167;
 inline constexpr uint8_t kTableswitch = 170;
 inline constexpr uint8_t kIreturn = 172;
+inline constexpr uint8_t kAreturn = 176;
 inline constexpr uint8_t kReturn = 177;
 inline constexpr uint8_t kInvokevirtual = 182;
 inline constexpr uint8_t kInvokestatic = 184;
 inline constexpr uint8_t kInvokedynamic = 186;
 inline constexpr uint8_t kWide = 196;
+inline constexpr uint8_t kIfnull = 198;
 }  // namespace opcode
 
 struct Instruction {

@@ -171,8 +171,9 @@ Result<std::optional<Left>> MethodCode::WriteAttributes(const MethodInfo& method
 }
 
 bool MethodCode::NeedsFrames(const Insertions& insertions) const {
-  return file_.major >= kFirstWithFrames && insertions.before_return.guarded() &&
-         !layout_.returns().empty();
+  return file_.major >= kFirstWithFrames &&
+         (insertions.no_answer != 0 ||
+          (insertions.before_return.guarded() && !layout_.returns().empty()));
 }
 
 Result<std::optional<Left>> MethodCode::WriteFrames(const Attribute& attribute,

@@ -8,6 +8,9 @@
 // call. The returns of methods that neither call others nor catch exceptions are not guarded in
 // this way. A method that is announced calls announce() before each return, nothing else.
 //
+// A method that answers is ClassLoader.loadClass(String) or overrides it. It begins with a call of
+// answer(name), and returns its result unless that is null.
+//
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
 //   std::bad_alloc.
 // - The time is proportional to the size of the class file, and below a second for the largest.
@@ -53,6 +56,7 @@ enum class Action : uint8_t { kLeave, kCount, kAnnounce };
 struct Decision {
   Action action = Action::kLeave;
   uint32_t id = 0;  // of a counted method: less than 2^31, different for each method of the class
+  bool answers = false;  // requires an instance method with the descriptor of loadClass
 };
 
 // Is called once for each method with code, in the order of the class file.

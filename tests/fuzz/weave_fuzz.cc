@@ -10,7 +10,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace jprof::weave;
   for (const Action action : {Action::kCount, Action::kAnnounce}) {
     uint32_t id = 32760;  // also an id that is a constant
-    const auto decide = [&](const Method&) { return Decision{action, id++}; };
+    const auto decide = [&](const Method&) {
+      const bool answers = id % 2 == 0;
+      return Decision{action, id++, answers};
+    };
     const auto woven = Weave({data, size}, decide);
     if (woven && !woven->bytes.empty() && !Weave(woven->bytes, decide)) __builtin_trap();
   }

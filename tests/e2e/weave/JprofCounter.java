@@ -13,4 +13,8 @@ public final class JprofCounter {
     public static void caught(long node, int id) {}
 
     public static void announce() {}
+
+    public static Class<?> answer(String name) {
+        return null;
+    }
 }

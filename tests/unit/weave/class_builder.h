@@ -211,8 +211,9 @@ inline Shown Show(const std::vector<uint8_t>& bytes) {
   return shown;
 }
 
-inline Result<Woven> WeaveAllWith(const std::vector<uint8_t>& bytes, Action action, uint32_t id) {
-  return Weave(bytes, [&](const Method&) { return Decision{action, id++}; });
+inline Result<Woven> WeaveAllWith(const std::vector<uint8_t>& bytes, Action action, uint32_t id,
+                                  bool answers = false) {
+  return Weave(bytes, [&](const Method&) { return Decision{action, id++, answers}; });
 }
 
 inline Shown ShowCounted(const std::vector<uint8_t>& bytes, uint32_t id = 1) {

@@ -96,6 +96,22 @@ TEST(Frames, AnAnnouncedMethodKeepsItsKinds) {
             "00 06 00 43 01 fc 00 03 01 fa 00 3e fb 00 08 ff 00 00 00 00 00 00");
 }
 
+// The frames behind the answer: of the entry, with the class on the stack; the method's own.
+TEST(Frames, AMethodThatAnswersHasOneMore) {
+  const CodeSpec spec = {.access = 1,
+                         .name = "loadClass",
+                         .descriptor = "(Ljava/lang/String;)Ljava/lang/Class;",
+                         .max_locals = 2,
+                         .code = "a7 00 00",
+                         .attributes = {{"StackMapTable", "00 01 00"}}};
+  const auto frames = [&](Action action) {
+    const auto woven = WeaveAllWith(ClassOf(spec), action, 1, true);
+    return woven ? Show(woven->bytes).attributes.at("StackMapTable") : woven.error().message;
+  };
+  EXPECT_EQ(frames(Action::kLeave), "00 02 49 07 00 10 00");
+  EXPECT_EQ(frames(Action::kCount), "00 02 49 07 00 1c ff 00 05 00 03 07 00 02 07 00 1e 04 00 00");
+}
+
 TEST(Frames, ADeltaThatOutgrowsItsKindMakesItExtended) {
   std::string returns;
   for (int i = 0; i < 20; ++i) returns += "b1 ";

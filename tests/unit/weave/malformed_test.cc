@@ -27,12 +27,13 @@ std::vector<uint8_t> ClassWithEverything() {
 
 // A result of Weave is a class file that can be woven again.
 void Try(const std::vector<uint8_t>& bytes) {
-  for (const Action action : {Action::kCount, Action::kAnnounce}) {
-    const auto woven = WeaveAllWith(bytes, action, 40000);
+  for (const Action action : {Action::kLeave, Action::kCount, Action::kAnnounce}) {
+    const bool answers = action != Action::kAnnounce;
+    const auto woven = WeaveAllWith(bytes, action, 40000, answers);
     if (!woven) {
       EXPECT_FALSE(woven.error().message.empty());
     } else if (!woven->bytes.empty()) {
-      const auto again = WeaveAllWith(woven->bytes, action, 40000);
+      const auto again = WeaveAllWith(woven->bytes, action, 40000, answers);
       EXPECT_TRUE(again) << again.error().message;
     }
   }

@@ -35,6 +35,36 @@ TEST(Weave, AnAnnouncedMethodOnlyAnnounces) {
   EXPECT_EQ(shown.max_locals, 0);
 }
 
+CodeSpec LoadClassSpec() {
+  return {.access = 1,
+          .name = "loadClass",
+          .descriptor = "(Ljava/lang/String;)Ljava/lang/Class;",
+          .max_locals = 2,
+          .code = "01 b0"};
+}
+
+TEST(Weave, AMethodThatAnswersDoesSoBeforeItIsCounted) {
+  const auto woven = WeaveAllWith(ClassOf(LoadClassSpec()), Action::kCount, 1, true);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(woven->counted, 1u);
+  const Shown shown = Show(woven->bytes);
+  EXPECT_EQ(shown.code,
+            "2b answer(Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 "
+            "04 enter(I)J 41 01 20 exit(J)V b0");
+  EXPECT_EQ(shown.max_stack, 3);
+  EXPECT_EQ(shown.max_locals, 4);
+}
+
+TEST(Weave, AMethodThatIsNotCountedAnswersToo) {
+  const auto woven = WeaveAllWith(ClassOf(LoadClassSpec()), Action::kLeave, 1, true);
+  ASSERT_TRUE(woven) << woven.error().message;
+  EXPECT_EQ(woven->counted, 0u);
+  const Shown shown = Show(woven->bytes);
+  EXPECT_EQ(shown.code, "2b answer(Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 01 b0");
+  EXPECT_EQ(shown.max_stack, 2);
+  EXPECT_EQ(shown.max_locals, 2);
+}
+
 TEST(Weave, IdsHaveTheShortestForm) {
   const auto push = [](uint32_t id) {
     const std::string code = ShowCounted(CodeSpec{.code = "b1"}, id).code;

@@ -109,6 +109,12 @@ public final class JprofCounter {
         mounted(vmThread(), isVirtual ? MEMORY.getLong(mounted, THREAD_ID) : 0);
     }
 
+    /**
+     * The VM asks a class loader for the classes that woven code refers to by loadClass, which may be
+     * code of the program. The answer is one of these classes; null: another name.
+     */
+    public static native Class<?> answer(String name);
+
     // Where a method's slot is in a node: slots 0 and 1 at 16, the others at 40.
     private static int slotOf(int id) {
         int slot = id & 7;
