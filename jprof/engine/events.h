@@ -83,7 +83,8 @@ void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
 void LeaveSlow(const Event& event, int64_t now);
 
-// Counts an event of a signal handler that interrupted RareWork of its thread.
+// Counts an event of a signal handler that interrupted RareWork of its thread, or the writing of a
+// trace's event.
 void DropEvent();
 
 // The frames of functions below `sp` are gone, without an exit: longjmp, or an exception. To call

@@ -3,8 +3,9 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <mutex>
 #include <utility>
+
+#include "common/uninterrupted_lock.h"
 
 namespace jprof::engine {
 namespace {
@@ -45,7 +46,7 @@ bool MethodTable::Open(profile::Writer* writer, Filter filter) {
 }
 
 void MethodTable::SetFilter(Filter filter) {
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_);
   filter_ = std::move(filter);
 }
 
@@ -83,7 +84,7 @@ MethodTable::Id MethodTable::Find(MethodSource& source, uint64_t method) {
   }
   const uint64_t hash = HashOf(text);
   writer_->ExpectMethod();  // the file grows before the lock is taken
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_);
   auto at = static_cast<uint32_t>(hash & (capacity_ - 1));
   for (; slots_[at].hash != 0; at = (at + 1) & (capacity_ - 1)) {
     const Slot& slot = slots_[at];

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/uninterrupted_lock.h"
 #include "jprof/engine/events.h"
 #include "jprof/engine/tree.h"
 
@@ -23,6 +24,7 @@ namespace jprof::engine {
 __thread Thread* current_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 __thread bool in_rare_work __attribute__((tls_model("initial-exec"))) = false;
 SpinLock Session::lock_;
+bool Session::has_functions_ = false;
 
 namespace {
 
@@ -32,6 +34,9 @@ constexpr size_t kFirstFrames = 1024;
 // With functions: for a stack of 8 MiB, whose frames have 32 bytes or more. Only what is used takes
 // memory.
 constexpr size_t kFunctionFrames = 1 << 18;
+// With functions, of a virtual thread: for the 1 MiB of a carrier's stack. As above, since a
+// handler that makes the frames move would leave the interrupted code with their former place.
+constexpr size_t kVirtualFunctionFrames = 1 << 15;
 constexpr char kMainThread[] = "main";
 constexpr uint64_t kNoHealing = ~uint64_t{0};
 
@@ -46,8 +51,12 @@ size_t BytesOfThread(size_t frames) {
 }
 struct TimelineMemory {
   Timeline timeline;
-  Frame frames[kFirstFrames];
+  size_t first_frames;
+  Frame frames[kFirstFrames];  // or more: first_frames
 };
+size_t BytesOfTimeline(size_t frames) {
+  return offsetof(TimelineMemory, frames) + frames * sizeof(Frame);
+}
 
 void* Map(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -80,7 +89,7 @@ void FreePartsOf(const Timeline& timeline, const Frame* first) {
 void FreeTimeline(Timeline* timeline) {
   auto* const memory = reinterpret_cast<TimelineMemory*>(timeline);
   FreePartsOf(*timeline, memory->frames);
-  munmap(memory, sizeof *memory);
+  munmap(memory, BytesOfTimeline(memory->first_frames));
 }
 void FreeTimelines(Timeline* list) {
   while (list != nullptr) FreeTimeline(std::exchange(list, list->next));
@@ -117,6 +126,13 @@ bool MakeExitKey() {
   static const bool made =
       pthread_key_create(&at_thread_exit, [](void*) { Session::Detach(); }) == 0;
   return made;
+}
+
+// The first frames of the thread's timeline are part of the mapping of what the timeline is of.
+const Frame* FirstFrames(const Thread& thread) {
+  if (thread.mounted != nullptr)
+    return reinterpret_cast<const TimelineMemory*>(thread.mounted)->frames;
+  return reinterpret_cast<const ThreadMemory*>(&thread)->frames;
 }
 
 // A recorded thread's, at the end of its session; also the timeline of the mounted virtual thread.
@@ -217,7 +233,7 @@ Thread* Session::NewThread() {
 // there. Without a timeline, each of its events is counted as lost, without another attempt.
 void Session::List(Thread& thread, Thread** slot) {
   if (slot != nullptr) SetRareWork(thread, true);  // its owner is in Attach
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   if (thread.timeline.record != nullptr && thread.timeline.record->root != 0) {
     threads_.push_back(thread);
   } else {
@@ -361,12 +377,13 @@ void Session::NoteMultiplexing(Thread& thread) {
   }
 }
 
-// Close waits while `leaving_` is not 0, so the session exists until the thread has left it.
+// Close waits while `leaving_` is not 0, so the session exists until the thread has left it. Until
+// then it may free the thread's state, which only the lock protects.
 void Session::Detach() {
-  const RareWork work;
+  const RareWork work(nullptr);
   Thread* thread;
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     thread = std::exchange(current_thread, nullptr);
     if (thread == nullptr) return;
     thread->slot = nullptr;
@@ -378,7 +395,7 @@ void Session::Detach() {
   Save(*thread);
   session.EndTrace(*thread);
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     if (!thread->link.is_linked()) {
       Thread** link = &session.failed_;
       while (*link != thread) link = &(*link)->next_gone;
@@ -393,14 +410,14 @@ void Session::Detach() {
     if (thread->link.is_linked()) session.threads_.erase(session.threads_.iterator_to(*thread));
   }
   FreeThread(*thread);
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   --session.leaving_;
 }
 
 void Session::Close() {
   const RareWork work;
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     const auto forget = [](Thread& thread) {
       if (Thread** slot = std::exchange(thread.slot, nullptr))
         __atomic_store_n(slot, nullptr, __ATOMIC_RELEASE);
@@ -411,7 +428,7 @@ void Session::Close() {
   SetSession(nullptr);
   const timespec pause = {0, 1'000'000};
   for (;; nanosleep(&pause, nullptr)) {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     if (holds_ == 0 && leaving_ == 0) break;
   }
   threads_.clear_and_dispose(FreeRecordedThread);
@@ -435,7 +452,7 @@ void Session::AbandonInChild() {
 
 Session::Hold::Hold(Session& session) : session_(session) {
   const RareWork work;
-  std::lock_guard guard(session.lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   ++session.holds_;
   last_ = session.threads_.empty() ? nullptr : &session.threads_.back();
 }
@@ -444,7 +461,7 @@ Session::Hold::~Hold() {
   const RareWork work;
   Thread* gone = nullptr;
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     if (--session_.holds_ != 0) return;
     ++session_.leaving_;
     gone = std::exchange(session_.gone_, nullptr);
@@ -452,7 +469,7 @@ Session::Hold::~Hold() {
       session_.threads_.erase(session_.threads_.iterator_to(*thread));
   }
   while (gone != nullptr) FreeThread(*std::exchange(gone, gone->next_gone));
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   --session_.leaving_;
 }
 
@@ -460,7 +477,7 @@ Session::Hold::~Hold() {
 Thread* Session::Next(Thread* after, const Hold& hold) {
   if (after == hold.last_) return nullptr;
   const RareWork work;
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   auto at = after == nullptr ? threads_.begin() : std::next(threads_.iterator_to(*after));
   while (at->gone && &*at != hold.last_) ++at;
   return at->gone ? nullptr : &*at;
@@ -468,7 +485,7 @@ Thread* Session::Next(Thread* after, const Hold& hold) {
 
 void Session::ForgetMethods() {
   const RareWork work;
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   for (Thread& thread : threads_)
     __atomic_fetch_or(&thread.attention, uint32_t{kForgetMethods}, __ATOMIC_ACQ_REL);
 }
@@ -579,9 +596,7 @@ bool Session::GrowFrames(Thread& thread) {
       frames + (thread.cursor.top - old);  // set first, because a sample may interrupt this
   timeline.frames = frames;
   thread.cursor.limit = frames + count * 2;
-  // The first stack of a timeline is part of its own mapping, so it is not unmapped.
-  const bool first = old == reinterpret_cast<ThreadMemory*>(&thread)->frames;
-  if (!first && count > kFirstFrames) munmap(old, count * sizeof(Frame));
+  if (old != FirstFrames(thread)) munmap(old, count * sizeof(Frame));
   return true;
 }
 
@@ -626,7 +641,7 @@ void Session::SwitchTo(Thread& thread, uint64_t continuation, uint64_t identity)
 
 Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     Timeline** link = &parked_[virtual_thread % kParkedBuckets];
     for (; *link != nullptr; link = &(*link)->next) {
       Timeline* timeline = *link;
@@ -645,7 +660,7 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
     std::strcpy(timeline->record->name, "virtual threads");
     return timeline;
   }
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   timeline->next = std::exchange(unopened_timelines_, timeline);
   return nullptr;
 }
@@ -654,24 +669,26 @@ Timeline* Session::TakeTimeline(uint64_t virtual_thread) {
 // one. Returns null if there is no memory.
 Timeline* Session::NewTimeline() {
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_, has_functions_);
     if (Timeline* unopened = unopened_timelines_) {
       unopened_timelines_ = unopened->next;
       return unopened;
     }
   }
-  auto* memory = static_cast<TimelineMemory*>(Map(sizeof(TimelineMemory)));
+  const size_t frames = functions_ != nullptr ? kVirtualFunctionFrames : kFirstFrames;
+  auto* memory = static_cast<TimelineMemory*>(Map(BytesOfTimeline(frames)));
   if (memory == nullptr) return nullptr;
   Timeline* timeline = new (&memory->timeline) Timeline;
+  memory->first_frames = frames;
   timeline->frames = timeline->cursor.top = memory->frames;
-  timeline->cursor.limit = memory->frames + kFirstFrames;
+  timeline->cursor.limit = memory->frames + frames;
   return timeline;
 }
 
 void Session::Park(Timeline* timeline, uint64_t virtual_thread) {
   const bool ended = timeline->cursor.top == timeline->frames + 1;
   timeline->virtual_thread = virtual_thread;
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_, has_functions_);
   Timeline** head = ended ? &free_timelines_ : &parked_[virtual_thread % kParkedBuckets];
   timeline->next = *head;
   *head = timeline;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,7 +57,10 @@ class Session {
   Result<void> Start(SessionOptions options, MethodSource* source);
   // Sets what describes functions of C and C++ (kFunctionBit), before their first event. It must
   // outlive the session. Without one they are described by the session's own source.
-  void SetFunctions(MethodSource* functions) { functions_ = functions; }
+  void SetFunctions(MethodSource* functions) {
+    functions_ = functions;
+    has_functions_ = true;
+  }
   // A VM begins in the process of a running session. Call before its first event.
   void SetVm(MethodSource* source, MethodTable::Filter filter);
 
@@ -198,6 +200,9 @@ class Session {
   // Guards `current_thread`, threads_, failed_, holds_, leaving_, gone_, parked timelines. One for
   // all sessions, because a thread that exits does not know whether its session is being closed.
   static SpinLock lock_;
+  // Whether signal handlers may have events, or end a recording: they must not interrupt a holder
+  // of the lock. Java code alone, whose virtual threads take it often, is spared the system calls.
+  static bool has_functions_;
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;

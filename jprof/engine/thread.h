@@ -206,7 +206,12 @@ inline void StopWritingTrace(Thread& thread) {
 // errno: a hook may stand between a call that fails and the look at its error.
 class RareWork {
  public:
-  RareWork() : errno_(errno), outermost_(Begin()) {}
+  RareWork() : errno_(errno), outermost_(Begin(current_thread)) {
+    // A handler may have made the thread's state since.
+    if (outermost_ && current_thread != nullptr) SetRareWork(*current_thread, true);
+  }
+  // Of a thread whose state may be freed meanwhile: marks the thread, not its state.
+  explicit RareWork(std::nullptr_t) : errno_(errno), outermost_(Begin(nullptr)) {}
   ~RareWork() {
     if (outermost_) End();
     errno = errno_;
@@ -217,8 +222,7 @@ class RareWork {
   bool Outermost() const { return outermost_; }
 
  private:
-  static bool Begin() {
-    Thread* const thread = current_thread;
+  static bool Begin(Thread* thread) {
     if (in_rare_work) return false;
     if (thread != nullptr && ((AttentionOf(*thread) & kRareWork) != 0 || IsWritingTrace(*thread)))
       return false;

@@ -8,10 +8,10 @@
 #include <zstd.h>
 
 #include <cerrno>
-#include <mutex>
 
 #include "common/blocked_signals.h"
 #include "common/no_file_size_signal.h"
+#include "common/uninterrupted_lock.h"
 #include "common/write_all.h"
 #include "jprof/engine/session.h"
 
@@ -83,12 +83,12 @@ TraceDrain::Link* TraceDrain::LinkOf(const TraceBlock* block) {
 void TraceDrain::Put(TraceBlock* full) {
   Link* link = LinkOf(full);
   link->block = full;
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_);
   full_.push_back(*link);
 }
 
 TraceBlock* TraceDrain::TakeFree() {
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_);
   if (free_.empty()) return nullptr;
   Link& link = free_.front();
   free_.pop_front();
@@ -108,7 +108,7 @@ TraceBlock* TraceDrain::AwaitFree() {
 TraceDrain::Drained TraceDrain::DrainOne() {
   Link* link;
   {
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_);
     if (full_.empty()) return Drained::kAll;
     link = &full_.front();
     full_.pop_front();
@@ -116,13 +116,13 @@ TraceDrain::Drained TraceDrain::DrainOne() {
   if (const int error = Append(*link->block); error != 0) {
     error_ = error;
     stuck_.store(true, std::memory_order_relaxed);
-    std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_);
     full_.push_front(*link);  // until then the reader finds it in `trace`
     return Drained::kNoRoom;
   }
   *link->block = TraceBlock{};  // now in trace.zst: must not be counted twice
   stuck_.store(false, std::memory_order_relaxed);
-  std::lock_guard guard(lock_);
+  const UninterruptedLock guard(lock_);
   free_.push_back(*link);
   return Drained::kOne;
 }

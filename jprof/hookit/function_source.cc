@@ -10,10 +10,10 @@
 #include <climits>
 #include <cstring>
 #include <iterator>
-#include <mutex>
 #include <new>
 
 #include "common/spin_lock.h"
+#include "common/uninterrupted_lock.h"
 #include "jprof/engine/events.h"
 #include "jprof/hookit/sleds.h"
 
@@ -66,7 +66,7 @@ class KnownPaths {
   std::string_view Of(const char* path) {
     const std::string_view text = path;
     if (text.starts_with('/')) return text;
-    const std::lock_guard guard(lock_);
+    const UninterruptedLock guard(lock_);
     for (size_t i = 0; i < count_; ++i) {
       if (text == known_[i].text) return known_[i].path;
     }

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -19,16 +20,21 @@
 #include "jprof/engine/events.h"
 #include "jprof/engine/session.h"
 
-// In place of the C library's: a trap while its signal is blocked would end the process.
+// Whether the thread has blocked its signals: no handler runs then.
+static thread_local volatile bool blocked;
+
+// In place of the C library's: a trap while its signal is blocked would end the process. Notes in
+// `blocked` whether all signals are blocked.
 extern "C" int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   sigset_t without_trap = {};
   if (set != nullptr) without_trap = *set;
   sigdelset(&without_trap, SIGTRAP);
+  if (how == SIG_SETMASK && set != nullptr && sigismember(set, SIGUSR1) == 0) blocked = false;
   const size_t bytes = NSIG / 8;
-  return syscall(SYS_rt_sigprocmask, how, set != nullptr ? &without_trap : nullptr, before,
-                 bytes) == 0
-             ? 0
-             : errno;
+  const long result =
+      syscall(SYS_rt_sigprocmask, how, set != nullptr ? &without_trap : nullptr, before, bytes);
+  if (how == SIG_SETMASK && set != nullptr && sigismember(set, SIGUSR1) == 1) blocked = true;
+  return result == 0 ? 0 : errno;
 }
 
 namespace jprof::engine::interrupted_test {
@@ -55,7 +61,7 @@ volatile long step, interrupt_at, interrupt_every;
 
 void OnTrap(int, siginfo_t*, void*) {
   step = step + 1;
-  if (step < interrupt_at) return;
+  if (step < interrupt_at || blocked) return;
   interrupt_at = step + interrupt_every;
   in_handler();
 }
@@ -226,6 +232,112 @@ TEST_F(InterruptedTreeTest, AFunctionThatTheHandlerCallsToo) {
   call();
   AtEveryStep(kOften, Nothing, call);
   ExpectAllCalls(*this, calls);
+}
+
+// The first handler makes the thread's state, after the interrupted event has found none.
+TEST_F(InterruptedTest, TheFirstEventOfAThread) {
+  Start<CountTree>();
+  uint64_t calls = 0;
+  for (const long every : {1L, kOften}) {
+    const auto call = [&] {
+      const Event event = FunctionAt(1'000'000 + ++calls, kProgramSp);
+      Enter<CountTree, FunctionFrames>(event);
+      Leave<CountTree, FunctionFrames>(event);
+    };
+    for (long at = 1; at <= 60; ++at) {
+      Session::Detach();
+      step = 0;
+      interrupt_at = at;
+      interrupt_every = every;
+      BeginTraps();
+      call();
+      EndTraps();
+    }
+  }
+  const Sums sums = SumOf(MethodType::kInterpreted);
+  const profile::ControlHeader& header = *session_.writer().header();
+  uint64_t dropped = header.lost_events, unmatched = 0, healed = 0;
+  for (uint32_t i = 0; i < header.thread_count; ++i) {
+    const profile::ThreadRecord& record = *session_.writer().ThreadAt(i);
+    dropped += record.dropped;
+    unmatched += record.unmatched;
+    healed += record.healed;
+  }
+  EXPECT_EQ(unmatched, 0u);
+  EXPECT_EQ(healed, 0u);
+  EXPECT_EQ(2 * (handled + calls), sums.entries + sums.exits + dropped);
+}
+
+// A handler that ends the process ends its recording, which takes the locks. Before, it waited for
+// the code that it had interrupted.
+Session* held_session;
+TraceDrain* held_drain;
+TEST_F(InterruptedTest, LocksAreNotHeldWhereAHandlerRuns) {
+  Start<CountTree>();
+  TraceDrain drain;
+  ASSERT_TRUE(drain.Start(&session_.writer()));
+  held_session = &session_;
+  held_drain = &drain;
+  alarm(kLongest / 10);
+  in_handler = [] {
+    ++handled;
+    held_session->ForEachThread([](Thread&) {});
+    held_session->methods().SetFilter(nullptr);
+    held_drain->TakeFree();
+  };
+  AtEveryStep(kOften, Nothing, [&] { session_.ForEachThread([](Thread&) {}); });
+  AtEveryStep(kOften, Nothing, [&] { session_.methods().SetFilter(nullptr); });
+  AtEveryStep(kOften, Nothing, [&] { drain.TakeFree(); });
+  AtEveryStep(
+      kOften, [] { Session::Detach(); }, [&] { session_.Attach(); });
+  EXPECT_GT(handled, 100u);
+}
+
+// Session::Close in another thread, at each of the first instructions of Session::Detach. They are
+// those before Detach has the lock; later, Close waits for the thread that detaches.
+std::atomic<bool> close_now, closed;
+TEST_F(InterruptedTest, CloseWhileAThreadDetaches) {
+  in_handler = [] {
+    ++handled;
+    close_now = true;
+    for (int i = 0; i < 50 && !closed; ++i) usleep(1000);
+  };
+  for (long at = 1; at <= 40; ++at) {
+    Session session;
+    SessionOptions options;
+    options.files.directory = directory_ + "/" + std::to_string(at);
+    session.SetFunctions(&names_);
+    ASSERT_TRUE(session.Start(std::move(options), &names_));
+    ASSERT_NE(session.Attach(), nullptr);
+    session.Finish();
+    close_now = closed = false;
+    std::thread other([&] {
+      while (!close_now) usleep(100);
+      session.Close();
+      closed = true;
+    });
+    step = 0;
+    interrupt_at = at;
+    interrupt_every = kOnce - at;
+    BeginTraps();
+    Session::Detach();
+    EndTraps();
+    close_now = true;
+    other.join();
+  }
+  EXPECT_EQ(handled, 40u);
+}
+
+// The frames of a virtual thread do not move while an interrupted event is at their end.
+TEST_F(InterruptedTest, TheFramesOfAVirtualThreadStay) {
+  Start<CountTree>();
+  Thread* const thread = session_.Attach();
+  session_.SwitchToVirtualThread(*thread, 1);
+  const Frame* const frames = thread->timeline.frames;
+  for (uint64_t i = 0; i < 20'000; ++i)
+    Enter<CountTree, FunctionFrames>(FunctionAt(1, kProgramSp - 32 * i));
+  EXPECT_EQ(thread->timeline.frames, frames);
+  EXPECT_EQ(thread->cursor.top - frames, 20'001);
 }
 
 TEST_F(InterruptedTest, TheStateOfAThread) {
