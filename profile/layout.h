@@ -139,9 +139,9 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
-// What woven counting could not change, so that its calls are not counted: how many, and the names
-// of the first ones, separated by ", " and zero terminated.
-struct UnwovenRecord {
+// Methods or classes whose calls are not counted: how many, and the names of the first ones,
+// separated by ", " and zero terminated.
+struct UncountedRecord {
   uint64_t count = 0;
   char names[504] = {};
 };
@@ -197,11 +197,12 @@ struct ControlHeader {
   // 0: not known.
   uint64_t file_size_limit = 0;
   uint32_t growth_error = 0;
-  UnwovenRecord unwoven_methods, unwoven_classes;
-  uint64_t more_other_timer = 0;  // as more_disarmed
+  UncountedRecord unwoven_methods, unwoven_classes;  // what woven counting could not change
+  uint64_t more_other_timer = 0;                     // as more_disarmed
   // Stacks of virtual threads that end early: after parking, outer frames were still in the heap.
   uint64_t samples_in_heap = 0;
-  uint64_t memory_failures = 0;  // events for which the agent found no memory
+  uint64_t memory_failures = 0;      // events for which the agent found no memory
+  UncountedRecord unprobed_methods;  // compiled without the probe's calls
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

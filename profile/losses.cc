@@ -65,12 +65,13 @@ std::string SignalTakenText(const ControlHeader& header) {
 }
 
 // Returns "methods were too large ...: a.B.c, d.E.f".
-std::string UnwovenText(std::string_view what, const UnwovenRecord& record) {
+std::string UncountedText(std::string_view what, std::string_view counted_by,
+                          const UncountedRecord& record) {
   const size_t used = strnlen(record.names, sizeof record.names);
   return fmt::format(
       "{}: their calls are missing, and the calls that they make count for their callers "
-      "(--counter probe counts them): {}",
-      what, CleanText({record.names, used}));
+      "({} counts them): {}",
+      what, counted_by, CleanText({record.names, used}));
 }
 
 // A thread's last samples may be a period early or late, and short threads have few.
@@ -161,10 +162,16 @@ std::vector<Loss> Losses(const Reader& reader) {
       {"memory_failures", "events were not recorded: the agent found no memory for them",
        header.memory_failures},
       {"name_failures", "methods whose name could not be read", header.name_failures},
-      {"unwoven_methods", UnwovenText("methods were too large to count", header.unwoven_methods),
+      {"unwoven_methods",
+       UncountedText("methods were too large to count", "--counter probe", header.unwoven_methods),
        header.unwoven_methods.count},
-      {"unwoven_classes", UnwovenText("classes could not be changed", header.unwoven_classes),
+      {"unwoven_classes",
+       UncountedText("classes could not be changed", "--counter probe", header.unwoven_classes),
        header.unwoven_classes.count},
+      {"unprobed_methods",
+       UncountedText("methods were compiled without probes", "--probe jvmti",
+                     header.unprobed_methods),
+       header.unprobed_methods.count},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
        wall_clock},
       {"uncounted_threads",

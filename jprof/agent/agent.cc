@@ -110,6 +110,8 @@ Result<void> Agent::OpenProbe() {
       plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
     probe_facts_ = {"hotspot", MissingCalls(hotspot->structs), hotspot_probe->build_id};
+    if (auto checked = CheckCompiledCode(); !checked && probe_facts_.note.empty())
+      probe_facts_.note = "calls in compiled code may be missing: " + checked.error().message;
     if (!probe_facts_.note.empty()) PrintMessage(probe_facts_.note);
     return {};
   }
@@ -124,6 +126,13 @@ Result<void> Agent::OpenProbe() {
   jvmti_probe = std::make_unique<JvmtiProbe>(jvmti);
   PrintMessage("recording with JVMTI events, which is slow: " + reason);
   return {};
+}
+
+// With FOCUS most methods are compiled without probes. In a running JVM, code that was compiled
+// earlier has none either, and is discarded.
+Result<void> Agent::CheckCompiledCode() {
+  if (attached() || !options.focus.Empty()) return {};
+  return probe_check.AddTo(events_, jvmti, hotspot->structs, hotspot_probe->targets);
 }
 
 Result<void> Agent::FindHotspotProbe() {
@@ -266,7 +275,9 @@ Result<void> Agent::InstallProbe() {
     probed_ = installed.has_value();
     return installed;
   }
-  return hotspot_probe->Install(*hotspot, plan.kind, options, session);
+  auto installed = hotspot_probe->Install(*hotspot, plan.kind, options, session);
+  if (installed) probe_check.Begin(jvmti, *session.writer().header());
+  return installed;
 }
 
 // What OnVmInit does when the JVM starts.

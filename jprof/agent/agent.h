@@ -25,6 +25,7 @@
 #include "jprof/agent/jvmti_env.h"
 #include "jprof/agent/jvmti_probe.h"
 #include "jprof/agent/method_reuse.h"
+#include "jprof/agent/probe_check.h"
 #include "jprof/agent/sampling.h"
 #include "jprof/agent/triggers.h"
 #include "jprof/agent/woven_counter.h"
@@ -90,6 +91,7 @@ struct Agent {
   JavaThreads java_threads;  // with their engine::Thread
   JdkPackages jdk_packages;
   MethodReuse method_reuse;
+  ProbeCheck probe_check;
   JitLog jit_log;
   Control control;
 
@@ -113,6 +115,7 @@ struct Agent {
   Result<void> OpenProbe();
   Result<void> OpenWoven();
   Result<void> FindHotspotProbe();
+  Result<void> CheckCompiledCode();
   void ReadNames(const std::vector<ExistingThread>& threads);
   std::function<std::string_view(uint32_t tid)> EarlyNames() const;
   void NameThreads(JNIEnv* jni);

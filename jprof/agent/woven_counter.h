@@ -24,7 +24,7 @@
 #include "jprof/agent/agent_use.h"
 #include "jprof/agent/class_definitions.h"
 #include "jprof/agent/jvmti_env.h"
-#include "jprof/agent/unwoven.h"
+#include "jprof/agent/uncounted.h"
 #include "jprof/engine/session.h"
 #include "jprof/hotspot/vm_structs.h"
 #include "jprof/weave/weave.h"
@@ -125,7 +125,7 @@ class WovenCounter : public engine::MethodSource {
   bool ignores_carriers_ = false;      // HAS_CARRIERS is false, but the VM has virtual threads
   std::atomic<bool> ending_ = false;   // classes are left as they are
   std::atomic<size_t> announces_ = 0;  // methods of VirtualThread
-  std::optional<Unwoven> unwoven_;     // from Begin on
+  std::optional<Uncounted> unwoven_;     // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
   ClassDefinitions definitions_;

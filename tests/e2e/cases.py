@@ -60,8 +60,10 @@ class Cases(dict):
         parser.add_argument("--programs", required=True, help="output folder of programs.py")
         parser.add_argument("--jdk", type=int)
         args = parser.parse_args()
+        agent = os.path.abspath(args.agent)
         return self.run(args, lambda jdk: Lab(
-            args.jprof, os.path.abspath(args.agent), os.path.abspath(args.programs), jdk))
+            args.jprof, agent, os.path.abspath(args.programs), jdk,
+            libraries=os.path.dirname(agent)))
 
     def run(self, args, lab_of):
         """Runs cases that return lists of failures, on every JDK that --jdk selects. lab_of(jdk)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What woven counting cannot change runs as it is, and the summary, the report and `jprof info` name
-it, on every JDK found.
+"""What woven counting cannot change, and methods that are compiled without probes, run as they are,
+and the summary, the report and `jprof info` name them, on every JDK found.
 
     unwoven_test.py --jprof BIN --agent LIB --programs DIR [--case NAME ...] [--jdk N]
 """
@@ -97,6 +97,28 @@ def malformed(lab):
         line = " ".join(text[text.find("1 classes could not be changed"):].split())
         if "--counter probe counts them): Junk" not in line:
             failures.append(f"not named in: {text[-700:]}")
+    return failures
+
+
+@case
+def compiled_without_probes(lab):
+    """In each tier: what the compiler leaves out is named, and only that."""
+    library, failures = lab.native("unprobed"), []
+    for tier in (1, 2, 3, 4):
+        flags = ["-Xbatch", f"-XX:TieredStopAtLevel={tier}", f"-DUnprobed.natives={library}"]
+        if lab.jdk.major >= 22:
+            flags.append("--enable-native-access=ALL-UNNAMED")
+        with lab.folder() as folder:
+            profile = os.path.join(folder, "p.jprof")
+            done = lab.cli("calltree", "--counter", "probe", "--agent", lab.agent, "-o", profile,
+                           "--", *lab.command("Unprobed", flags=flags))
+            texts = done.stderr, reports.run_report(lab.jprof, "log-rt", profile)
+            losses = reports.log_rt(lab.jprof, profile)["losses"]
+        names = " ".join(texts[0].split()).partition("methods were compiled without probes:")[2]
+        if done.returncode != 0 or "Unprobed.unprobed" not in names or ".probed" in names:
+            failures.append(f"tier {tier}: status {done.returncode}: {done.stderr[-700:]}")
+        if losses["unprobed_methods"] == 0 or "compiled without probes" not in texts[1]:
+            failures.append(f"tier {tier}: not in the report: {losses}")
     return failures
 
 

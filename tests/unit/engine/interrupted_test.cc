@@ -1,7 +1,7 @@
 // A signal at every instruction of the engine's own code: the processor's trap flag is set, and the
 // handler of some of the traps has events of functions, as a handler with hooks has. Every event is
 // recorded or counted as dropped, and nothing waits for a lock that the interrupted code holds.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(JPROF_SANITIZED)
 
 #include <errno.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
-#include "jprof/agent/unwoven.h"
+#include "jprof/agent/uncounted.h"
 
 #include <gtest/gtest.h>
 
 namespace jprof::agent {
 namespace {
 
-TEST(Unwoven, CountsEachOnceAndNamesTheFirst) {
+TEST(Uncounted, CountsEachOnceAndNamesTheFirst) {
   profile::ControlHeader header;
-  Unwoven unwoven(header);
+  Uncounted unwoven(header);
   for (int again = 0; again < 2; ++again) {
     unwoven.AddMethod("app/Large", "run", "()V");
     unwoven.AddMethod("app/Large", "run", "(I)V");
@@ -19,9 +19,9 @@ TEST(Unwoven, CountsEachOnceAndNamesTheFirst) {
   EXPECT_STREQ(header.unwoven_classes.names, "app.Odd");
 }
 
-TEST(Unwoven, NamesThatDoNotFitAreCounted) {
+TEST(Uncounted, NamesThatDoNotFitAreCounted) {
   profile::ControlHeader header;
-  Unwoven unwoven(header);
+  Uncounted unwoven(header);
   unwoven.AddClass(std::string(503, 'a'));  // with the final zero, the text fills `names`
   unwoven.AddClass("b");
   unwoven.AddMethod(std::string(502, 'a'), "b", "()V");

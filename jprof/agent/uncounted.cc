@@ -1,4 +1,4 @@
-#include "jprof/agent/unwoven.h"
+#include "jprof/agent/uncounted.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@ namespace jprof::agent {
 namespace {
 
 // The last byte of `names` stays 0. A name that does not fit is omitted.
-void AppendName(std::string_view name, profile::UnwovenRecord& record) {
+void AppendName(std::string_view name, profile::UncountedRecord& record) {
   const size_t used = strnlen(record.names, std::size(record.names));
   std::string text(used == 0 ? "" : ", ");
   text += name;
@@ -19,17 +19,22 @@ void AppendName(std::string_view name, profile::UnwovenRecord& record) {
 
 }  // namespace
 
-void Unwoven::AddMethod(std::string_view class_name, std::string_view method,
-                        std::string_view descriptor) {
+void Uncounted::AddMethod(std::string_view class_name, std::string_view method,
+                          std::string_view descriptor) {
   Add(class_name, method, descriptor, header_.unwoven_methods);
 }
 
-void Unwoven::AddClass(std::string_view class_name) {
+void Uncounted::AddClass(std::string_view class_name) {
   Add(class_name, "", "", header_.unwoven_classes);
 }
 
-void Unwoven::Add(std::string_view class_name, std::string_view member, std::string_view descriptor,
-                  profile::UnwovenRecord& record) {
+void Uncounted::AddCompiled(std::string_view class_name, std::string_view method,
+                            std::string_view descriptor) {
+  Add(class_name, method, descriptor, header_.unprobed_methods);
+}
+
+void Uncounted::Add(std::string_view class_name, std::string_view member,
+                    std::string_view descriptor, profile::UncountedRecord& record) {
   const std::lock_guard guard(lock_);
   try {
     std::string name(class_name);

@@ -1,5 +1,5 @@
-// Records in the profile which methods and classes could not be woven, so that their calls are not
-// counted. Thread safe.
+// Records in the profile which methods and classes could not be woven, and which were compiled
+// without probes, so that their calls are not counted. Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,21 @@
 
 namespace jprof::agent {
 
-class Unwoven {
+class Uncounted {
  public:
   // Requires that `header`, the profile's, outlives this object.
-  explicit Unwoven(profile::ControlHeader& header) : header_(header) {}
+  explicit Uncounted(profile::ControlHeader& header) : header_(header) {}
 
   // Count each method or class once, however often it is loaded or redefined. Class names are in
   // internal form (java/lang/String). If there is no memory for names, the counts may be too high.
   void AddMethod(std::string_view class_name, std::string_view method, std::string_view descriptor);
   void AddClass(std::string_view class_name);
+  void AddCompiled(std::string_view class_name, std::string_view method,
+                   std::string_view descriptor);
 
  private:
   void Add(std::string_view class_name, std::string_view member, std::string_view descriptor,
-           profile::UnwovenRecord& record);
+           profile::UncountedRecord& record);
 
   profile::ControlHeader& header_;
   std::mutex lock_;

@@ -1,0 +1,55 @@
+#include "jprof/agent/probe_check.h"
+
+#include "jprof/agent/agent.h"
+#include "jprof/agent/agent_use.h"
+
+namespace jprof::agent {
+namespace {
+
+// Those of method handles have no probes, and are never recorded.
+bool IsNative(jvmtiEnv* jvmti, jmethodID method) {
+  jboolean native = JNI_FALSE;
+  return jvmti->IsMethodNative(method, &native) != JVMTI_ERROR_NONE || native != JNI_FALSE;
+}
+
+}  // namespace
+
+Result<void> ProbeCheck::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti,
+                               const hotspot::VmStructs& structs,
+                               const hotspot::ProbeTargets& targets) {
+  auto probe = hotspot::CompiledProbe::Open(structs, targets);
+  if (!probe) return std::unexpected(probe.error());
+  jvmtiCapabilities wanted = {};
+  wanted.can_generate_compiled_method_load_events = 1;
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE)
+    return Fail("this JVM does not report compiled code");
+  probe_ = *std::move(probe);
+  events.AddDisabled(&jvmtiEventCallbacks::CompiledMethodLoad, kGuarded<OnMethodLoad>);
+  return {};
+}
+
+void ProbeCheck::Begin(jvmtiEnv* jvmti, profile::ControlHeader& header) {
+  if (!probe_) return;
+  uncounted_.emplace(header);
+  EnableEvent(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+void ProbeCheck::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, const void* code, jint,
+                              const jvmtiAddrLocationMap*, const void*) {
+  const AgentUse agent;
+  if (!agent || bytes <= 0) return;
+  ProbeCheck& check = agent->probe_check;
+  if (!check.probe_->Counts(code, static_cast<size_t>(bytes)) && !IsNative(jvmti, method))
+    check.Add(jvmti, method);
+}
+
+void ProbeCheck::Add(jvmtiEnv* jvmti, jmethodID method) {
+  JvmtiString name(jvmti), signature(jvmti), class_signature(jvmti);
+  jclass declaring = nullptr;
+  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) == JVMTI_ERROR_NONE &&
+      jvmti->GetMethodDeclaringClass(method, &declaring) == JVMTI_ERROR_NONE)
+    jvmti->GetClassSignature(declaring, class_signature.out(), nullptr);
+  uncounted_->AddCompiled(InternalName(class_signature.view()), name.view(), signature.view());
+}
+
+}  // namespace jprof::agent

@@ -1,0 +1,36 @@
+// Checks that each compiled method calls HotSpot's probe, and records those that do not: their
+// calls are missing from the counts.
+#pragma once
+
+#include <jvmti.h>
+
+#include <optional>
+
+#include "common/result.h"
+#include "jprof/agent/hotspot_probe.h"
+#include "jprof/agent/jvmti_env.h"
+#include "jprof/agent/uncounted.h"
+#include "jprof/hotspot/compiled_probe.h"
+
+namespace jprof::agent {
+
+// The callback finds it through AgentUse, on a thread of the VM.
+class ProbeCheck {
+ public:
+  // Fails if this VM does not report compiled code, or its structures are not known.
+  Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs& structs,
+                     const hotspot::ProbeTargets& targets);
+  // Begins, once the probe is installed and before anything is compiled. `header`: the profile's.
+  void Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
+
+ private:
+  static void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, const void* code,
+                                   jint map_length, const jvmtiAddrLocationMap* map,
+                                   const void* compile_info);
+  void Add(jvmtiEnv* jvmti, jmethodID method);
+
+  std::optional<hotspot::CompiledProbe> probe_;
+  std::optional<Uncounted> uncounted_;  // from Begin on
+};
+
+}  // namespace jprof::agent
