@@ -108,6 +108,7 @@ enum ThreadFlags : uint32_t {
 };
 // Linux's error numbers up to 255.
 constexpr uint32_t FlagsOfError(int error) { return static_cast<uint32_t>(error) << 24; }
+constexpr uint32_t WithoutError(uint32_t flags) { return flags & 0x00ff'ffff; }
 constexpr int ErrorOfFlags(uint32_t flags) { return static_cast<int>(flags >> 24); }
 
 // One thread. Only the thread itself writes its record.

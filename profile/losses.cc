@@ -122,7 +122,8 @@ std::vector<Loss> Losses(const Reader& reader) {
     }
     if ((one.flags & kThreadOtherTimer) != 0) {
       ++other_timer;
-      why_other_timer.insert(WhyOtherTimer(ErrorOfFlags(one.flags)));
+      if ((one.flags & kThreadNotSampled) == 0)
+        why_other_timer.insert(WhyOtherTimer(ErrorOfFlags(one.flags)));
     }
     blocks_signal += (one.flags & kThreadBlocksSignal) != 0;
     wall_clock += (one.flags & kThreadNoClock) != 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/kept_fd.h"
 #include "ptm/thread_instructions.h"
 
 namespace jprof::ptm {
@@ -19,12 +20,18 @@ struct GroupReading {
   uint64_t counts[kMaxEvents] = {};
 };
 
+// Leaves errno as it is: the program may be about to read it.
 bool ReadGroup(const EventSlot& slot, GroupReading& reading) {
-  if (IdentityOf(slot.leader) != slot.identity) return false;
+  const int error = errno;
+  if (EventId(slot.leader) != slot.leader_id) {
+    errno = error;
+    return false;
+  }
   ssize_t bytes;
   do {
     bytes = read(slot.leader, &reading, sizeof(reading));
   } while (bytes < 0 && errno == EINTR);
+  errno = error;
   // 0 bytes: the kernel could not keep the group on the CPU (an event in error state).
   return bytes >= static_cast<ssize_t>(3 * sizeof(uint64_t));
 }
@@ -127,9 +134,10 @@ int EventGroup::OpenOne(const EventSpec& event, EventSlot& slot, int& leader) {
   }
   if (slot.fd < 0) return errno;
   slot.fd = MoveUp(slot.fd);
-  slot.identity = IdentityOf(slot.fd).value_or(FileIdentity{});
+  slot.id = EventId(slot.fd);
   if (leader < 0) leader = slot.fd;
   slot.leader = leader;
+  slot.leader_id = EventId(leader);
   slot.position = PositionInGroup(leader);
   slot.user_only = attr.exclude_kernel && (event.exclude & kExcludeKernel) == 0;
   return 0;
@@ -151,7 +159,7 @@ void EventGroup::Close() {
   for (int i = size_ - 1; i >= 0; --i) {
     EventSlot& slot = slots_[i];
     if (slot.page != nullptr) munmap(const_cast<perf_event_mmap_page*>(slot.page), PageBytes());
-    if (IdentityOf(slot.fd) == slot.identity) close(slot.fd);
+    if (slot.id != 0 && EventId(slot.fd) == slot.id) close(slot.fd);
     slot = {};
   }
   size_ = 0;

@@ -7,7 +7,7 @@
 // - Values are events counted since Open and never decrease.
 // - A hardware event is read in user space through its mapped page. While the page does not permit
 //   that (no user access, event currently not on a counter), the read is a system call.
-// - Software events are always read by system call, all of them with one call. They are in a group
+// - Software events are always read by system call, all of them with one read. They are in a group
 //   of their own, so that they are never multiplexed.
 // - A hardware event that does not fit into the group of the others gets its own group, and the
 //   kernel multiplexes them. Its count is then scaled by time enabled / time counting, and Status
@@ -21,7 +21,6 @@
 #include <optional>
 #include <span>
 
-#include "common/kept_fd.h"
 #include "ptm/event_spec.h"
 #include "ptm/open_event.h"
 #if defined(__x86_64__)
@@ -71,7 +70,8 @@ struct EventSlot {
   const volatile int64_t* memory = nullptr;  // kCountedInMemory: the count itself
   int fd = -1;
   int leader = -1;           // the descriptor that reads its whole group
-  FileIdentity identity;     // of both; another one: the program has closed them
+  uint64_t id = 0;           // EventId of `fd`; another one: the program has closed it
+  uint64_t leader_id = 0;    // EventId of `leader`
   int position = 0;          // in that group
   bool user_only = false;    // counts user mode only: kernel mode is not permitted
   bool multiplexed = false;  // from now on the value is `scaled`

@@ -1,5 +1,6 @@
 #include "ptm/open_event.h"
 
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,6 +48,11 @@ int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& tar
   fd = OpenEvent(attr, target, leader);
   if (fd < 0) errno = error;
   return fd;
+}
+
+uint64_t EventId(int fd) {
+  uint64_t id = 0;
+  return fd >= 0 && ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0 ? id : 0;
 }
 
 std::vector<int> OnlineCpus() {

@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "ptm/event_spec.h"
@@ -26,6 +27,10 @@ perf_event_attr AttributesOf(const EventSpec& event);
 // Returns a descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where kernel mode
 // is not permitted it is excluded, and `attr` reflects that.
 int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& target, int leader);
+
+// Returns the kernel's number of the event that a descriptor refers to, which no other event has;
+// 0: it refers to no event. Device and inode do not tell events apart. May set errno.
+uint64_t EventId(int fd);
 
 std::vector<int> OnlineCpus();
 

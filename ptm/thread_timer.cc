@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/kept_fd.h"
 #include "common/random.h"
 #include "ptm/machine.h"
 
@@ -95,7 +96,7 @@ int ThreadTimer::OpenEvent(const ThreadTimerSettings& what, uint64_t first, bool
       static_cast<int>(syscall(SYS_perf_event_open, &attr, thread_, -1, -1, PERF_FLAG_FD_CLOEXEC));
   if (fd_ < 0) return errno;
   fd_ = MoveUp(fd_);  // before F_SETFL: signals carry that number
-  identity_ = IdentityOf(fd_);
+  id_ = EventId(fd_);
   const f_owner_ex owner = {F_OWNER_TID, thread_};
   if (fcntl(fd_, F_SETOWN_EX, &owner) != 0 || fcntl(fd_, F_SETSIG, what.signal) != 0 ||
       fcntl(fd_, F_SETFL, O_ASYNC | O_NONBLOCK) != 0) {
@@ -129,10 +130,11 @@ void ThreadTimer::MapRing() {
 }
 
 void ThreadTimer::Start() {
-  if (!IsOpen() && !has_timer_) return;
+  const bool by_event = IsOpen();
+  if (!by_event && !has_timer_) return;
   const FirstPeriod first = FirstPeriodOf(period_, shortest_, NextRandom(random_));
   first_periods_ = first.periods;
-  if (IsOpen()) {
+  if (by_event) {
     uint64_t length = first.length;
     ioctl(fd_, PERF_EVENT_IOC_PERIOD, &length);  // also discards the remainder of the last period
     ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
@@ -168,7 +170,8 @@ int64_t ThreadTimer::Take(const siginfo_t& signal) {
   }
   if (fd_ < 0 || signal.si_fd != fd_ || signal.si_code <= 0) return 0;
   if (first_periods_.load(std::memory_order_relaxed) == 0) return 1;
-  if (IsOpen()) ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
+  if (!IsOpen()) return 0;  // the random length of the first period remains
+  ioctl(fd_, PERF_EVENT_IOC_PERIOD, &period_);
   return static_cast<int64_t>(first_periods_.exchange(0, std::memory_order_relaxed));
 }
 

@@ -16,11 +16,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
-#include "common/kept_fd.h"
 #include "common/result.h"
 #include "ptm/event_spec.h"
+#include "ptm/open_event.h"
 #include "ptm/sampling_rate.h"
 
 namespace jprof::ptm {
@@ -73,8 +72,10 @@ class ThreadTimer {
   // The errno that made it a POSIX timer with kAny, or that leaves samples without the kernel
   // frames that were asked for; 0 if neither happened.
   int limited_by() const { return limited_by_; }
-  // Returns whether the program has closed the descriptor of the event, so that no signals come.
-  bool lost() const { return fd_ >= 0 && !IsOpen(); }
+  // Returns whether the program has closed the descriptor of the event and so has ended its
+  // samples. A mapped buffer keeps the event, unless its first period has not passed and cannot be
+  // replaced.
+  bool lost() const { return fd_ >= 0 && (ring_ == nullptr || first_periods_ != 0) && !IsOpen(); }
   // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
   // Sets the period after the first signal.
   int64_t Take(const siginfo_t& signal);
@@ -87,10 +88,10 @@ class ThreadTimer {
   void MapRing();
 
   // False also after the program has closed the descriptor.
-  bool IsOpen() const { return fd_ >= 0 && IdentityOf(fd_) == identity_; }
+  bool IsOpen() const { return fd_ >= 0 && EventId(fd_) == id_; }
 
   int fd_ = -1;
-  std::optional<FileIdentity> identity_;
+  uint64_t id_ = 0;
   pid_t thread_ = 0;  // whose it is
   bool has_timer_ = false;
   std::atomic<uint64_t> first_periods_ = 0;  // of the next signal; 0: it is not the first

@@ -20,12 +20,14 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "common/monotonic.h"
+#include "common/no_memory.h"
 
 namespace jprof::agent {
 namespace {
 
 constexpr int64_t kRetryAcceptMs = 100;
-constexpr int64_t kLookMs = 1000;  // for descriptors that the program has closed
+// How often it looks whether the program has closed the socket, in ms.
+constexpr int64_t kLookMs = 1000;
 
 int64_t Now() { return MonotonicNanos() / 1'000'000; }
 
@@ -156,7 +158,10 @@ Result<void> Control::StartThread() {
 void Control::Stop() {
   if (!running_) return;
   running_ = false;
-  if (listener_.get() >= 0) shutdown(listener_.get(), SHUT_RDWR);  // wakes the thread
+  {
+    const std::lock_guard guard(listener_lock_);
+    if (listener_.get() >= 0) shutdown(listener_.get(), SHUT_RDWR);  // wakes the thread
+  }
   pthread_join(thread_, nullptr);
   CloseAll();
 }
@@ -183,16 +188,21 @@ void Control::Serve() {
       return listener_.Reset();  // further connections are refused
     }
     if (!running_) return;
-    if (listener_ && listener_.get() < 0) {
-      listener_.Forget();
-      (void)Listen();
-    }
+    ListenAgain();
     for (size_t i = 0; i < kMostClients; ++i) {
       if (polled[i + 1].revents != 0) Read(clients_[i]);
     }
     if (polled[0].revents != 0) Accept();
     DropSilentClients();
   }
+}
+
+// If the program has closed the socket, or the last attempt failed.
+void Control::ListenAgain() {
+  const std::lock_guard guard(listener_lock_);
+  if (!running_ || listener_.get() >= 0) return;
+  listener_.Forget();
+  if (!FailWithoutMemory([&] { return Listen(); })) listener_.Reset();
 }
 
 // poll() ignores negative descriptors.

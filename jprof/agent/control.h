@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,7 @@ class Control {
   using Polled = std::array<pollfd, kMostClients + 1>;
 
   Result<void> Listen();
+  void ListenAgain();
   Result<void> StartThread();
   void Serve();
   Polled PollSet() const;
@@ -96,6 +98,7 @@ class Control {
   std::string path_;
   uid_t user_ = 0;
   int64_t patience_ms_ = 0;
+  std::mutex listener_lock_;  // while the thread runs
   KeptFd listener_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;

@@ -39,10 +39,15 @@ Result<ptm::ThreadTimerSettings> SettingOf(const Trigger& trigger, const AgentOp
 }  // namespace
 
 void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error) {
-  const uint32_t before = __atomic_load_n(&thread.record->flags, __ATOMIC_RELAXED);
-  const bool first = profile::ErrorOfFlags(before) == 0;
-  const uint32_t more = flag | (first ? profile::FlagsOfError(error) : 0);
-  __atomic_fetch_or(&thread.record->flags, more, __ATOMIC_RELAXED);
+  uint32_t* const flags = &thread.record->flags;
+  uint32_t before = __atomic_load_n(flags, __ATOMIC_RELAXED), after;
+  do {
+    if ((before & flag) != 0) return;
+    after = before | flag;
+    if (flag == profile::kThreadNotSampled || (before & profile::kThreadNotSampled) == 0)
+      after = profile::WithoutError(after) | profile::FlagsOfError(error);
+  } while (!__atomic_compare_exchange_n(flags, &before, after, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
 }
 
 Result<std::vector<ptm::ThreadTimerSettings>> SampleTimers::SettingsOf(

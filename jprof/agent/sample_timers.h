@@ -13,8 +13,9 @@
 
 namespace jprof::agent {
 
-// Records for the report that an error limits the samples of the thread. Of several errors the
-// first is kept. EBADF: the program has closed the descriptor.
+// Records for the report that an error limits the samples of the thread. The first error of each
+// flag is kept, and that of kThreadNotSampled replaces that of other flags. EBADF: the program has
+// closed the descriptor.
 void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error);
 
 class SampleTimers {

@@ -125,7 +125,7 @@ class WovenCounter : public engine::MethodSource {
   bool ignores_carriers_ = false;      // HAS_CARRIERS is false, but the VM has virtual threads
   std::atomic<bool> ending_ = false;   // classes are left as they are
   std::atomic<size_t> announces_ = 0;  // methods of VirtualThread
-  std::optional<Uncounted> unwoven_;     // from Begin on
+  std::optional<Uncounted> unwoven_;   // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
   ClassDefinitions definitions_;

@@ -364,8 +364,8 @@ void Session::EndOf(Thread& thread) {
   thread.record->end_ticks = ptm::ReadTsc();
   thread.record->cpu_ns_end = ptm::VirtualClock::CpuNanos();
   thread.record->state = profile::kThreadEnded;
+  NoteFailedReads(thread);  // first: NoteMultiplexing reads all events by system call
   NoteMultiplexing(thread);
-  NoteFailedReads(thread);
 }
 
 // A multiplexed counter is scaled: the profile states the part of the time that it ran.

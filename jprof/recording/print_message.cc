@@ -13,8 +13,13 @@ namespace {
 std::atomic<MessageCollector*> collector = nullptr;
 pthread_t collecting;  // its thread
 
-// A program may close its standard error and open a file of its own, which gets that number.
-const std::optional<FileIdentity> standard_error = IdentityOf(STDERR_FILENO);
+// Returns the standard error of the first call. A program may close it later and open a file of its
+// own, which gets that number.
+const std::optional<FileIdentity>& StandardError() {
+  static const std::optional<FileIdentity> first = IdentityOf(STDERR_FILENO);
+  return first;
+}
+[[gnu::constructor]] void NoteStandardError() { StandardError(); }
 
 }  // namespace
 
@@ -23,7 +28,7 @@ void PrintMessage(const std::string& line) {
     to->lines_.push_back(line);
     return;
   }
-  if (IdentityOf(fileno(stderr)) != standard_error) return;
+  if (IdentityOf(fileno(stderr)) != StandardError()) return;
   std::fprintf(stderr, "jprof: %s\n", line.c_str());
   std::fflush(stderr);
 }

@@ -538,6 +538,11 @@ def sleds(work):
             if found != count:
                 failures.append(f"{compiler}: {name} was called {count} times, not {found}")
         failures += reports.check(report, str(compiler))
+        # Its functions may run before the library's own constructors.
+        done = child.run([program], env={**os.environ, "LD_PRELOAD": work.agent,
+                                         "JPROF_HOOKS": "CALLTREE,OUT=/nowhere/at/all"})
+        if "runs without" not in done.stderr:
+            failures.append(f"{compiler}: without a message: {done}")
     return failures
 
 

@@ -436,6 +436,17 @@ TEST(TracerTest, ReportsWhatAKilledProcessExecuted) {
 // The state of a process, as in /proc.
 char StateOf(pid_t pid) { return procfs::ReadStatus(static_cast<uint32_t>(pid)).state; }
 
+// Waits until a process is stopped, and stays so for a while. False: it never does.
+bool AwaitStopped(pid_t pid) {
+  for (int look = 0, stopped = 0; look < 6000; ++look) {
+    const char state = StateOf(pid);
+    stopped = state == 'T' || state == 't' ? stopped + 1 : 0;
+    if (stopped == 20) return true;
+    usleep(10'000);
+  }
+  return false;
+}
+
 // SIGSTOP stops a traced process, SIGCONT continues it. A child sends them.
 int IsStopped() {
   const pid_t self = getpid();
@@ -443,20 +454,15 @@ int IsStopped() {
   if (child == 0) {
     usleep(100'000);
     kill(self, SIGSTOP);
-    usleep(200'000);
-    const char state = StateOf(self);
+    const bool stopped = AwaitStopped(self);
     kill(self, SIGCONT);
-    _exit(state == 'T' || state == 't' ? 0 : 1);
+    _exit(stopped ? 0 : 1);
   }
-  timeval start, now;
-  gettimeofday(&start, nullptr);
-  itrace_test_begin();
-  do {
-    gettimeofday(&now, nullptr);
-  } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_usec - start.tv_usec) / 1000 < 600);
-  itrace_test_end();
   int status = 1;
-  waitpid(child, &status, 0);
+  itrace_test_begin();
+  while (waitpid(child, &status, WNOHANG) == 0) {
+  }
+  itrace_test_end();
   return status == 0 ? 0 : 1;
 }
 

@@ -80,6 +80,26 @@ TEST(EventGroup, CountsPageFaultsExactly) {
   EXPECT_EQ(group.Status(0).failed_reads, 0u);
 }
 
+// The program closes the descriptor, and another thread's event gets its number.
+TEST(EventGroup, AnEventOfTheSameNumberIsNeitherReadNorClosed) {
+  const EventSpec events[] = {kPageFaults};
+  EventGroup group, other;
+  OPEN_OR_SKIP(group, events);
+  OPEN_OR_SKIP(other, events);
+  const int number = group.slot(0).fd;
+  ASSERT_EQ(dup2(other.slot(0).fd, number), number);
+  errno = ENOENT;
+  const int64_t before = Read(group.slot(0));
+  EXPECT_EQ(Read(group.slot(0)), before);
+  EXPECT_EQ(group.slot(0).failed_reads, 2u);
+  EXPECT_EQ(errno, ENOENT);
+  group.Close();
+  EXPECT_EQ(EventId(number), EventId(other.slot(0).fd));
+  close(number);
+  Read(other.slot(0));
+  EXPECT_EQ(other.slot(0).failed_reads, 0u);
+}
+
 TEST(EventGroup, ReadsAllInMetricOrder) {
 #ifdef JPROF_SANITIZED
   GTEST_SKIP() << "a sanitizer touches memory of its own: page faults are not exact";

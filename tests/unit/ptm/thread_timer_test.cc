@@ -192,6 +192,24 @@ TEST_F(ThreadTimerTest, CountsASoftwareEvent) {
   EXPECT_NEAR(static_cast<double>(taken), kPages / 10.0, 5);
 }
 
+// The program closes the descriptor, and another thread's event gets its number.
+TEST_F(ThreadTimerTest, AnEventOfTheSameNumberIsNotClosed) {
+  if (!Open(CpuClock(), kMillisecond)) GTEST_SKIP() << skipped_;
+  if (sampler_.by_timer()) GTEST_SKIP() << "a POSIX timer has no descriptor";
+  EXPECT_FALSE(sampler_.lost());
+  int number = 3;  // of the only event of this process
+  while (EventId(number) == 0) ++number;
+  perf_event_attr attr = AttributesOf(CpuClock());
+  const int other = OpenAllowed(CpuClock(), attr, {}, -1);
+  ASSERT_GE(other, 0);
+  ASSERT_EQ(dup2(other, number), number);
+  EXPECT_TRUE(sampler_.lost());
+  sampler_.Close();
+  EXPECT_EQ(EventId(number), EventId(other));
+  close(number);
+  close(other);
+}
+
 TEST_F(ThreadTimerTest, RefusesAShortPeriodOfTheOtherClockToo) {
   EXPECT_EQ(sampler_.Open({TaskClock(), kShortestClockPeriod - 1, SIGPROF}, 1), EINVAL);
 }
