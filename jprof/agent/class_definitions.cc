@@ -7,11 +7,14 @@ namespace jprof::agent {
 void ClassDefinitions::AddFile(const void* thread, std::string_view name) {
   const std::lock_guard guard(lock_);
   files_.emplace(thread, name);
+  names_.emplace(name);
 }
 
 bool ClassDefinitions::TakeFile(const void* thread, std::string_view name) {
   const std::lock_guard guard(lock_);
-  return files_.erase({thread, std::string(name)}) != 0 || files_.erase({thread, ""}) != 0;
+  const bool taken =
+      files_.erase({thread, std::string(name)}) != 0 || files_.erase({thread, ""}) != 0;
+  return taken || names_.contains(name);
 }
 
 void ClassDefinitions::AwaitClasses(int most_ms) {

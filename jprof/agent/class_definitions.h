@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,7 +21,9 @@ class ClassDefinitions {
   // The VM has reported a class file on this thread. `name`: empty if the VM does not give it.
   void AddFile(const void* thread, std::string_view name);
 
-  // The VM has reported the class. Returns whether it has reported its class file before.
+  // The VM has reported the class. Returns whether it has reported its class file before, or that
+  // of another class of this name: the VM reports a class again for each other loader that finds
+  // it.
   bool TakeFile(const void* thread, std::string_view name);
 
   // Waits until all class files that were added have become classes, for `most_ms` at most: a
@@ -29,7 +32,8 @@ class ClassDefinitions {
 
  private:
   std::mutex lock_;
-  std::set<std::pair<const void*, std::string>> files_;
+  std::set<std::pair<const void*, std::string>> files_;  // those that are not classes yet
+  std::set<std::string, std::less<>> names_;             // of all
 };
 
 }  // namespace jprof::agent

@@ -72,6 +72,14 @@ Result<uint64_t> FindSpareWord(const hotspot::VmStructs& structs) {
   return offset;
 }
 
+// A class that has just been defined is not linked yet. One that was defined before is reported
+// again when another loader finds it.
+bool IsLinked(jvmtiEnv* jvmti, jclass loaded) {
+  jint status = 0;
+  return jvmti->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
+         (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
+}
+
 }  // namespace
 
 Result<void> CheckWovenCounter(int java_version) {
@@ -202,8 +210,8 @@ bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
 
 void WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) return;
-  ending_ = true;
   definitions_.AwaitClasses(kMostDefinitionMs);
+  ending_ = true;
   RestoreClasses(jni);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
@@ -441,7 +449,7 @@ void JNICALL WovenCounter::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jc
     return;
   const std::string_view name = InternalName(signature.view());
   jboolean modifiable = JNI_FALSE;
-  if (counter->definitions_.TakeFile(jni, name) || counter->ending_ ||
+  if (counter->definitions_.TakeFile(jni, name) || counter->ending_ || IsLinked(jvmti, loaded) ||
       jvmti->IsModifiableClass(loaded, &modifiable) != JVMTI_ERROR_NONE || modifiable == JNI_FALSE)
     return;
   counter->AddUnseen(jni, loaded, name);

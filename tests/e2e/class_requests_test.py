@@ -23,11 +23,13 @@ def requests(lab, *options):
         plain = lab.run(lab.jdk.java(*program))
         woven = lab.cli("calltree", "--counter", "woven", *options, "--agent", lab.agent, "-o",
                         profile, "--", *lab.jdk.java(*program))
-        calls = sum(node["calls"]
-                    for thread in reports.log_rt(lab.jprof, profile)["threads"]
+        report = reports.log_rt(lab.jprof, profile)
+        calls = sum(node["calls"] for thread in report["threads"]
                     for node in thread["nodes"] if node["name"].startswith("ClassRequests.request("))
     names = len(re.findall(r"java\.lang\.\w+|ClassRequests\$(?:First|Second)", plain.stdout))
     failures = [] if "java.lang.Integer" in plain.stdout else [f"plain: {plain.stderr[-300:]}"]
+    if any(report["losses"].values()):  # classes that the loaders have found, not defined
+        failures.append(f"losses: {report['losses']}")
     if (woven.returncode, woven.stdout) != (0, plain.stdout):
         failures.append(f"status {woven.returncode}: {woven.stdout} instead of {plain.stdout}: "
                         f"{woven.stderr[-500:]}")
