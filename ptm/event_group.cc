@@ -23,14 +23,12 @@ struct GroupReading {
 // Leaves errno as it is: the program may be about to read it.
 bool ReadGroup(const EventSlot& slot, GroupReading& reading) {
   const int error = errno;
-  if (EventId(slot.leader) != slot.leader_id) {
-    errno = error;
-    return false;
+  ssize_t bytes = -1;
+  if (EventId(slot.leader) == slot.leader_id) {
+    do {
+      bytes = read(slot.leader, &reading, sizeof(reading));
+    } while (bytes < 0 && errno == EINTR);
   }
-  ssize_t bytes;
-  do {
-    bytes = read(slot.leader, &reading, sizeof(reading));
-  } while (bytes < 0 && errno == EINTR);
   errno = error;
   // 0 bytes: the kernel could not keep the group on the CPU (an event in error state).
   return bytes >= static_cast<ssize_t>(3 * sizeof(uint64_t));

@@ -6,7 +6,6 @@
 // Thread safe.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <set>

@@ -106,17 +106,13 @@ void JitLog::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint length, const 
   JitLog& log = agent->jit_log;
   JitCode code = {.address = reinterpret_cast<uint64_t>(address),
                   .length = static_cast<uint32_t>(length)};
-  JvmtiString name(jvmti), signature(jvmti), class_signature(jvmti), source(jvmti);
-  jclass declaring = nullptr;
-  // A method that was redefined or unloaded in the meantime may have no name, although its code
-  // still exists.
-  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) == JVMTI_ERROR_NONE &&
-      jvmti->GetMethodDeclaringClass(method, &declaring) == JVMTI_ERROR_NONE &&
-      jvmti->GetClassSignature(declaring, class_signature.out(), nullptr) == JVMTI_ERROR_NONE) {
-    jvmti->GetSourceFileName(declaring, source.out());
-    code.class_name = InternalName(class_signature.view());
-    code.name = name.view();
-    code.signature = signature.view();
+  const MethodNames names(jvmti, method);
+  JvmtiString source(jvmti);
+  if (names.known()) {
+    jvmti->GetSourceFileName(names.declaring(), source.out());
+    code.class_name = names.class_name();
+    code.name = names.name();
+    code.signature = names.signature();
     code.source = source.view();
   } else {
     code.class_name = "(unknown)";

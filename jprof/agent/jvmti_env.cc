@@ -46,6 +46,18 @@ std::string ThreadName(jvmtiEnv* jvmti, jthread thread) {
   return std::string(name.view());
 }
 
+MethodNames::MethodNames(jvmtiEnv* jvmti, jmethodID method)
+    : name_(jvmti),
+      signature_(jvmti),
+      class_signature_(jvmti),
+      known_(jvmti->GetMethodName(method, name_.out(), signature_.out(), nullptr) ==
+                 JVMTI_ERROR_NONE &&
+             jvmti->GetMethodDeclaringClass(method, &declaring_) == JVMTI_ERROR_NONE &&
+             jvmti->GetClassSignature(declaring_, class_signature_.out(), nullptr) ==
+                 JVMTI_ERROR_NONE) {}
+
+std::string_view MethodNames::class_name() const { return InternalName(class_signature_.view()); }
+
 std::string_view InternalName(std::string_view signature) {
   if (signature.size() < 2 || signature.front() != 'L') return signature;
   return signature.substr(1, signature.size() - 2);

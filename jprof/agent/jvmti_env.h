@@ -40,6 +40,26 @@ class JvmtiString {
   char* text_ = nullptr;
 };
 
+// What a method is called.
+class MethodNames {
+ public:
+  // A method that was redefined or unloaded in the meantime may have no names, although its code
+  // still exists.
+  MethodNames(jvmtiEnv* jvmti, jmethodID method);
+
+  // Returns whether they are known; else they may be empty, and the class null.
+  bool known() const { return known_; }
+  jclass declaring() const { return declaring_; }
+  std::string_view class_name() const;  // java/lang/String
+  std::string_view name() const { return name_.view(); }
+  std::string_view signature() const { return signature_.view(); }
+
+ private:
+  JvmtiString name_, signature_, class_signature_;
+  jclass declaring_ = nullptr;
+  bool known_;
+};
+
 // Returns an empty string if the VM does not have the property. Also callable in OnLoad.
 std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
 // Call in the live phase. Empty: unknown.

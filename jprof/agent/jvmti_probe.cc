@@ -88,19 +88,14 @@ uint64_t JvmtiProbe::VirtualThreadId(uint64_t) { return mounted; }
 
 bool JvmtiProbe::Describe(uint64_t handle, engine::MethodText* text) {
   const auto method = reinterpret_cast<jmethodID>(handle);
-  JvmtiString name(jvmti_), signature(jvmti_), class_signature(jvmti_);
-  jclass declaring = nullptr;
+  const MethodNames names(jvmti_, method);
   jint modifiers = 0;
-  if (jvmti_->GetMethodDeclaringClass(method, &declaring) != JVMTI_ERROR_NONE ||
-      jvmti_->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE ||
-      jvmti_->GetClassSignature(declaring, class_signature.out(), nullptr) != JVMTI_ERROR_NONE ||
-      jvmti_->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE) {
+  if (!names.known() || jvmti_->GetMethodModifiers(method, &modifiers) != JVMTI_ERROR_NONE)
     return false;
-  }
   constexpr jint kStatic = 0x0008, kNative = 0x0100;
-  text->class_name = Keep(InternalName(class_signature.view()));
-  text->name = Keep(name.view());
-  text->signature = Keep(signature.view());
+  text->class_name = Keep(names.class_name());
+  text->name = Keep(names.name());
+  text->signature = Keep(names.signature());
   text->is_static = (modifiers & kStatic) != 0;
   text->is_native = (modifiers & kNative) != 0;
   return true;

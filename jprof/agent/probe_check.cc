@@ -44,12 +44,8 @@ void ProbeCheck::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, con
 }
 
 void ProbeCheck::Add(jvmtiEnv* jvmti, jmethodID method) {
-  JvmtiString name(jvmti), signature(jvmti), class_signature(jvmti);
-  jclass declaring = nullptr;
-  if (jvmti->GetMethodName(method, name.out(), signature.out(), nullptr) == JVMTI_ERROR_NONE &&
-      jvmti->GetMethodDeclaringClass(method, &declaring) == JVMTI_ERROR_NONE)
-    jvmti->GetClassSignature(declaring, class_signature.out(), nullptr);
-  uncounted_->AddCompiled(InternalName(class_signature.view()), name.view(), signature.view());
+  const MethodNames names(jvmti, method);
+  uncounted_->AddCompiled(names.class_name(), names.name(), names.signature());
 }
 
 }  // namespace jprof::agent

@@ -79,22 +79,17 @@ bool CountsFrom(JNIEnv* jni, jclass counter, uint64_t origin) {
   return counted == origin;
 }
 
-bool IsName(JNIEnv* jni, jstring text, std::string_view name) {
-  std::array<char, 64> bytes = {};
-  if (jni->GetStringLength(text) != static_cast<jsize>(name.size()) ||
-      jni->GetStringUTFLength(text) != static_cast<jsize>(name.size()))
-    return false;
-  jni->GetStringUTFRegion(text, 0, static_cast<jsize>(name.size()), bytes.data());
-  return name == bytes.data();
-}
-
 }  // namespace
 
 jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jstring name) {
-  if (name == nullptr) return nullptr;
-  if (IsName(jni, name, "java.lang.JprofCounter")) return counter;
-  if (IsName(jni, name, "java.lang.Throwable")) return jni->FindClass("java/lang/Throwable");
-  if (!IsName(jni, name, "java.lang.StackOverflowError")) return nullptr;
+  std::array<char, 64> bytes = {};  // with a final zero
+  if (name == nullptr || jni->GetStringUTFLength(name) >= static_cast<jsize>(bytes.size()))
+    return nullptr;
+  jni->GetStringUTFRegion(name, 0, jni->GetStringLength(name), bytes.data());
+  const std::string_view text = bytes.data();
+  if (text == "java.lang.JprofCounter") return counter;
+  if (text == "java.lang.Throwable") return jni->FindClass("java/lang/Throwable");
+  if (text != "java.lang.StackOverflowError") return nullptr;
   return jni->FindClass("java/lang/StackOverflowError");
 }
 

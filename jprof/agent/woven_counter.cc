@@ -50,8 +50,7 @@ char* Text(const char* text) { return const_cast<char*>(text); }
 
 // Whether it is ClassLoader.loadClass, which the VM calls, or may override it.
 bool MayLoadClass(const weave::Method& method) {
-  constexpr uint16_t kStatic = 0x0008;
-  return method.name == "loadClass" && (method.access & kStatic) == 0 &&
+  return method.name == "loadClass" && !method.IsStatic() &&
          method.descriptor == "(Ljava/lang/String;)Ljava/lang/Class;";
 }
 
@@ -492,12 +491,11 @@ weave::Decision WovenCounter::Decide(const weave::Method& method) {
 }
 
 bool WovenCounter::Describe(uint64_t handle, engine::MethodText* text) {
-  constexpr uint16_t kStatic = 0x0008;
   const auto& method = *reinterpret_cast<const weave::Method*>(handle);
   text->class_name = method.class_name;
   text->name = method.name;
   text->signature = method.descriptor;
-  text->is_static = (method.access & kStatic) != 0;
+  text->is_static = method.IsStatic();
   return true;
 }
 

@@ -3,18 +3,12 @@
 #include <cstring>
 
 #include "jprof/hotspot/fields.h"
+#include "jprof/hotspot/load.h"
 
 namespace jprof::hotspot {
 namespace {
 
 constexpr int32_t kFromTheBeginning = -1;  // InvocationEntryBci
-
-template <typename T>
-T Load(const uint8_t* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 bool LoadsAddress(const uint8_t* code, size_t bytes, uint64_t address) {
   return address != 0 && memmem(code, bytes, &address, sizeof address) != nullptr;
@@ -27,8 +21,9 @@ bool Calls(const uint8_t* code, size_t bytes, uint64_t address) {
   for (const uint8_t* at = code; at + kCallBytes <= end; ++at) {
     at = static_cast<const uint8_t*>(std::memchr(at, 0xe8, static_cast<size_t>(end - at)));
     if (at == nullptr || at + kCallBytes > end) return false;
-    const auto next = reinterpret_cast<uint64_t>(at + kCallBytes);
-    if (next + static_cast<uint64_t>(int64_t{Load<int32_t>(at + 1)}) == address) return true;
+    const auto call = reinterpret_cast<uint64_t>(at);
+    const int64_t distance = LoadAt<int32_t>(call + 1);
+    if (call + kCallBytes + static_cast<uint64_t>(distance) == address) return true;
   }
   return false;
 }

@@ -49,6 +49,8 @@ struct Method {
   // Annotated with jdk.internal.vm.annotation.IntrinsicCandidate (JDK 16 and later) or
   // HotSpotIntrinsicCandidate (9 to 15): the VM may replace calls of it by instructions.
   bool is_intrinsic = false;
+
+  bool IsStatic() const { return (access & 0x0008) != 0; }
 };
 
 enum class Action : uint8_t { kLeave, kCount, kAnnounce };
