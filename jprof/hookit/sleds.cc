@@ -63,6 +63,7 @@ std::vector<uint64_t>* functions = nullptr;
 void (*on_late_sleds)() = nullptr;
 uint32_t left = 0;                         // tail sleds that are not patched
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
+std::vector<uint64_t>* pages = nullptr;    // of stubs: all are alike
 
 template <class T>
 std::optional<std::vector<T>> ReadAt(int file, uint64_t offset, size_t count) {
@@ -123,13 +124,13 @@ struct Stubs {
   const uint8_t* tail = nullptr;
 };
 
-// A page of jumps in the reach of the module's code. Below the module, because above the program is
-// its heap.
-std::optional<Stubs> MakeStubs(const Module& module) {
+// Makes a page of jumps in the reach of the module's code. Below the module, because above the
+// program is its heap. Returns its address, or 0: there is no room.
+uint64_t MakePage(const Module& module) {
   void* page = MAP_FAILED;
   for (uint64_t at = module.begin & ~(kPage - 1); page == MAP_FAILED;) {
-    at -= 16 * kPage;
-    if (at < 16 * kPage || module.end - at > kReach) return std::nullopt;
+    at -= kPage;
+    if (at < 16 * kPage || module.end - at > kReach) return 0;
     page = mmap(reinterpret_cast<void*>(at), kPage, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   }
@@ -138,6 +139,18 @@ std::optional<Stubs> MakeStubs(const Module& module) {
   WriteStub(code + kStubBytes, jprof_exit_sled);
   WriteStub(code + 2 * kStubBytes, jprof_tail_sled);
   mprotect(page, kPage, PROT_READ | PROT_EXEC);
+  pages->push_back(reinterpret_cast<uint64_t>(page));
+  return pages->back();
+}
+
+// A page that was made for another module serves every module in its reach.
+std::optional<Stubs> StubsFor(const Module& module) {
+  const auto near = std::ranges::find_if(*pages, [&](uint64_t page) {
+    return std::max(module.end, page + kPage) - std::min(module.begin, page) <= kReach;
+  });
+  const uint64_t page = near != pages->end() ? *near : MakePage(module);
+  if (page == 0) return std::nullopt;
+  const auto* const code = reinterpret_cast<const uint8_t*>(page);
   return Stubs{code, code + kStubBytes, code + 2 * kStubBytes};
 }
 
@@ -215,7 +228,7 @@ void Patch(const Module& module) {
   };
   const std::span<uint8_t> code = CodeOf(module);
   if (code.empty()) return;
-  const auto stubs = MakeStubs(module);
+  const auto stubs = StubsFor(module);
   if (!stubs) return complain("there is no room near its code");
   if (mprotect(code.data(), code.size(), PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
     return complain("its code cannot be changed");
@@ -277,6 +290,7 @@ uint32_t PatchSleds(void (*late)()) {
   on_late_sleds = late;
   functions = new std::vector<uint64_t>(1, 0);
   patched = new std::vector<uint64_t>;
+  pages = new std::vector<uint64_t>;
   WatchModules();
   PatchModules();
   return static_cast<uint32_t>(functions->size() - 1);
