@@ -319,6 +319,7 @@ void Agent::EndRecording(JNIEnv* jni) {
   if (started_) NameThreads(jni);
   control.Stop();
   if (sampling != nullptr) sampling->Stop();
+  probe_check.End(jvmti);
   if (started_ && !joins_hooks()) session.Finish();
   if (woven != nullptr && options.verbose) PrintMessage(woven->Summary());
 }

@@ -34,6 +34,10 @@ void ProbeCheck::Begin(jvmtiEnv* jvmti, profile::ControlHeader& header) {
   EnableEvent(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
 
+void ProbeCheck::End(jvmtiEnv* jvmti) {
+  if (uncounted_) jvmti->GenerateEvents(JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
 void ProbeCheck::OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, const void* code, jint,
                               const jvmtiAddrLocationMap*, const void*) {
   const AgentUse agent;

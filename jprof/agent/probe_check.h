@@ -22,6 +22,8 @@ class ProbeCheck {
                      const hotspot::ProbeTargets& targets);
   // Begins, once the probe is installed and before anything is compiled. `header`: the profile's.
   void Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
+  // Checks all code that exists: that of the last compilations may not have been reported.
+  void End(jvmtiEnv* jvmti);
 
  private:
   static void JNICALL OnMethodLoad(jvmtiEnv* jvmti, jmethodID method, jint bytes, const void* code,
