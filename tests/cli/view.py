@@ -249,7 +249,7 @@ class View(unittest.TestCase):
             counting = math.hypot(1.96 * per_sample * math.sqrt(count), shift)
             arm = value * math.hypot(of_total, of_share * (1 - value / whole))
             high = value + math.hypot(counting + shift, arm)
-            low = value - math.hypot(counting - shift, arm)
+            low = max(0, value - math.hypot(counting - shift, arm))  # no time is below 0
             self.assertLess(high, row["cum_ns"]["high"] + 0.01 * value, row["name"])
             self.assertGreater(low, row["cum_ns"]["low"] - 0.01 * value, row["name"])
             checked += high > row["cum_ns"]["high"] - 0.01 * value
