@@ -278,6 +278,22 @@ def woven_virtual_threads_that_are_mounted(lab):
 
 
 @case
+def woven_virtual_threads_in_calls_that_began_before(lab):
+    """A virtual thread catches an exception in a method that began before calls were counted."""
+    if lab.jdk.major < 21:
+        return
+    with lab.folder() as folder, attaching.program(lab, folder, 1, more=("more",)) as program:
+        program.ask("span")
+        for number in range(3):
+            out = f"{folder}/{number}.jprof"
+            program.load(f"CALLTREE,COUNTER=woven,FOLD_RECURSION,OUT={out}")
+            time.sleep(0.2)
+            program.detach()
+            caught = calls_of(finished(out), "AttachLoad.catchLate()V")
+            check(caught > 0, "no call of the virtual thread was counted")
+
+
+@case
 def woven_threads_that_are_not_recorded(lab):
     with lab.folder() as folder, attaching.program(lab, folder) as program:
         for number in range(2):

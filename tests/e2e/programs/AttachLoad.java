@@ -14,6 +14,8 @@ import java.util.function.IntUnaryOperator;
  * "batches" prints the CPU time of each of the latest batches of 50 units, in ns;
  * "define" begins to define the class Late, whose super class is loaded by "late N", which then calls
  * its method N times;
+ * "span" starts virtual threads that are nearly always in a method that catches an exception at its
+ * end;
  * "pinned N" has a virtual thread that was mounted all the time call counted() N times; with "more";
  * "end" ends the program, with status 1 after a wrong answer.
  * Arguments: the number of working threads, and "more" for threads that recur deeply, virtual
@@ -195,6 +197,23 @@ public class AttachLoad {
         }
     }
 
+    static void catchLate() {
+        try {
+            long end = System.nanoTime() + 200_000;
+            while (System.nanoTime() < end) {}
+            thrownFrom(1);
+        } catch (IllegalStateException e) {
+            check(e.getMessage().equals("7"));
+        }
+    }
+
+    static void span() {
+        while (!stop) {
+            catchLate();
+            Thread.yield();
+        }
+    }
+
     static final CountDownLatch release = new CountDownLatch(1), done = new CountDownLatch(1);
     static volatile int pinnedCalls;
 
@@ -344,6 +363,12 @@ public class AttachLoad {
                 release.countDown();
                 done.await();
                 System.out.println("done");
+            } else if (line.equals("span")) {
+                for (int i = 0; i < 4; i++) {
+                    Thread.class.getMethod("startVirtualThread", Runnable.class)
+                            .invoke(null, (Runnable) AttachLoad::span);
+                }
+                System.out.println("spanning");
             } else if (line.equals("define")) {
                 slow = new SlowLoader();
                 slow.thread.start();

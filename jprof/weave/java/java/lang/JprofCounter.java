@@ -104,6 +104,9 @@ public final class JprofCounter {
             expectVirtualThreads();
             return;
         }
+        if (region == NONE) { // methods are not counted yet: enterOther announces the thread then
+            return;
+        }
         Thread mounted = Thread.currentThread();
         boolean isVirtual = MEMORY.getLong(mounted, VM_THREAD) == 0;
         mounted(vmThread(), isVirtual ? MEMORY.getLong(mounted, THREAD_ID) : 0);
