@@ -2,6 +2,7 @@
 #include "jprof/engine/events.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "jprof/engine/session.h"
 #include "jprof/engine/tree.h"
@@ -176,6 +177,15 @@ void SwitchToMounted(Thread& thread, const Event& event) {
   thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
 }
 
+// Counts an entry or exit. A count is at its largest where Retype found no space for another node.
+void Count(Thread& thread, uint32_t& count) {
+  if (count == std::numeric_limits<uint32_t>::max()) {
+    ++thread.timeline.record->dropped;
+  } else {
+    ++count;
+  }
+}
+
 }  // namespace
 
 void SetSession(Session* session) { session_of_events = session; }
@@ -232,7 +242,7 @@ void EnterSlow(const Event& event, int64_t now) {
   }
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, parent->word, node->word,
                        EventKind::kEntry);
-  ++count;
+  Count(thread, count);
   *thread.cursor.top++ = {event.method, event.sp != kNoStack ? event.sp : ~uint64_t{0}, node};
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kEntry);
   EndSlow<Recording>(thread, now, exact);
@@ -283,7 +293,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   }
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word, match[-1].node->word,
                        EventKind::kExit);
-  ++count;
+  Count(thread, count);
   thread.cursor.top = match;
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   EndSlow<Recording>(thread, now, exact);

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -323,6 +324,27 @@ TEST_F(EngineTest, PastTheCapEveryCallIsStillCounted) {
   EXPECT_GT(Sum().overflow_entries, 0u);
   EXPECT_EQ(current_thread->record->overflow, Sum().overflow_entries);
   EXPECT_EQ(session_->writer().header()->tree_full, 1u);
+}
+
+TEST_F(EngineTest, ACountThatCannotGrowIsALoss) {
+  Start(Counting());
+  for (int i = 0; i < 2; ++i) {
+    Enter<CountTree>(1);
+    Leave<CountTree>(1);
+  }
+  Node* node = session_->writer().nodes() + current_thread->timeline.record->root;
+  node = session_->writer().nodes() + node->child[0].node;
+  constexpr uint32_t kLargest = std::numeric_limits<uint32_t>::max();
+  for (uint32_t* counts : {node->entries, node->exits}) counts[0] = counts[1] = kLargest - 1;
+  current_thread->timeline.chunk_end = current_thread->timeline.chunk_next;
+  session_->writer().header()->disk_full = 1;
+  for (int i = 0; i < 3; ++i) {  // an exit is before the entry, and an entry before the exit
+    Enter<CountTree>(1);
+    Leave<CountTree>(1);
+  }
+  EXPECT_EQ(node->entries[1], kLargest);
+  EXPECT_EQ(node->exits[0], kLargest);
+  EXPECT_EQ(current_thread->record->dropped, 4u);
 }
 
 // 2 million contexts' worth of recursion in a cap of 16,384 nodes.

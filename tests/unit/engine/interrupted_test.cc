@@ -41,8 +41,8 @@ namespace jprof::engine::interrupted_test {
 namespace {
 
 constexpr uint64_t kHandle = 0x7f0000001000;
-constexpr long kOnce = LONG_MAX, kOften = 100;  // instructions
-constexpr unsigned kLongest = 200;              // seconds: else a lock is waited for
+constexpr long kOnce = LONG_MAX / 2, kOften = 100;  // instructions
+constexpr unsigned kLongest = 200;                  // seconds: else a lock is waited for
 
 class Names : public MethodSource {
  public:
