@@ -140,8 +140,8 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 256);
 
-// Methods or classes whose calls are not counted: how many, and the names of the first ones,
-// separated by ", " and zero terminated.
+// Methods, classes or modules whose calls are not counted: how many, and the names of the first
+// ones, separated by ", " and zero terminated.
 struct UncountedRecord {
   uint64_t count = 0;
   char names[504] = {};
@@ -202,8 +202,9 @@ struct ControlHeader {
   uint64_t more_other_timer = 0;                     // as more_disarmed
   // Stacks of virtual threads that end early: after parking, outer frames were still in the heap.
   uint64_t samples_in_heap = 0;
-  uint64_t memory_failures = 0;      // events for which the agent found no memory
-  UncountedRecord unprobed_methods;  // compiled without the probe's calls
+  uint64_t memory_failures = 0;       // events for which the agent found no memory
+  UncountedRecord unprobed_methods;   // compiled without the probe's calls
+  UncountedRecord unpatched_modules;  // whose sleds could not be patched
 };
 static_assert(sizeof(ControlHeader) <= 4096);
 inline constexpr size_t kControlHeaderBytes = 4096;

@@ -102,12 +102,10 @@ void MergedControl::AddHeader(const ControlHeader& from, double factor) {
   header_.focus_probed = std::max(header_.focus_probed, from.focus_probed);
   header_.focus_unprobed = std::max(header_.focus_unprobed, from.focus_unprobed);
   header_.focus_undecided = std::max(header_.focus_undecided, from.focus_undecided);
-  header_.unwoven_methods =
-      std::ranges::max(header_.unwoven_methods, from.unwoven_methods, {}, &UncountedRecord::count);
-  header_.unwoven_classes =
-      std::ranges::max(header_.unwoven_classes, from.unwoven_classes, {}, &UncountedRecord::count);
-  header_.unprobed_methods = std::ranges::max(header_.unprobed_methods, from.unprobed_methods, {},
-                                              &UncountedRecord::count);
+  for (const auto record : {&ControlHeader::unwoven_methods, &ControlHeader::unwoven_classes,
+                            &ControlHeader::unprobed_methods, &ControlHeader::unpatched_modules}) {
+    if ((from.*record).count > (header_.*record).count) header_.*record = from.*record;
+  }
   header_.more_disarmed += from.more_disarmed;
   header_.more_no_clock += from.more_no_clock;
   header_.more_no_counters += from.more_no_counters;

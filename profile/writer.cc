@@ -114,6 +114,17 @@ void NoteFailedGrowth(ControlHeader& header, int error) {
   __atomic_store_n(&header.disk_full, 1, __ATOMIC_RELEASE);
 }
 
+void NoteUncounted(UncountedRecord& record, std::string_view name) {
+  constexpr std::string_view kSeparator = ", ";
+  const size_t used = strnlen(record.names, std::size(record.names));
+  const std::string_view separator = kSeparator.substr(0, used == 0 ? 0 : kSeparator.size());
+  ++record.count;
+  // The last byte of `names` stays 0.
+  if (used + separator.size() + name.size() >= std::size(record.names)) return;
+  std::memcpy(record.names + used, separator.data(), separator.size());
+  std::memcpy(record.names + used + separator.size(), name.data(), name.size());
+}
+
 bool Writer::Grow(MappedFile& file, size_t bytes) {
   // Do not retry: a request to the file system at every event would cost more than the program
   // itself.

@@ -39,6 +39,10 @@ struct WriterOptions {
 // the file has reached its greatest size, and nothing is set.
 void NoteFailedGrowth(ControlHeader& header, int error);
 
+// Counts a method, class or module whose calls are not counted, and appends its name to those
+// before it. A name that does not fit is omitted.
+void NoteUncounted(UncountedRecord& record, std::string_view name);
+
 class Writer {
  public:
   // Makes the directory and its files. The directory must not exist, unless `directory_is_made`.

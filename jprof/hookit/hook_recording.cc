@@ -77,6 +77,10 @@ Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan&
   return {};
 }
 
+void NoteUnpatched(engine::Session& session) {
+  session.writer().header()->unpatched_modules = UnpatchedModules();
+}
+
 // What the report says of sleds that are left as they are; empty: nothing.
 std::string SledNote() {
   const uint32_t left = SledsLeft();
@@ -117,6 +121,7 @@ Result<Handlers> Start() {
   begins->SetFunctions(&Functions());
   if (auto begun = begins->Start(std::move(session), &Functions()); !begun)
     return std::unexpected(begun.error());
+  NoteUnpatched(*begins);
   own = {begins, plan->kind, strdup(directory->c_str())};
   owner = getpid();
   finished = false;
@@ -211,6 +216,7 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
+  NoteUnpatched(session);
   joined = &session;
   SetSledHandlers(kind, train);  // AtLoad has patched sleds if functions are to be recorded
   state = State::kStarted;
@@ -260,7 +266,9 @@ namespace {
 // thread that begins the recording now is not waited for.
 void OnLateSleds() {
   has_sleds = true;
-  if (state == State::kNotStarted) StartOnce();
+  if (state == State::kNotStarted) return StartOnce();
+  engine::Session* const session = own.session != nullptr ? own.session : joined.load();
+  if (session != nullptr && !finished) NoteUnpatched(*session);
 }
 
 // Sleds call nothing before they are patched, so that their recording cannot begin with the first
@@ -269,7 +277,7 @@ void OnLateSleds() {
   expected = getenv(agent::kHookOptionsVariable) != nullptr;
   if (!expected) return;
   ClearSledHandlers();
-  has_sleds = PatchSleds(OnLateSleds) != 0;
+  has_sleds = PatchSleds(OnLateSleds);
   if (has_sleds) StartOnce();
 }
 

@@ -8,18 +8,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "common/errno_text.h"
 #include "common/fd.h"
 #include "common/loaded_objects.h"
+#include "common/result.h"
 #include "jprof/engine/events.h"
 #include "jprof/recording/print_message.h"
+#include "profile/writer.h"
 
 #if defined(__x86_64__)
 
@@ -49,6 +55,7 @@ enum SledKind : uint8_t { kEntry = 0, kExit = 1, kTail = 2, kEntryWithArguments 
 constexpr size_t kSledBytes = 11;
 constexpr size_t kStubBytes = 16;
 constexpr size_t kPage = 4096;
+constexpr const char* kProgram = "/proc/self/exe";
 constexpr uint64_t kReach = 1ull << 30;  // of a jump, less the size of a module
 
 struct Module {
@@ -61,7 +68,8 @@ struct Module {
 // The functions by number; number 0 is none. Addresses of modules that are unloaded stay.
 std::vector<uint64_t>* functions = nullptr;
 void (*on_late_sleds)() = nullptr;
-uint32_t left = 0;                         // tail sleds that are not patched
+uint32_t left = 0;  // tail sleds that are not patched
+profile::UncountedRecord unpatched;
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
 std::vector<uint64_t>* pages = nullptr;    // of stubs: all are alike
 
@@ -100,7 +108,7 @@ std::optional<Elf64_Shdr> FindSection(const char* path, const char* wanted) {
 Module ModuleOf(const dl_phdr_info& info) {
   const bool program = info.dlpi_name == nullptr || *info.dlpi_name == '\0';
   Module module;
-  module.path = program ? "/proc/self/exe" : info.dlpi_name;
+  module.path = program ? kProgram : info.dlpi_name;
   module.bias = info.dlpi_addr;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
@@ -125,12 +133,12 @@ struct Stubs {
 };
 
 // Makes a page of jumps in the reach of the module's code. Below the module, because above the
-// program is its heap. Returns its address, or 0: there is no room.
-uint64_t MakePage(const Module& module) {
+// program is its heap. Returns its address.
+Result<uint64_t> MakePage(const Module& module) {
   void* page = MAP_FAILED;
   for (uint64_t at = module.begin & ~(kPage - 1); page == MAP_FAILED;) {
     at -= kPage;
-    if (at < 16 * kPage || module.end - at > kReach) return 0;
+    if (at < 16 * kPage || module.end - at > kReach) return Fail("there is no room near its code");
     page = mmap(reinterpret_cast<void*>(at), kPage, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   }
@@ -138,19 +146,23 @@ uint64_t MakePage(const Module& module) {
   WriteStub(code, jprof_entry_sled);
   WriteStub(code + kStubBytes, jprof_exit_sled);
   WriteStub(code + 2 * kStubBytes, jprof_tail_sled);
-  mprotect(page, kPage, PROT_READ | PROT_EXEC);
+  if (mprotect(page, kPage, PROT_READ | PROT_EXEC) != 0) {
+    const int error = errno;
+    munmap(page, kPage);
+    return Fail("no code can be added: {}", ErrnoText(error));
+  }
   pages->push_back(reinterpret_cast<uint64_t>(page));
   return pages->back();
 }
 
 // A page that was made for another module serves every module in its reach.
-std::optional<Stubs> StubsFor(const Module& module) {
+Result<Stubs> StubsFor(const Module& module) {
   const auto near = std::ranges::find_if(*pages, [&](uint64_t page) {
     return std::max(module.end, page + kPage) - std::min(module.begin, page) <= kReach;
   });
-  const uint64_t page = near != pages->end() ? *near : MakePage(module);
-  if (page == 0) return std::nullopt;
-  const auto* const code = reinterpret_cast<const uint8_t*>(page);
+  const auto page = near != pages->end() ? *near : MakePage(module);
+  if (!page) return std::unexpected(page.error());
+  const auto* const code = reinterpret_cast<const uint8_t*>(*page);
   return Stubs{code, code + kStubBytes, code + 2 * kStubBytes};
 }
 
@@ -222,18 +234,27 @@ std::span<uint8_t> CodeOf(const Module& module) {
   return {reinterpret_cast<uint8_t*>(low), high - low};
 }
 
-void Patch(const Module& module) {
-  const auto complain = [&](const char* why) {
-    agent::PrintMessage("functions of " + module.path + " are not recorded: " + why);
-  };
+// Changes nothing if it fails.
+Result<void> Patch(const Module& module) {
   const std::span<uint8_t> code = CodeOf(module);
-  if (code.empty()) return;
+  if (code.empty()) return {};
   const auto stubs = StubsFor(module);
-  if (!stubs) return complain("there is no room near its code");
+  if (!stubs) return std::unexpected(stubs.error());
   if (mprotect(code.data(), code.size(), PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-    return complain("its code cannot be changed");
+    return Fail("its code cannot be changed: {}", ErrnoText());
   PatchAll(module, *stubs);
   mprotect(code.data(), code.size(), PROT_READ | PROT_EXEC);
+  return {};
+}
+
+void PatchOrSayWhyNot(const Module& module) {
+  const auto done = Patch(module);
+  if (done) return;
+  std::error_code unreadable;
+  const auto program = std::filesystem::read_symlink(module.path, unreadable);
+  const std::string name = module.path == kProgram && !unreadable ? program.string() : module.path;
+  profile::NoteUncounted(unpatched, name);
+  agent::PrintMessage("functions of " + name + " are not recorded: " + done.error().message);
 }
 
 // Whether nothing but padding is behind the return instruction of an aligned function.
@@ -256,9 +277,9 @@ void WatchModules() {
   mprotect(page, kPage, PROT_READ | PROT_EXEC);
 }
 
-// Returns whether a module was patched.
+// Returns whether there were new modules with sleds.
 bool PatchModules() {
-  const size_t before = functions->size();
+  bool found = false;
   std::vector<Module> modules;
   ForEachLoadedObject([&](const dl_phdr_info& info) {
     modules.push_back(ModuleOf(info));
@@ -272,10 +293,11 @@ bool PatchModules() {
     tables.push_back(table);
     if (std::ranges::count(*patched, table) != 0) continue;
     module.sleds = {reinterpret_cast<const MapEntry*>(table), section->sh_size / sizeof(MapEntry)};
-    Patch(module);
+    PatchOrSayWhyNot(module);
+    found = true;
   }
   *patched = std::move(tables);
-  return functions->size() != before;
+  return found;
 }
 
 // Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
@@ -286,17 +308,18 @@ void OnModules() {
 
 }  // namespace
 
-uint32_t PatchSleds(void (*late)()) {
+bool PatchSleds(void (*late)()) {
   on_late_sleds = late;
   functions = new std::vector<uint64_t>(1, 0);
   patched = new std::vector<uint64_t>;
   pages = new std::vector<uint64_t>;
   WatchModules();
-  PatchModules();
-  return static_cast<uint32_t>(functions->size() - 1);
+  return PatchModules();
 }
 
 uint32_t SledsLeft() { return left; }
+
+const profile::UncountedRecord& UnpatchedModules() { return unpatched; }
 
 uint64_t SledFunction(uint64_t number) {
   return functions != nullptr && number < functions->size() ? (*functions)[number] : 0;
@@ -308,8 +331,12 @@ uint64_t SledFunction(uint64_t number) {
 
 namespace jprof::hookit {
 
-uint32_t PatchSleds(void (*)()) { return 0; }
+bool PatchSleds(void (*)()) { return false; }
 uint32_t SledsLeft() { return 0; }
+const profile::UncountedRecord& UnpatchedModules() {
+  static const profile::UncountedRecord none;
+  return none;
+}
 uint64_t SledFunction(uint64_t) { return 0; }
 
 }  // namespace jprof::hookit

@@ -9,13 +9,18 @@
 
 #include <cstdint>
 
+#include "profile/layout.h"
+
 namespace jprof::hookit {
 
 // Patches the sleds of all modules that are loaded and were not patched yet, and from then on those
-// of modules as they are loaded. Call once, before threads run code with sleds. Returns the number
-// of functions that have sleds. Where a module cannot be patched a message names it. Calls `late`
-// each time that a library with sleds is loaded afterwards, before its constructors run.
-uint32_t PatchSleds(void (*late)());
+// of modules as they are loaded. Call once, before threads run code with sleds. Returns whether a
+// module has sleds. Calls `late` each time that a library with sleds is loaded afterwards, before
+// its constructors run.
+bool PatchSleds(void (*late)());
+
+// The modules whose sleds could not be patched. A message has said why.
+const profile::UncountedRecord& UnpatchedModules();
 
 // The number of sleds that were not patched because a conditional jump follows. (Such a function
 // has no exit of its own where it ends by that jump: the next event ends its frame.)

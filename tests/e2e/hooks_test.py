@@ -603,6 +603,40 @@ def sleds_that_come_late(work):
 
 
 @case
+def sleds_that_cannot_be_patched(work):
+    """A library whose code the system does not let anybody change is named as a loss."""
+    clangs = [c for c in compilers() if c.c.startswith("clang")]
+    if not clangs or platform.machine() != "x86_64":
+        raise Skip("it needs clang on x86-64")
+    sleds = ("-fxray-instrument", "-fxray-instruction-threshold=1")
+    library = work.path("library.so")
+    code = work.build("library.c", clangs[0], "-c", "-fPIC", *sleds, hooks=False, name="library.o",
+                      text="int Function(int n) { __asm__(\"\"); return n + 1; }")
+    child.run([clangs[0].c, "-shared", code, "-o", library], check=True)
+    refuse_new_code, no_new_code = 1, 75
+    program = work.build("refuses.c", clangs[0], "-ldl", *sleds, hooks=False, text=f"""
+        #include <dlfcn.h>
+        #include <sys/prctl.h>
+        __attribute__((noinline)) int Own(int n) {{ __asm__(""); return n + 1; }}
+        int main(int argc, char** argv) {{
+          if (prctl(65 /* PR_SET_MDWE */, {refuse_new_code}, 0, 0, 0) != 0) return {no_new_code};
+          int (*function)(int) = (int (*)(int))dlsym(dlopen(argv[1], RTLD_NOW), "Function");
+          return Own(function(1)) == 3 ? 0 : 1;
+        }}""")
+    if child.run([program, library]).returncode == no_new_code:
+        raise Skip("the kernel cannot refuse new code")
+    profile, done = work.record([program, library])
+    losses = work.report(profile)["losses"]
+    failures = [] if work.calls(profile).by_method["refuses.Own"] == 1 else ["Own was not recorded"]
+    info = child.run([work.jprof, "info", profile], check=True).stdout
+    if losses["unpatched_modules"] != 1 or library not in info:
+        failures.append(f"losses: {losses}")
+    if f"functions of {library} are not recorded" not in done.stderr:
+        failures.append(f"messages: {done.stderr}")
+    return failures
+
+
+@case
 def the_clock_is_forbidden(work):
     """A program that forbids itself to read the clock, or files to grow, goes on unrecorded."""
     failures = []
