@@ -359,7 +359,7 @@ TEST(Export, StacksBeyondTheLimitAreRefusedWhereTheyAreWrittenWhole) {
     EXPECT_NE(can.error().message.find("callgrind or sqlite"), std::string::npos);
   }
   ContextTree few = tree;
-  std::fill(few.values.begin() + 40'000, few.values.end(), 0);  // contexts without values
+  std::fill(few.values.begin(), few.values.end() - 10, 0);  // contexts without values
   EXPECT_TRUE(WholeStacks(few, "pprof"));
 }
 
