@@ -80,14 +80,15 @@ def cases_of(program, jdk, focus):
 
 
 USUAL = ("callflow", "callflow,keep_intrinsics")
-# groups whose paths lead out of the focus and back
-NEAR_FOCUS = ("calls", "exceptions", "threads", "virtual")
+# groups whose paths lead out of the focus and back, and in which frames end in many ways
+MANY_PATHS = ("calls", "exceptions", "threads", "virtual")
 
 
 def shared(chosen, jdks, focus):
     """Assigns each case to one of its JDKs in turn; the usual cases, tiered, run on all of them.
-    With a focus, counts and traces run for some groups only; without one, intrinsics are kept in
-    the program about them only. Woven code runs interpreted, compiled by C2 and tiered."""
+    In groups without many paths the tiered mode stands for those that compile with one compiler
+    or at once, and with a focus nothing but callflow runs. Without a focus, intrinsics are kept in
+    the program about them only."""
     turn = 0
     for program in chosen:
         on = collections.defaultdict(list)
@@ -96,7 +97,10 @@ def shared(chosen, jdks, focus):
                 on[case.mode, case.agent, case.flags].append(case)
         for (mode, agent, flags), cases in on.items():
             usual = mode == "tiered" and agent in USUAL and not flags
-            if focus and not agent.startswith("callflow") and program.group not in NEAR_FOCUS:
+            many = program.group in MANY_PATHS
+            if focus and not many and agent != "callflow,focus=app":
+                continue
+            if not many and mode not in ("int", "tiered") and agent in ("callflow", WOVEN):
                 continue
             if agent == WOVEN and mode not in ("int", "c2", "tiered"):
                 continue
