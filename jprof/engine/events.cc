@@ -117,10 +117,21 @@ bool IsGone(const Frame& frame, uint64_t sp) {
 
 bool IsOpen(const Frame& frame) { return (frame.method & kOpenBit) != 0; }
 
+// Counts an entry or exit. A count is at its largest where Retype found no space for another node.
+void Count(Thread& thread, uint32_t& count) {
+  if (count == std::numeric_limits<uint32_t>::max()) {
+    ++thread.timeline.record->dropped;
+  } else {
+    ++count;
+  }
+}
+
 // Counts the end of a frame whose exit was not seen.
 void EndFrame(Thread& thread, const Frame& frame) {
   if (IsOpen(frame)) return;
-  ++frame.node->exits[thread.cursor.previous];
+  uint32_t& count = frame.node->exits[thread.cursor.previous];
+  if (static_cast<int32_t>(count) < 0) Retype(thread, frame.node, frame.node->word, true);
+  Count(thread, count);
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   ++thread.timeline.record->healed;
 }
@@ -175,15 +186,6 @@ Session* session_of_events = nullptr;
 void SwitchToMounted(Thread& thread, const Event& event) {
   if (event.continuation == thread.continuation) return;
   thread.session->SwitchTimeline(thread, event.continuation, event.vm_thread);
-}
-
-// Counts an entry or exit. A count is at its largest where Retype found no space for another node.
-void Count(Thread& thread, uint32_t& count) {
-  if (count == std::numeric_limits<uint32_t>::max()) {
-    ++thread.timeline.record->dropped;
-  } else {
-    ++count;
-  }
 }
 
 }  // namespace

@@ -332,19 +332,31 @@ TEST_F(EngineTest, ACountThatCannotGrowIsALoss) {
     Enter<CountTree>(1);
     Leave<CountTree>(1);
   }
-  Node* node = session_->writer().nodes() + current_thread->timeline.record->root;
-  node = session_->writer().nodes() + node->child[0].node;
+  Enter<CountTree>(1);
+  Enter<CountTree>(2);
+  Leave<CountTree>(2);
+  Leave<CountTree>(1);
+  Node* const nodes = session_->writer().nodes();
+  Node* const outer = nodes + nodes[current_thread->timeline.record->root].child[0].node;
+  Node* const inner = nodes + outer->child[0].node;
   constexpr uint32_t kLargest = std::numeric_limits<uint32_t>::max();
-  for (uint32_t* counts : {node->entries, node->exits}) counts[0] = counts[1] = kLargest - 1;
+  for (uint32_t* counts : {outer->entries, outer->exits}) counts[0] = counts[1] = kLargest - 1;
+  inner->exits[0] = kLargest;
   current_thread->timeline.chunk_end = current_thread->timeline.chunk_next;
   session_->writer().header()->disk_full = 1;
   for (int i = 0; i < 3; ++i) {  // an exit is before the entry, and an entry before the exit
     Enter<CountTree>(1);
     Leave<CountTree>(1);
   }
-  EXPECT_EQ(node->entries[1], kLargest);
-  EXPECT_EQ(node->exits[0], kLargest);
+  EXPECT_EQ(outer->entries[1], kLargest);
+  EXPECT_EQ(outer->exits[0], kLargest);
   EXPECT_EQ(current_thread->record->dropped, 4u);
+  Enter<CountTree>(1);
+  Enter<CountTree>(2);
+  depth_ = 1;
+  Leave<CountTree>(1);  // the inner call has ended without an exit
+  EXPECT_EQ(inner->exits[0], kLargest);
+  EXPECT_EQ(current_thread->record->dropped, 6u);
 }
 
 // 2 million contexts' worth of recursion in a cap of 16,384 nodes.
