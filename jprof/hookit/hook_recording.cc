@@ -121,8 +121,8 @@ Result<Handlers> Start() {
   begins->SetFunctions(&Functions());
   if (auto begun = begins->Start(std::move(session), &Functions()); !begun)
     return std::unexpected(begun.error());
-  NoteUnpatched(*begins);
   own = {begins, plan->kind, strdup(directory->c_str())};
+  NoteUnpatched(*begins);  // a library that another thread loads now finds `own`
   owner = getpid();
   finished = false;
   if (auto written = WriteMeta(*options, *directory); !written)
@@ -216,8 +216,8 @@ void Join(engine::Session& session, engine::RecordingKind kind, bool train) {
   session.SetFunctions(&Functions());
   HandleForks();
   Use(HandlersFor(kind, train));
-  NoteUnpatched(session);
   joined = &session;
+  NoteUnpatched(session);
   SetSledHandlers(kind, train);  // AtLoad has patched sleds if functions are to be recorded
   state = State::kStarted;
 }
@@ -240,8 +240,11 @@ void Leave() {
   ClearSledHandlers();
 }
 
+bool RecordsItself() { return own.session != nullptr && owner == getpid() && !finished; }
+
 void Finish() {
-  if (own.session == nullptr || owner != getpid() || std::exchange(finished, true)) return;
+  if (!RecordsItself()) return;
+  finished = true;
   own.session->Finish();
 }
 
@@ -281,7 +284,10 @@ void OnLateSleds() {
   if (has_sleds) StartOnce();
 }
 
-[[gnu::destructor]] void AtExit() { Finish(); }
+[[gnu::destructor]] void AtExit() {
+  if (RecordsItself()) NoteUnpatched(*own.session);
+  Finish();
+}
 
 }  // namespace
 

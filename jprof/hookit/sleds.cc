@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "common/errno_text.h"
 #include "common/fd.h"
 #include "common/loaded_objects.h"
+#include "common/no_memory.h"
 #include "common/result.h"
 #include "jprof/engine/events.h"
 #include "jprof/recording/print_message.h"
@@ -70,6 +72,7 @@ std::vector<uint64_t>* functions = nullptr;
 void (*on_late_sleds)() = nullptr;
 uint32_t left = 0;  // tail sleds that are not patched
 profile::UncountedRecord unpatched;
+bool watching = false;                     // the dynamic linker calls OnModules
 std::vector<uint64_t>* patched = nullptr;  // the tables of the modules that are loaded
 std::vector<uint64_t>* pages = nullptr;    // of stubs: all are alike
 
@@ -195,17 +198,22 @@ bool LeavesFunction(const uint8_t* code) {
 }
 
 // The numbers of the module's functions: consecutive sleds of a function are together in the table.
-void PatchAll(const Module& module, const Stubs& stubs) {
+// Fails if functions were left out.
+Result<void> PatchAll(const Module& module, const Stubs& stubs) {
+  bool unknown = false;
   uint64_t last = 0;
   for (const MapEntry& entry : module.sleds) {
     auto* const sled =
         reinterpret_cast<uint8_t*>(reinterpret_cast<uint64_t>(&entry.address) + entry.address);
     const uint64_t function = reinterpret_cast<uint64_t>(&entry.function) + entry.function;
     const auto at = reinterpret_cast<uint64_t>(sled);
-    if (entry.version != kVersion || at < module.begin || at + kSledBytes > module.end) continue;
-    if (entry.kind > kEntryWithArguments || !IsSled(sled, entry.kind)) continue;
+    if (at < module.begin || at + kSledBytes > module.end) continue;
+    unknown |= entry.version != kVersion;
+    if (entry.version != kVersion || entry.kind > kEntryWithArguments || !IsSled(sled, entry.kind))
+      continue;
     if (function != last) {
-      if (functions->size() > engine::kMostFunctionNumbers) return;
+      if (functions->size() > engine::kMostFunctionNumbers)
+        return Fail("more than {} functions have sleds", engine::kMostFunctionNumbers);
       functions->push_back(last = function);
     }
     if (entry.kind == kTail && !LeavesFunction(sled + kSledBytes)) {
@@ -219,6 +227,8 @@ void PatchAll(const Module& module, const Stubs& stubs) {
       PatchSled(sled, number, entry.kind == kTail ? stubs.tail : stubs.entry, true);
     }
   }
+  if (unknown) return Fail("some of its sleds are not of version {}", kVersion);
+  return {};
 }
 
 // The pages of the module's code that have sleds.
@@ -234,7 +244,6 @@ std::span<uint8_t> CodeOf(const Module& module) {
   return {reinterpret_cast<uint8_t*>(low), high - low};
 }
 
-// Changes nothing if it fails.
 Result<void> Patch(const Module& module) {
   const std::span<uint8_t> code = CodeOf(module);
   if (code.empty()) return {};
@@ -242,19 +251,27 @@ Result<void> Patch(const Module& module) {
   if (!stubs) return std::unexpected(stubs.error());
   if (mprotect(code.data(), code.size(), PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
     return Fail("its code cannot be changed: {}", ErrnoText());
-  PatchAll(module, *stubs);
+  auto all = PatchAll(module, *stubs);
   mprotect(code.data(), code.size(), PROT_READ | PROT_EXEC);
-  return {};
+  return all;
 }
 
-void PatchOrSayWhyNot(const Module& module) {
-  const auto done = Patch(module);
+Result<void> PatchNoLaterOne(const Module&) {
+  return Fail("it was loaded later, and the dynamic linker cannot be watched");
+}
+
+// Of a module that is loaded again nothing more is said.
+void PatchOrSayWhyNot(const Module& module, Result<void> (*patch)(const Module&)) {
+  static auto* const named = new std::set<std::string>;
+  const auto done = FailWithoutMemory([&] { return patch(module); });
   if (done) return;
   std::error_code unreadable;
   const auto program = std::filesystem::read_symlink(module.path, unreadable);
   const std::string name = module.path == kProgram && !unreadable ? program.string() : module.path;
+  if (!named->insert(name).second) return;
   profile::NoteUncounted(unpatched, name);
-  agent::PrintMessage("functions of " + name + " are not recorded: " + done.error().message);
+  agent::PrintMessage(fmt::format("functions of {} are not recorded, or not all of them: {}", name,
+                                  done.error().message));
 }
 
 // Whether nothing but padding is behind the return instruction of an aligned function.
@@ -275,10 +292,11 @@ void WatchModules() {
   if (mprotect(page, kPage, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
   WriteStub(notify, OnModules);
   mprotect(page, kPage, PROT_READ | PROT_EXEC);
+  watching = true;
 }
 
 // Returns whether there were new modules with sleds.
-bool PatchModules() {
+bool PatchModules(Result<void> (*patch)(const Module&)) {
   bool found = false;
   std::vector<Module> modules;
   ForEachLoadedObject([&](const dl_phdr_info& info) {
@@ -293,7 +311,7 @@ bool PatchModules() {
     tables.push_back(table);
     if (std::ranges::count(*patched, table) != 0) continue;
     module.sleds = {reinterpret_cast<const MapEntry*>(table), section->sh_size / sizeof(MapEntry)};
-    PatchOrSayWhyNot(module);
+    PatchOrSayWhyNot(module, patch);
     found = true;
   }
   *patched = std::move(tables);
@@ -303,7 +321,8 @@ bool PatchModules() {
 // Called by the dynamic linker in place of the empty function that it calls for debuggers, when its
 // list of modules begins or ends to change: before the constructors of a new module.
 void OnModules() {
-  if (_r_debug.r_state == r_debug::RT_CONSISTENT && PatchModules()) on_late_sleds();
+  if (_r_debug.r_state != r_debug::RT_CONSISTENT) return;
+  if (RunOrWithoutMemory([] { return PatchModules(Patch); }, false)) on_late_sleds();
 }
 
 }  // namespace
@@ -314,12 +333,16 @@ bool PatchSleds(void (*late)()) {
   patched = new std::vector<uint64_t>;
   pages = new std::vector<uint64_t>;
   WatchModules();
-  return PatchModules();
+  return RunOrWithoutMemory([] { return PatchModules(Patch); }, false);
 }
 
 uint32_t SledsLeft() { return left; }
 
-const profile::UncountedRecord& UnpatchedModules() { return unpatched; }
+const profile::UncountedRecord& UnpatchedModules() {
+  if (!watching && patched != nullptr)
+    RunOrWithoutMemory([] { return PatchModules(PatchNoLaterOne); }, false);
+  return unpatched;
+}
 
 uint64_t SledFunction(uint64_t number) {
   return functions != nullptr && number < functions->size() ? (*functions)[number] : 0;

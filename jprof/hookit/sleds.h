@@ -19,7 +19,9 @@ namespace jprof::hookit {
 // its constructors run.
 bool PatchSleds(void (*late)());
 
-// The modules whose sleds could not be patched. A message has said why.
+// Returns the modules whose sleds could not be patched; a message has given the reason for each.
+// Where libraries that are loaded later are not seen (the dynamic linker's code cannot be changed),
+// those that are loaded now are among them.
 const profile::UncountedRecord& UnpatchedModules();
 
 // The number of sleds that were not patched because a conditional jump follows. (Such a function

@@ -620,19 +620,33 @@ def sleds_that_cannot_be_patched(work):
         __attribute__((noinline)) int Own(int n) {{ __asm__(""); return n + 1; }}
         int main(int argc, char** argv) {{
           if (prctl(65 /* PR_SET_MDWE */, {refuse_new_code}, 0, 0, 0) != 0) return {no_new_code};
+          dlclose(dlopen(argv[1], RTLD_NOW));
           int (*function)(int) = (int (*)(int))dlsym(dlopen(argv[1], RTLD_NOW), "Function");
           return Own(function(1)) == 3 ? 0 : 1;
         }}""")
     if child.run([program, library]).returncode == no_new_code:
         raise Skip("the kernel cannot refuse new code")
-    profile, done = work.record([program, library])
-    losses = work.report(profile)["losses"]
-    failures = [] if work.calls(profile).by_method["refuses.Own"] == 1 else ["Own was not recorded"]
-    info = child.run([work.jprof, "info", profile], check=True).stdout
-    if losses["unpatched_modules"] != 1 or library not in info:
-        failures.append(f"losses: {losses}")
-    if f"functions of {library} are not recorded" not in done.stderr:
-        failures.append(f"messages: {done.stderr}")
+    first = work.build("first.c", None, hooks=False, text=f"""
+        #include <sys/prctl.h>
+        #include <unistd.h>
+        int main(int argc, char** argv) {{
+          if (prctl(65 /* PR_SET_MDWE */, {refuse_new_code}, 0, 0, 0) != 0) return 1;
+          execv(argv[1], argv + 1);
+          return 1;
+        }}""")
+    failures = []
+    for command, refused in (([program, library], [library]),
+                             ([first, program, library], [program, library])):
+        profile, done = work.record(command, "--hooks=yes")
+        losses, info = work.report(profile)["losses"], child.run([work.jprof, "info", profile]).stdout
+        own = work.calls(profile).by_method["refuses.Own"]
+        if own != (program not in refused):
+            failures.append(f"Own was recorded {own} times")
+        if losses["unpatched_modules"] != len(refused):
+            failures.append(f"losses: {losses}")
+        for module in refused:
+            if module not in info or done.stderr.count(f"functions of {module} are not") != 1:
+                failures.append(f"{module}: {info} {done.stderr}")
     return failures
 
 
