@@ -175,7 +175,7 @@ def named(done):
     """Whether a recording's messages say that something is missing or was not possible."""
     return any(line.startswith("jprof: ") and not re.match(
         r"jprof: (lost: +nothing|profile: |next: |not calibrated|counts calls|.*--counter |"
-        r"recording in |trace in |(thread \d+: )?\d+ instructions)", line)
+        r"recording (in|process) |trace in |(thread \d+: )?\d+ instructions)", line)
         for line in done.stderr.splitlines())
 
 
@@ -210,7 +210,11 @@ def recording(work, program, mode, complete, said=whole_output):
     profile that the command says is whole; said(done) what the program prints in each run."""
     def command_of(path):
         return [work.args.jprof, *mode, "--agent", work.args.agent, "-o", path, "--", *program]
+    return recorded_by(work, command_of, program, complete, said)
 
+
+def recorded_by(work, command_of, program, complete, said=whole_output):
+    """A command that records into a path what `program` runs without a recording."""
     def judge(fault, done, path, base):
         if crashed(done):
             return crashed(done)
@@ -310,6 +314,23 @@ def java_samples(work):
 def java_tprof(work):
     return recording(work, work.java("SampledParts", 1), ["tprof"], of_samples(work, "tprof"),
                      parts)
+
+
+@case.by_hand
+def attached(work):
+    calls = 1000
+    flags = ("-XX:+EnableDynamicAgentLoading",) if work.jdk.major >= 21 else ()
+
+    def command_of(path):
+        return [sys.executable, os.path.join(HERE, "count_attached.py"), work.args.jprof,
+                work.args.agent, path, str(calls), *work.java("AttachLoad", 1, flags=flags)]
+
+    def complete(path, *_):
+        counts = reports.calls_of(reports.log_rt(work.args.jprof, path))
+        counted = counts.by_method["AttachLoad.counted(I)I"]
+        return [] if counted == 2 * calls else [f"{counted} of {2 * calls} calls"]
+
+    return recorded_by(work, command_of, command_of("-"), complete)
 
 
 @case.by_hand
