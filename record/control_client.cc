@@ -150,6 +150,22 @@ std::optional<std::string> ReadLine(int fd, Clock::time_point until, Fd& descrip
   return text.substr(0, text.find('\n'));
 }
 
+// Writes the folder that came with the reply to the disk. The kernel drops its descriptor without
+// an error if this process may have no more.
+Result<std::string> Flush(pid_t pid, const Fd& folder, const std::string& reply) {
+  constexpr char kFlushed[] = "all recorded data is on the disk";
+  if (!folder && reply == kFlushed) return reply;  // by an earlier version of the agent
+  if (!folder) {
+    return Fail(
+        "the reply of process {} has no descriptor of the profile's folder: nothing was written to "
+        "the disk; raise the limit of open files (ulimit -n), or run `sync`",
+        pid);
+  }
+  const auto flushed = FlushFolder(folder.get());
+  if (!flushed) return std::unexpected(flushed.error());
+  return kFlushed;
+}
+
 Result<std::string> Ask(const Fd& connection, control::Command command, double timeout) {
   const pid_t pid = PeerOf(connection);
   const std::string request = control::Request(command);
@@ -163,12 +179,10 @@ Result<std::string> Ask(const Fd& connection, control::Command command, double t
                 pid, timeout);
   }
   const std::string text = control::OneLine(*line);
-  if (text.starts_with(control::kOk) && folder) {
-    const auto flushed = FlushFolder(folder.get());
-    if (!flushed) return std::unexpected(flushed.error());
-    return "all recorded data is on the disk";
+  if (text.starts_with(control::kOk)) {
+    const std::string said = text.substr(control::kOk.size());
+    return command == control::Command::kFlush ? Flush(pid, folder, said) : said;
   }
-  if (text.starts_with(control::kOk)) return text.substr(control::kOk.size());
   if (text.starts_with(control::kError)) return Fail("{}", text.substr(control::kError.size()));
   return Fail("process {} ended or closed the connection before it answered", pid);
 }

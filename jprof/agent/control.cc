@@ -286,7 +286,10 @@ void Control::Send(int fd, Reply reply) {
     *rights = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
     std::memcpy(CMSG_DATA(rights), &reply.descriptor, sizeof(int));
   }
-  (void)!sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || reply.descriptor < 0) return;
+  Send(fd, {Refusal(fmt::format("cannot send the descriptor of the profile's folder: {}; nothing "
+                                "was written to the disk, run `sync`",
+                                ErrnoText()))});
 }
 
 Control::Reply Control::Answer(std::string_view line) const {

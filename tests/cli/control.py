@@ -17,9 +17,10 @@ import child  # noqa: E402
 JPROF = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
 
-# Replies to each line with its first argument; prints the lines that it receives.
+# Replies to each line with its first argument and, if given, the descriptor of the folder SENT;
+# prints the lines that it receives. With LIMIT, its clients have no free descriptor from then on.
 LISTENER = r"""
-import os, signal, socket, sys
+import os, resource, signal, socket, struct, sys
 signal.alarm(60)
 reply, name = sys.argv[1].encode().decode("unicode_escape").encode("latin-1"), sys.argv[2]
 if "AS_USER" in os.environ:
@@ -31,6 +32,7 @@ os.makedirs(folder, mode=0o700, exist_ok=True)
 server = socket.socket(socket.AF_UNIX)
 server.bind(f"{folder}/{name or os.getpid()}.sock")
 server.listen()
+sent = [os.open(os.environ["SENT"], os.O_RDONLY)] if "SENT" in os.environ else []
 print("listening", flush=True)
 kept = []
 while True:
@@ -41,8 +43,11 @@ while True:
     if reply == b"silence":
         kept.append(client)
         continue
+    if "LIMIT" in os.environ:
+        peer = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        resource.prlimit(peer[0], resource.RLIMIT_NOFILE, (3, 3))
     try:
-        client.sendall(reply)
+        socket.send_fds(client, [reply], sent) if sent else client.sendall(reply)
     except OSError:
         pass  # the client has ended
     client.close()
@@ -97,6 +102,19 @@ class Control(unittest.TestCase):
         jvm = self.listener(r"error reset is not possible with this recording\n")
         self.refused(self.ctl(jvm.pid, "reset"), 1,
                      "jprof: reset is not possible with this recording")
+
+    def test_flush_without_the_folder_is_an_error(self):
+        reply = r"ok all recorded data is in the profile's files\n"
+        sent = {"SENT": tempfile.mkdtemp(dir=self.folder)}
+        self.assertEqual(self.ctl(self.listener(reply, env=sent).pid, "flush").stdout,
+                         "all recorded data is on the disk\n")
+        for env in ({}, {**sent, "LIMIT": "1"}):
+            self.refused(self.ctl(self.listener(reply, env=env).pid, "flush"), 1,
+                         "nothing was written to the disk", "ulimit -n", "`sync`")
+        # The first agents wrote the files themselves.
+        done = self.ctl(self.listener(r"ok all recorded data is on the disk\n").pid, "flush")
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "all recorded data is on the disk\n"), done)
 
     def test_strange_answers(self):
         for answer in (r"", r"\n", r"nonsense\n", r"ok", "x" * 100_000, r"\x00\xff\x1b"):

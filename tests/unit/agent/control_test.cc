@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -353,6 +354,16 @@ TEST_F(ControlTest, TheReplyToFlushCarriesTheFolder) {
     EXPECT_EQ(IdentityOf(received.get()), IdentityOf(folder.get()));
     EXPECT_NE(received.get(), folder.get());
   }
+}
+
+TEST_F(ControlTest, AFolderThatCannotBeSentIsAnError) {
+  auto handlers = Handlers();
+  handlers.flush = [] { return INT_MAX; };  // is not open
+  ASSERT_TRUE(control_.Start(std::move(handlers), folder_));
+  EXPECT_EQ(
+      Ask("jprof 1 flush\n"),
+      "error cannot send the descriptor of the profile's folder: Bad file descriptor; nothing "
+      "was written to the disk, run `sync`\n");
 }
 
 TEST_F(ControlTest, HandlersRunOnAThreadOfItsOwnWithoutSignals) {
