@@ -87,7 +87,7 @@ class Arc(unittest.TestCase):
 
     def jprof(self, *words, status=0):
         done = subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, text=True,
-                              timeout=60)
+                              timeout=600)
         self.assertEqual(done.returncode, status, done)
         return done
 
@@ -185,7 +185,7 @@ class Arc(unittest.TestCase):
         subprocess.run([os.environ.get("CC", "gcc"), "-O1", "-o", "counted", "counted.c"],
                        cwd=self.folder, check=True)
         done = subprocess.run([JPROF, "itrace", "-o", "counted.itrace", "--", "./counted"],
-                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+                              cwd=self.folder, capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
             self.skipTest(done.stderr)
         arc = json.loads(self.jprof("report", "counted.itrace", "--format", "json").stdout)

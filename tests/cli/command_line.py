@@ -501,7 +501,7 @@ class CommandLine(unittest.TestCase):
                     time.sleep(0.05)
                 self.assertNotEqual(os.listdir(work), [])
                 program.send_signal(number)  # to this process only
-                _, errors = program.communicate(timeout=60)
+                _, errors = program.communicate(timeout=600)
             self.assertEqual(program.returncode, 128 + number, errors)
             self.assertEqual(errors.splitlines()[-1], "jprof: interrupted: no table was stored")
             self.assertEqual(os.listdir(work), [])
@@ -554,7 +554,7 @@ class CommandLine(unittest.TestCase):
             ) as program:
                 self.assertEqual(program.stdout.readline(), "ready\n")
                 program.send_signal(number)
-                rest, _ = program.communicate(timeout=60)
+                rest, _ = program.communicate(timeout=600)
             self.assertEqual((rest, program.returncode), (f"got {name}\n", 5))
 
     def test_an_ignored_signal_stays_ignored(self):

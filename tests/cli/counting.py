@@ -169,7 +169,7 @@ class Stat(Counting):
                            text=True) as process:
             self.assertEqual(process.stdout.readline(), "started\n")
             process.terminate()
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + 15)
         self.assertIn("(all)", said)
 
@@ -244,7 +244,7 @@ class Ptt(Counting):
                 program.stdin.flush()
                 program.stdout.readline()
                 after = switches()
-                table = json.loads(watch.communicate(timeout=60)[0])
+                table = json.loads(watch.communicate(timeout=600)[0])
         self.assertEqual([row["tid"] for row in table["rows"]], [program.pid])
         self.assertEqual(table["rows"][0]["counts"]["dispatches"], after - before)
 
@@ -261,7 +261,7 @@ class Ptt(Counting):
             lines += [watch.stdout.readline() for _ in range(3)]
             watch.send_signal(signal.SIGINT)
             rest = watch.stdout.readlines()
-            self.assertEqual(watch.wait(timeout=60), 0)
+            self.assertEqual(watch.wait(timeout=600), 0)
         self.assertLess(len(rest), 100)
         tables = [json.loads(line) for line in lines + rest]
         lost = sum(table["lost"].get("dispatches", 0) for table in tables)

@@ -185,7 +185,7 @@ class Case(unittest.TestCase):
 
     def jprof(self, *words, status=0, text=True, env=None):
         done = subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, text=text,
-                              timeout=60, env={**os.environ, "NO_PROXY": "*", **(env or {})})
+                              timeout=600, env={**os.environ, "NO_PROXY": "*", **(env or {})})
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
@@ -335,7 +335,7 @@ class Trees(Case):
         deep = deep_profile(self.path("deep.jprof"), depth)
         for kind, has_notes in (("pprof", True), ("otlp", True), ("collapsed", False)):
             done = subprocess.run([JPROF, "export", deep, "--format", kind, "-o", "-"],
-                                  cwd=self.folder, capture_output=True, timeout=60, check=True)
+                                  cwd=self.folder, capture_output=True, timeout=600, check=True)
             self.assertIn(b"recursion below 512 frames is folded", done.stderr, kind)
             data = gzip.decompress(done.stdout) if kind == "pprof" else done.stdout
             self.assertLess(len(data), 10 * 64 * depth, kind)
@@ -359,7 +359,7 @@ class Trees(Case):
         self.jprof("export", deep, "--uncalibrated", "-o", "deep.callgrind")
         if shutil.which("callgrind_annotate"):
             done = subprocess.run(["callgrind_annotate", "deep.callgrind"], cwd=self.folder,
-                                  capture_output=True, text=True, timeout=60, check=True)
+                                  capture_output=True, text=True, timeout=600, check=True)
             self.assertIn("PROGRAM TOTALS", done.stdout)
             self.assertIn("app/Main.m1()V", done.stdout)
 
@@ -491,12 +491,12 @@ class Trees(Case):
         self.assertEqual(os.stat(self.path("real/old")).st_mode & 0o777, 0o600)
         self.assertEqual(sorted(os.listdir(self.path("real"))), ["new", "old"])
         pipe = subprocess.run([JPROF, "export", self.profile, "--format", "callgrind", "-o",
-                               "/dev/stdout"], capture_output=True, text=True, timeout=60,
+                               "/dev/stdout"], capture_output=True, text=True, timeout=600,
                               check=True)
         self.assertTrue(pipe.stdout.startswith("# callgrind format"))
         with open(self.path("redirected"), "w+b") as file:
             subprocess.run([JPROF, "export", self.profile, "--format", "callgrind", "-o",
-                            "/dev/stdout"], stdout=file, timeout=60, check=True)
+                            "/dev/stdout"], stdout=file, timeout=600, check=True)
             file.seek(0)
             self.assertTrue(file.read().startswith(b"# callgrind format"))
 
@@ -505,7 +505,7 @@ class Trees(Case):
         for kind in ("pprof", "sqlite"):  # exec keeps the process id
             script = 'ln -s precious "out.$$.part"; exec "$0" export "$1" --format "$2" -o out'
             subprocess.run(["sh", "-c", script, JPROF, self.profile, kind], cwd=self.folder,
-                           capture_output=True, timeout=60, check=True)
+                           capture_output=True, timeout=600, check=True)
         with open(self.path("precious"), "rb") as file:
             self.assertEqual(file.read(), b"old")
 
@@ -558,7 +558,7 @@ class Trees(Case):
         ours, theirs = pty.openpty()
         try:
             done = subprocess.run([JPROF, "export", self.profile, "-o", "-"], stdout=theirs,
-                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                                  stderr=subprocess.PIPE, text=True, timeout=600, check=False)
         finally:
             os.close(ours)
             os.close(theirs)
@@ -575,7 +575,7 @@ class Trees(Case):
 
     def test_a_closed_pipe_is_no_error(self):
         done = subprocess.run(f"'{JPROF}' export '{self.profile}' --format callgrind -o - | head -1",
-                              shell=True, capture_output=True, text=True, timeout=60, check=True)
+                              shell=True, capture_output=True, text=True, timeout=600, check=True)
         self.assertEqual((done.stdout, done.stderr), ("# callgrind format\n", ""))
 
 
@@ -724,7 +724,7 @@ class Push(Case):
         super().setUpClass()
         cls.profile = tree_profile(os.path.join(cls.folder, "app.jprof"))
         done = subprocess.run([JPROF, "push", "http://127.0.0.1:1", cls.profile],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=600, check=False)
         if "libcurl is not installed" in done.stderr:
             raise unittest.SkipTest(done.stderr)
 
@@ -793,7 +793,7 @@ class Push(Case):
     def pushed(self, server, *words):
         """Returns what the command prints on standard error."""
         done = subprocess.run([JPROF, "push", server.url, *words], cwd=self.folder,
-                              capture_output=True, text=True, timeout=60, check=True)
+                              capture_output=True, text=True, timeout=600, check=True)
         return done.stderr
 
     def test_at_now_the_profile_is_within_the_last_half_hour(self):

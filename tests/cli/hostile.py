@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def run_jprof(self, *words, limit=None, **options):
-        return subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, timeout=120,
+        return subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, timeout=600,
                               preexec_fn=limit,
                               env={**os.environ, "HOME": self.folder}, **options)
 

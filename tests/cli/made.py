@@ -136,5 +136,5 @@ def itrace(directory, records, *threads, **meta):
 def may_watch(jprof):
     """Whether this user may watch whole CPUs, which counting other users' threads requires."""
     done = subprocess.run([jprof, "stat", "-e", "time", "--", "true"], capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=600)
     return "not distinguished" not in done.stderr

@@ -35,7 +35,7 @@ class Merge(unittest.TestCase):
         return name
 
     def jprof(self, *words, status=0, **how):
-        done = subprocess.run([JPROF, *words], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([JPROF, *words], capture_output=True, text=True, timeout=600,
                               cwd=self.folder, **how)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done

@@ -55,7 +55,7 @@ class Runs(unittest.TestCase):
 
     def jprof(self, *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **env):
         return subprocess.run([JPROF, *words], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, cwd=self.folder, env={**self.env, **env}, timeout=60,
+                              text=True, cwd=self.folder, env={**self.env, **env}, timeout=600,
                               check=False)
 
     def profile(self, *options, then="", command=("java", "App"), **how):
@@ -219,7 +219,7 @@ class Runs(unittest.TestCase):
                 text=True, cwd=self.folder, env={**self.env, "THEN": then}) as jprof:
             jprof.stdout.readline()
             jprof.send_signal(number)
-            errors = jprof.communicate(timeout=60)[1]
+            errors = jprof.communicate(timeout=600)[1]
         return jprof.returncode, errors
 
     def test_an_interruption_reaches_the_program_and_ends_the_sequence(self):

@@ -112,7 +112,7 @@ class RealJvm(unittest.TestCase):
             ) as program:
                 self.assertEqual(program.stdout.readline(), "counted 100\n")
                 program.send_signal(signal.SIGTERM)
-                rest, said = program.communicate(timeout=60)
+                rest, said = program.communicate(timeout=600)
             self.assertEqual((rest, program.returncode), ("bye\n", 128 + signal.SIGTERM), said)
             self.assertTrue(self.info("Work.jprof")["finished"])
 

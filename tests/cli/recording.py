@@ -263,7 +263,7 @@ class AsAlone(Recording):
                     self.assertEqual(jprof.stdout.readline(), "started\n")
                     os.killpg(jprof.pid, signal.SIGINT)
                     time.sleep(0.5)
-                    jprof.communicate("\n", timeout=60)
+                    jprof.communicate("\n", timeout=600)
                     self.assertEqual(jprof.returncode, 4)
 
 

@@ -70,7 +70,7 @@ class Known(unittest.TestCase):
     @classmethod
     def run_jprof(cls, *words):
         return subprocess.run([JPROF, *words], cwd=cls.folder, capture_output=True, text=True,
-                              timeout=60)
+                              timeout=600)
 
     @classmethod
     def rows(cls, recording):
@@ -205,7 +205,7 @@ class Made(unittest.TestCase):
     def report(self, *words, status=0):
         done = subprocess.run([JPROF, "report", "log-rt", self.profile, *words], cwd=self.folder,
                               capture_output=True,
-                              text=True, env={"HOME": self.folder}, timeout=60)
+                              text=True, env={"HOME": self.folder}, timeout=600)
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
@@ -250,7 +250,7 @@ class Made(unittest.TestCase):
 
     def run_jprof(self, *words, status=0):
         done = subprocess.run([JPROF, *words], cwd=self.folder, capture_output=True, text=True,
-                              env={"HOME": self.folder}, timeout=60)
+                              env={"HOME": self.folder}, timeout=600)
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
@@ -352,7 +352,7 @@ class Made(unittest.TestCase):
     def check(self, *words, status=0):
         done = subprocess.run([JPROF, "calibrate", "--check", *words], cwd=self.folder,
                               capture_output=True, text=True, env={"HOME": self.folder},
-                              timeout=60)
+                              timeout=600)
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 else done.stderr
 
@@ -429,7 +429,8 @@ class Options(unittest.TestCase):
     }
 
     def said(self, *words):
-        done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([JPROF, "report", *words], capture_output=True, text=True,
+                              timeout=600)
         self.assertIn(done.returncode, (1, 2), done)
         return done.stderr
 
@@ -456,7 +457,7 @@ class Options(unittest.TestCase):
 
     def test_the_help_has_no_other_option(self):
         text = subprocess.run([JPROF, "report", "--help"], capture_output=True, text=True,
-                              timeout=60).stdout
+                              timeout=600).stdout
         listed = set(re.findall(r"(?m)^  (?:-\w,)?(?:  +)?(--[\w-]+)", text))
         self.assertEqual(listed - {"--help", "--format"}, set(self.VALUES))
 

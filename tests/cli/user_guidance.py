@@ -72,7 +72,7 @@ class Guidance(unittest.TestCase):
     def complete(self, *words, program="jprof"):
         done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", program, *words],
                               cwd=self.folder, env=self.env, capture_output=True, text=True,
-                              timeout=60)
+                              timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
 

@@ -391,7 +391,7 @@ def the_client_gives_up(lab):
         client.start()
         options = f'"SCS,OUT={out},REPLY={reply}"'
         child.run([lab.jdk.tool("jcmd"), str(program.pid), "JVMTI.agent_load", lab.agent, options],
-                  timeout=120)
+                  timeout=600)
         client.join()
         check(finished(out), "the agent still records")
         program.load(f"SCS,OUT={out}-2")

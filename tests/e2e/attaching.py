@@ -42,7 +42,7 @@ class Program:
         with contextlib.suppress(FileNotFoundError):
             os.remove(reply)
         done = child.run([self.lab.jdk.tool("jcmd"), str(self.pid), "JVMTI.agent_load",
-                          self.agent, f'"{options},REPLY={reply}"'], timeout=120)
+                          self.agent, f'"{options},REPLY={reply}"'], timeout=600)
         if not os.path.exists(reply):
             raise SystemExit(f"FAILED: no reply to {options}: {done}")
         with open(reply, encoding="utf-8") as f:
@@ -95,7 +95,7 @@ def program(lab, folder, workers=2, flags=(), more=(), env=None):
             raise SystemExit("FAILED: the program did not start")
         running = Program(lab, process, folder)
         yield running
-        out, _ = process.communicate("end\n", timeout=120)
+        out, _ = process.communicate("end\n", timeout=600)
         last = out.strip().splitlines()
         if process.returncode != 0 or len(last) != 1 or last[0].split()[2] != "0":
             raise SystemExit(f"FAILED: exit status {process.returncode}: {out}")

@@ -22,7 +22,7 @@ from lab import Lab, Skip
 
 case = Cases()
 NOBODY = 65534
-TIMEOUT = 60  # seconds
+TIMEOUT = 600  # seconds
 
 
 def check(condition, message):

@@ -29,7 +29,7 @@ from cases import ERRORS, Cases
 
 case = Cases()
 HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT = 120  # of a run that takes seconds: a hang, not a slow machine
+TIMEOUT = 600  # of a run that takes seconds: a hang, not a slow machine
 
 # How a call fails: the errors that the kernel gives for it on a machine that runs out of something,
 # or where something is not permitted.

@@ -91,7 +91,7 @@ class Workplace:
         out = tempfile.mkdtemp(prefix="profile-", dir=self.folder)
         os.rmdir(out)
         done = child.run([self.jprof, mode, "--agent", self.agent, "-o", out, *options, "--",
-                          *command], **{"timeout": 60, **more})
+                          *command], **{"timeout": 600, **more})
         if done.returncode != status:
             raise reports.ReportFailed(f"{' '.join(command)}: status {done.returncode}, not "
                                        f"{status}: {done.stderr[-600:]}")
@@ -166,7 +166,7 @@ def stopped_at_system_calls(work):
         jvms.skip("it needs strace")
     out = work.path("stopped")
     done = child.run(["strace", "-f", "-o", "/dev/null", work.jprof, "calltree", "--agent",
-                      work.agent, "-o", out, "--", work.build("calls.c")], timeout=60)
+                      work.agent, "-o", out, "--", work.build("calls.c")], timeout=600)
     return work.check(out, done.stdout, "strace")
 
 

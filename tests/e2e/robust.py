@@ -424,7 +424,7 @@ class Follower:
 
     def end(self):
         self.java.terminate()
-        self.java.wait(timeout=60)
+        self.java.wait(timeout=600)
         for thread in self.threads:
             thread.join()
         return self.java.returncode
@@ -620,7 +620,7 @@ def safepoints_while_the_vm_starts(lab):
                 command = lab.command("EarlyStorm", flags=flags,
                                       agent=f"{mode},out={directory}")
                 try:
-                    done = lab.run(command, timeout=60)
+                    done = lab.run(command, timeout=600)
                 except subprocess.TimeoutExpired:
                     return failures + [f"{mode}: hangs"]
                 if done.returncode != 0 or done.stdout != "done\n":

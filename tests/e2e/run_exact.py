@@ -26,7 +26,7 @@ import programs
 import raw_profile
 import reports
 
-TIMEOUT = 240
+TIMEOUT = 600
 
 
 @dataclasses.dataclass

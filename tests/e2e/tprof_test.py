@@ -121,7 +121,7 @@ def interrupted(lab):
                        text=True, cwd=lab.work) as recording:
         time.sleep(1.5)
         recording.send_signal(signal.SIGINT)
-        stdout, stderr = recording.communicate(timeout=30)
+        stdout, stderr = recording.communicate(timeout=600)
     check(recording.returncode == 0, f"exit status {recording.returncode}: {stderr}")
     check(stdout.count(")) ") == 8, "eight stanzas were to be printed: " + stdout[:300])
 
