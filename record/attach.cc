@@ -56,20 +56,26 @@ std::unexpected<Error> EndedMeanwhile(uint32_t pid) {
   return Fail("process {} ended or closed the connection before it answered", pid);
 }
 
-// None: the JVM does not listen.
+// Returns no descriptor if the JVM does not listen. To a signal that asks it to listen, a JVM that
+// does already answers by printing its threads: so nothing else may look like that.
 Result<Fd> Connect(const AttachTarget& target) {
   const std::string path = target.SocketPath();
   struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) return Fd();
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return Fd();
+    return Fail("cannot look for the socket of process {}: {}", target.pid, ErrnoText());
+  }
   if (auto good = CheckSocket(status, target.ids.user); !good) return std::unexpected(good.error());
   Fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!connection) return Fail("cannot connect to process {}: {}", target.pid, ErrnoText());
   sockaddr_un address = {.sun_family = AF_UNIX};
   std::ranges::copy(path, address.sun_path);
   if (connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return Fail("cannot connect to process {}: {}", target.pid, ErrnoText());
   ucred peer = {};
   socklen_t size = sizeof peer;
-  getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return Fail("cannot tell which process answers for {}: {}", target.pid, ErrnoText());
   if (peer.pid == static_cast<pid_t>(target.pid)) return connection;
   return Fail("the socket {}/.java_pid{} is that of process {}, not of process {}; remove it",
               target.temporary_path, target.own_pid, peer.pid, target.pid);
@@ -178,6 +184,8 @@ Result<std::string> ExchangeRequest(int connection, std::string_view request, ui
     char part[1024];
     const ssize_t got = recv(connection, part, sizeof part, 0);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno != ECONNRESET)
+      return Fail("cannot read the answer of process {}: {}", pid, ErrnoText());
     if (got <= 0) break;
     answer.append(part, static_cast<size_t>(got));
   }

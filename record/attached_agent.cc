@@ -106,8 +106,9 @@ AttachFolder::AttachFolder(const AttachTarget& target, std::string name)
     : name_(std::move(name)),
       path_((fs::path(target.temporary_path) / name_).string()),
       parent_(fcntl(target.temporary.get(), F_DUPFD_CLOEXEC, 0)),
-      folder_(openat(parent_.get(), name_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
-}
+      folder_(parent_ ? openat(parent_.get(), name_.c_str(),
+                               O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                      : -1) {}
 
 Result<AttachFolder> AttachFolder::Make(const AttachTarget& target) {
   const AsUser user(target.ids);
