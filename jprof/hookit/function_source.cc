@@ -11,6 +11,8 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <span>
+#include <string_view>
 
 #include "common/spin_lock.h"
 #include "common/uninterrupted_lock.h"
@@ -57,47 +59,66 @@ Module ModuleOf(uint64_t address) {
   return search.found;
 }
 
-// Paths that the dynamic linker does not have in full: the program's, and relative ones. A few.
+// Paths that the dynamic linker does not have in full: the program's, and relative ones. Needs
+// little stack: a handler of signals may have no more than 8 KiB.
 class KnownPaths {
  public:
   void Unlock() { new (&lock_) SpinLock; }
 
-  // The full path; empty: there is no space left.
+  // A library was unloaded: a relative path may lead to another file from now on.
+  void Forget() {
+    const UninterruptedLock guard(lock_);
+    for (Known& known : std::span(known_, count_)) known.is_current = false;
+  }
+
+  // The full path; `path` itself if there is no space left.
   std::string_view Of(const char* path) {
     const std::string_view text = path;
-    if (text.starts_with('/')) return text;
+    if (text.starts_with('/') && !text.starts_with(kOwnProcess)) return text;
     const UninterruptedLock guard(lock_);
-    for (size_t i = 0; i < count_; ++i) {
-      if (text == known_[i].text) return known_[i].path;
+    const std::span all(known_, count_);
+    for (const Known& known : all) {
+      if (known.is_current && known.text == text) return known.path;
     }
-    char full[2 * PATH_MAX];
-    const std::string_view made = Make(text, full);
-    const size_t bytes = text.size() + made.size();
-    if (count_ == std::size(known_) || bytes > static_cast<size_t>(std::end(space_) - next_))
-      return {};
+    const std::string_view made = Make(text);
+    for (Known& known : all) {
+      if (known.text != text || known.path != made) continue;
+      known.is_current = true;
+      return known.path;
+    }
+    if (count_ == std::size(known_) ||
+        text.size() + made.size() > static_cast<size_t>(std::end(space_) - next_))
+      return text;
     Known& known = known_[count_++];
-    known = {Keep(text), Keep(made)};
+    known = {Keep(text), Keep(made), true};
     return known.path;
   }
 
  private:
+  static constexpr std::string_view kOwnProcess = "/proc/self/";
+  static constexpr const char* kProgram = "/proc/self/exe";
+
   struct Known {
     std::string_view text, path;
+    bool is_current = false;  // no library has been unloaded since
   };
 
-  static std::string_view Make(std::string_view text, char (&full)[2 * PATH_MAX]) {
-    if (text.empty()) {
-      const ssize_t length = readlink("/proc/self/exe", full, PATH_MAX);
-      if (length > 0) return {full, static_cast<size_t>(length)};
+  // Of a link in /proc, its target: another process has other files there.
+  std::string_view Make(std::string_view text) {
+    if (text.empty() || text.starts_with(kOwnProcess)) {
+      const char* const link = text.empty() ? kProgram : text.data();
+      const ssize_t length = readlink(link, full_, PATH_MAX);
+      if (length > 0) return {full_, static_cast<size_t>(length)};
+      if (!text.empty()) return text;
       // As the program was started, where /proc is not mounted.
       text = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
       if (text.starts_with('/')) return text;
     }
-    if (text.size() >= PATH_MAX || getcwd(full, PATH_MAX - 1) == nullptr) return text;
-    const size_t directory = std::strlen(full);
-    full[directory] = '/';
-    std::memcpy(full + directory + 1, text.data(), text.size());
-    return {full, directory + 1 + text.size()};
+    if (text.size() >= PATH_MAX || getcwd(full_, PATH_MAX - 1) == nullptr) return text;
+    const size_t directory = std::strlen(full_);
+    full_[directory] = '/';
+    std::memcpy(full_ + directory + 1, text.data(), text.size());
+    return {full_, directory + 1 + text.size()};
   }
 
   std::string_view Keep(std::string_view text) {
@@ -107,14 +128,17 @@ class KnownPaths {
   }
 
   SpinLock lock_;
-  Known known_[64];
+  Known known_[1024];
   size_t count_ = 0;
-  char space_[32 << 10];
+  char space_[256 << 10];
   char* next_ = space_;
+  char full_[2 * PATH_MAX];
 };
 KnownPaths known_paths;
 
 }  // namespace
+
+void ForgetPaths() { known_paths.Forget(); }
 
 void ResetPathsInChild() { known_paths.Unlock(); }
 

@@ -13,6 +13,9 @@ class FunctionSource : public engine::MethodSource {
   MethodType Classify(uint64_t) override { return MethodType::kFunction; }
 };
 
+// Call it when a library has been unloaded.
+void ForgetPaths();
+
 // In a child made by fork(): no thread that the fork left behind holds a lock.
 void ResetPathsInChild();
 

@@ -249,6 +249,7 @@ void Finish() {
 }
 
 void ForgetFunctions() {
+  ForgetPaths();
   engine::Session* const session = own.session != nullptr ? own.session : joined.load();
   if (session != nullptr) session->ForgetMethods();
 }

@@ -322,7 +322,9 @@ bool PatchModules(Result<void> (*patch)(const Module&)) {
 // list of modules begins or ends to change: before the constructors of a new module.
 void OnModules() {
   if (_r_debug.r_state != r_debug::RT_CONSISTENT) return;
+  const int error = errno;  // the program's
   if (RunOrWithoutMemory([] { return PatchModules(Patch); }, false)) on_late_sleds();
+  errno = error;
 }
 
 }  // namespace

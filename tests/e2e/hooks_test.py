@@ -345,6 +345,51 @@ def libraries_at_one_address(work):
 
 
 @case
+def libraries_of_one_relative_path(work):
+    """Two files that are loaded as ./part, one after the other, from two directories. The program's
+    errno stays."""
+    text = """
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(int argc, char** argv) {
+          for (int i = 1; i < argc; ++i) {
+            if (chdir(argv[i]) != 0) return 1;
+            errno = 0;
+            void* part = dlopen("./part", RTLD_NOW);
+            const int loaded = errno;
+            ((void (*)(void))dlsym(part, i == 1 ? "Left" : "Right"))();
+            errno = 0;
+            dlclose(part);
+            printf("%d %d\\n", loaded, errno);
+          }
+          return 0;
+        }"""
+    program, folders, failures = work.build("relative.c", None, "-ldl", text=text), [], []
+    clang = [c for c in compilers() if c.c.startswith("clang")]
+    sleds = ("-fxray-instrument", "-fxray-instruction-threshold=1")
+    ways = [("hooks", None, ("-finstrument-functions",))]
+    if clang and platform.machine() == "x86_64":
+        ways.append(("sleds", clang[0], sleds))
+    for way, compiler, flags in ways:
+        folders = [work.path(f"{way}-{name}") for name in ("Left", "Right")]
+        for folder in folders:
+            os.mkdir(folder)
+            name = folder.rsplit("-", 1)[1]
+            code = work.build(f"{name}.c", compiler, "-c", "-fPIC", *flags, hooks=False,
+                              name=f"{name}.o", text=f"void {name}(void) {{ __asm__(\"\"); }}")
+            child.run(["gcc", "-shared", code, "-o", os.path.join(folder, "part")], check=True)
+        profile, done = work.record([program, *folders], "--hooks=yes")
+        calls = work.calls(profile).by_method
+        if (calls["part.Left"], calls["part.Right"]) != (1, 1):
+            failures.append(f"{way}: {calls}")
+        if done.stdout != child.run([program, *folders]).stdout:
+            failures.append(f"{way}: errno: {done.stdout}")
+    return failures
+
+
+@case
 def libraries_at_one_address_in_a_jvm(work):
     """The same in a JVM, whose agent records."""
     text = """__attribute__((noinline)) void %s(void) { __asm__ volatile(""); }
@@ -647,6 +692,42 @@ def sleds_that_cannot_be_patched(work):
         for module in refused:
             if module not in info or done.stderr.count(f"functions of {module} are not") != 1:
                 failures.append(f"{module}: {info} {done.stderr}")
+    return failures
+
+
+@case
+def little_stack(work):
+    """The first call of a function may be in a handler that has the least stack for signals."""
+    text = """
+        #include <signal.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/mman.h>
+        enum { kStack = 8192, kBelow = 32768 };
+        __attribute__((noinline)) void First(void) { __asm__(""); }
+        static void Handle(int number) { First(); }
+        int main(void) {
+          char* space = mmap(NULL, kBelow + kStack, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          memset(space, 0x5a, kBelow);
+          stack_t stack = {.ss_sp = space + kBelow, .ss_size = kStack};
+          struct sigaction action = {.sa_handler = Handle, .sa_flags = SA_ONSTACK};
+          if (sigaltstack(&stack, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0) return 1;
+          raise(SIGUSR1);
+          int changed = 0;
+          for (int i = 0; i < kBelow; ++i) changed += space[i] != 0x5a;
+          printf("%d\\n", changed);
+          return 0;
+        }"""
+    failures = []
+    for compiler in compilers():
+        program = work.build("stack.c", compiler, name=f"stack-{compiler.c}", text=text)
+        for mode in ("calltree", "callflow", "trace"):
+            profile, done = work.record([program], mode=mode)
+            if done.stdout != "0\n":
+                failures.append(f"{compiler.c} {mode}: {done.stdout.strip()} bytes below the stack")
+            if mode != "trace" and sum(work.calls(profile).by_method.values()) != 3:
+                failures.append(f"{compiler.c} {mode}: {work.calls(profile).by_method}")
     return failures
 
 
