@@ -119,6 +119,9 @@ void NoteUncounted(UncountedRecord& record, std::string_view name) {
   const size_t used = strnlen(record.names, std::size(record.names));
   const std::string_view separator = kSeparator.substr(0, used == 0 ? 0 : kSeparator.size());
   ++record.count;
+  // The end of a path says most.
+  if (used == 0 && name.size() >= std::size(record.names))
+    name.remove_prefix(name.size() + 1 - std::size(record.names));
   // The last byte of `names` stays 0.
   if (used + separator.size() + name.size() >= std::size(record.names)) return;
   std::memcpy(record.names + used, separator.data(), separator.size());

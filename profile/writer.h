@@ -40,7 +40,7 @@ struct WriterOptions {
 void NoteFailedGrowth(ControlHeader& header, int error);
 
 // Counts a method, class or module whose calls are not counted, and appends its name to those
-// before it. A name that does not fit is omitted.
+// before it. A name that does not fit is omitted; of the first one its end is kept.
 void NoteUncounted(UncountedRecord& record, std::string_view name);
 
 class Writer {

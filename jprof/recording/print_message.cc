@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "common/control_protocol.h"
 #include "common/kept_fd.h"
 
 namespace jprof::agent {
@@ -23,7 +24,8 @@ const std::optional<FileIdentity>& StandardError() {
 
 }  // namespace
 
-void PrintMessage(const std::string& line) {
+void PrintMessage(const std::string& text) {
+  const std::string line = control::OneLine(text);
   if (MessageCollector* const to = collector; to != nullptr && collecting == pthread_self()) {
     to->lines_.push_back(line);
     return;

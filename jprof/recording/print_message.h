@@ -6,9 +6,9 @@
 
 namespace jprof::agent {
 
-// Prints "jprof: LINE" to standard error, or passes it to the collector. Not from a signal handler
-// or a probe.
-void PrintMessage(const std::string& line);
+// Prints "jprof: TEXT" to standard error, or passes it to the collector, with a question mark for
+// each control character: paths may have any. Not from a signal handler or a probe.
+void PrintMessage(const std::string& text);
 
 // While one exists that is `active`, messages of its thread are collected. An agent that is
 // attached reports to its client, not to the program's standard error.
@@ -22,7 +22,7 @@ class MessageCollector {
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
-  friend void PrintMessage(const std::string& line);
+  friend void PrintMessage(const std::string& text);
   std::vector<std::string> lines_;
 };
 
