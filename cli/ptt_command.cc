@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "cli/counting_options.h"
 #include "common/procfs.h"
 #include "ptm/cpu_sampler.h"
+#include "record/no_process.h"
 #include "record/thread_watch.h"
 
 namespace jprof::cli {
@@ -39,7 +41,7 @@ Result<void> Check(const PttArguments& arguments, const Command& command) {
   if (arguments.count != 0 && arguments.interval == 0)
     return WrongUse("--count requires --interval, e.g. --interval 1");
   if (arguments.pid != 0 && !procfs::Exists(arguments.pid))
-    return WrongUse("there is no process {}", arguments.pid);
+    return record::NoProcess(arguments.pid, errno);
   const ptm::Permission permission = ptm::SamplingPermission();
   if (!permission.whole_machine) {
     return WrongUse(

@@ -16,6 +16,7 @@
 #include "common/errno_text.h"
 #include "record/jvm.h"
 #include "record/musl.h"
+#include "record/no_process.h"
 
 namespace jprof::record {
 namespace {
@@ -23,13 +24,13 @@ namespace {
 std::string ProgramName(uint32_t pid) { return control::OneLine(procfs::ThreadName(pid, pid)); }
 
 Result<void> CheckOwner(uint32_t pid, const procfs::Status& status) {
-  if (!status.user || status.state == 'Z' || status.state == 'X')
-    return WrongUse("there is no process {}; `jprof ps` lists the JVMs", pid);
+  constexpr std::string_view kHint = "`jprof ps` lists the JVMs";
+  if (!status.user) return NoProcess(pid, errno, kHint);
+  if (status.state == 'Z' || status.state == 'X') return NoProcess(pid, ESRCH, kHint);
   if (geteuid() == 0 || *status.user == geteuid()) return {};
   return WrongUse(
-      "process {} belongs to another user: only that user and root can attach to it; `jprof ps` "
-      "lists the JVMs",
-      pid);
+      "process {} belongs to another user: only that user and root can attach to it; {}", pid,
+      kHint);
 }
 
 Result<void> CheckJvm(uint32_t pid, const JvmMappings& found) {

@@ -21,6 +21,7 @@
 #include "common/procfs.h"
 #include "common/write_all.h"
 #include "record/flush_folder.h"
+#include "record/no_process.h"
 
 namespace jprof::record {
 namespace {
@@ -191,8 +192,9 @@ Result<std::string> Ask(const Fd& connection, control::Command command, double t
 
 Result<std::string> AskJvm(pid_t pid, control::Command command, double timeout) {
   const procfs::Status status = procfs::ReadStatus(static_cast<uint32_t>(pid));
-  if (!status.user)
-    return WrongUse("there is no process {}; `jprof ctl` lists the JVMs that listen", pid);
+  if (!status.user) {
+    return NoProcess(static_cast<uint32_t>(pid), errno, "`jprof ctl` lists the JVMs that listen");
+  }
   if (geteuid() != 0 && *status.user != geteuid()) {
     return WrongUse("process {} belongs to another user: only that user and root control it", pid);
   }

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "record/group_counting.h"
 #include "record/interruption.h"
 #include "record/launcher.h"
+#include "record/no_process.h"
 #include "record/print_error.h"
 
 namespace jprof::record {
@@ -41,10 +43,12 @@ std::vector<ptm::Target> TargetsOf(uint32_t pid) {
 
 Result<Groups> OpenGroups(const CpiEvents& events, uint32_t pid) {
   Groups groups;
-  for (const ptm::Target& target : TargetsOf(pid)) {
+  const std::vector<ptm::Target> targets = TargetsOf(pid);
+  if (targets.empty()) return NoProcess(pid, errno);
+  for (const ptm::Target& target : targets) {
     if (auto added = Add(groups, events, target); !added) return std::unexpected(added.error());
   }
-  if (groups.empty()) return WrongUse("there is no process {}", pid);
+  if (groups.empty()) return NoProcess(pid, ESRCH);  // all threads have ended
   return groups;
 }
 

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "common/procfs.h"
 #include "options/java_program.h"
 #include "record/installation.h"
 #include "record/jvm.h"
+#include "record/no_process.h"
 #include "record/profile_place.h"
 #include "record/tprof_jvms.h"
 
@@ -28,7 +30,7 @@ Result<void> CheckItrace(const ItraceRequest& r, const std::vector<std::string>&
   if (r.pid == 0 && command.empty())
     return WrongUse("nothing to trace: give -p PID, or a command after --");
   if (r.pid != 0 && !command.empty()) return WrongUse("give either -p or a command, not both");
-  if (r.pid != 0 && !procfs::Exists(r.pid)) return WrongUse("there is no process {}", r.pid);
+  if (r.pid != 0 && !procfs::Exists(r.pid)) return NoProcess(r.pid, errno);
   if (r.pid == static_cast<uint32_t>(getpid())) return WrongUse("jprof cannot trace itself");
   if (r.tid != 0 && r.pid == 0) return WrongUse("--tid requires -p");
   if (!r.function.empty() && (!r.from.empty() || !r.to.empty()))

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "common/procfs.h"
@@ -10,6 +11,7 @@
 #include "ptm/names/event_name.h"
 #include "record/installation.h"
 #include "record/interrupt_cost.h"
+#include "record/no_process.h"
 #include "record/profile_place.h"
 #include "record/tprof_jvms.h"
 
@@ -30,7 +32,7 @@ std::vector<uint32_t> OwnProcesses() {
 Result<void> CheckPids(const std::vector<uint32_t>& pids) {
   for (const uint32_t pid : pids) {
     const auto owner = procfs::Owner(pid);
-    if (!owner) return WrongUse("there is no process {}", pid);
+    if (!owner) return NoProcess(pid, errno);
     if (geteuid() != 0 && *owner != geteuid()) {
       return WrongUse(
           "process {} belongs to another user: only root or a user with CAP_PERFMON can sample it",
