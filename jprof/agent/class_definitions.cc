@@ -17,15 +17,16 @@ bool ClassDefinitions::TakeFile(const void* thread, std::string_view name) {
   return taken || names_.contains(name);
 }
 
-void ClassDefinitions::AwaitClasses(int most_ms) {
+bool ClassDefinitions::AwaitClasses(int most_ms) {
   constexpr timespec kPause = {0, 1'000'000};
   for (int waited = 0; waited < most_ms; ++waited) {
     {
       const std::lock_guard guard(lock_);
-      if (files_.empty()) return;
+      if (files_.empty()) return true;
     }
     nanosleep(&kPause, nullptr);
   }
+  return false;
 }
 
 }  // namespace jprof::agent

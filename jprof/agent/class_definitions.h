@@ -26,8 +26,8 @@ class ClassDefinitions {
   bool TakeFile(const void* thread, std::string_view name);
 
   // Waits until all class files that were added have become classes, for `most_ms` at most: a
-  // definition may also have failed, which the VM does not report.
-  void AwaitClasses(int most_ms);
+  // definition may also have failed, which the VM does not report. Returns whether all have.
+  bool AwaitClasses(int most_ms);
 
  private:
   std::mutex lock_;

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
+#include <ranges>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/monotonic.h"
 #include "jprof/agent/agent.h"
 #include "jprof/agent/agent_use.h"
+#include "jprof/agent/loader_levels.h"
 #include "jprof/agent/woven_class.h"
 #include "jprof/engine/woven.h"
 #include "jprof/hotspot/class_archive.h"
@@ -145,7 +149,13 @@ Result<void> WovenCounter::Begin(JNIEnv* jni, engine::Session& session, bool att
     End(jni);
     return followed;
   }
-  Retransform(jni, [](std::string_view name) { return name != kVirtualThread; });
+  // The VM asks class loaders for the classes that woven code refers to: they answer first.
+  Retransform(jni, Order::kLoadersFirst, Kind::kLoaders, [](std::string_view) { return true; });
+  RetransformUnseen(jni);
+  loaders_answer_ = true;
+  Retransform(jni, Order::kLoadersFirst, Kind::kOthers,
+              [](std::string_view name) { return name != kVirtualThread; });
+  SetBegun();
   RetransformUnseen(jni);
   SetRegion(jni, engine::PlaceOf(session.writer().nodes()));
   return {};
@@ -209,9 +219,10 @@ bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
 
 void WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) return;
-  definitions_.AwaitClasses(kMostDefinitionMs);
+  const bool defined = definitions_.AwaitClasses(kMostDefinitionMs);
   ending_ = true;
   RestoreClasses(jni);
+  if (defined) RestoreLoaders(jni);  // else they answer for the classes that are still defined
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
   SetRegion(jni, kNoRegion);
@@ -266,19 +277,25 @@ void WovenCounter::StopCounting(JNIEnv* jni) {
   session_->LostEvent();
   ending_ = true;
   RestoreClasses(jni);
+  RestoreLoaders(jni);
 }
 
-// Classes whose definition began before the class file's event was enabled. Those that are loaded
-// from now on may run at once and are not woven.
+// Classes that have not been woven, although they were loaded when the recording had begun: their
+// definition began before the class file's event was enabled, or before the loaders answered.
 void WovenCounter::RetransformUnseen(JNIEnv* jni) {
   std::vector<jclass> unseen;
   {
     const std::lock_guard guard(unseen_lock_);
-    begun_ = true;
     unseen.swap(unseen_);
   }
-  Retransform(unseen);
+  Retransform(jni, Order::kLoadersFirst, unseen);
   for (const jclass loaded : unseen) jni->DeleteGlobalRef(loaded);
+}
+
+// Such classes that are loaded from now on may run at once and are not woven.
+void WovenCounter::SetBegun() {
+  const std::lock_guard guard(unseen_lock_);
+  begun_ = true;
 }
 
 void WovenCounter::AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_name) {
@@ -287,54 +304,68 @@ void WovenCounter::AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_
   unseen_.push_back(static_cast<jclass>(jni->NewGlobalRef(loaded)));
 }
 
-// Classes that were being woven when this began may be complete only when the others are done.
+bool WovenCounter::IsWoven(std::string_view class_name) {
+  const std::lock_guard guard(names_lock_);
+  return woven_names_.contains(class_name);
+}
+
+// All but class loaders. Classes that were being woven when this began may be complete only when
+// the others are done.
 void WovenCounter::RestoreClasses(JNIEnv* jni) {
+  NameSet restored;
   for (int pass = 0; pass < 2; ++pass) {
-    NameSet names;
-    {
-      const std::lock_guard guard(names_lock_);
-      names.swap(woven_names_);
-    }
-    NameSet found;
-    Retransform(jni, [&](std::string_view name) {
-      const auto woven = names.find(name);
-      if (woven != names.end()) found.insert(*woven);
-      return woven != names.end();
+    const NameSet before = restored;
+    Retransform(jni, Order::kLoadersLast, Kind::kOthers, [&](std::string_view name) {
+      if (!IsWoven(name) || before.contains(name)) return false;
+      restored.emplace(name);
+      return true;
     });
-    for (const std::string& name : found) names.erase(name);
-    const std::lock_guard guard(names_lock_);
-    woven_names_.merge(names);
   }
 }
 
-// Retransforms the loaded classes with these names. Classes that cannot be linked cannot be
-// transformed either. The references are global, because the VM's events, which compare them, have
-// frames of local references of their own.
-void WovenCounter::Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen) {
+// Of the woven classes, those that are not linked yet are linked when they are restored, and then
+// ask their loader.
+void WovenCounter::RestoreLoaders(JNIEnv* jni) {
+  Retransform(jni, Order::kLoadersLast, Kind::kLoaders,
+              [&](std::string_view name) { return IsWoven(name); });
+}
+
+// Retransforms the loaded classes of this kind with these names. The references are global, because
+// the VM's events, which compare them, have frames of local references of their own.
+void WovenCounter::Retransform(JNIEnv* jni, Order order, Kind kind, const Chosen& chosen) {
   jint count = 0;
   jclass* classes = nullptr;
   if (jvmti_->GetLoadedClasses(&count, &classes) != JVMTI_ERROR_NONE)
     return AddFailed("(all that were loaded before the recording)");
+  const LoaderLevels levels(jvmti_, jni);
   std::vector<jclass> modifiable;
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
+    const bool is_loader = levels.LevelOf(loaded) != LoaderLevels::kNoLoader;
     jboolean yes = JNI_FALSE;
     JvmtiString signature(jvmti_);
-    if (jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE &&
+    if (is_loader == (kind == Kind::kLoaders) &&
+        jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE &&
         jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
         chosen(InternalName(signature.view())))
       modifiable.push_back(static_cast<jclass>(jni->NewGlobalRef(loaded)));
     jni->DeleteLocalRef(loaded);
   }
   jvmti_->Deallocate(reinterpret_cast<unsigned char*>(classes));
-  const auto unlinked = std::ranges::stable_partition(modifiable, [&](jclass loaded) {
-    jint status = 0;
-    return jvmti_->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
-           (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
-  });
-  const size_t linked = modifiable.size() - unlinked.size();
-  Retransform(std::span(modifiable).first(linked));
-  Retransform(unlinked);
+  Retransform(jni, order, modifiable);
   for (const jclass loaded : modifiable) jni->DeleteGlobalRef(loaded);
+}
+
+// Classes that cannot be linked cannot be transformed either.
+void WovenCounter::Retransform(JNIEnv* jni, Order order, std::span<const jclass> classes) {
+  const LoaderLevels levels(jvmti_, jni);
+  std::map<std::pair<int, bool>, std::vector<jclass>> groups;
+  for (const jclass loaded : classes)
+    groups[{levels.LevelOf(loaded), !IsLinked(jvmti_, loaded)}].push_back(loaded);
+  if (order == Order::kLoadersFirst) {
+    for (const auto& [level, group] : groups) Retransform(group);
+  } else {
+    for (const auto& [level, group] : std::views::reverse(groups)) Retransform(group);
+  }
 }
 
 bool WovenCounter::RetransformAtOnce(Progress& progress) {
@@ -402,8 +433,8 @@ void WovenCounter::Progress::Report(JNIEnv* jni, jclass reported_class) {
   }
 }
 
-void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject,
-                                       const char* reported, jobject, jint bytes,
+void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined,
+                                       jobject loader, const char* reported, jobject, jint bytes,
                                        const unsigned char* data, jint* new_bytes,
                                        unsigned char** new_data) {
   const AgentUse use;
@@ -412,6 +443,10 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   WovenCounter& self = *counter;
   if (redefined != nullptr && retransforming != nullptr) retransforming->Report(jni, redefined);
   if (self.ending_) return;
+  // Until the loaders answer, classes are not woven while the program or another agent defines
+  // them: this agent retransforms them later.
+  const bool is_own = redefined != nullptr && retransforming != nullptr;
+  if (!self.loaders_answer_ && loader != nullptr && !is_own) return;
   if (redefined == nullptr) self.definitions_.AddFile(jni, reported != nullptr ? reported : "");
   const uint64_t begin = MonotonicNanos();
   std::string_view name;

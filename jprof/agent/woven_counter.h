@@ -70,6 +70,9 @@ class WovenCounter : public engine::MethodSource {
   };
   struct Call;
   using NameSet = std::set<std::string, std::less<>>;
+  using Chosen = std::function<bool(std::string_view)>;
+  enum class Order : uint8_t { kLoadersFirst, kLoadersLast };
+  enum class Kind : uint8_t { kLoaders, kOthers };
   // Of one call of RetransformClasses.
   struct Progress {
     std::span<const jclass> classes;
@@ -104,11 +107,15 @@ class WovenCounter : public engine::MethodSource {
   bool MayHaveVirtualThreads(JNIEnv* jni) const;
   bool SetHasCarriers(JNIEnv* jni);
   void StopCounting(JNIEnv* jni);
-  void Retransform(JNIEnv* jni, const std::function<bool(std::string_view)>& chosen);
+  void Retransform(JNIEnv* jni, Order order, Kind kind, const Chosen& chosen);
+  void Retransform(JNIEnv* jni, Order order, std::span<const jclass> classes);
   void Retransform(std::span<const jclass> classes);
   void RetransformUnseen(JNIEnv* jni);
+  void SetBegun();
   void AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_name);
+  bool IsWoven(std::string_view class_name);
   void RestoreClasses(JNIEnv* jni);
+  void RestoreLoaders(JNIEnv* jni);
   bool RetransformAtOnce(Progress& progress);
   void RetransformHalves(std::span<const jclass> classes);
   Result<weave::Woven> Weave(std::span<const uint8_t> class_file, std::string_view& name);
@@ -122,10 +129,11 @@ class WovenCounter : public engine::MethodSource {
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
   bool attached_ = false;
-  bool ignores_carriers_ = false;      // HAS_CARRIERS is false, but the VM has virtual threads
-  std::atomic<bool> ending_ = false;   // classes are left as they are
-  std::atomic<size_t> announces_ = 0;  // methods of VirtualThread
-  std::optional<Uncounted> unwoven_;   // from Begin on
+  bool ignores_carriers_ = false;     // HAS_CARRIERS is false, but the VM has virtual threads
+  std::atomic<bool> ending_ = false;  // classes are left as they are
+  std::atomic<bool> loaders_answer_ = false;  // the classes of loaders are woven
+  std::atomic<size_t> announces_ = 0;         // methods of VirtualThread
+  std::optional<Uncounted> unwoven_;          // from Begin on
   std::mutex names_lock_;
   NameSet woven_names_;  // of classes; those of several loaders may have the same
   ClassDefinitions definitions_;

@@ -211,6 +211,28 @@ def woven_classes_that_are_being_defined(lab):
 
 
 @case
+def woven_classes_of_loaders_that_refuse(lab):
+    """The program's loaders are not asked for what woven code refers to, while the recording begins
+    and ends, and by classes that are linked or complete when it has ended."""
+    uses, loaders = 100, 2
+    with lab.folder() as folder:
+        profiles = [f"{folder}/{number}.jprof" for number in range(2)]
+        with attaching.program(lab, folder, name="AttachRequests") as program:
+            for out in profiles:
+                program.load(f"CALLTREE,COUNTER=woven,OUT={out}")
+                program.ask(f"use {uses}")
+                program.ask("hold")
+                program.ask("define")
+                program.detach()
+                program.ask("link")
+                program.ask("finish")
+        for out in profiles:
+            counted = calls_of(finished(out), "ClassRequests$Second.compareTo(")
+            check(counted == uses * loaders, f"{counted} calls, not {uses * loaders}")
+            check("could not be changed" not in lab.cli("info", out).stdout, f"{out} lacks classes")
+
+
+@case
 def woven_counts_with_samples(lab):
     """calltree --pid --sample, three times in one JVM: the counts are exact, and threads that exist
     are sampled, in their methods."""

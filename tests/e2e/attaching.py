@@ -14,7 +14,7 @@ class Refused(Exception):
 
 
 class Program:
-    """AttachLoad, running. `folder`: for the replies."""
+    """AttachLoad or another program with commands, running. `folder`: for the replies."""
 
     def __init__(self, lab, process, folder):
         self.lab, self.process, self.pid, self.folder = lab, process, process.pid, folder
@@ -81,13 +81,13 @@ class Program:
 
 
 @contextlib.contextmanager
-def program(lab, folder, workers=2, flags=(), more=(), env=None):
-    """AttachLoad with this many working threads, `more` arguments and variables. Ends it, and checks
-    its answers."""
+def program(lab, folder, workers=2, flags=(), more=(), env=None, name="AttachLoad"):
+    """AttachLoad with this many working threads, `more` arguments and variables, or the program of
+    this name. Ends it, and checks its answers."""
     flags = list(flags)
     if lab.jdk.major >= 21:
         flags.append("-XX:+EnableDynamicAgentLoading")  # else the JVM prints a warning
-    command = lab.command("AttachLoad", workers, *more, flags=flags)
+    command = lab.command(name, workers, *more, flags=flags)
     with child.running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True,
                        env={**os.environ, **(env or {})}) as process:

@@ -1,6 +1,7 @@
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
@@ -8,7 +9,7 @@ import java.util.Set;
 public class ClassRequests {
     static final Set<String> LISTED = Set.of("java.lang.Object", "java.lang.Comparable",
             "java.lang.String", "java.lang.Integer");
-    static final List<String> names = new ArrayList<>();
+    static final List<String> names = Collections.synchronizedList(new ArrayList<>());
 
     static Class<?> request(String name) throws ClassNotFoundException {
         names.add(name);
@@ -72,8 +73,12 @@ public class ClassRequests {
     }
 
     @SuppressWarnings("unchecked")
+    static Comparable<Object> instance(Class<?> type) throws Exception {
+        return (Comparable<Object>) type.getConstructor().newInstance();
+    }
+
     static int compared(Class<?> type, String text) throws Exception {
-        return ((Comparable<Object>) type.getConstructor().newInstance()).compareTo(text);
+        return instance(type).compareTo(text);
     }
 
     public static void main(String[] args) throws Exception {
