@@ -64,14 +64,24 @@ std::string SignalTakenText(const ControlHeader& header) {
       SecondsAfterStart(header, header.signal_taken_ticks));
 }
 
+std::string NamesIn(const UncountedRecord& record) {
+  return CleanText({record.names, strnlen(record.names, sizeof record.names)});
+}
+
 // Returns "methods were too large ...: a.B.c, d.E.f".
 std::string UncountedText(std::string_view what, std::string_view counted_by,
                           const UncountedRecord& record) {
-  const size_t used = strnlen(record.names, sizeof record.names);
   return fmt::format(
       "{}: their calls are missing, and the calls that they make count for their callers "
       "({} counts them): {}",
-      what, counted_by, CleanText({record.names, used}));
+      what, counted_by, NamesIn(record));
+}
+
+std::string UnpatchedText(const UncountedRecord& record) {
+  return fmt::format(
+      "modules have sleds that could not be patched: their functions are not recorded "
+      "(compile them with -finstrument-functions): {}",
+      NamesIn(record));
 }
 
 // A thread's last samples may be a period early or late, and short threads have few.
@@ -173,9 +183,7 @@ std::vector<Loss> Losses(const Reader& reader) {
        UncountedText("methods were compiled without probes", "--probe jvmti",
                      header.unprobed_methods),
        header.unprobed_methods.count},
-      {"unpatched_modules",
-       UncountedText("modules have sleds that could not be patched", "-finstrument-functions",
-                     header.unpatched_modules),
+      {"unpatched_modules", UnpatchedText(header.unpatched_modules),
        header.unpatched_modules.count},
       {"wall_clock_threads", "threads measured by wall clock: their own could not be opened",
        wall_clock},

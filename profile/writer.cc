@@ -35,8 +35,8 @@ rlim_t AddressLimit() {
   return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
-// Returns the addresses to reserve for a file that hardly ever grows to `most`: all of them, or a
-// share of the limit of address space, of which the program needs the most.
+// Returns how many bytes to reserve for a file that rarely grows to `most`: all, or a share of the
+// limit of address space, most of which the program needs.
 size_t UpTo(size_t most) {
   const rlim_t limit = AddressLimit();
   return limit == RLIM_INFINITY ? most : std::min<size_t>(most, limit / kShareOfAddresses);
@@ -45,8 +45,9 @@ size_t UpTo(size_t most) {
 std::unexpected<Error> WhyNotMade(const WriterOptions& options, int error) {
   if (error == ENOMEM && options.node_region != 0) {
     return Fail(
-        "cannot reserve addresses for the call tree: a limit of the process (ulimit -v), or its "
-        "former recordings have used them; restart it");
+        "cannot reserve addresses for the call tree: the address space is limited (ulimit -v), or "
+        "earlier recordings of this process have used it up; raise the limit, or restart the "
+        "process");
   }
   const rlim_t addresses = AddressLimit();
   if (error == ENOMEM && addresses != RLIM_INFINITY) {

@@ -73,8 +73,8 @@ class ThreadTimer {
   // frames that were asked for; 0 if neither happened.
   int limited_by() const { return limited_by_; }
   // Returns whether the program has closed the descriptor of the event and so has ended its
-  // samples. A mapped buffer keeps the event, unless its first period has not passed and cannot be
-  // replaced.
+  // samples. If the event's buffer is mapped, the event survives. It is still lost if its first
+  // signal has not come, because its random first period can no longer be replaced.
   bool lost() const { return fd_ >= 0 && (ring_ == nullptr || first_periods_ != 0) && !IsOpen(); }
   // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
   // Sets the period after the first signal.

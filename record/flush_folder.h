@@ -1,6 +1,6 @@
 // Implements `jprof ctl flush`: afterwards the profile survives a crash of the machine, not only of
-// the program. jprof waits for the disk itself: a thread of the program that did would delay the
-// program's exit.
+// the program. The client waits for the disk, because a waiting thread of the program would delay
+// the program's exit.
 #pragma once
 
 #include "common/result.h"

@@ -1,7 +1,7 @@
-// Knows of which classes the agent has seen the class file. The VM reports a class file
-// (ClassFileLoadHook) and then, on the same thread, the class (ClassLoad). In between it loads the
-// super class, which runs the program's class loaders and can take any time. So of a class whose
-// definition began before the first event was enabled only the second one is reported.
+// Records which class files the VM has reported. The VM reports a class file (ClassFileLoadHook)
+// and then, on the same thread, the class (ClassLoad). In between it loads the super class, which
+// runs the program's class loaders and can take any time. If the definition of a class began before
+// ClassFileLoadHook was enabled, the VM reports only its ClassLoad.
 //
 // Thread safe.
 #pragma once

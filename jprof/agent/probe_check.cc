@@ -6,7 +6,7 @@
 namespace jprof::agent {
 namespace {
 
-// Those of method handles have no probes, and are never recorded.
+// The native methods of method handles have no probes and are never recorded.
 bool IsNative(jvmtiEnv* jvmti, jmethodID method) {
   jboolean native = JNI_FALSE;
   return jvmti->IsMethodNative(method, &native) != JVMTI_ERROR_NONE || native != JNI_FALSE;

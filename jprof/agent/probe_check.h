@@ -20,7 +20,8 @@ class ProbeCheck {
   // Fails if this VM does not report compiled code, or its structures are not known.
   Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs& structs,
                      const hotspot::ProbeTargets& targets);
-  // Begins, once the probe is installed and before anything is compiled. `header`: the profile's.
+  // Begins to check. Call it after the probe is installed and before anything is compiled.
+  // `header`: the profile's.
   void Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
   // Checks all code that exists: that of the last compilations may not have been reported.
   void End(jvmtiEnv* jvmti);

@@ -1,5 +1,5 @@
-// Checks that compiled code calls the probe. That compilers emit these calls is known of C1 and C2
-// of the JDKs that jprof was tested with, and assumed of others.
+// Checks that compiled code calls the probe. C1 and C2 of the tested JDKs emit these calls; this
+// class finds code of other compilers that does not.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 // call. The returns of methods that neither call others nor catch exceptions are not guarded in
 // this way. A method that is announced calls announce() before each return, nothing else.
 //
-// A method that answers is ClassLoader.loadClass(String) or overrides it. It begins with a call of
-// answer(name), and returns its result unless that is null.
+// If `Decision::answers` is set, the method begins with a call of answer(name) and returns the
+// result unless it is null. It is meant for ClassLoader.loadClass(String) and its overrides.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
 //   std::bad_alloc.

@@ -113,8 +113,8 @@ public final class JprofCounter {
     }
 
     /**
-     * The VM asks a class loader for the classes that woven code refers to by loadClass, which may be
-     * code of the program. The answer is one of these classes; null: another name.
+     * Returns the class if the name is one that woven code refers to, else null. The VM would
+     * otherwise request these classes by calling loadClass, which may be the program's code.
      */
     public static native Class<?> answer(String name);
 
