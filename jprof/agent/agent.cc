@@ -110,9 +110,8 @@ Result<void> Agent::OpenProbe() {
       plan.hotspot_probe ? FindHotspotProbe() : Fail("requested by PROBE=jvmti");
   if (found) {
     probe_facts_ = {"hotspot", MissingCalls(hotspot->structs), hotspot_probe->build_id};
-    if (auto checked = CheckCompiledCode(); !checked && probe_facts_.note.empty())
-      probe_facts_.note = "calls in compiled code may be missing: " + checked.error().message;
     if (!probe_facts_.note.empty()) PrintMessage(probe_facts_.note);
+    if (auto checked = CheckCompiledCode(); !checked) NoteUnchecked(checked.error().message);
     return {};
   }
   const std::string& reason = found.error().message;
@@ -133,6 +132,13 @@ Result<void> Agent::OpenProbe() {
 Result<void> Agent::CheckCompiledCode() {
   if (attached() || !options.focus.Empty()) return {};
   return probe_check.AddTo(events_, jvmti, hotspot->structs, hotspot_probe->targets);
+}
+
+// The recording goes on. The profile's head names the reason, unless it has another one.
+void Agent::NoteUnchecked(const std::string& reason) {
+  if (!probe_facts_.note.empty()) return;
+  probe_facts_.note = "calls in compiled code may be missing: " + reason;
+  PrintMessage(probe_facts_.note);
 }
 
 Result<void> Agent::FindHotspotProbe() {
@@ -276,8 +282,11 @@ Result<void> Agent::InstallProbe() {
     return installed;
   }
   auto installed = hotspot_probe->Install(*hotspot, plan.kind, options, session);
-  if (installed) probe_check.Begin(jvmti, *session.writer().header());
-  return installed;
+  if (!installed) return installed;
+  const auto checked = probe_check.Begin(jvmti, *session.writer().header());
+  if (checked) return {};
+  NoteUnchecked(checked.error().message);
+  return WriteMeta();
 }
 
 // What OnVmInit does when the JVM starts.

@@ -116,6 +116,7 @@ struct Agent {
   Result<void> OpenWoven();
   Result<void> FindHotspotProbe();
   Result<void> CheckCompiledCode();
+  void NoteUnchecked(const std::string& reason);
   void ReadNames(const std::vector<ExistingThread>& threads);
   std::function<std::string_view(uint32_t tid)> EarlyNames() const;
   void NameThreads(JNIEnv* jni);

@@ -6,6 +6,8 @@
 namespace jprof::agent {
 namespace {
 
+constexpr char kNotReported[] = "this JVM does not report compiled code";
+
 // The native methods of method handles have no probes and are never recorded.
 bool IsNative(jvmtiEnv* jvmti, jmethodID method) {
   jboolean native = JNI_FALSE;
@@ -21,17 +23,18 @@ Result<void> ProbeCheck::AddTo(JvmtiEvents& events, jvmtiEnv* jvmti,
   if (!probe) return std::unexpected(probe.error());
   jvmtiCapabilities wanted = {};
   wanted.can_generate_compiled_method_load_events = 1;
-  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE)
-    return Fail("this JVM does not report compiled code");
+  if (jvmti->AddCapabilities(&wanted) != JVMTI_ERROR_NONE) return Fail(kNotReported);
   probe_ = *std::move(probe);
   events.AddDisabled(&jvmtiEventCallbacks::CompiledMethodLoad, kGuarded<OnMethodLoad>);
   return {};
 }
 
-void ProbeCheck::Begin(jvmtiEnv* jvmti, profile::ControlHeader& header) {
-  if (!probe_) return;
-  uncounted_.emplace(header);
-  EnableEvent(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+Result<void> ProbeCheck::Begin(jvmtiEnv* jvmti, profile::ControlHeader& header) {
+  if (!probe_) return {};
+  uncounted_.emplace(header);  // before the first event
+  if (EnableEvent(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD)) return {};
+  uncounted_.reset();
+  return Fail(kNotReported);
 }
 
 void ProbeCheck::End(jvmtiEnv* jvmti) {

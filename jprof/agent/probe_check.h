@@ -21,8 +21,8 @@ class ProbeCheck {
   Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs& structs,
                      const hotspot::ProbeTargets& targets);
   // Begins to check. Call it after the probe is installed and before anything is compiled.
-  // `header`: the profile's.
-  void Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
+  // `header`: the profile's. Fails if this VM does not report compiled code.
+  Result<void> Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
   // Checks all code that exists: that of the last compilations may not have been reported.
   void End(jvmtiEnv* jvmti);
 

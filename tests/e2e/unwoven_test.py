@@ -122,5 +122,22 @@ def compiled_without_probes(lab):
     return failures
 
 
+@case
+def compiled_code_is_not_reported(lab):
+    """Methods that are compiled without probes are not named then, which the profile says."""
+    flags = [f"-DUnprobed.natives={lab.native('unprobed')}"]
+    if lab.jdk.major >= 22:
+        flags.append("--enable-native-access=ALL-UNNAMED")
+    first = {**os.environ, "JAVA_TOOL_OPTIONS": f"-agentpath:{lab.native('unprobed')}"}
+    with lab.folder() as folder:
+        profile = os.path.join(folder, "p.jprof")
+        done = lab.cli("calltree", "--counter", "probe", "--agent", lab.agent, "-o", profile, "--",
+                       *lab.command("Unprobed", flags=flags), env=first)
+        texts = done.stderr, reports.run_report(lab.jprof, "log-rt", profile)
+    said = "calls in compiled code may be missing: this JVM does not report compiled code"
+    return [f"status {done.returncode}: {text[-700:]}" for text in texts
+            if done.returncode != 0 or said not in " ".join(text.split())]
+
+
 if __name__ == "__main__":
     sys.exit(case.main(__doc__))
