@@ -4,17 +4,16 @@
 
 namespace jprof::agent {
 
-void ClassDefinitions::AddFile(const void* thread, std::string_view name) {
+void ClassDefinitions::AddFile(const void* thread, const Name& name) {
   const std::lock_guard guard(lock_);
   files_.emplace(thread, name);
   names_.emplace(name);
 }
 
-bool ClassDefinitions::TakeFile(const void* thread, std::string_view name) {
+bool ClassDefinitions::TakeFile(const void* thread, const Name& name) {
   const std::lock_guard guard(lock_);
-  const bool taken =
-      files_.erase({thread, std::string(name)}) != 0 || files_.erase({thread, ""}) != 0;
-  return taken || names_.contains(name);
+  files_.erase({thread, name});
+  return names_.contains(name);
 }
 
 bool ClassDefinitions::AwaitClasses(int most_ms) {

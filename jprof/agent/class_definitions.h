@@ -6,24 +6,28 @@
 // Thread safe.
 #pragma once
 
-#include <functional>
+#include <compare>
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace jprof::agent {
 
 class ClassDefinitions {
  public:
-  // The VM has reported a class file on this thread. `name`: empty if the VM does not give it.
-  void AddFile(const void* thread, std::string_view name);
+  struct Name {
+    int loader = 0;  // the identity hash code of the loader that defines it; 0: the boot loader
+    std::string name;
+    auto operator<=>(const Name&) const = default;
+  };
 
-  // The VM has reported the class. Returns whether it has reported its class file before, or that
-  // of another class of this name: the VM reports a class again for each other loader that finds
-  // it.
-  bool TakeFile(const void* thread, std::string_view name);
+  // The VM has reported a class file on this thread. `name`: as the class file states it.
+  void AddFile(const void* thread, const Name& name);
+
+  // The VM has reported the class. Returns whether it has reported its class file before, on any
+  // thread: the VM reports a class again for each other loader that finds it.
+  bool TakeFile(const void* thread, const Name& name);
 
   // Waits until all class files that were added have become classes, for `most_ms` at most: a
   // definition may also have failed, which the VM does not report. Returns whether all have.
@@ -31,8 +35,8 @@ class ClassDefinitions {
 
  private:
   std::mutex lock_;
-  std::set<std::pair<const void*, std::string>> files_;  // those that are not classes yet
-  std::set<std::string, std::less<>> names_;             // of all
+  std::set<std::pair<const void*, Name>> files_;  // those that are not classes yet
+  std::set<Name> names_;                          // of all
 };
 
 }  // namespace jprof::agent

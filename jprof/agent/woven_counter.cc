@@ -36,7 +36,7 @@ constexpr std::string_view kVirtualThread = "java/lang/VirtualThread";
 constexpr std::array<std::string_view, 3> kAnnounced = {"mount", "unmount", "<clinit>"};
 
 // A class whose name the VM does not give.
-constexpr std::string_view kNoName = "(unnamed)";
+constexpr const char* kNoName = "(unnamed)";
 
 // Of JprofCounter: there is no recording.
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
@@ -81,6 +81,22 @@ bool IsLinked(jvmtiEnv* jvmti, jclass loaded) {
   jint status = 0;
   return jvmti->GetClassStatus(loaded, &status) == JVMTI_ERROR_NONE &&
          (status & JVMTI_CLASS_STATUS_PREPARED) != 0;
+}
+
+// 0: the boot loader.
+jint IdentityHash(jvmtiEnv* jvmti, jobject loader) {
+  jint hash = 0;
+  if (loader != nullptr) jvmti->GetObjectHashCode(loader, &hash);
+  return hash;
+}
+
+// Of the loader that has defined the class.
+jint HashOfLoader(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
+  jobject loader = nullptr;
+  if (jvmti->GetClassLoader(type, &loader) != JVMTI_ERROR_NONE) return 0;
+  const jint hash = IdentityHash(jvmti, loader);
+  jni->DeleteLocalRef(loader);
+  return hash;
 }
 
 }  // namespace
@@ -447,15 +463,14 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
   // them: this agent retransforms them later.
   const bool is_own = redefined != nullptr && retransforming != nullptr;
   if (!self.loaders_answer_ && loader != nullptr && !is_own) return;
-  if (redefined == nullptr) self.definitions_.AddFile(jni, reported != nullptr ? reported : "");
   const uint64_t begin = MonotonicNanos();
-  std::string_view name;
-  const auto woven = self.Weave({data, static_cast<size_t>(bytes)}, name);
+  const auto woven = self.Weave({data, static_cast<size_t>(bytes)});
   self.counts_.nanoseconds += MonotonicNanos() - begin;
-  if (!woven) {
-    self.AddFailed(reported != nullptr ? reported : kNoName);
-    return;
-  }
+  const std::string_view name =
+      woven ? woven->class_name : std::string_view(reported != nullptr ? reported : kNoName);
+  if (redefined == nullptr)
+    self.definitions_.AddFile(jni, {IdentityHash(jvmti, loader), std::string(name)});
+  if (!woven) return self.AddFailed(name);
   self.AddLeft(*woven, name);
   if (name == kVirtualThread) self.announces_ = woven->announced;
   if (woven->bytes.empty()) return;
@@ -483,7 +498,9 @@ void JNICALL WovenCounter::OnClassLoad(jvmtiEnv* jvmti, JNIEnv* jni, jthread, jc
     return;
   const std::string_view name = InternalName(signature.view());
   jboolean modifiable = JNI_FALSE;
-  if (counter->definitions_.TakeFile(jni, name) || counter->ending_ || IsLinked(jvmti, loaded) ||
+  const bool seen =
+      counter->definitions_.TakeFile(jni, {HashOfLoader(jvmti, jni, loaded), std::string(name)});
+  if (seen || counter->ending_ || IsLinked(jvmti, loaded) ||
       jvmti->IsModifiableClass(loaded, &modifiable) != JVMTI_ERROR_NONE || modifiable == JNI_FALSE)
     return;
   counter->AddUnseen(jni, loaded, name);
@@ -498,14 +515,10 @@ void WovenCounter::AddLeft(const weave::Woven& woven, std::string_view class_nam
   }
 }
 
-// The weaver throws nothing but for lack of memory. `name`: of the class, if it has a method.
-Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file,
-                                         std::string_view& name) {
+// The weaver throws nothing but for lack of memory.
+Result<weave::Woven> WovenCounter::Weave(std::span<const uint8_t> class_file) {
   try {
-    return weave::Weave(class_file, [&](const weave::Method& method) {
-      name = method.class_name;
-      return Decide(method);
-    });
+    return weave::Weave(class_file, [&](const weave::Method& method) { return Decide(method); });
   } catch (const std::bad_alloc&) {
     return Fail("no memory");
   }

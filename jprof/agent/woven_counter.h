@@ -118,7 +118,7 @@ class WovenCounter : public engine::MethodSource {
   void RestoreLoaders(JNIEnv* jni);
   bool RetransformAtOnce(Progress& progress);
   void RetransformHalves(std::span<const jclass> classes);
-  Result<weave::Woven> Weave(std::span<const uint8_t> class_file, std::string_view& name);
+  Result<weave::Woven> Weave(std::span<const uint8_t> class_file);
   void AddLeft(const weave::Woven& woven, std::string_view class_name);
   void AddFailed(std::string_view class_name);
   void AddRefused(jclass refused);

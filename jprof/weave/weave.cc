@@ -23,6 +23,7 @@ class ClassWeaver {
  public:
   explicit ClassWeaver(const ClassFile& file)
       : file_(file), constants_(file.pool), code_(file, constants_), copied_(file.after_pool) {
+    woven_.class_name = file.name;
     body_.Reserve(file.bytes.size() - file.after_pool + file.bytes.size() / 2);
   }
 

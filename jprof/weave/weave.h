@@ -85,7 +85,8 @@ struct LeftMethod {
 };
 
 struct Woven {
-  std::vector<uint8_t> bytes;  // empty: nothing was changed
+  std::string_view class_name;  // refers to the class file
+  std::vector<uint8_t> bytes;   // empty: nothing was changed
   uint32_t counted = 0;
   uint32_t announced = 0;
   std::vector<LeftMethod> left;

@@ -214,7 +214,7 @@ def woven_classes_that_are_being_defined(lab):
 def woven_classes_of_loaders_that_refuse(lab):
     """The program's loaders are not asked for what woven code refers to, while the recording begins
     and ends, and by classes that are linked or complete when it has ended."""
-    uses, loaders = 100, 2
+    uses, loaders = 100, 3
     with lab.folder() as folder:
         profiles = [f"{folder}/{number}.jprof" for number in range(2)]
         with attaching.program(lab, folder, name="AttachRequests") as program:

@@ -39,18 +39,14 @@ public class AttachRequests {
         check(ClassRequests.compared(type, "36") == expected);
     }
 
-    static ClassLoader[] loaders() {
-        return new ClassLoader[] {new ClassRequests.Inner(), new ClassRequests.Outer()};
-    }
-
     static List<Class<?>> second() throws Exception {
         List<Class<?>> types = new ArrayList<>();
-        for (ClassLoader loader : loaders()) types.add(loader.loadClass("ClassRequests$Second"));
+        for (ClassLoader loader : ClassRequests.loaders()) types.add(loader.loadClass("ClassRequests$Second"));
         return types;
     }
 
     static void useFirst() throws Exception {
-        for (ClassLoader loader : loaders()) use(loader.loadClass("ClassRequests$First"), 42);
+        for (ClassLoader loader : ClassRequests.loaders()) use(loader.loadClass("ClassRequests$First"), 42);
         Thread.sleep(20);
     }
 

@@ -18,6 +18,10 @@ public class ClassRequests {
         return null;
     }
 
+    static ClassLoader[] loaders() {
+        return new ClassLoader[] {new Nameless(), new Inner(), new Outer()};
+    }
+
     static byte[] bytes(String name) throws ClassNotFoundException {
         try (InputStream in = ClassRequests.class.getResourceAsStream(name + ".class")) {
             return in.readAllBytes();
@@ -33,8 +37,19 @@ public class ClassRequests {
             Class<?> found = request(name);
             if (found == null) found = findLoadedClass(name);
             if (found != null) return found;
-            byte[] file = bytes(name);
+            return define(name, bytes(name));
+        }
+
+        Class<?> define(String name, byte[] file) {
             return defineClass(name, file, 0, file.length);
+        }
+    }
+
+    /** Does not give the VM the names of its classes. */
+    static class Nameless extends Inner {
+        @Override
+        Class<?> define(String name, byte[] file) {
+            return defineClass(null, file, 0, file.length);
         }
     }
 
@@ -82,7 +97,7 @@ public class ClassRequests {
     }
 
     public static void main(String[] args) throws Exception {
-        for (ClassLoader loader : new ClassLoader[] {new Inner(), new Outer()}) {
+        for (ClassLoader loader : loaders()) {
             names.clear();
             for (String name : new String[] {"ClassRequests$Second", "ClassRequests$First"}) {
                 Class<?> type = loader.loadClass(name);
