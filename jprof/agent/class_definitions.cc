@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "common/monotonic.h"
+
 namespace jprof::agent {
 
 void ClassDefinitions::AddFile(const void* thread, const Name& name) {
@@ -16,16 +18,16 @@ bool ClassDefinitions::TakeFile(const void* thread, const Name& name) {
   return names_.contains(name);
 }
 
-bool ClassDefinitions::AwaitClasses(int most_ms) {
+bool ClassDefinitions::AwaitClasses(int64_t deadline) {
   constexpr timespec kPause = {0, 1'000'000};
-  for (int waited = 0; waited < most_ms; ++waited) {
+  for (;;) {
     {
       const std::lock_guard guard(lock_);
       if (files_.empty()) return true;
     }
+    if (MonotonicNanos() >= deadline) return false;
     nanosleep(&kPause, nullptr);
   }
-  return false;
 }
 
 }  // namespace jprof::agent

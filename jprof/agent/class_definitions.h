@@ -7,6 +7,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <string>
@@ -29,9 +30,10 @@ class ClassDefinitions {
   // thread: the VM reports a class again for each other loader that finds it.
   bool TakeFile(const void* thread, const Name& name);
 
-  // Waits until all class files that were added have become classes, for `most_ms` at most: a
-  // definition may also have failed, which the VM does not report. Returns whether all have.
-  bool AwaitClasses(int most_ms);
+  // Waits until all class files that were added have become classes, at most until `deadline` on
+  // the monotonic clock in ns: a definition may also have failed, which the VM does not report.
+  // Returns whether all have.
+  bool AwaitClasses(int64_t deadline);
 
  private:
   std::mutex lock_;

@@ -42,7 +42,7 @@ constexpr const char* kNoName = "(unnamed)";
 constexpr uint64_t kNoRegion = uint64_t{1} << 62;
 
 // How long the end of a recording waits for classes that are being defined.
-constexpr int kMostDefinitionMs = 500;
+constexpr int64_t kMostDefinitionNanos = 500'000'000;
 
 // A class file's version is the version of its JDK plus 44.
 static_assert(weave::kNewestVersion == kLastWovenJdk + 44);
@@ -235,12 +235,16 @@ bool WovenCounter::MayHaveVirtualThreads(JNIEnv* jni) const {
 
 void WovenCounter::End(JNIEnv* jni) {
   if (counter_ == nullptr) return;
-  const bool defined = definitions_.AwaitClasses(kMostDefinitionMs);
+  const int64_t deadline = MonotonicNanos() + kMostDefinitionNanos;
+  definitions_.AwaitClasses(deadline);
   ending_ = true;
+  const bool defined = definitions_.AwaitClasses(deadline);  // those that have begun meanwhile
   RestoreClasses(jni);
   if (defined) RestoreLoaders(jni);  // else they answer for the classes that are still defined
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, nullptr);
+  SetBegun();
+  for (const jclass loaded : TakeUnseen()) jni->DeleteGlobalRef(loaded);
   SetRegion(jni, kNoRegion);
   counting.store(nullptr, std::memory_order_release);
   jni->DeleteGlobalRef(counter_);
@@ -299,13 +303,14 @@ void WovenCounter::StopCounting(JNIEnv* jni) {
 // Classes that have not been woven, although they were loaded when the recording had begun: their
 // definition began before the class file's event was enabled, or before the loaders answered.
 void WovenCounter::RetransformUnseen(JNIEnv* jni) {
-  std::vector<jclass> unseen;
-  {
-    const std::lock_guard guard(unseen_lock_);
-    unseen.swap(unseen_);
-  }
+  const std::vector<jclass> unseen = TakeUnseen();
   Retransform(jni, Order::kLoadersFirst, unseen);
   for (const jclass loaded : unseen) jni->DeleteGlobalRef(loaded);
+}
+
+std::vector<jclass> WovenCounter::TakeUnseen() {
+  const std::lock_guard guard(unseen_lock_);
+  return std::exchange(unseen_, {});
 }
 
 // Such classes that are loaded from now on may run at once and are not woven.
@@ -470,6 +475,8 @@ void JNICALL WovenCounter::OnClassFile(jvmtiEnv* jvmti, JNIEnv* jni, jclass rede
       woven ? woven->class_name : std::string_view(reported != nullptr ? reported : kNoName);
   if (redefined == nullptr)
     self.definitions_.AddFile(jni, {IdentityHash(jvmti, loader), std::string(name)});
+  // End waits for the files that were added before `ending_` was set.
+  if (self.ending_) return;
   if (!woven) return self.AddFailed(name);
   self.AddLeft(*woven, name);
   if (name == kVirtualThread) self.announces_ = woven->announced;

@@ -111,6 +111,7 @@ class WovenCounter : public engine::MethodSource {
   void Retransform(JNIEnv* jni, Order order, std::span<const jclass> classes);
   void Retransform(std::span<const jclass> classes);
   void RetransformUnseen(JNIEnv* jni);
+  std::vector<jclass> TakeUnseen();
   void SetBegun();
   void AddUnseen(JNIEnv* jni, jclass loaded, std::string_view class_name);
   bool IsWoven(std::string_view class_name);
