@@ -81,16 +81,19 @@ bool CountsFrom(JNIEnv* jni, jclass counter, uint64_t origin) {
 
 }  // namespace
 
-jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jstring name) {
+jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jobject loader, jstring name) {
   std::array<char, 64> bytes = {};  // with a final zero
   if (name == nullptr || jni->GetStringUTFLength(name) >= static_cast<jsize>(bytes.size()))
     return nullptr;
   jni->GetStringUTFRegion(name, 0, jni->GetStringLength(name), bytes.data());
   const std::string_view text = bytes.data();
-  if (text == "java.lang.JprofCounter") return counter;
-  if (text == "java.lang.Throwable") return jni->FindClass("java/lang/Throwable");
-  if (text != "java.lang.StackOverflowError") return nullptr;
-  return jni->FindClass("java/lang/StackOverflowError");
+  const bool is_counter = text == "java.lang.JprofCounter";
+  const bool is_throwable = text == "java.lang.Throwable";
+  if (!is_counter && !is_throwable && text != "java.lang.StackOverflowError") return nullptr;
+  const jclass loaders = jni->FindClass("java/lang/ClassLoader");
+  if (loaders == nullptr || !jni->IsInstanceOf(loader, loaders)) return nullptr;
+  if (is_counter) return counter;
+  return jni->FindClass(is_throwable ? "java/lang/Throwable" : "java/lang/StackOverflowError");
 }
 
 Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,

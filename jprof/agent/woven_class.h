@@ -18,7 +18,8 @@ Result<jclass> DefineCounterClass(JavaVM* java, JNIEnv* jni,
                                   std::span<const JNINativeMethod> natives, uint64_t origin);
 
 // JprofCounter.answer. Returns the class with a name, as in Java, if it is one that woven code
-// needs in every class, or null. Executes no Java code, whose calls would be counted.
-jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jstring name);
+// needs in every class and `loader` is a class loader, or null. Executes no Java code, whose calls
+// would be counted.
+jclass JNICALL AnswerClass(JNIEnv* jni, jclass counter, jobject loader, jstring name);
 
 }  // namespace jprof::agent

@@ -261,7 +261,8 @@ Result<void> WovenCounter::DefineClass(JNIEnv* jni) {
       JNINativeMethod{Text("root"), Text("(J)J"), reinterpret_cast<void*>(Root)},
       JNINativeMethod{Text("add"), Text("(JI)J"), reinterpret_cast<void*>(Add)},
       JNINativeMethod{Text("overflow"), Text("(J)J"), reinterpret_cast<void*>(Overflow)},
-      JNINativeMethod{Text("answer"), Text("(Ljava/lang/String;)Ljava/lang/Class;"),
+      JNINativeMethod{Text("answer"),
+                      Text("(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;"),
                       reinterpret_cast<void*>(AnswerClass)},
       JNINativeMethod{Text("mounted"), Text("(JJ)V"), reinterpret_cast<void*>(Mounted)},
   };

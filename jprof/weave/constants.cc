@@ -14,7 +14,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMethods 
      {"exit", "(J)V"},
      {"caught", "(JI)V"},
      {"announce", "()V"},
-     {"answer", "(Ljava/lang/String;)Ljava/lang/Class;"}}};
+     {"answer", "(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class;"}}};
 
 }  // namespace
 

@@ -163,7 +163,7 @@ bool Announce(const Target& target, Constants& constants, Insertions& all) {
   return all.before_return.code.size() != 0;
 }
 
-// aload_1, call, dup, ifnull none, areturn; none: pop
+// aload_0, aload_1, call, dup, ifnull none, areturn; none: pop
 bool Answer(Constants& constants, Insertions& all) {
   const Snippet call = Call(CounterMethod::kAnswer, constants);
   all.answer_class = constants.Class("java/lang/Class");
@@ -175,7 +175,7 @@ bool Answer(Constants& constants, Insertions& all) {
   test.U1(opcode::kAreturn);
   Snippet pop;
   pop.U1(opcode::kPop);
-  const Snippet answered = Join(Load(opcode::kAload, 1), call, test);
+  const Snippet answered = Join(Load(opcode::kAload, 0), Load(opcode::kAload, 1), call, test);
   all.no_answer = answered.size();
   all.at_entry = Join(answered, pop, all.at_entry);
   all.stack_at_entry = 2;

@@ -8,8 +8,9 @@
 // call. The returns of methods that neither call others nor catch exceptions are not guarded in
 // this way. A method that is announced calls announce() before each return, nothing else.
 //
-// If `Decision::answers` is set, the method begins with a call of answer(name) and returns the
-// result unless it is null. It is meant for ClassLoader.loadClass(String) and its overrides.
+// If `Decision::answers` is set, the method begins with a call of answer(this, name) and
+// returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
+// overrides.
 //
 // - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
 //   std::bad_alloc.

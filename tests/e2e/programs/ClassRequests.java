@@ -65,6 +65,17 @@ public class ClassRequests {
         }
     }
 
+    /** Is no class loader. */
+    static class Registry {
+        Class<?> loadClass(String name) {
+            try {
+                return request(name);
+            } catch (ClassNotFoundException e) {
+                return null;
+            }
+        }
+    }
+
     public static class First implements Comparable<Object> {
         public First() {}
 
@@ -105,5 +116,8 @@ public class ClassRequests {
             }
             System.out.println(loader.getClass().getName() + " " + names);
         }
+        names.clear();
+        Class<?> found = new Registry().loadClass("java.lang.Throwable");
+        System.out.println("Registry " + names + " " + found);
     }
 }

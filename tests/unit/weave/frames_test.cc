@@ -108,8 +108,8 @@ TEST(Frames, AMethodThatAnswersHasOneMore) {
     const auto woven = WeaveAllWith(ClassOf(spec), action, 1, true);
     return woven ? Show(woven->bytes).attributes.at("StackMapTable") : woven.error().message;
   };
-  EXPECT_EQ(frames(Action::kLeave), "00 02 49 07 00 10 00");
-  EXPECT_EQ(frames(Action::kCount), "00 02 49 07 00 1c ff 00 05 00 03 07 00 02 07 00 1e 04 00 00");
+  EXPECT_EQ(frames(Action::kLeave), "00 02 4a 07 00 10 00");
+  EXPECT_EQ(frames(Action::kCount), "00 02 4a 07 00 1c ff 00 05 00 03 07 00 02 07 00 1e 04 00 00");
 }
 
 TEST(Frames, ADeltaThatOutgrowsItsKindMakesItExtended) {

@@ -49,7 +49,7 @@ TEST(Weave, AMethodThatAnswersDoesSoBeforeItIsCounted) {
   EXPECT_EQ(woven->counted, 1u);
   const Shown shown = Show(woven->bytes);
   EXPECT_EQ(shown.code,
-            "2b answer(Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 "
+            "2a 2b answer(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 "
             "04 enter(I)J 41 01 20 exit(J)V b0");
   EXPECT_EQ(shown.max_stack, 3);
   EXPECT_EQ(shown.max_locals, 4);
@@ -60,7 +60,9 @@ TEST(Weave, AMethodThatIsNotCountedAnswersToo) {
   ASSERT_TRUE(woven) << woven.error().message;
   EXPECT_EQ(woven->counted, 0u);
   const Shown shown = Show(woven->bytes);
-  EXPECT_EQ(shown.code, "2b answer(Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 01 b0");
+  EXPECT_EQ(shown.code,
+            "2a 2b answer(Ljava/lang/Object;Ljava/lang/String;)Ljava/lang/Class; 59 c6 00 04 b0 57 "
+            "01 b0");
   EXPECT_EQ(shown.max_stack, 2);
   EXPECT_EQ(shown.max_locals, 2);
 }

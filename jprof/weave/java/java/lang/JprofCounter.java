@@ -113,10 +113,11 @@ public final class JprofCounter {
     }
 
     /**
-     * Returns the class if the name is one that woven code refers to, else null. The VM would
-     * otherwise request these classes by calling loadClass, which may be the program's code.
+     * Returns the class if `loader` is a class loader and the name is one that woven code refers
+     * to, else null. The VM would otherwise request these classes by calling loadClass, which may be
+     * the program's code.
      */
-    public static native Class<?> answer(String name);
+    public static native Class<?> answer(Object loader, String name);
 
     // Where a method's slot is in a node: slots 0 and 1 at 16, the others at 40.
     private static int slotOf(int id) {
