@@ -258,17 +258,22 @@ class Runner {
     const size_t count = sequence_.runs.size();
     if (i == 1 && !program_.RepeatNote().empty()) PrintError(std::string(program_.RepeatNote()));
     PrintError(fmt::format("run {} of {}: {}", i + 1, count, planned.how));
-    UnprofiledJvms others(planned.plan);
-    const auto done = program_.Run(planned.plan.launch, others.Look());
+    RunWatch watch(planned.plan);
+    const auto done = program_.Run(planned.plan.launch, watch.Look());
     if (!done) {
       error_ = done.error();
       return false;
     }
     if (i == 0) status_ = done->outcome.ExitCode();
     const std::string stop = ReasonToStop(planned, done->outcome);
+    if (watch.ProfileIsGone()) {
+      const int status = StatusOfGoneProfile(planned.plan, done->outcome);
+      if (status_ == 0) status_ = status;
+      return false;
+    }
     const auto settled = record::SettleProfiles(planned.plan.options.out);
     for (const std::string& note : settled.notes) PrintError(note);
-    others.Print(settled.profiles);
+    watch.PrintUnprofiled(settled.profiles);
     if (auto recorded = RecordedIn(sequence_.out, planned, *done, settled.profiles)) {
       PrintRun(*recorded, sequence_, i + 1);
       std::ranges::move(recorded->notes, std::back_inserter(meta_.notes));

@@ -43,16 +43,17 @@ std::vector<uint32_t> LeftRunning(const RecordingPlan& plan) {
 }
 
 // Prints what was recorded, and returns the exit status.
-int Report(const RecordingPlan& plan, const Outcome& outcome, const UnprofiledJvms& others) {
+int Report(const RecordingPlan& plan, const Outcome& outcome, RunWatch& watch) {
   if (outcome.signal != 0) {
     PrintError(fmt::format("{} was ended by signal {} ({})", plan.launch.arguments.front(),
                            outcome.signal, strsignal(outcome.signal)));
   }
+  if (watch.ProfileIsGone()) return StatusOfGoneProfile(plan, outcome);
   const fs::path place = plan.options.out;
   const auto settled = record::SettleProfiles(place, LeftRunning(plan));
   const auto& profiles = settled.profiles;
   for (const std::string& note : settled.notes) PrintError(note);
-  others.Print(profiles);
+  watch.PrintUnprofiled(profiles);
   if (profiles.empty()) return StatusWithoutProfile(plan, outcome);
   constexpr int kJvmDidNotStart = 1;  // HotSpot's exit status
   if (outcome.ExitCode() == kJvmDidNotStart &&
@@ -78,14 +79,14 @@ Result<int> Record(const RecordOptions& typed, const Command& command) {
   // For C and C++ functions the summary at the end names the command that calibrates.
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty() && !RecordsHooks(*plan))
     PrintError(note);
-  UnprofiledJvms others(*plan);
+  RunWatch watch(*plan);
   const auto outcome =
       plan->traced
           ? record::RunTraced(plan->launch,
                               {.begin = "jprof_instructions_begin", .end = "", .all_threads = true})
-          : Run(plan->launch, {}, others.Look());
+          : Run(plan->launch, {}, watch.Look());
   if (!outcome) return std::unexpected(outcome.error());
-  return Report(*plan, *outcome, others);
+  return Report(*plan, *outcome, watch);
 }
 
 Result<int> CheckAndRecord(const CLI::App& sub, const RecordOptions& typed,

@@ -16,6 +16,7 @@
 #include "record/interrupt_cost.h"
 #include "record/memory_caps.h"
 #include "record/profile_place.h"
+#include "record/recording_summary.h"
 
 namespace jprof::cli {
 namespace {
@@ -185,18 +186,20 @@ std::string UncalibratedNote(agent::Mode mode) {
   return "not calibrated: times will include the profiler's overhead; run `jprof calibrate` once";
 }
 
-UnprofiledJvms::UnprofiledJvms(const RecordingPlan& plan)
-    : plan_(plan), watch_(plan.agent_library) {}
+RunWatch::RunWatch(const RecordingPlan& plan)
+    : plan_(plan), jvms_(plan.agent_library), place_(plan.options.out) {}
 
-record::Look UnprofiledJvms::Look() {
-  if (!plan_.ByEnvironment()) return {};
-  return [this](uint32_t pid) { watch_.Look(pid); };
+record::Look RunWatch::Look() {
+  return [this](uint32_t pid) {
+    place_.Look();
+    if (plan_.ByEnvironment()) jvms_.Look(pid);
+  };
 }
 
-void UnprofiledJvms::Print(const std::vector<record::JvmProfile>& profiles) const {
+void RunWatch::PrintUnprofiled(const std::vector<record::JvmProfile>& profiles) const {
   const bool one_is_enough = plan_.options.children == agent::Children::kFirst;
   if (one_is_enough && !profiles.empty()) return;
-  for (const record::SeenJvm& jvm : watch_.seen()) {
+  for (const record::SeenJvm& jvm : jvms_.seen()) {
     const bool profiled = std::ranges::count(profiles, jvm.pid, &record::JvmProfile::pid) != 0;
     if (!profiled && !agent::OnlyAsksTheVm(jvm.command)) PrintError(record::UnprofiledText(jvm));
   }
@@ -224,6 +227,17 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
                    "agent nor a program that calls hooks (--hooks=yes: also where only its "
                    "libraries have hooks)");
   return !direct && outcome.ExitCode() == 0 ? 2 : outcome.ExitCode();
+}
+
+int StatusOfGoneProfile(const RecordingPlan& plan, const Outcome& outcome) {
+  const fs::path place = plan.options.out;
+  std::error_code ignored;
+  const bool later = fs::exists(fs::symlink_status(place, ignored));
+  PrintError(fmt::format(
+      "no profile: its directory {} was removed or renamed while the program ran{}; record into "
+      "one that the program leaves alone (-o)",
+      record::DisplayPath(place), later ? ", and what is there now was made later" : ""));
+  return outcome.ExitCode() == 0 ? 1 : outcome.ExitCode();
 }
 
 }  // namespace jprof::cli

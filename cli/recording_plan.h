@@ -14,6 +14,7 @@
 #include "record/jvm_profiles.h"
 #include "record/jvm_watch.h"
 #include "record/launcher.h"
+#include "record/place_watch.h"
 
 namespace jprof::cli {
 
@@ -28,18 +29,23 @@ struct RecordingPlan {
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
 };
 
-// Looks at the processes of a command that brings the agent to its JVMs by the environment.
-class UnprofiledJvms {
+// Looks at a command while it runs: at the directory of its profile, and at its processes if it
+// brings the agent to its JVMs by the environment.
+class RunWatch {
  public:
-  explicit UnprofiledJvms(const RecordingPlan& plan);
+  explicit RunWatch(const RecordingPlan& plan);
   record::Look Look();  // for record::Run
 
   // Prints a line for each JVM that was seen and has none of these profiles.
-  void Print(const std::vector<record::JvmProfile>& profiles) const;
+  void PrintUnprofiled(const std::vector<record::JvmProfile>& profiles) const;
+
+  // Whether the profile's directory was removed or renamed while the command ran.
+  bool ProfileIsGone() { return place_.Gone(); }
 
  private:
   const RecordingPlan& plan_;
-  record::JvmWatch watch_;
+  record::JvmWatch jvms_;
+  record::PlaceWatch place_;
 };
 
 // Wrong use: there is no command behind "--", or an argument of `sub` that it does not have.
@@ -69,5 +75,9 @@ std::string UncalibratedNote(agent::Mode mode);
 // - 2 if the command is not java and succeeded without starting a JVM that was recorded;
 // - else the status of the program, which ran unprofiled.
 int StatusWithoutProfile(const RecordingPlan& plan, const record::Outcome& outcome);
+
+// Prints that the profile's directory was removed or renamed, and returns the exit status: that of
+// the program, or 1 if it succeeded. What is at this place now is not what was recorded.
+int StatusOfGoneProfile(const RecordingPlan& plan, const record::Outcome& outcome);
 
 }  // namespace jprof::cli

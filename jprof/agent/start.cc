@@ -1,7 +1,6 @@
 #include "jprof/agent/start.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -18,6 +17,7 @@
 #include "jprof/recording/plan.h"
 #include "jprof/recording/print_message.h"
 #include "jprof/recording/profile_directory.h"
+#include "profile/unused_directory.h"
 #include "ptm/cpu_sampler.h"
 #include "ptm/thread_timer.h"
 
@@ -109,7 +109,7 @@ Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options) 
   Agent* const failed = WithdrawAgent();
   failed->Remove();
   if (jni != nullptr) delete failed;
-  rmdir(made.c_str());  // only if nothing was written
+  profile::RemoveUnused(made.c_str());
   return std::unexpected(started.error());
 }
 

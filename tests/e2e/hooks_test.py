@@ -500,6 +500,24 @@ def a_fork_in_open_functions(work):
 
 
 @case
+def a_removed_profile(work):
+    """If the profile's directory is removed, renamed or replaced while the program runs, the
+    command says so and reports no other process's profile."""
+    program, failures = work.build("processes.c"), []
+    for children in ("all", "no"):
+        for what in ("rm -r {0}", "mv {0} {0}.moved", "rm -r {0}; touch {0}"):
+            out = tempfile.mkdtemp(prefix="removed-", dir=work.folder)
+            os.rmdir(out)
+            done = child.run([work.jprof, "calltree", "--agent", work.agent, "-o", out,
+                              f"--children={children}", "--", program, "system",
+                              what.format(out)])
+            if (done.returncode != 1 or "was removed or renamed while" not in done.stderr or
+                    "next:" in done.stderr or "reason is above" in done.stderr):
+                failures.append(f"{children}, {what}: {done.returncode}, {done.stderr}")
+    return failures
+
+
+@case
 def daemons(work):
     """A process that outlives the command is named, and its parent has ended normally. Its calls
     are below what its parent had entered."""

@@ -1,4 +1,4 @@
-// Processes: how they end, fork, vfork, posix_spawn, exec. Usage: processes WHAT [PROGRAM]
+// Processes: how they end, fork, vfork, posix_spawn, exec. Usage: processes WHAT [COMMAND]
 #define _GNU_SOURCE
 #include <signal.h>
 #include <spawn.h>
@@ -72,6 +72,13 @@ int main(int count, char** arguments) {
     printf("%ld\n", me);
     fflush(stdout);
     if (getchar() == '\n') Work(6);  // once the test has seen what jprof says
+    return 0;
+  }
+  if (strcmp(what, "system") == 0) {
+    if (system(arguments[2]) != 0) return 2;
+    Work(9);
+    if (fork() == 0) InChild();
+    Wait();
     return 0;
   }
   if (strcmp(what, "vfork") == 0) {

@@ -1,0 +1,82 @@
+#include "record/place_watch.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "profile/unused_directory.h"
+
+namespace jprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The directory that contains the profile's is inside `root_`.
+class PlaceWatchTest : public testing::Test {
+ protected:
+  ~PlaceWatchTest() override { fs::remove_all(root_); }
+
+  static std::string MakeRoot() {
+    std::string made = (fs::temp_directory_path() / "jprof-place-XXXXXX").string();
+    fs::create_directory(fs::path(mkdtemp(made.data())) / "parent");
+    return made;
+  }
+
+  const fs::path root_ = MakeRoot();
+  const fs::path parent_ = root_ / "parent", place_ = parent_ / "a.jprof";
+  PlaceWatch watch_{place_};
+};
+
+TEST_F(PlaceWatchTest, AProfileThatStaysIsNotGone) {
+  EXPECT_FALSE(watch_.Gone());
+  fs::create_directory(place_);
+  fs::create_directory(place_ / "inside");
+  fs::remove(place_ / "inside");
+  fs::create_directory(parent_ / "b.jprof");
+  fs::remove(parent_ / "b.jprof");
+  EXPECT_FALSE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, ARemovedProfileIsGoneAlsoIfThereIsANewOne) {
+  fs::create_directory(place_);
+  fs::remove(place_);
+  watch_.Look();
+  fs::create_directory(place_);
+  EXPECT_TRUE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, ARenamedProfileIsGone) {
+  fs::create_directory(place_);
+  fs::rename(place_, parent_ / "b.jprof");
+  EXPECT_TRUE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, AProfileWhoseParentIsRenamedIsGone) {
+  fs::create_directory(place_);
+  fs::rename(parent_, root_ / "other");
+  EXPECT_TRUE(watch_.Gone());
+  fs::create_directories(place_);
+  EXPECT_TRUE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, ADirectoryInWhichNothingBeganIsNotGone) {
+  fs::create_directory(place_);
+  profile::RemoveUnused(place_.c_str());
+  EXPECT_FALSE(fs::exists(place_));
+  EXPECT_TRUE(fs::is_empty(parent_));
+  EXPECT_FALSE(watch_.Gone());
+  fs::create_directory(place_);
+  fs::remove(place_);
+  EXPECT_TRUE(watch_.Gone());
+}
+
+TEST_F(PlaceWatchTest, OnlyAnEmptyDirectoryIsRemovedAsUnused) {
+  fs::create_directories(place_ / "inside");
+  profile::RemoveUnused(place_.c_str());
+  EXPECT_TRUE(fs::exists(place_ / "inside"));
+}
+
+}  // namespace
+}  // namespace jprof::record
