@@ -209,6 +209,7 @@ int StatusWithoutProfile(const RecordingPlan& plan, const Outcome& outcome) {
   const bool direct = !plan.ByEnvironment();
   std::error_code ignored;
   const bool made = fs::exists(plan.options.out, ignored);
+  rmdir(plan.options.out.c_str());  // unless there is anything in it
   if (direct && outcome.ExitCode() == 1 && !made) {
     PrintError("no profile: the JVM did not start with the agent (the reason is above)");
     return 2;

@@ -57,6 +57,7 @@ bool MappedFile::Create(int dir_fd, const char* name, size_t max_bytes, AddressR
   base_ = ReserveAddresses(reserved_, within);
   if (base_ != nullptr) return true;
   const int error = errno;
+  unlinkat(dir_fd, name, 0);
   Close();
   errno = error;
   return false;

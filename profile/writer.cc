@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
+#include <utility>
 
 #include "common/errno_text.h"
 #include "common/private_file.h"
+#include "profile/unused_directory.h"
 
 namespace jprof::profile {
 namespace {
@@ -66,6 +69,13 @@ std::unexpected<Error> WhyNotMade(const WriterOptions& options, int error) {
   return Fail("cannot make the profile in {}: {}", options.directory, ErrnoText(error));
 }
 
+// Removes those files that are open: another file of one of these names stays.
+void RemoveMade(int directory_fd,
+                std::initializer_list<std::pair<const MappedFile*, const char*>> files) {
+  for (const auto& [file, name] : files)
+    if (file->open()) unlinkat(directory_fd, name, 0);
+}
+
 }  // namespace
 
 Result<void> Writer::Open(const WriterOptions& options) {
@@ -73,8 +83,11 @@ Result<void> Writer::Open(const WriterOptions& options) {
   if (!options.directory_is_made && mkdir(directory, kPrivateDirectory) != 0) {
     return Fail("cannot make the profile directory {}: {}", options.directory, ErrnoText());
   }
-  if (!directory_.Open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY))
-    return Fail("cannot open {}: {}", options.directory, ErrnoText());
+  if (!directory_.Open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)) {
+    auto why = Fail("cannot open {}: {}", options.directory, ErrnoText());
+    RemoveUnused(directory);
+    return why;
+  }
 
   metric_count_ = std::max(1u, options.metric_count);
   // The tree of a trace has only the threads' roots.
@@ -96,7 +109,18 @@ Result<void> Writer::Open(const WriterOptions& options) {
       methods_.Create(folder, kMethodsFile, UpTo(kMaxMethodsBytes)) && methods_.Ensure(1) &&
       (!options.trace || trace_.Create(folder, kTraceFile, UpTo(options.trace_bytes_limit))) &&
       (!options.train || train_.Create(folder, kTrainFile, UpTo(kMaxTrainBytes)));
-  if (!made) return WhyNotMade(options, errno);
+  if (!made) {
+    auto why = WhyNotMade(options, errno);
+    RemoveMade(folder, {{&control_, kControlFile},
+                        {&nodes_, kNodesFile},
+                        {&extra_, kExtraFile},
+                        {&methods_, kMethodsFile},
+                        {&trace_, kTraceFile},
+                        {&train_, kTrainFile}});
+    Close();
+    RemoveUnused(directory);
+    return why;
+  }
 
   header_ = reinterpret_cast<ControlHeader*>(control_.data());
   *header_ = ControlHeader{};

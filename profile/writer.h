@@ -21,7 +21,7 @@ namespace jprof::profile {
 
 struct WriterOptions {
   std::string directory;
-  bool directory_is_made = false;  // by the caller, and empty
+  bool directory_is_made = false;  // by the caller, and empty; if Open fails, it is removed
   // Bytes of nodes; beyond them new contexts fold into overflow nodes.
   uint64_t tree_memory = 512ull << 20;
   uint32_t metric_count = 1;
@@ -45,7 +45,8 @@ void NoteUncounted(UncountedRecord& record, std::string_view name);
 
 class Writer {
  public:
-  // Makes the directory and its files. The directory must not exist, unless `directory_is_made`.
+  // Makes the directory, which must not exist unless `directory_is_made`, and its files, or
+  // neither.
   Result<void> Open(const WriterOptions& options);
 
   ControlHeader* header() { return header_; }

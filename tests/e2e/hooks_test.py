@@ -204,7 +204,9 @@ def address_space_limit(work):
     profile, done = work.record(little, "--hooks=yes", mode="trace")
     profile, done = work.record(little, "--hooks=yes", "--tree-memory", "64M")
     failures += work.check(profile, done.stdout, "--tree-memory 64M")
-    _, done = work.record(little, "--hooks=yes", status=2)
+    place, done = work.record(little, "--hooks=yes", status=2)
+    if os.path.exists(place):
+        failures.append(f"left behind: {profiles_at(place)}")
     for part in ("500000 KiB (ulimit -v)", "--tree-memory 64M", "ran without being profiled"):
         if part not in done.stderr:
             failures.append(f"no {part}: {done.stderr}")

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -200,6 +201,32 @@ TEST_F(WriterTest, AFullDiskIsNoticedWhenNothingIsLeft) {
   EXPECT_LE(asked, 3);  // a step, then only the required size
   EXPECT_EQ(writer_.AllocateNodes(64), 0u);
   EXPECT_LE(asked, 3);
+}
+
+TEST_F(WriterTest, AProfileThatCannotBeMadeLeavesNothing) {
+  for (int fails = 0; fails < 3; ++fails) {
+    int asked = 0;
+    before_fallocate = [&] { return asked++ < fails ? 0 : ENOSPC; };
+    Writer writer;
+    EXPECT_FALSE(writer.Open({.directory = directory_ + "/p"}));
+    EXPECT_GT(asked, fails);
+    EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  }
+}
+
+TEST_F(WriterTest, AProfileWithoutAddressesLeavesNothing) {
+  EXPECT_FALSE(writer_.Open(
+      {.directory = directory_ + "/p", .tree_memory = 1ull << 36, .node_region = 1ull << 60}));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+}
+
+TEST_F(WriterTest, AFileThatWasThereStays) {
+  std::filesystem::create_directory(directory_ + "/p");
+  std::ofstream(directory_ + "/p/methods") << "mine";
+  EXPECT_FALSE(writer_.Open({.directory = directory_ + "/p", .directory_is_made = true}));
+  const auto left = std::filesystem::directory_iterator(directory_ + "/p");
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+  EXPECT_EQ(std::filesystem::file_size(directory_ + "/p/methods"), 4u);
 }
 
 TEST_F(WriterTest, AnInterruptedReservationIsMadeAgain) {
