@@ -199,6 +199,7 @@ class Attach(unittest.TestCase):
         with child.running([JPROF, "scs", "--pid", str(jvm.pid)], cwd=self.folder, env=self.env,
                            text=True, stderr=subprocess.PIPE) as process:
             while not os.path.exists(f"/tmp/.attach_pid{jvm.pid}"):
+                self.assertIsNone(process.poll(), "it did not wait for the JVM")
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
             self.assertIn("interrupted; nothing was recorded", process.stderr.read())

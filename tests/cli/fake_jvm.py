@@ -16,6 +16,7 @@ Prints a JSON line for each request. HOW is a word:
   xrs        SIGQUIT has no handler
   musl       the JVM's C library is musl
 """
+import contextlib
 import json
 import mmap
 import os
@@ -61,6 +62,8 @@ class FakeJvm:
         temporary = chosen[0] if chosen else "/tmp"
         self.path = f"{temporary}/.java_pid{os.getpid()}"
         self.asked = f"{temporary}/.attach_pid{os.getpid()}"
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.path)  # of a JVM that was killed, which had the same number
         if how != "xrs":
             signal.signal(signal.SIGQUIT, lambda *_: self.listen())
 
