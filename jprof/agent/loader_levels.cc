@@ -7,9 +7,12 @@ namespace jprof::agent {
 LoaderLevels::LoaderLevels(jvmtiEnv* jvmti, JNIEnv* jni)
     : jvmti_(jvmti), jni_(jni), class_loader_(jni->FindClass("java/lang/ClassLoader")) {}
 
+bool LoaderLevels::IsLoader(jclass type) const {
+  return class_loader_ != nullptr && jni_->IsAssignableFrom(type, class_loader_);
+}
+
 int LoaderLevels::LevelOf(jclass type) const {
-  const bool is_loader = class_loader_ != nullptr && jni_->IsAssignableFrom(type, class_loader_);
-  return is_loader ? LevelOfLoader(type) : kNoLoader;
+  return IsLoader(type) ? LevelOfLoader(type) : kNoLoader;
 }
 
 // Ends, because a loader exists before the classes that it defines.

@@ -17,6 +17,8 @@ class LoaderLevels {
   // Use in the same native method or callback only.
   LoaderLevels(jvmtiEnv* jvmti, JNIEnv* jni);
 
+  bool IsLoader(jclass type) const;
+
   // Returns a number that is greater than those of the class loaders that the VM asks for the
   // classes to which this class and its super classes refer. Executes no Java code.
   int LevelOf(jclass type) const;

@@ -6,6 +6,7 @@
 #include "profile/writer.h"
 
 namespace jprof::agent {
+
 void Uncounted::AddMethod(std::string_view class_name, std::string_view method,
                           std::string_view descriptor) {
   Add(class_name, method, descriptor, header_.unwoven_methods);

@@ -362,10 +362,9 @@ void WovenCounter::Retransform(JNIEnv* jni, Order order, Kind kind, const Chosen
   const LoaderLevels levels(jvmti_, jni);
   std::vector<jclass> modifiable;
   for (const jclass loaded : std::span(classes, static_cast<size_t>(count))) {
-    const bool is_loader = levels.LevelOf(loaded) != LoaderLevels::kNoLoader;
     jboolean yes = JNI_FALSE;
     JvmtiString signature(jvmti_);
-    if (is_loader == (kind == Kind::kLoaders) &&
+    if (levels.IsLoader(loaded) == (kind == Kind::kLoaders) &&
         jvmti_->IsModifiableClass(loaded, &yes) == JVMTI_ERROR_NONE && yes != JNI_FALSE &&
         jvmti_->GetClassSignature(loaded, signature.out(), nullptr) == JVMTI_ERROR_NONE &&
         chosen(InternalName(signature.view())))

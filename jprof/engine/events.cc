@@ -126,11 +126,19 @@ void Count(Thread& thread, uint32_t& count) {
   }
 }
 
+// Moves the counts of a node to another one if `count`, one of them, gets too large. Returns
+// whether it did.
+bool MoveIfLarge(Thread& thread, Node* node, uint32_t count) {
+  if (static_cast<int32_t>(count) >= 0) return false;
+  Retype(thread, node, node->word, true);
+  return true;
+}
+
 // Counts the end of a frame whose exit was not seen.
 void EndFrame(Thread& thread, const Frame& frame) {
   if (IsOpen(frame)) return;
   uint32_t& count = frame.node->exits[thread.cursor.previous];
-  if (static_cast<int32_t>(count) < 0) Retype(thread, frame.node, frame.node->word, true);
+  MoveIfLarge(thread, frame.node, count);
   Count(thread, count);
   thread.cursor.previous = static_cast<uint32_t>(EventKind::kExit);
   ++thread.timeline.record->healed;
@@ -238,8 +246,7 @@ void EnterSlow(const Event& event, int64_t now) {
   if (!overflow && node->word != word) {
     Retype(thread, node, word, false);
     exact = true;
-  } else if (static_cast<int32_t>(count) < 0) {
-    Retype(thread, node, node->word, true);
+  } else if (MoveIfLarge(thread, node, count)) {
     exact = true;
   }
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, parent->word, node->word,
@@ -288,11 +295,7 @@ void LeaveSlow(const Event& event, int64_t now) {
   }
   Node* const node = match->node;
   uint32_t& count = node->exits[thread.cursor.previous];
-  bool exact = elapsed.dispatched;
-  if (static_cast<int32_t>(count) < 0) {
-    Retype(thread, node, node->word, true);
-    exact = true;
-  }
+  const bool exact = MoveIfLarge(thread, node, count) || elapsed.dispatched;
   TrainSlow<Recording>(thread, elapsed.ticks, !elapsed.dispatched, node->word, match[-1].node->word,
                        EventKind::kExit);
   Count(thread, count);

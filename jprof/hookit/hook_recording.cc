@@ -77,6 +77,11 @@ Result<void> CheckOptions(const agent::AgentOptions& options, const agent::Plan&
   return {};
 }
 
+// Returns the session that records the functions of this process, or null.
+engine::Session* SessionHere() { return own.session != nullptr ? own.session : joined.load(); }
+
+bool RecordsItself() { return own.session != nullptr && owner == getpid() && !finished; }
+
 void NoteUnpatched(engine::Session& session) {
   session.writer().header()->unpatched_modules = UnpatchedModules();
 }
@@ -240,8 +245,6 @@ void Leave() {
   ClearSledHandlers();
 }
 
-bool RecordsItself() { return own.session != nullptr && owner == getpid() && !finished; }
-
 void Finish() {
   if (!RecordsItself()) return;
   finished = true;
@@ -250,8 +253,7 @@ void Finish() {
 
 void ForgetFunctions() {
   ForgetPaths();
-  engine::Session* const session = own.session != nullptr ? own.session : joined.load();
-  if (session != nullptr) session->ForgetMethods();
+  if (engine::Session* const session = SessionHere()) session->ForgetMethods();
 }
 
 void EndBefore(std::string_view what) {
@@ -271,7 +273,7 @@ namespace {
 void OnLateSleds() {
   has_sleds = true;
   if (state == State::kNotStarted) return StartOnce();
-  engine::Session* const session = own.session != nullptr ? own.session : joined.load();
+  engine::Session* const session = SessionHere();
   if (session != nullptr && !finished) NoteUnpatched(*session);
 }
 

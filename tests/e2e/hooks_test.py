@@ -50,6 +50,15 @@ def compilers():
     return found
 
 
+# Sleds in every function. Only the compiler needs to know.
+SLED_FLAGS = ("-fxray-instrument", "-fxray-instruction-threshold=1")
+
+
+def sled_compilers():
+    """Those of compilers() that make sleds which jprof knows."""
+    return [c for c in compilers() if c.c.startswith("clang") and platform.machine() == "x86_64"]
+
+
 class Workplace:
     """A folder in which a case builds programs and records them."""
 
@@ -369,11 +378,8 @@ def libraries_of_one_relative_path(work):
           return 0;
         }"""
     program, folders, failures = work.build("relative.c", None, "-ldl", text=text), [], []
-    clang = [c for c in compilers() if c.c.startswith("clang")]
-    sleds = ("-fxray-instrument", "-fxray-instruction-threshold=1")
     ways = [("hooks", None, ("-finstrument-functions",))]
-    if clang and platform.machine() == "x86_64":
-        ways.append(("sleds", clang[0], sleds))
+    ways += [("sleds", clang, SLED_FLAGS) for clang in sled_compilers()[:1]]
     for way, compiler, flags in ways:
         folders = [work.path(f"{way}-{name}") for name in ("Left", "Right")]
         for folder in folders:
@@ -584,13 +590,13 @@ int main() {
 @case
 def sleds(work):
     """XRay's sleds, patched without its runtime: the option is given only when compiling."""
-    clangs = [c for c in compilers() if c.c.startswith("clang") and "-O2" in c.flags]
-    if not clangs or os.uname().machine != "x86_64":
+    clangs = [c for c in sled_compilers() if "-O2" in c.flags]
+    if not clangs:
         jvms.skip("it needs clang on x86-64")
     failures = []
     for compiler in clangs:
-        code = work.build("sleds.cc", compiler, "-c", "-fxray-instrument",
-                          "-fxray-instruction-threshold=1", hooks=False, name="sleds.o", text=SLEDS)
+        code = work.build("sleds.cc", compiler, "-c", *SLED_FLAGS, hooks=False, name="sleds.o",
+                          text=SLEDS)
         program = work.path("sleds")
         child.run([compiler.cxx, code, "-o", program], check=True)
         profile, _ = work.record([program])
@@ -623,8 +629,7 @@ def sled_matrix(work):
         for level in ("O0", "O1", "O2", "O3", "Os", "Oz"):
             variants.append(f"{clang.replace('-', '')}_{level}")
             objects.append(work.build("sled_matrix.c", Compiler(clang, "", (f"-{level}",)), "-c",
-                                      "-w", f"-DVARIANT={variants[-1]}", "-fxray-instrument",
-                                      "-fxray-instruction-threshold=1", hooks=False,
+                                      "-w", f"-DVARIANT={variants[-1]}", *SLED_FLAGS, hooks=False,
                                       name=f"{variants[-1]}.o", module="sled_matrix"))
     listed = " ".join(f"X({variant})" for variant in variants)
     program = work.build("sled_matrix.c", Compiler(clangs[0], "", ()), f"-DVARIANTS={listed}",
@@ -645,15 +650,15 @@ def sled_matrix(work):
 @case
 def sleds_that_come_late(work):
     """The recording of a program without hooks begins when it loads a library with sleds."""
-    clangs = [c for c in compilers() if c.c.startswith("clang")]
-    if not clangs or platform.machine() != "x86_64":
+    clangs = sled_compilers()
+    if not clangs:
         raise Skip("it needs clang on x86-64")
     text = """__attribute__((noinline)) int Inner(int n) { __asm__(""); return n + 1; }
               volatile int result;
               __attribute__((constructor)) void Begins(void) { result = Inner(1); }
               void Function(int n) { while (n-- > 0) result += Inner(n); }"""
-    code = work.build("part.c", clangs[0], "-c", "-fPIC", "-fxray-instrument",
-                      "-fxray-instruction-threshold=1", hooks=False, name="part.o", text=text)
+    code = work.build("part.c", clangs[0], "-c", "-fPIC", *SLED_FLAGS, hooks=False, name="part.o",
+                      text=text)
     libraries = [work.path("one"), work.path("two")]
     for library in libraries:
         child.run([clangs[0].c, "-shared", code, "-o", library], check=True)
@@ -670,16 +675,15 @@ def sleds_that_come_late(work):
 @case
 def sleds_that_cannot_be_patched(work):
     """A library whose code the system does not let anybody change is named as a loss."""
-    clangs = [c for c in compilers() if c.c.startswith("clang")]
-    if not clangs or platform.machine() != "x86_64":
+    clangs = sled_compilers()
+    if not clangs:
         raise Skip("it needs clang on x86-64")
-    sleds = ("-fxray-instrument", "-fxray-instruction-threshold=1")
     library = work.path("library.so")
-    code = work.build("library.c", clangs[0], "-c", "-fPIC", *sleds, hooks=False, name="library.o",
-                      text="int Function(int n) { __asm__(\"\"); return n + 1; }")
+    code = work.build("library.c", clangs[0], "-c", "-fPIC", *SLED_FLAGS, hooks=False,
+                      name="library.o", text="int Function(int n) { __asm__(\"\"); return n + 1; }")
     child.run([clangs[0].c, "-shared", code, "-o", library], check=True)
     refuse_new_code, no_new_code = 1, 75
-    program = work.build("refuses.c", clangs[0], "-ldl", *sleds, hooks=False, text=f"""
+    program = work.build("refuses.c", clangs[0], "-ldl", *SLED_FLAGS, hooks=False, text=f"""
         #include <dlfcn.h>
         #include <sys/prctl.h>
         __attribute__((noinline)) int Own(int n) {{ __asm__(""); return n + 1; }}

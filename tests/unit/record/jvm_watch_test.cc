@@ -1,10 +1,11 @@
 #include "record/jvm_watch.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "tests/unit/temporary_directory.h"
 
 namespace jprof::record {
 namespace {
@@ -14,8 +15,6 @@ namespace fs = std::filesystem;
 // A proc file system with the processes that a test writes into it.
 class JvmWatchTest : public testing::Test {
  protected:
-  ~JvmWatchTest() override { fs::remove_all(root_); }
-
   void Write(int pid, const char* file, std::string_view text) {
     const fs::path folder = fs::path(root_) / std::to_string(pid);
     fs::create_directories(folder);
@@ -36,12 +35,8 @@ class JvmWatchTest : public testing::Test {
     return pids;
   }
 
-  static std::string MakeRoot() {
-    std::string made = (fs::temp_directory_path() / "jprof-watch-XXXXXX").string();
-    return mkdtemp(made.data());
-  }
-
-  const std::string root_ = MakeRoot();
+  const TemporaryDirectory made_{"watch"};
+  const std::string root_ = made_.path();
   JvmWatch watch_{"libjprof.so", root_};
 };
 

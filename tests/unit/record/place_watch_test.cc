@@ -1,12 +1,11 @@
 #include "record/place_watch.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
-#include <string>
 
 #include "profile/unused_directory.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace jprof::record {
 namespace {
@@ -16,16 +15,14 @@ namespace fs = std::filesystem;
 // The directory that contains the profile's is inside `root_`.
 class PlaceWatchTest : public testing::Test {
  protected:
-  ~PlaceWatchTest() override { fs::remove_all(root_); }
-
-  static std::string MakeRoot() {
-    std::string made = (fs::temp_directory_path() / "jprof-place-XXXXXX").string();
-    fs::create_directory(fs::path(mkdtemp(made.data())) / "parent");
-    return made;
+  static fs::path MakeParent(const fs::path& root) {
+    fs::create_directory(root / "parent");
+    return root / "parent";
   }
 
-  const fs::path root_ = MakeRoot();
-  const fs::path parent_ = root_ / "parent", place_ = parent_ / "a.jprof";
+  const TemporaryDirectory made_{"place"};
+  const fs::path root_ = made_.path();
+  const fs::path parent_ = MakeParent(root_), place_ = parent_ / "a.jprof";
   PlaceWatch watch_{place_};
 };
 
