@@ -42,7 +42,7 @@ class AllocationInterval {
 
  private:
   static constexpr int kFirstExactJdk = 25;
-  // With it, the shares of objects of 96, 2,000 and 200,000 bytes are within 1 point of the truth
+  // With it, the shares of objects of 104, 2,000 and 200,000 bytes are within 1 point of the truth
   // (one thread or ten, every collector); the events cost a program that only allocates 2 % of its
   // time.
   static constexpr uint64_t kShort = 32 * 1024;

@@ -95,10 +95,13 @@ public final class SampledEvents {
     return THREADS.getThreadAllocatedBytes(me) - before;
   }
 
-  /** A third each of objects inside a thread's buffer, of larger ones, and of those outside it. */
+  /**
+   * A third each of objects inside a thread's buffer (104 bytes with their headers), of larger ones
+   * (2,000) and of those outside it (200,000).
+   */
   private static void thirds(int megabytes) {
     for (int i = 0; i < megabytes / 3; ++i) {
-      for (int k = 0; k < 10_000; ++k) sink = new byte[84];
+      for (int k = 0; k < 9_615; ++k) sink = new byte[84];
       for (int k = 0; k < 500; ++k) sink = new short[992];
       for (int k = 0; k < 5; ++k) sink = new char[99_992];
     }
