@@ -51,10 +51,9 @@ void Await(const AttachTarget& target, uint64_t seconds) {
   }
 }
 
-// From the attachment until the profile is complete.
+// From the attachment until the profile is complete. Requires an Interruption.
 Result<void> Attached(AttachTarget target, const AttachPlan& plan, uint64_t seconds) {
   const uint32_t pid = target.pid;
-  const record::Interruption guard;
   signal(SIGPIPE, SIG_IGN);
   auto attached = AttachedAgent::Load(std::move(target), plan.agent_library, plan.options);
   if (!attached) return std::unexpected(attached.error());
@@ -116,6 +115,7 @@ Result<int> RecordRunning(const RecordOptions& typed, const AttachArguments& arg
   if (const auto note = UncalibratedNote(typed.options.mode); !note.empty()) PrintError(note);
   const uint64_t sampled = plan->options.duration;
   const uint64_t seconds = sampled != 0 ? plan->options.delay + sampled : arguments.duration;
+  const record::Interruption guard;  // also of a second signal, until the profile is in its place
   if (auto done = Attached(*std::move(target), *plan, seconds); !done)
     return std::unexpected(done.error());
   if (!record::IsProfile(plan->options.out))

@@ -102,13 +102,14 @@ class Attach(unittest.TestCase):
 
     def test_a_signal_ends_the_recording(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            jvm = self.fake("good")
+            jvm = self.fake("waits")
             out = f"{number.name}.jprof"
             with self.recording("callflow", "--pid", jvm.pid, "-o", out) as process:
                 self.request(jvm)
                 process.send_signal(number)
                 self.assertTrue(self.request(jvm)[4].startswith("DETACH"))
                 process.send_signal(number)  # changes nothing
+                jvm.send_signal(signal.SIGUSR1)
                 text = process.stderr.read()
                 self.assertEqual(process.wait(60), 0, text)
             self.assertTrue(os.path.exists(os.path.join(self.folder, out, "control")))

@@ -8,6 +8,7 @@ Prints a JSON line for each request. HOW is a word:
   refuses    the agent reports an error, except for DETACH
   stays      the agent reports an error for DETACH
   mute       the agent writes no reply
+  waits      the agent makes a profile, and answers DETACH after SIGUSR1
   elf        the JVM cannot load the library
   cut        the JVM's answer is cut off
   closes     the JVM closes the connection
@@ -103,6 +104,8 @@ class FakeJvm:
                     "cut": b"0\nreturn co", "closes": b""}[self.how]
         map_file(library)
         detach = "DETACH" in options
+        if detach and self.how == "waits":
+            signal.sigwait({signal.SIGUSR1})
         failed = self.how == ("stays" if detach else "refuses")
         if not detach and not failed and self.how != "mute":
             self.out = made.profile(options["OUT"], mode="scs")
@@ -115,6 +118,7 @@ class FakeJvm:
 
 def main():
     signal.alarm(120)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     if "private-tmp" in sys.argv[2:3]:
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/tmp"], check=True)
     if "AS_USER" in os.environ:
