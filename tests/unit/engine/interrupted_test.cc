@@ -362,7 +362,7 @@ TEST_F(InterruptedTest, ATrace) {
     Leave<TimeTrace, FunctionFrames>(FunctionAt(2, kProgramSp));
   };
   call();
-  for (int block = 0; block < 4; ++block) {
+  for (int block = 0; block < 2; ++block) {
     while (current_thread->cursor.trace_end - current_thread->cursor.trace_next > 400) call();
     AtEveryStep(kOnce, Nothing, call);  // over the end of the block
   }

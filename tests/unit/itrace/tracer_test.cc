@@ -408,13 +408,13 @@ TEST(TracerTest, LooksForPlacesUntilOneIsReached) {
   EXPECT_GT(traced.instructions, 0u);
 }
 
-// Sanitizers make traced code ten times slower.
+// Sanitizers make traced code slower.
 #ifdef JPROF_SANITIZED
-constexpr int kLess = 10;
+constexpr int kLess = 2;
 #else
 constexpr int kLess = 1;
 #endif
-constexpr long kBeforeKill = 20'000'000 / kLess;
+constexpr long kBeforeKill = 4'000'000 / kLess;
 
 int IsKilled() {
   itrace_test_begin();
@@ -469,7 +469,7 @@ int IsStopped() {
 TEST(TracerTest, StopsAndContinuesWithItsProcess) { EXPECT_EQ(Trace({}, IsStopped).status, 0); }
 
 // Signals at any moment: none is lost, and the program computes what it should.
-constexpr int kInterruptedTurns = 30'000 / kLess;
+constexpr int kInterruptedTurns = 6'000 / kLess;
 int IsInterrupted() {
   struct sigaction action = {};
   action.sa_handler = Count;
