@@ -7,6 +7,7 @@
 #include "a2n/a2n.h"
 #include "a2n/demangle.h"
 #include "a2n/symbol_table.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace jprof::a2n {
 namespace {
@@ -91,17 +92,18 @@ void AskAbout(const std::string& path) {
 }
 
 TEST(ImageTest, CutShortAnywhereDoesNotCrash) {
-  const std::string whole = Bytes(A2N_SAMPLE), path = testing::TempDir() + "a2n_cut";
+  const TemporaryDirectory directory("a2n");
+  const std::string whole = Bytes(A2N_SAMPLE), path = directory.path() / "cut";
   ASSERT_GT(whole.size(), 10'000u);
   for (size_t size = 0; size < whole.size(); size += size < 2000 ? 13 : whole.size() / 150) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
     AskAbout(path);
   }
-  std::filesystem::remove(path);
 }
 
 TEST(ImageTest, ChangedBytesDoNotCrash) {
-  const std::string whole = Bytes(A2N_SAMPLE), path = testing::TempDir() + "a2n_changed";
+  const TemporaryDirectory directory("a2n");
+  const std::string whole = Bytes(A2N_SAMPLE), path = directory.path() / "changed";
   uint64_t random = 12345;
   for (int round = 0; round < 150; ++round) {
     std::string bytes = whole;
@@ -118,7 +120,6 @@ TEST(ImageTest, ChangedBytesDoNotCrash) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     AskAbout(path);
   }
-  std::filesystem::remove(path);
 }
 
 TEST(DemangleTest, Names) {

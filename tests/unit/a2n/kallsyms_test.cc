@@ -7,6 +7,7 @@
 
 #include "a2n/a2n.h"
 #include "a2n/proc_maps.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace jprof::a2n {
 namespace {
@@ -42,7 +43,8 @@ TEST(KallsymsTest, FunctionsOfTheKernelAndItsModules) {
 }
 
 TEST(KallsymsTest, HiddenAddressesNameTheSetting) {
-  const std::string path = testing::TempDir() + "a2n_kallsyms";
+  const TemporaryDirectory directory("a2n");
+  const std::string path = directory.path() / "kallsyms";
   std::ofstream(path) << "0000000000000000 T _stext\n0000000000000000 t other\n";
   Resolver resolver({.kallsyms = path});
   const Place place = resolver.Resolve(kKernel, 0xffffffff81000000, 1);
@@ -55,7 +57,6 @@ TEST(KallsymsTest, HiddenAddressesNameTheSetting) {
   EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).symbol, "second");  // in any process
   EXPECT_EQ(open.Resolve(1, 0xffffffff81000101, 1).offset, 1u);
   EXPECT_EQ(open.Resolve(kKernel, 0xffffffff91000101, 1).outcome, Outcome::kNoSymbolFound);
-  std::filesystem::remove(path);
 }
 
 TEST(KallsymsTest, CutAnywhere) {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "a2n/a2n.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace jprof::a2n {
 extern "C" [[gnu::noinline, gnu::used, gnu::visibility("default")]] int KnownToTheTest(int value) {
@@ -278,8 +279,9 @@ TEST(OwnProcessTest, VdsoAndVsyscall) {
 
 // The file of a program that was deleted during its run is read through /proc.
 TEST(OwnProcessTest, DeletedFilesOfLiveProcesses) {
-  const std::string copy = testing::TempDir() + "a2n_deleted_sample";
-  std::filesystem::copy_file("/bin/sleep", copy, std::filesystem::copy_options::overwrite_existing);
+  const TemporaryDirectory directory("a2n");
+  const std::string copy = directory.path() / "deleted";
+  std::filesystem::copy_file("/bin/sleep", copy);
   const pid_t child = fork();
   if (child == 0) {
     execl(copy.c_str(), copy.c_str(), "60", nullptr);
