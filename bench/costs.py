@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what jprof costs and prints README's cost table, in Markdown, with the figures measured.
+"""Measures what jprof costs and prints the cost table of docs/MEASURED.md with these figures.
 
     bench/costs.py                          all rows: takes hours, run it on an idle machine
     bench/costs.py --quick                  shorter runs, rougher figures; the table names them
     bench/costs.py --rows events,a2n        only these groups of rows
-    bench/costs.py --list                   prints the table with README's figures; runs nothing
+    bench/costs.py --list                   prints the table of docs/MEASURED.md; runs nothing
 
 One command measures each group of rows (see --list); its output goes to standard error. A row whose
 command could not run contains the reason instead of a figure. Requires scripts/setup and
@@ -91,7 +91,7 @@ def a2n(text):
 @dataclasses.dataclass
 class Row:
     what: str
-    readme: str       # the figure in README.md
+    stated: str       # the figure in docs/MEASURED.md
     ratio: object     # function: output of the command -> the figure
 
 
@@ -147,8 +147,8 @@ def table(rows):
         yield f"| {what} | {ratio} | `{command}` |"
 
 
-def readme_table():
-    return table((row.what, row.readme, group.command) for group in GROUPS for row in group.rows)
+def stated_table():
+    return table((row.what, row.stated, group.command) for group in GROUPS for row in group.rows)
 
 
 def command_of(group, quick):
@@ -184,14 +184,15 @@ def main():
     parser.add_argument("--quick", action="store_true", help="shorter runs")
     parser.add_argument("--rows", default=",".join(names), metavar="A,B",
                         help="groups of rows: " + ", ".join(names))
-    parser.add_argument("--list", action="store_true", help="print README's table, run nothing")
+    parser.add_argument("--list", action="store_true",
+                        help="print the table of docs/MEASURED.md, run nothing")
     options = parser.parse_args()
     chosen = options.rows.split(",")
     for name in chosen:
         if name not in names:
             parser.error(f"there is no group {name}; groups are {', '.join(names)}")
     if options.list:
-        print("\n".join(readme_table()))
+        print("\n".join(stated_table()))
         return 0
     rows, status = [], 0
     for group in (each for each in GROUPS if each.name in chosen):

@@ -14,7 +14,7 @@ per second: two runs to refit to, one held out. Prints
 Usage: refit.py [--build DIR] [--jdk N] [--files N] [--chunks N] [--kind scan|chain] [--amount N]
                 [--only javac|phases]
 Requires a calibration table for the JVM (jprof calibrate --java JAVA) and, for javac, a JDK's
-src.zip. It has no bounds: the figures are in docs/CALIBRATION.md.
+src.zip. It has no bounds: the figures are in docs/MEASURED.md.
 """
 import json
 import os

@@ -23,7 +23,7 @@ that are known otherwise.
             disturb less
 
 Exit status 1 if a program's output or exit status is not that of the program alone, or if counts
-differ. Figures have no bounds here: they are in docs/USER_GUIDE.md. Samples at 1000 per second.
+differ. Figures have no bounds here: they are in docs/MEASURED.md. Samples at 1000 per second.
 """
 import collections
 import json

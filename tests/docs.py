@@ -11,7 +11,8 @@
   decisions  docs/decisions/NNNN-title.md: numbered without gaps, the title with its number, a date,
              and the sections Context, Decision and Consequence, in that order, none empty.
   sources    every docs/*.md named in a source file, a test or a script exists.
-  costs      README's cost table is the one that bench/costs.py --list prints.
+  costs      docs/MEASURED.md has the table that bench/costs.py --list prints, and README.md shows
+             no other rows under the heading of that table.
 
 Prints a line per violation and exits with 1, also if a violation planted for a rule is not found.
 """
@@ -137,11 +138,18 @@ def bad_sources(root):
 
 def bad_costs(root):
     costs = os.path.join(root, "bench", "costs.py")
-    if os.path.exists(costs):
-        table = subprocess.run([sys.executable, costs, "--list"], check=True, text=True,
-                               stdout=subprocess.PIPE).stdout
-        if f"\n\n{table}\n" not in read(root, "README.md"):
-            yield "README.md: its cost table is not the one that bench/costs.py --list prints"
+    if not os.path.exists(costs):
+        return
+    table = subprocess.run([sys.executable, costs, "--list"], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout
+    texts = {name: read(root, name) for name in documents(root)}
+    if f"\n\n{table}\n" not in texts.get("docs/MEASURED.md", ""):
+        yield "docs/MEASURED.md: its cost table is not the one that bench/costs.py --list prints"
+    heading, *rows = table.splitlines()
+    shown = re.findall(rf"^{re.escape(heading)}\n((?:\|.*\n)*)", texts.get("README.md", ""), re.M)
+    for row in "".join(shown).splitlines():
+        if row not in rows:
+            yield f"README.md: bench/costs.py --list does not print the row {row}"
 
 
 def violations(root):
@@ -157,7 +165,8 @@ def violations(root):
 GOOD_RECORD = (
     "# 0001. One\n\nDate: 2026-11-21\n\n"
     "## Context\nA.\n\n## Decision\nB.\n\n## Consequence\nC.\n")
-COSTS = "print('| what |\\n|---|\\n| a |')\n"
+COSTS = {"bench/costs.py": "print('| what |\\n|---|\\n| a |\\n| b |')\n",
+         "docs/MEASURED.md": "A:\n\n| what |\n|---|\n| a |\n| b |\n\nB.\n"}
 # (rule, files of a tree, text of the expected violation; None: there is none)
 PLANTED = [
     ("paths", {"docs/X.md": "`common/a.h` `common/*.h`\n`pkg/Class.run` `build/x` `common/<x>`\n"},
@@ -181,9 +190,12 @@ PLANTED = [
      "the next number is 0001"),
     ("sources", {"common/x.cc": "// docs/X.md\n", "docs/X.md": ""}, None),
     ("sources", {"common/x.cc": "// See docs/NONE.md.\n"}, "common/x.cc names docs/NONE.md,"),
-    ("costs", {"bench/costs.py": COSTS, "README.md": "A:\n\n| what |\n|---|\n| a |\n\nB.\n"}, None),
-    ("costs", {"bench/costs.py": COSTS, "README.md": "A:\n\n| what |\n|---|\n\n| a |\n\nB.\n"},
+    ("costs", {**COSTS, "README.md": "| x |\n|---|\n| y |\n"}, None),
+    ("costs", {**COSTS, "README.md": "| what |\n|---|\n| b |\n"}, None),
+    ("costs", {**COSTS, "README.md": "| what |\n|---|\n| a |\n| c |\n"}, "the row | c |"),
+    ("costs", {**COSTS, "docs/MEASURED.md": "A:\n\n| what |\n|---|\n\n| a |\n| b |\n\nB.\n"},
      "its cost table is not the one"),
+    ("costs", {"bench/costs.py": COSTS["bench/costs.py"]}, "its cost table is not the one"),
 ]
 
 
