@@ -1,7 +1,7 @@
 // The agent of one recording JVM: its parts, and the steps that start and end them. Agent_OnLoad
-// creates it when the JVM starts, Agent_OnAttach in a running JVM (attach.cc). Callbacks and signal
-// handlers find it through AgentUse. An agent that began with the JVM exists until the process
-// ends; one that was attached is freed when it is detached.
+// creates it when the JVM starts, and Agent_OnAttach in a running JVM (attach.cc). Callbacks and
+// signal handlers find it through AgentUse. An agent that began with the JVM exists until the
+// process ends; one that was attached is freed when it is detached.
 #pragma once
 
 #include <jvmti.h>
@@ -36,48 +36,50 @@
 
 namespace jprof::agent {
 
-// Whether the hooks of C and C++ functions have begun a recording that the JVM's methods belong to.
+// Returns whether the hooks of C and C++ functions have begun a recording that the JVM's
+// methods belong to.
 bool JoinsHooks(const Plan& plan);
 
 struct Agent {
-  // `made`: the profile's directory. `jni_env`: null when the JVM starts, else of the calling Java
-  // thread, for Start. The constructor opens nothing.
+  // Opens nothing. `made` is the profile's directory. `jni_env` belongs to the calling Java thread
+  // and is used by Start; it is null when the JVM starts.
   Agent(JavaVM* java_vm, JNIEnv* jni_env, jvmtiEnv* env, AgentOptions parsed, Plan planned,
         std::string made);
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Call after PublishAgent. After an error the recording has ended: call Remove.
+  // Call this after PublishAgent. After an error the recording has ended; call Remove then.
   Result<void> Start();
 
-  // Ends the recording and completes the profile, once: the VM or the program may do it at the same
-  // time. `jni`: of the calling thread.
+  // Ends the recording and completes the profile. Only the first call has an effect, as the VM and
+  // the program may call it at the same time. `jni` belongs to the calling thread.
   void EndRecording(JNIEnv* jni);
 
-  // Detaching: Withdraw first, while this is the published agent; it ends the recording and
-  // disables all events and probes. Then WithdrawAgent, and then Remove, which restores the signal
-  // handlers and frees what the recording used. The VM is then as before Start, and the object can
-  // be deleted. Error of Withdraw: probes cannot be removed, and the recording continues.
+  // Detach the agent. Call Withdraw while this is the published agent: it ends the recording
+  // and disables all events and probes. Then call WithdrawAgent, and then Remove, which
+  // restores the signal handlers and frees what the recording used. The VM is then as before
+  // Start, and the object can be deleted. Withdraw fails if probes cannot be removed; then the
+  // recording continues.
   Result<void> Withdraw(JNIEnv* jni);
   void Remove();
 
-  // In VMInit or, in a running JVM, as the last step: methods count themselves from now on. Does
-  // nothing with another source.
+  // Makes methods count themselves from now on. Call this in VMInit or, in a running JVM, as the
+  // last step. Does nothing with another source.
   Result<void> BeginWoven(JNIEnv* jni);
 
-  // Whether it began in a running JVM.
+  // Returns whether the agent began in a running JVM.
   bool attached() const { return jni_ != nullptr; }
-  // Whether the methods of a thread that begins now are recorded from the first one on.
+  // Returns whether the methods of a thread that begins now are recorded from the first one on.
   bool records_whole_threads() const { return !attached() || probed_; }
 
-  // Constant after construction.
+  // These are constant after construction.
   JavaVM* const java;
   jvmtiEnv* const jvmti;
   const AgentOptions options;
   const Plan plan;
   const std::string directory;
 
-  // Constant after Start; null: the plan does not include the part.
+  // These are constant after Start, and null if the plan does not include the part.
   std::unique_ptr<HotspotVm> hotspot;
   std::unique_ptr<HotspotProbe> hotspot_probe;
   std::unique_ptr<JvmtiProbe> jvmti_probe;
@@ -85,10 +87,10 @@ struct Agent {
   std::unique_ptr<Sampling> sampling;
   std::unique_ptr<VmTriggers> vm_triggers;
 
-  const std::unique_ptr<engine::Session> own_session_;  // null: it joins the hooks
-  // The agent's own, or that of the hooks of C and C++ functions if they have begun one.
+  const std::unique_ptr<engine::Session> own_session_;  // null if it joins the hooks
+  // Refers to the agent's own session, or to that of the hooks if they have begun one.
   engine::Session& session;
-  JavaThreads java_threads;  // with their engine::Thread
+  JavaThreads java_threads;  // the values are engine::Threads
   JdkPackages jdk_packages;
   MethodReuse method_reuse;
   ProbeCheck probe_check;
@@ -96,10 +98,10 @@ struct Agent {
   Control control;
 
  private:
-  // Whether the session is that of the hooks: they end it.
+  // Returns whether the session is that of the hooks, which also end it.
   bool joins_hooks() const { return own_session_ == nullptr; }
 
-  // The steps, in this order; each does nothing if the plan does not include its part.
+  // The steps of Start, in this order. Each does nothing if the plan does not include its part.
   Result<void> OpenVm();
   Result<void> OpenSampling();
   Result<void> CollectEvents();
@@ -128,10 +130,11 @@ struct Agent {
   ProbeFacts probe_facts_ = {"none", "", ""};
   JvmtiEvents events_;
   jvmtiEnv* virtual_threads_ = nullptr;
-  std::vector<ExistingThread> existing_;  // when it was attached
-  // By tid, of threads that exist when it was attached or, with woven counting, in VMInit.
+  std::vector<ExistingThread> existing_;  // when the agent was attached
+  // Names, by tid, of the threads that existed when the agent was attached or, with woven
+  // counting, in VMInit.
   std::map<uint32_t, std::string> early_names_;
-  uint8_t debug_info_before_ = 0;  // the flag DebugNonSafepoints
+  uint8_t debug_info_before_ = 0;  // value of the flag DebugNonSafepoints
   bool sets_debug_info_ = false;
   std::mutex ending_;
   bool started_ = false, ended_ = false;

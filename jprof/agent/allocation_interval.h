@@ -1,4 +1,4 @@
-// Computes the intervals and weights of the trigger ALLOCATED_BYTES. It uses no VM.
+// Computes the intervals and weights of the trigger ALLOCATED_BYTES. Does not use the VM.
 //
 // The VM samples an object about every N bytes, randomly with a constant rate per byte (JEP 331):
 // an object of s bytes with probability 1 - exp(-s / N). It represents s / (1 - exp(-s / N)) bytes,
@@ -42,9 +42,9 @@ class AllocationInterval {
 
  private:
   static constexpr int kFirstExactJdk = 25;
-  // With it, the shares of objects of 104, 2,000 and 200,000 bytes are within 1 point of the truth
-  // (one thread or ten, every collector); the events cost a program that only allocates 2 % of its
-  // time.
+  // The longest interval of the VM on JVMs before JDK 25. With it, the shares of objects of 104,
+  // 2,000 and 200,000 bytes are within 1 point of the truth (one thread or ten, every collector).
+  // The events cost a program that only allocates 2 % of its time.
   static constexpr uint64_t kShort = 32 * 1024;
 
   static double Probability(uint64_t size, uint64_t interval) {

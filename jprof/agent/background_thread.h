@@ -10,8 +10,8 @@
 namespace jprof::agent {
 
 // Calls run(argument) on a thread with all signals blocked, so that the program's signals reach the
-// program's threads. Returns the thread, to be joined before what it uses is freed; none: the
-// system refuses another thread.
+// program's threads. Returns the thread, which must be joined before what it uses is freed, or
+// nothing if the system refuses another thread.
 inline std::optional<pthread_t> StartBackgroundThread(const char* name, void* (*run)(void*),
                                                       void* argument) {
   pthread_t thread;

@@ -30,14 +30,14 @@ namespace jprof::agent {
 
 class Control {
  public:
-  // The commands. Each returns a line for the user or an error; an empty one is reported as not
-  // possible. They run on the control thread, one at a time, with all signals blocked; it is not a
-  // Java thread.
+  // The commands. Each returns a line for the user or an error. A command without a function is
+  // reported as not possible. They run on the control thread, which is not a Java thread, one at a
+  // time and with all signals blocked.
   struct Handlers {
     std::function<Result<std::string>()> start, stop, reset;
-    // Returns the descriptor of the profile's folder, whose files are complete; it stays the
-    // handler's. The client gets a copy and writes them to the disk: if the control thread did, the
-    // program could not end before the disk is done.
+    // Returns the descriptor of the profile's folder, whose files are then complete. The handler
+    // keeps owning it. The client gets a copy and writes the files to the disk: if the control
+    // thread did so, the program could not end before the disk is done.
     std::function<Result<int>()> flush;
     std::function<std::vector<control::Fact>()> status;
   };
@@ -47,33 +47,33 @@ class Control {
   ~Control() { Stop(); }
 
   // Listens at FOLDER/PID.sock and removes sockets of ended processes from that folder. Must not be
-  // called while running. Error: nothing listens, and nothing has been changed.
+  // called while it is listening. After an error nothing listens, and nothing has been changed.
   Result<void> Start(Handlers handlers, const std::string& folder = control::OwnFolder(),
                      int64_t patience_ms = 2'000);
 
-  // Ends the thread, after a running handler returns, and removes the socket. No handler runs
-  // afterwards. Must not be called from a handler. Does nothing if not started, or in a forked
-  // child.
+  // Ends the thread after a running handler has returned, and removes the socket. No handler
+  // runs afterwards. Must not be called from a handler. Does nothing if it was not started, or
+  // in a forked child.
   void Stop();
 
-  // Call in a child created by fork(), which does not have the thread: closes the copies of the
-  // descriptors. The parent keeps the socket. The owner calls it from a pthread_atfork handler.
+  // Closes the copies of the descriptors in a child created by fork(), which does not have the
+  // thread. The parent keeps the socket. The owner calls this from a pthread_atfork handler.
   void LeaveToParent();
 
-  // The path of the socket; empty before Start.
+  // Returns the path of the socket, which is empty before Start.
   const std::string& path() const { return path_; }
 
  private:
   struct Client {
     KeptFd fd;
-    uint64_t number = 0;  // in order of connection, from 1
-    int64_t until = 0;    // when it is disconnected
+    uint64_t number = 0;  // order of connection, from 1
+    int64_t until = 0;    // time at which it is disconnected
     size_t size = 0;
     std::array<char, control::kMaxRequest> text;
   };
   struct Reply {
     std::string text;
-    int descriptor = -1;  // which is sent along; negative: none
+    int descriptor = -1;  // sent along; negative if there is none
   };
   static constexpr size_t kMostClients = 32;
   using Polled = std::array<pollfd, kMostClients + 1>;
@@ -98,11 +98,11 @@ class Control {
   std::string path_;
   uid_t user_ = 0;
   int64_t patience_ms_ = 0;
-  std::mutex listener_lock_;  // while the thread runs
+  std::mutex listener_lock_;  // guards listener_ while the thread runs
   KeptFd listener_;
   std::array<Client, kMostClients> clients_;
   uint64_t clients_seen_ = 0;
-  int64_t retry_accept_ms_ = 0;  // accept failed for lack of descriptors: retry at this time
+  int64_t retry_accept_ms_ = 0;  // when to retry accept, which failed for lack of descriptors
   pthread_t thread_ = {};
   std::atomic<bool> running_ = false;
 };

@@ -1,6 +1,6 @@
-// The threads that existed when the agent was attached: it makes their state, and each takes its
-// own at its first sample or event. Filled before samples are taken; from then on any thread may
-// call Take, also in a signal handler.
+// The threads that existed when the agent was attached. The agent makes their state, and each
+// thread takes its own at its first sample or event. The table is filled before samples are taken;
+// from then on any thread may call Take, also in a signal handler.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,12 @@ namespace jprof::agent {
 
 class EarlyThreads {
  public:
-  // Makes space for `count` threads. Call once, before the first Add.
+  // Makes space for `count` threads. Call this once, before the first Add.
   void Reserve(size_t count);
-  // `tid`: not 0, and not added before. Does nothing if there is no space.
+  // Adds a thread, or does nothing if there is no space. Requires that `tid` is not 0 and has not
+  // been added before.
   void Add(uint32_t tid, engine::Thread* thread);
-  // The state of thread `tid`, once; null: there is none (any longer).
+  // Returns the state of thread `tid` once, and null if there is none or it was taken.
   engine::Thread* Take(uint32_t tid);
 
  private:
@@ -26,7 +27,7 @@ class EarlyThreads {
     std::atomic<uint32_t> tid = 0;
     std::atomic<engine::Thread*> thread = nullptr;
   };
-  // 0 or a power of 2, at least twice the number of threads.
+  // 0, or a power of 2 that is at least twice the number of threads.
   std::atomic<size_t> capacity_ = 0;
   std::unique_ptr<Slot[]> slots_;
 };

@@ -1,4 +1,4 @@
-// The Java threads of a running JVM with their native threads, for an agent that is attached.
+// Lists the Java threads of a running JVM with their native threads, for an agent that is attached.
 #pragma once
 
 #include <jvmti.h>
@@ -13,14 +13,15 @@
 namespace jprof::agent {
 
 struct ExistingThread {
-  jthread java;  // a local reference
+  jthread java;  // local reference
   std::string name;
   uint64_t vm_thread;
   hotspot::NativeThread native;
 };
 
-// Call in the live phase on a Java thread. A thread that begins or ends meanwhile may be missing; a
-// thread that is listed may end at any time. Error: this VM does not export what is required.
+// Lists the threads. Call this in the live phase on a Java thread. A thread that begins or ends
+// meanwhile may be missing, and a listed thread may end at any time. Fails if this VM does not
+// export what is required.
 Result<std::vector<ExistingThread>> ExistingThreads(JNIEnv* jni, jvmtiEnv* jvmti);
 
 }  // namespace jprof::agent

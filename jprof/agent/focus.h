@@ -10,10 +10,11 @@
 
 namespace jprof::agent {
 
-// Empty: all methods. `packages` must outlive the filter, which probes and compiler threads call.
+// Returns a filter of the recorded methods, which is empty if all are recorded. `packages` must
+// outlive the filter, which probes and compiler threads call.
 engine::MethodTable::Filter MethodFilter(const AgentOptions& options, const JdkPackages& packages);
 
-// Call in VMInit: reads the JDK's packages and the address range of the interpreter.
+// Reads the JDK's packages and the address range of the interpreter. Call this in VMInit.
 void StartFocus(JNIEnv* jni, JdkPackages& packages);
 
 }  // namespace jprof::agent

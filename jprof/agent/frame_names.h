@@ -1,7 +1,7 @@
 // Maps the frames of stacks to the method references of tree nodes. Java methods, native functions,
 // stubs of the VM, kernel functions and classes of objects are added to the profile's methods at
-// their first use. Callable in a signal handler: see engine/samples.h. Native names are recorded as
-// a module and an address; reports resolve them.
+// their first use. Native names are recorded as a module and an address, which reports resolve. All
+// functions can be called in a signal handler: see engine/samples.h.
 #pragma once
 
 #include "jprof/engine/samples.h"
@@ -15,10 +15,10 @@ constexpr bool IsJava(MethodType type) {
   return type != MethodType::kFunction && type != MethodType::kOther && type != MethodType::kNone;
 }
 
-// All return a method reference as in profile::Node::word.
+// Returns the method reference of a frame, as in profile::Node::word.
 uint32_t FrameReference(engine::Thread& thread, engine::MethodSource& java,
                         const unwind::Unwinder& unwinder, const hotspot::StackFrame& frame);
-// The method references of the frames of one thread.
+// Maps the frames of one thread to method references.
 class ThreadNames final : public hotspot::FrameNames {
  public:
   ThreadNames(engine::Thread& thread, engine::MethodSource& java, const unwind::Unwinder& unwinder)
@@ -33,13 +33,15 @@ class ThreadNames final : public hotspot::FrameNames {
   const unwind::Unwinder& unwinder_;
 };
 
-// Returns 0 if the kernel's functions are not known.
+// Returns the method reference of a kernel function, or 0 if the kernel's functions are not known.
 uint32_t KernelReference(engine::Thread& thread, const unwind::KernelFunctions& kernel,
                          uint64_t address);
-// `signature`: as the VM returns it, Ljava/lang/String; or [I.
+// Returns the method reference of a class. `signature` is as the VM returns it, for example
+// Ljava/lang/String; or [I.
 uint32_t ClassReference(engine::Thread& thread, const char* signature);
 
-// A frame that is a note for the reader. `text`: a string literal.
+// Returns the method reference of a frame that is a note for the reader. `text` must be a
+// string literal.
 uint32_t NoteReference(engine::Thread& thread, const char* text);
 
 }  // namespace jprof::agent

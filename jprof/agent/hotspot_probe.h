@@ -1,4 +1,4 @@
-// This process' HotSpot VM, and its probe if the recording needs one.
+// Describes this process' HotSpot VM, and its probe if the recording needs one.
 #pragma once
 
 #include <jni.h>
@@ -20,32 +20,33 @@ struct HotspotVm {
   hotspot::VmStructs structs;
   hotspot::Vm vm;
 
-  // Error (wrong use): this JVM is not HotSpot, or lacks a required structure.
+  // Fails (wrong use) if this JVM is not HotSpot or lacks a required structure.
   static Result<HotspotVm> Open();
 };
 
-// Finds the probe without installing it. Probes may use `vm` as long as they are installed.
+// The probe of HotSpot. Probes may use HotspotVm::vm as long as they are installed.
 struct HotspotProbe {
   hotspot::ProbeTargets targets;
   std::string build_id;  // of libjvm.so
 
   static Result<HotspotProbe> Find();
 
-  // Call as the last step of Agent_OnLoad: the VM calls the handlers from now on. With FOCUS only
-  // the methods in focus are compiled with probes; if that is not possible, all methods are. With
-  // KEEP_INTRINSICS alone all methods are, and C2 may use intrinsics; if that is not possible, it
-  // uses none. A message reports what is not possible.
+  // Makes the VM call the handlers from now on. Call this as the last step of Agent_OnLoad. With
+  // FOCUS only the methods in focus are compiled with probes; if that is not possible, all methods
+  // are. With KEEP_INTRINSICS alone all methods are, and C2 may use intrinsics; if that is not
+  // possible, it uses none. A message reports what is not possible.
   Result<void> Install(HotspotVm& hotspot, engine::RecordingKind kind, const AgentOptions& options,
                        engine::Session& session) const;
 
-  // The same in a running JVM. FindLate checks, before anything is changed, what that requires.
-  // `jni`: of the calling Java thread. The compilers' code cannot be changed while they run, so
-  // FOCUS only selects what is recorded, and KEEP_INTRINSICS has no effect; a message reports that.
+  // Install the probe in a running JVM. FindLate checks what that requires, before anything is
+  // changed. `jni` belongs to the calling Java thread. The compilers' code cannot be changed
+  // while they run, so FOCUS only selects what is recorded, and KEEP_INTRINSICS has no effect; a
+  // message reports that.
   Result<void> FindLate(const HotspotVm& hotspot);
   Result<void> InstallLate(const HotspotVm& hotspot, engine::RecordingKind kind,
                            const AgentOptions& options, JNIEnv* jni);
-  // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards.
-  // Nothing is changed if an error is returned.
+  // Removes what InstallLate has installed, if anything. No thread is in a probe afterwards. After
+  // an error nothing has been changed.
   Result<void> Remove(JNIEnv* jni);
 
   std::optional<hotspot::LateProbe> late = std::nullopt;

@@ -1,5 +1,5 @@
-// The arithmetic of the triggers IDLE and WALL: how much unsampled time each thread has
-// accumulated, and which threads are signalled in a tick. Pure: no clock, no thread, no signal.
+// Computes for the triggers IDLE and WALL how much unsampled time each thread has accumulated, and
+// which threads are signalled in a tick. It uses no clock, thread or signal.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@ namespace jprof::agent {
 
 // One tick of a trigger, as all threads see it.
 struct IdleTick {
-  int64_t period_ns = 1;        // of the trigger
-  int64_t passed_ns = 0;        // since the tick before: a multiple of the period
-  bool counts_running = false;  // WALL: CPU time counts like idle time
+  int64_t period_ns = 1;        // period of the trigger
+  int64_t passed_ns = 0;        // time since the last tick, a multiple of the period
+  bool counts_running = false;  // true for WALL, where CPU time counts like idle time
   uint32_t run = 0;             // changes whenever sampling starts
 };
 
-// The unsampled time of one thread for one trigger. Valid in zeroed memory.
-// Owner: the background thread.
+// The unsampled time of one thread for one trigger. Zeroed memory is a valid object. Only the
+// background thread may use it.
 class IdleAccount {
  public:
-  // Adds a tick. `cpu_ns`: the CPU time of the thread so far. For IDLE the CPU time of the tick is
-  // subtracted. Ticks are early or late, so the balance may be negative temporarily. Returns the
-  // number of samples to request from the thread: 0 if less than a period is unsampled, or if the
-  // thread ran for more than half of the tick.
+  // Adds a tick. `cpu_ns` is the CPU time of the thread so far; for IDLE the CPU time of the tick
+  // is subtracted. Ticks are early or late, so the balance may be negative temporarily. Returns the
+  // number of samples to request from the thread, which is 0 if less than a period is unsampled, or
+  // if the thread ran for more than half of the tick.
   int64_t Add(const IdleTick& tick, uint64_t cpu_ns) {
     const int64_t used_ns = static_cast<int64_t>(cpu_ns - cpu_ns_);
     cpu_ns_ = cpu_ns;
@@ -61,7 +61,7 @@ class Rotation {
     ++signalled_;
     last_ = place_;
   }
-  // Call when all threads have been visited.
+  // Ends the tick. Call this when all threads have been visited.
   void EndTick() {
     first_ = signalled_ == limit_ && last_ < place_ ? last_ : 0;
     place_ = signalled_ = 0;
@@ -69,8 +69,8 @@ class Rotation {
 
  private:
   const uint32_t limit_;
-  uint32_t first_ = 0;             // index at which the tick begins
-  uint32_t place_ = 0, last_ = 0;  // of the current and of the last signalled thread, from 1
+  uint32_t first_ = 0;             // index of the thread at which the tick begins
+  uint32_t place_ = 0, last_ = 0;  // current and last signalled thread, counted from 1
   uint32_t signalled_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Requests samples of idle threads (IDLE) and of all threads (WALL). In each tick of the trigger it
 // signals the threads whose unsampled time has reached the period, at most 32 of them, which limits
-// the cost of many idle threads. Owner: the background thread.
+// the cost of many idle threads. Only the background thread may use it.
 #pragma once
 
 #include "jprof/agent/idle_account.h"

@@ -1,6 +1,6 @@
 // The Java threads of one JVMTI environment. The caller may assign each a value (not 0) that
-// identifies its native thread; it is kept in the thread's JVMTI storage of this environment.
-// Callable in the live phase, outside probes and signal handlers.
+// identifies its native thread; it is kept in the thread's JVMTI storage of this environment. All
+// functions require the live phase and must not be called in probes or signal handlers.
 #pragma once
 
 #include <jvmti.h>

@@ -1,5 +1,5 @@
-// The packages of the boot and the platform loader; all other packages belong to the application.
-// Read once, in VMInit; before that all classes count as the JDK's.
+// The packages of the boot and the platform loader. All other packages belong to the application.
+// They are read once, in VMInit; before that all classes count as the JDK's.
 #pragma once
 
 #include <jni.h>
@@ -17,11 +17,12 @@ class JdkPackages {
   JdkPackages(const JdkPackages&) = delete;
   ~JdkPackages() { delete packages_.load(); }
 
-  // Call in VMInit or later. Returns false if the VM does not report them; then no class is the
-  // application's.
+  // Reads the packages. Call this in VMInit or later. Returns false if the VM does not report them;
+  // then no class is the application's.
   bool Read(JNIEnv* jni);
 
-  // `class_name`: in internal form, pkg/Class. Callable anywhere: only reads memory.
+  // Returns whether a class belongs to the application. `class_name` is in internal form,
+  // pkg/Class. Only reads memory, and can be called anywhere.
   bool IsApplicationClass(std::string_view class_name) const;
 
  private:

@@ -1,4 +1,4 @@
-// The source lines of jitted code, from what JVMTI and HotSpot report with the code.
+// Finds the source lines of jitted code from what JVMTI and HotSpot report with the code.
 #pragma once
 
 #include <jvmti.h>
@@ -10,8 +10,9 @@
 
 namespace jprof::agent {
 
-// Call in the event that reports the code; only its address and length are used. `compile_info` of
-// the event has HotSpot's description of inlined methods; without it `map` is used.
+// Returns the lines of `code`, of which only the address and length are used. `compile_info` has
+// HotSpot's description of inlined methods; without it `map` is used. Call this in the event
+// that reports the code.
 std::vector<profile::JitLine> LinesOf(jvmtiEnv* jvmti, jmethodID method,
                                       const profile::JitCode& code,
                                       std::span<const jvmtiAddrLocationMap> map,

@@ -1,6 +1,6 @@
-// The option TPROF: writes the log of jitted code (profile/jit_log.h) from JVMTI's events, so that
-// a sampler outside the process can name Java code by address and time. It has its own JVMTI
-// environment and is independent of the other recordings of the agent.
+// Implements the option TPROF: writes the log of jitted code (profile/jit_log.h) from JVMTI's
+// events, so that a sampler outside the process can name Java code by address and time. It has its
+// own JVMTI environment and is independent of the other recordings of the agent.
 #pragma once
 
 #include <jvmti.h>
@@ -22,19 +22,20 @@
 
 namespace jprof::agent {
 
-// Once started, it must exist as long as AgentUse finds its agent: events arrive on any thread.
+// Once started, a log must exist as long as AgentUse finds its agent: events arrive on any thread.
 class JitLog {
  public:
-  // Creates the log in the directory; `with_code`: with the instructions. The callbacks find this
-  // object through AgentUse. Error: there is no log, and the VM is unchanged.
+  // Creates the log in the directory, with the instructions if `with_code`. The callbacks find this
+  // object through AgentUse. After an error there is no log, and the VM is unchanged.
   Result<void> Start(JavaVM* java, int directory_fd, bool with_code);
-  // Call after Start in a running JVM: adds the existing threads and the existing code.
+  // Adds the existing threads and the existing code of a running JVM. Call this after Start.
   void Join(JNIEnv* jni, const std::vector<ExistingThread>& threads);
-  // Completes the log; nothing is written afterwards.
+  // Completes the log. Nothing is written afterwards.
   void End(JNIEnv* jni);
-  // Disables the events; callbacks may be in progress.
+  // Disables the events. Callbacks may still be in progress.
   void Disable();
-  // Call when no callback is in progress, or after a failed start: disposes of the environment.
+  // Disposes of the environment. Call this when no callback is in progress, or after a
+  // failed start.
   void Abandon();
 
  private:
@@ -61,14 +62,14 @@ class JitLog {
   profile::JitLogWriter writer_;
   jvmtiEnv* jvmti_ = nullptr;
   JvmtiEvents events_;
-  JavaThreads threads_;  // with their native ids
+  JavaThreads threads_;  // the values are native ids
   bool with_code_ = false;
-  std::optional<hotspot::Vm> vm_;  // distinguishes code of C1 and C2; none: all counts as C1's
-  // The thread that makes the VM report existing code; 0: none. Events on this thread are about
+  std::optional<hotspot::Vm> vm_;  // distinguishes code of C1 and C2; without it all counts as C1's
+  // The thread that makes the VM report existing code, or 0. Events on this thread are about
   // such code.
   std::atomic<uint32_t> reporter_ = 0;
   std::mutex names_lock_;
-  std::map<uint32_t, std::string> names_;  // names of the live threads in the log
+  std::map<uint32_t, std::string> names_;  // live threads in the log
 };
 
 }  // namespace jprof::agent

@@ -1,5 +1,5 @@
-// JVMTI environments: owned strings, capabilities and events, including events of later JDKs that
-// the headers of JDK 17 do not declare.
+// Provides JVMTI environments: owned strings, capabilities and events, including events of later
+// JDKs that the headers of JDK 17 do not declare.
 #pragma once
 
 #include <jvmti.h>
@@ -12,16 +12,17 @@
 
 namespace jprof::agent {
 
-// Creates an environment; null: this JVM does not support JVMTI 11.
+// Creates an environment. Returns null if this JVM does not support JVMTI 11.
 jvmtiEnv* NewJvmtiEnv(JavaVM* java);
 
-// Requests can_support_virtual_threads. False: this JVM has no virtual threads (before JDK 21).
+// Requests can_support_virtual_threads. Returns false if this JVM has no virtual threads (before
+// JDK 21).
 bool AddVirtualThreadSupport(jvmtiEnv* jvmti);
 
-// Returns false if the VM refuses the event.
+// Enables an event. Returns false if the VM refuses.
 bool EnableEvent(jvmtiEnv* jvmti, jvmtiEvent event);
 
-// A string that JVMTI allocates, freed with its owner; empty if JVMTI returns none.
+// Owns a string that JVMTI allocates. It is empty if JVMTI returns none.
 class JvmtiString {
  public:
   explicit JvmtiString(jvmtiEnv* jvmti) : jvmti_(jvmti) {}
@@ -30,9 +31,9 @@ class JvmtiString {
   ~JvmtiString() {
     if (text_ != nullptr) jvmti_->Deallocate(reinterpret_cast<unsigned char*>(text_));
   }
-  // The argument of a JVMTI function that returns a string.
+  // Returns the argument for a JVMTI function that returns a string.
   char** out() { return &text_; }
-  const char* c_str() const { return text_; }  // null: none
+  const char* c_str() const { return text_; }  // null if there is none
   std::string_view view() const { return text_ != nullptr ? text_ : std::string_view(); }
 
  private:
@@ -40,17 +41,17 @@ class JvmtiString {
   char* text_ = nullptr;
 };
 
-// What a method is called.
+// The names of a method, its signature and its class.
 class MethodNames {
  public:
-  // A method that was redefined or unloaded in the meantime may have no names, although its code
-  // still exists.
+  // Reads the names. A method that was redefined or unloaded in the meantime may have none,
+  // although its code still exists.
   MethodNames(jvmtiEnv* jvmti, jmethodID method);
 
-  // Returns whether they are known; else they may be empty, and the class null.
+  // Returns whether the names are known. If not, they may be empty, and the class null.
   bool known() const { return known_; }
   jclass declaring() const { return declaring_; }
-  std::string_view class_name() const;  // java/lang/String
+  std::string_view class_name() const;  // for example java/lang/String
   std::string_view name() const { return name_.view(); }
   std::string_view signature() const { return signature_.view(); }
 
@@ -60,9 +61,10 @@ class MethodNames {
   bool known_;
 };
 
-// Returns an empty string if the VM does not have the property. Also callable in OnLoad.
+// Returns a system property, or an empty string if the VM does not have it. Can be called
+// in OnLoad.
 std::string SystemProperty(jvmtiEnv* jvmti, const char* name);
-// Call in the live phase. Empty: unknown.
+// Returns the name of a thread, or an empty string if it is unknown. Requires the live phase.
 std::string ThreadName(jvmtiEnv* jvmti, jthread thread);
 // Removes L and ; from the signature of a class.
 std::string_view InternalName(std::string_view signature);
@@ -70,7 +72,7 @@ std::string_view InternalName(std::string_view signature);
 // Counts an event that could not be recorded because there was no memory for it.
 void NoteNoMemory();
 
-// Runs `body`, and counts it (NoteNoMemory) if it throws std::bad_alloc: an exception that leaves a
+// Runs `body`, and calls NoteNoMemory if it throws std::bad_alloc: an exception that leaves a
 // callback of the VM or the first function of a thread would end the program.
 template <typename Body>
 void NoteIfNoMemory(Body&& body) noexcept {
@@ -106,12 +108,12 @@ class JvmtiEvents {
     AddDisabled(slot, callback);
     enabled_.push_back(event);
   }
-  // As Add, but the event stays disabled until EnableEvent.
+  // Is like Add, but the event stays disabled until EnableEvent is called.
   template <typename Callback>
   void AddDisabled(Callback jvmtiEventCallbacks::*slot, std::type_identity_t<Callback> callback) {
     callbacks_.*slot = callback;
   }
-  // Starts and ends of virtual threads. Requires JDK 21 and AddVirtualThreadSupport.
+  // Adds the starts and ends of virtual threads. Requires JDK 21 and AddVirtualThreadSupport.
   void AddVirtualThreads(VirtualThreadCallback start, VirtualThreadCallback end);
 
   void Install(jvmtiEnv* jvmti) const;

@@ -1,6 +1,6 @@
-// Handles the events of the VM's and its threads' start and end: names the recorded threads, starts
-// sampling and completes the profile. All callbacks run outside probes, on Java threads, and use
-// TheAgent().
+// Handles the start and end events of the VM and of its threads: names the recorded threads, starts
+// sampling and completes the profile. All callbacks run outside probes, on Java threads, and find
+// the agent through AgentUse.
 #pragma once
 
 #include "jprof/agent/jvmti_env.h"

@@ -14,7 +14,7 @@ class LoaderLevels {
   // The level of classes that are not class loaders.
   static constexpr int kNoLoader = INT_MAX;
 
-  // Use in the same native method or callback only.
+  // The object may be used only in the native method or callback that creates it.
   LoaderLevels(jvmtiEnv* jvmti, JNIEnv* jni);
 
   bool IsLoader(jclass type) const;

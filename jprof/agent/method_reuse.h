@@ -16,17 +16,17 @@
 
 namespace jprof::agent {
 
-// Callbacks find it through AgentUse, on Java threads and on threads of the VM.
+// Callbacks find this object through AgentUse, on Java threads and on threads of the VM.
 class MethodReuse {
  public:
   explicit MethodReuse(engine::Session& session) : session_(session) {}
 
-  // Requests the capability, adds the events, and hooks the redefinition of classes. Redefinition
-  // has no event; all agents call it through one function table. `structs` describes the VM and is
-  // null if the VM's structures are not known.
+  // Requests the capability, adds the events, and hooks the redefinition of classes, which has no
+  // event: all agents call it through one function table. `structs` describes the VM and is null if
+  // the VM's structures are not known.
   void AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs* structs);
-  // Restores the table. Calls of the hooks may be in progress; they do nothing once the agent is
-  // withdrawn.
+  // Restores the table. Calls of the hooks may still be in progress; they do nothing once the
+  // agent is withdrawn.
   void Unhook(jvmtiEnv* jvmti);
 
  private:
@@ -39,9 +39,9 @@ class MethodReuse {
   static void Forget();
 
   engine::Session& session_;
-  bool unloads_later_ = false;       // classes are unloaded while the program runs, after the event
-  std::atomic<uint64_t> epoch_ = 0;  // collections and redefinitions so far
-  std::atomic<uint64_t> forgotten_epoch_ = 0;  // at the last ForgetMethods
+  bool unloads_later_ = false;       // classes are unloaded after the event, while the program runs
+  std::atomic<uint64_t> epoch_ = 0;  // number of collections and redefinitions
+  std::atomic<uint64_t> forgotten_epoch_ = 0;  // epoch at the last ForgetMethods
 };
 
 }  // namespace jprof::agent

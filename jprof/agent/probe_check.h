@@ -1,5 +1,5 @@
-// Checks that each compiled method calls HotSpot's probe, and records those that do not: their
-// calls are missing from the counts.
+// Checks that each compiled method calls HotSpot's probe, and records those that do not, because
+// their calls are missing from the counts.
 #pragma once
 
 #include <jvmti.h>
@@ -14,16 +14,17 @@
 
 namespace jprof::agent {
 
-// The callback finds it through AgentUse, on a thread of the VM.
+// The callback finds this object through AgentUse, on a thread of the VM.
 class ProbeCheck {
  public:
-  // Fails if this VM does not report compiled code, or its structures are not known.
+  // Adds the event. Fails if this VM does not report compiled code, or if its structures are
+  // not known.
   Result<void> AddTo(JvmtiEvents& events, jvmtiEnv* jvmti, const hotspot::VmStructs& structs,
                      const hotspot::ProbeTargets& targets);
-  // Begins to check. Call it after the probe is installed and before anything is compiled.
-  // `header`: the profile's. Fails if this VM does not report compiled code.
+  // Begins to check. Call this after the probe is installed and before anything is compiled.
+  // `header` is that of the profile. Fails if this VM does not report compiled code.
   Result<void> Begin(jvmtiEnv* jvmti, profile::ControlHeader& header);
-  // Checks all code that exists: that of the last compilations may not have been reported.
+  // Checks all code that exists, because the last compilations may not have been reported.
   void End(jvmtiEnv* jvmti);
 
  private:
@@ -33,7 +34,7 @@ class ProbeCheck {
   void Add(jvmtiEnv* jvmti, jmethodID method);
 
   std::optional<hotspot::CompiledProbe> probe_;
-  std::optional<Uncounted> uncounted_;  // from Begin on
+  std::optional<Uncounted> uncounted_;  // set by Begin
 };
 
 }  // namespace jprof::agent

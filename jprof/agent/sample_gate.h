@@ -1,7 +1,7 @@
 // Synchronizes threads that take samples with one thread that waits until no sample is in progress.
 // A sample that passes the gate is counted in its thread's passage. After Close, a passage that is
-// Empty stays empty until Open, so that other threads may write the data of its samples.
-// A Pass is made by the sampled thread, also in signal handlers and nested. It never waits.
+// Empty stays empty until Open, so that other threads may write the data of its samples. The
+// sampled thread makes a Pass, also in signal handlers and nested. A Pass never waits.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,19 @@ namespace jprof::agent {
 
 class SampleGate {
  public:
-  // One per thread.
+  // Each thread has one passage.
   class Passage {
    public:
-    // Whether no sample of the thread is in progress. Their writes are then visible to the caller.
+    // Returns whether no sample of the thread is in progress. If so, the writes of its samples are
+    // visible to the caller.
     bool Empty() const { return inside_.load() == 0; }
 
    private:
     friend class SampleGate;
-    std::atomic<uint32_t> inside_ = 0;  // written by its thread only
+    std::atomic<uint32_t> inside_ = 0;  // written only by its thread
   };
 
-  // Exists while a sample is taken; the sample must be dropped unless it is allowed().
+  // Must exist while a sample is taken. The sample must be dropped unless it is allowed().
   class Pass {
    public:
     Pass(const SampleGate& gate, Passage& passage) : inside_(passage.inside_) {

@@ -1,10 +1,10 @@
-// Adds samples to the call trees: walks the sampled thread's stack and attributes the sample to the
-// node of its context. With calltree recording it attributes the sample to the current node of the
-// recorded tree.
+// Adds samples to the call trees: walks the sampled thread's stack and attributes the sample to
+// the node of its context. With calltree recording it attributes the sample to the current node of
+// the recorded tree.
 //
-// Runs on the sampled thread, in the signal handler (sample_signals.h) or in a callback of the VM.
-// In a handler it takes no lock, allocates only tree nodes from the thread's own chunk and calls
-// nothing in the VM. Samples that cannot be taken are counted in the thread's record.
+// It runs on the sampled thread, in the signal handler (sample_signals.h) or in a callback of the
+// VM. In a handler it takes no lock, allocates only tree nodes from the thread's own chunk and
+// calls nothing in the VM. Samples that cannot be taken are counted in the thread's record.
 #pragma once
 
 #include <atomic>
@@ -27,44 +27,45 @@ namespace jprof::agent {
 
 class SampleRecorder {
  public:
-  // Error: the VM or the machine does not support sampling; the message has the reason.
-  // `hotspot` must exist as long as the object.
+  // Fails if the VM or the machine does not support sampling; the message has the reason. `hotspot`
+  // must exist as long as the object.
   static Result<std::unique_ptr<SampleRecorder>> Open(const AgentOptions& options,
                                                       HotspotVm& hotspot, engine::Session& session);
 
   size_t trigger_count() const { return triggers_.size(); }
   uint32_t metric_count() const { return metric_count_; }
-  // Whether samples are attributed to the current node of the recorded tree, without a stack walk.
+  // Returns whether samples are attributed to the current node of the recorded tree, without a
+  // stack walk.
   bool attributes_to_current() const { return attributes_to_current_; }
 
-  // Signal handler: attributes the sample to the current node of the recorded tree or, in code
-  // optimised together with its woven counter, to the inlined method at `pc`. Samples inside the
-  // agent are only counted.
+  // Attributes the sample to the current node of the recorded tree or, in code optimised together
+  // with its woven counter, to the inlined method at `pc`. Samples inside the agent are only
+  // counted. Called in the signal handler.
   void AttributeToCurrent(engine::Thread& thread, size_t trigger, int64_t weight, uint64_t pc);
 
-  // Signal handler: adds the interrupted stack. `timer`: its kernel frames are the innermost ones;
-  // null: there are none.
+  // Adds the interrupted stack. `timer` has its kernel frames, which are the innermost ones, and is
+  // null if there are none. Called in the signal handler.
   void TakeStack(engine::Thread& thread, size_t trigger, int64_t weight, const void* context,
                  ptm::ThreadTimer* timer);
 
-  // Callback of the VM, inside an allowed Pass of the calling thread: adds its Java stack, with the
-  // class of an object (its signature; null: none) as a leaf. `weight`: the value of the sample if
-  // the metric is weighted.
+  // Adds the Java stack of the calling thread, with a class as a leaf if `class_signature` is not
+  // null. `weight` is the value of the sample if the metric is weighted. Called in a callback of
+  // the VM, inside an allowed Pass of the calling thread.
   void TakeJavaStack(engine::Thread& thread, SampledThread& sampled, size_t trigger, int64_t weight,
                      const char* class_signature);
 
   VirtualRows& virtual_rows() { return virtual_rows_; }
   const hotspot::StackWalker& walker() const { return *walker_; }
 
-  // For the background thread: tables that it extends while samples are taken.
+  // Return the tables that the background thread extends while samples are taken.
   unwind::Unwinder& unwinder() { return unwinder_; }
   unwind::KernelFunctions& kernel_functions() { return kernel_functions_; }
-  // Whether a stack had kernel frames and the kernel functions have not been read yet.
+  // Returns whether a stack had kernel frames and the kernel functions have not been read yet.
   bool wants_kernel_functions() const { return saw_kernel_frames_.load(std::memory_order_relaxed); }
 
  private:
   struct Columns {
-    uint32_t first = 0;     // of the profile's metrics
+    uint32_t first = 0;     // index of the first metric in the profile
     bool weighted = false;  // the first is weighted, and the next one counts the samples
   };
 
@@ -83,7 +84,7 @@ class SampleRecorder {
   std::vector<Columns> triggers_;
   uint32_t metric_count_ = 0;
   const bool attributes_to_current_, java_only_, by_name_;
-  uint64_t own_begin_ = 0, own_end_ = 0;  // the agent's code
+  uint64_t own_begin_ = 0, own_end_ = 0;  // code of the agent
   unwind::Unwinder unwinder_;
   unwind::KernelFunctions kernel_functions_;
   std::unique_ptr<hotspot::StackWalker> walker_;

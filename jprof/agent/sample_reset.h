@@ -6,11 +6,11 @@
 
 namespace jprof::agent {
 
-// Whether no sample is in progress. Call while the gate is closed.
+// Returns whether no sample is in progress. Call this only while the gate is closed.
 bool NoSampleInProgress(engine::Session& session);
 
 // Sets the data of samples to 0: metrics, counters of threads, and requested or deferred periods.
-// Call only while the gate is closed and no sample is in progress.
+// Call this only while the gate is closed and no sample is in progress.
 void ForgetSamples(engine::Session& session, uint32_t metric_count);
 
 }  // namespace jprof::agent

@@ -30,8 +30,8 @@ struct NoSamples : BlockedSignals {
   NoSamples() : BlockedSignals({kTimerSignal, kRequestSignal}) {}
 };
 
-// Requests a sample of a thread of this process. SampledThread::requested has the number of ticks
-// that it represents, because the kernel merges pending signals.
+// Requests a sample of a thread of this process. SampledThread::requested contains the number of
+// ticks that the sample represents, because the kernel merges pending signals.
 void RequestSample(uint32_t tid);
 
 class SampleSignals {
@@ -45,21 +45,22 @@ class SampleSignals {
   ~SampleSignals() { Restore(); }
 
   // Installs the handler of the signals that are needed, which does nothing while AgentUse finds no
-  // agent. Error: one of them has a handler, and nothing is changed.
+  // agent. Fails if one of them already has a handler; then nothing is changed.
   Result<void> Install(bool timers, bool requests);
-  // Restores the previous handlers and discards pending signals. Call once all timers are closed
-  // and no sample is requested any more.
+  // Restores the previous handlers and discards pending signals. Call this once all timers are
+  // closed and no sample is requested any more.
   void Restore();
 
-  // A signal whose handler has been replaced, and by what: the path of a library, or words.
+  // A signal whose handler has been replaced, and by what: the path of a library, or a description.
   struct Taken {
     int signal = 0;
     std::string by;
   };
-  // Whether another handler, or none, is installed now in place of this one.
+  // Returns the signal for which another handler, or none, is installed now in place of this one.
   std::optional<Taken> TakenOver() const;
 
-  // The calling thread's state; an early thread takes its own. Null: it is not sampled.
+  // Returns the state of the calling thread, or null if it is not sampled. An early thread takes
+  // its own.
   SampledThread* CurrentThread();
 
  private:

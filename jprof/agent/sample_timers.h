@@ -1,5 +1,5 @@
-// The timers of sampling: for each trigger that is a timer or a perf event one ptm::ThreadTimer
-// per thread. They run while samples are taken.
+// The timers of sampling. Each trigger that is a timer or a perf event has one ptm::ThreadTimer per
+// thread. They run while samples are taken.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@
 namespace jprof::agent {
 
 // Records for the report that an error limits the samples of the thread. The first error of each
-// flag is kept, and that of kThreadNotSampled replaces that of other flags. EBADF: the program has
-// closed the descriptor.
+// flag is kept, and that of kThreadNotSampled replaces that of other flags. EBADF means that the
+// program has closed the descriptor.
 void Mark(engine::Thread& thread, profile::ThreadFlags flag, int error);
 
 class SampleTimers {
  public:
-  // Converts the options. Error: an event that the agent cannot decode, or
-  // TIMER=PERF where the machine does not permit it.
+  // Converts the options. Fails if the agent cannot decode an event, or if TIMER=PERF is given
+  // where the machine does not permit it.
   static Result<std::vector<ptm::ThreadTimerSettings>> SettingsOf(const AgentOptions& options);
-  // The triggers of these settings, in the same order.
+  // Returns the triggers of these settings, in the same order.
   static std::vector<uint32_t> TriggersOf(const AgentOptions& options);
 
   // `session` must exist as long as the object.
@@ -32,23 +32,25 @@ class SampleTimers {
 
   size_t count() const { return settings_.size(); }
   uint32_t trigger(size_t timer) const { return triggers_[timer]; }
-  // The CPU time that one period of the timer stands for in CpuCoverage: 0 except for one timer.
+  // Returns the CPU time that one period of the timer covers in CpuCoverage. It is 0 except for
+  // one timer.
   uint64_t covered_ns(size_t timer) const { return timer == clock_ ? settings_[timer].period : 0; }
 
-  // Opens the timers of thread `tid`, stopped; 0: of the calling thread. Returns an errno, 0 if all
-  // are open. The first failure of the recording is reported to the user.
+  // Opens the timers of thread `tid`, or of the calling thread if it is 0, without starting
+  // them. Returns 0 if all are open, else an errno. The first failure of the recording is
+  // reported to the user.
   int Open(SampledThread& sampled, uint32_t tid);
-  // Closes the timers of the calling thread, which ends.
+  // Closes the timers of the calling thread, which is about to end.
   void Close(engine::Thread& thread, SampledThread& sampled);
 
-  // Starts the timers if the gate is open, else stops them. Callable on any thread.
+  // Start the timers if the gate is open, else stop them. Can be called on any thread.
   void StartOrStop(const SampleGate& gate, engine::Thread& thread, SampledThread& sampled);
   void StartOrStopAll(const SampleGate& gate);
 
-  // Brings the profile's sums of CPU time up to date, and marks threads that block the signal. Not
-  // on a sampled thread.
+  // Updates the profile's sums of CPU time, and marks threads that block the signal. Must not be
+  // called on a sampled thread.
   void UpdateCoverage();
-  // Begins these sums anew.
+  // Restarts these sums.
   void ForgetCoverage();
 
  private:
@@ -57,7 +59,7 @@ class SampleTimers {
   const std::vector<ptm::ThreadTimerSettings> settings_;
   const std::vector<uint32_t> triggers_;
   engine::Session& session_;
-  const size_t clock_;  // the first timer of CPU time; none: count()
+  const size_t clock_;  // the first timer of CPU time, or count()
   std::atomic<bool> failure_reported_ = false;
 };
 

@@ -30,48 +30,49 @@ namespace jprof::agent {
 class Sampling {
  public:
   // `session` must be started before the first AddThread. `session`, `options` and `hotspot` must
-  // exist as long as the object. Error: the VM or the machine does not support sampling; the
+  // exist as long as the object. Fails if the VM or the machine does not support sampling; the
   // message has the reason.
   static Result<std::unique_ptr<Sampling>> Open(const AgentOptions& options, HotspotVm& hotspot,
                                                 engine::Session& session);
 
-  // Installs the signal handler, which finds this object through AgentUse. Error: something else
-  // uses the signals.
+  // Installs the signal handler, which finds this object through AgentUse. Fails if something
+  // else uses the signals.
   Result<void> InstallSignals();
-  // Call when no thread of `session` has timers any more.
+  // Restores the previous handlers. Call this when no thread of `session` has timers any more.
   void RestoreSignals() { signals_.Restore(); }
 
-  // Call on the thread, in callbacks of the VM. The thread is sampled between the two calls.
+  // Add and remove the calling thread, which is sampled between the two calls. Call them in
+  // callbacks of the VM.
   void AddThread(JNIEnv* jni);
   void RemoveThread();
 
-  // The same for threads that exist when the agent is attached: call before Begin. Such a thread is
+  // Add a thread that exists when the agent is attached. Call these before Begin. Such a thread is
   // sampled as soon as sampling begins; it takes its state at its first sample or event.
   void ReserveEarlyThreads(size_t count) { early_.Reserve(count); }
   void AddEarlyThread(engine::Thread& thread, uint64_t vm_thread, const unwind::StackBounds& stack);
-  // The state of the calling thread; null: it is not sampled.
+  // Returns the state of the calling thread, or null if it is not sampled.
   SampledThread* CurrentThread() { return signals_.CurrentThread(); }
 
-  // Call in the live phase: starts the background thread, and starts sampling unless DELAY or
-  // NOSTART is given.
+  // Starts the background thread, and starts sampling unless DELAY or NOSTART is given.
+  // Requires the live phase.
   void Begin();
-  // Stops sampling and the background thread, and waits until no sample is in progress, at most 1
-  // s. False: one still is.
+  // Stops sampling and the background thread, and waits at most 1 s until no sample is in progress.
+  // Returns false if one still is.
   bool End();
-  // Callable any number of times, on any thread.
+  // Start and stop sampling. They can be called any number of times, on any thread.
   void Start();
   void Stop();
-  // Discards all samples after samples in progress have ended. Error: one does not end.
+  // Discards all samples after samples in progress have ended. Fails if one does not end.
   Result<void> Reset();
-  // While samples are taken: brings the covered CPU time up to date, and notes whether the handler
-  // of a signal has been replaced. Not on a sampled thread's stack of samples; callable on any
-  // thread.
+  // Updates the covered CPU time, and notes whether the handler of a signal has been replaced. Can
+  // be called on any thread while samples are taken, but not inside a sample.
   void LookAround();
   bool running() const { return gate_.open(); }
-  // Changes with each Start and Reset.
+  // Returns a number that changes with each Start and Reset.
   uint32_t run() const { return run_; }
 
-  // Call in a callback of the VM, on its thread: see SampleRecorder::TakeJavaStack.
+  // See SampleRecorder::TakeJavaStack. Call this in a callback of the VM, on the thread of
+  // the event.
   void TakeJavaStack(size_t trigger, int64_t weight, const char* class_signature);
 
   VirtualRows& virtual_rows() { return recorder_->virtual_rows(); }
@@ -86,7 +87,7 @@ class Sampling {
 
   const AgentOptions& options_;
   engine::Session& session_;
-  std::mutex control_;  // Start, Stop, Reset: one at a time
+  std::mutex control_;  // serialises Start, Stop and Reset
   SampleGate gate_;
   std::atomic<uint32_t> run_ = 0;
   SampleTimers timers_;

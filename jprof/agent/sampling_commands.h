@@ -1,4 +1,4 @@
-// The commands of `jprof ctl` for sampling: start, stop, reset, flush, status.
+// Provides the commands of `jprof ctl` for sampling: start, stop, reset, flush, status.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace jprof::agent {
 
-// `out`: the profile's directory, for status. All arguments must outlive the handlers.
+// Returns the handlers. `out` is the profile's directory, for status. All arguments must
+// outlive the handlers.
 Control::Handlers SamplingCommands(const AgentOptions& options, Sampling& sampling,
                                    engine::Session& session, const std::string& out);
 

@@ -1,5 +1,5 @@
-// Schedules the work of the sampling background thread. Pure: times are arguments, in ns of one
-// clock.
+// Schedules the work of the sampling background thread. It reads no clock: times are arguments,
+// in ns of one clock.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@ namespace jprof::agent {
 
 class SamplingSchedule {
  public:
-  // A trigger that the background thread serves: IDLE or WALL.
+  // A trigger that the background thread serves, which is IDLE or WALL.
   struct Trigger {
     size_t index = 0;             // index among the options' triggers
-    bool counts_running = false;  // WALL
+    bool counts_running = false;  // true for WALL
     uint64_t period_ns = 0;
     uint64_t due_ns = 0;
   };
 
   SamplingSchedule(const AgentOptions& options, uint64_t now_ns);
 
-  // The next time to wake up: in 10 ms, or earlier if a trigger is due.
+  // Returns the next time to wake up: in 10 ms, or earlier if a trigger is due.
   uint64_t NextWake(uint64_t now_ns) const;
 
-  // Returns true once, when DELAY has passed; never if sampling starts without a delay or by
-  // `jprof ctl`.
+  // Returns true once, when DELAY has passed. Never does so if sampling starts without a delay
+  // or by `jprof ctl`.
   bool StartIsDue(uint64_t now_ns);
-  // Returns true once, DURATION after the first call with `running`.
+  // Returns true once, DURATION after the first call in which `running` is true.
   bool StopIsDue(uint64_t now_ns, bool running);
 
   // Returns the number of periods of `trigger` (one of triggers()) that ended since the last call.
@@ -39,7 +39,7 @@ class SamplingSchedule {
   // Returns true once a second.
   bool LookIsDue(uint64_t now_ns);
 
-  // Whether to look for new modules now, at most every 200 ms.
+  // Returns whether to look for new modules now, which happens at most every 200 ms.
   bool RefreshIsDue(uint64_t now_ns) const;
   void Refreshed(uint64_t now_ns) { refreshed_ns_ = now_ns; }
 

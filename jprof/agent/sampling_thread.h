@@ -1,4 +1,4 @@
-// The background thread of sampling, for work that a signal handler cannot do: see Run.
+// The background thread of sampling does work that a signal handler cannot do: see Run.
 #pragma once
 
 #include <pthread.h>
@@ -25,9 +25,9 @@ class SamplingThread {
 
   ~SamplingThread() { Stop(); }
 
-  // Call once. Returns false if the thread cannot be created.
+  // Starts the thread. Call this once. Returns false if the thread cannot be created.
   bool Start();
-  // Ends the thread, within 10 ms unless the kernel's functions are being read.
+  // Ends the thread within 10 ms, unless the kernel's functions are being read.
   void Stop();
 
  private:

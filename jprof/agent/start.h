@@ -1,5 +1,5 @@
-// Creates, publishes and removes the agent. Called in Agent_OnLoad and Agent_OnAttach, one at a
-// time.
+// Creates, publishes and removes the agent. These functions are called in Agent_OnLoad and
+// Agent_OnAttach, one at a time.
 #pragma once
 
 #include <jvmti.h>
@@ -11,25 +11,25 @@
 
 namespace jprof::agent {
 
-// The JVM's version, for example 17; 0: not known.
+// Returns the JVM's version, for example 17, or 0 if it is not known.
 int MajorVersion(JavaVM* java);
 
-// Sets what counts the calls of a call tree if the user leaves it open, and prints what was chosen
-// and why. Without what woven counting requires the choice is probes.
+// Sets what counts the calls of a call tree if the user leaves it open, and prints the choice and
+// the reason. Without what woven counting requires, the choice is probes.
 void ResolveCounter(JavaVM* java, AgentOptions& options, bool attached);
 
 // Sets the source of CPU time to POSIX timers if the user leaves it open and the calling thread
 // cannot have a perf event, so that all threads of the process use the same source.
 void ResolveTimer(AgentOptions& options);
 
-// Starts a recording. `jni`: null when the JVM starts, else of the calling Java thread. Returns the
-// profile's directory; empty: another JVM uses it (ONCE), and nothing is recorded. After an error
-// the JVM runs as without an agent.
+// Starts a recording. `jni` belongs to the calling Java thread and is null when the JVM starts.
+// Returns the profile's directory, or an empty string if another JVM uses it (ONCE) and nothing is
+// recorded. After an error the JVM runs as without an agent.
 Result<std::string> StartAgent(JavaVM* java, JNIEnv* jni, AgentOptions options);
 
 // Ends the recording of an attached agent, completes the profile and leaves the JVM as it was
-// before. Returns the profile's directory. Error: no agent is attached, or its probes cannot be
-// removed.
+// before. Returns the profile's directory. Fails if no agent is attached, or if its probes
+// cannot be removed.
 Result<std::string> DetachAgent(JNIEnv* jni);
 
 }  // namespace jprof::agent

@@ -1,5 +1,5 @@
-// Samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks run
-// on the thread that the event is about and reach this object through AgentUse.
+// Takes samples at events of the VM: allocations, contended monitors, waits, classes. The callbacks
+// run on the thread that the event is about and reach this object through AgentUse.
 #pragma once
 
 #include <jvmti.h>
@@ -26,24 +26,25 @@ struct VmEvent {
 
 class VmTriggers {
  public:
-  // All arguments must exist as long as the object. `with_class`: adds the class of the object as
-  // a leaf of the stack.
+  // Adds the class of the object as a leaf of the stack if `with_class`. All arguments must exist
+  // as long as the object.
   VmTriggers(std::span<const Trigger> triggers, Sampling& sampling, bool with_class)
       : triggers_(triggers), sampling_(sampling), with_class_(with_class) {}
   VmTriggers(const VmTriggers&) = delete;
   VmTriggers& operator=(const VmTriggers&) = delete;
   ~VmTriggers();
 
-  // Requests the capabilities of the triggers in a separate JVMTI
-  // environment, because other parts of the agent handle some of the same events. Error: the VM
-  // does not support them, or (wrong use) the triggers exclude each other.
+  // Requests the capabilities of the triggers in a separate JVMTI environment, because other parts
+  // of the agent handle some of the same events. Fails if the VM does not support them, or (wrong
+  // use) if the triggers exclude each other.
   Result<void> Open(JavaVM* java);
-  // Call after Open: enables the events.
+  // Enables the events. Call this after Open.
   void Enable() const { events_.Install(jvmti_); }
-  // No callback begins from now on, but some may be in progress.
+  // Disables the events. No callback begins from now on, but some may be in progress.
   void Disable() const { events_.Uninstall(jvmti_); }
 
-  // For the callbacks. They do nothing if the trigger was not requested.
+  // The callbacks call these functions, which do nothing if the trigger was not requested.
+  //
   // Handles an event of a trigger that counts events.
   void Count(TriggerKind kind, const VmEvent& event) const;
   // Handle the begin and the end of an event whose duration is measured.
@@ -66,15 +67,14 @@ class VmTriggers {
   const bool with_class_;
   jvmtiEnv* jvmti_ = nullptr;
   JvmtiEvents events_;
-  AllocationInterval interval_{1, 0};  // of ALLOCATED_BYTES
+  AllocationInterval interval_{1, 0};  // for ALLOCATED_BYTES
   bool interval_set_ = false;
 };
 
-// Enables the start and end events of virtual threads in a separate
-// environment, so that the other events ignore virtual threads. Null: this JVM has no virtual
-// threads (before JDK 21).
+// Enables the start and end events of virtual threads in a separate environment, so that the other
+// events ignore virtual threads. Returns null if this JVM has no virtual threads (before JDK 21).
 jvmtiEnv* ReportVirtualThreads(JavaVM* java);
-// Disables them again; callbacks may be in progress.
+// Disables these events. Callbacks may still be in progress.
 void DisableVirtualThreads(jvmtiEnv* jvmti);
 
 }  // namespace jprof::agent

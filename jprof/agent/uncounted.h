@@ -1,5 +1,5 @@
-// Records in the profile which methods and classes could not be woven, and which were compiled
-// without probes, so that their calls are not counted. Thread safe.
+// Records in the profile which methods and classes could not be woven, and which methods were
+// compiled without probes, so that their calls are not counted. The class is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace jprof::agent {
 
 class Uncounted {
  public:
-  // Requires that `header`, the profile's, outlives this object.
+  // Requires that `header`, which is that of the profile, outlives this object.
   explicit Uncounted(profile::ControlHeader& header) : header_(header) {}
 
   // Count each method or class once, however often it is loaded or redefined. Class names are in

@@ -1,6 +1,6 @@
 // The names of the live virtual threads, by the VM's id (JDK 24 and later). The VM's events add and
-// remove them. Signal handlers read them, without locks or allocation. Names are never freed; there
-// are at most kMostNames different ones. Further virtual threads have no name here.
+// remove them. Signal handlers read them without locks or allocation. Names are never freed; at
+// most kMostNames different ones are kept. Further virtual threads have no name here.
 #pragma once
 
 #include <array>
@@ -17,11 +17,12 @@ class VirtualNames {
  public:
   static constexpr size_t kMostNames = 1024;
 
-  // Callable on any thread, outside signal handlers.
+  // Add and remove a virtual thread. Can be called on any thread, outside signal handlers.
   void Started(uint64_t id, std::string_view name);
   void Ended(uint64_t id);
 
-  // The result is valid as long as this object; null: the thread has no name.
+  // Returns the name of a virtual thread, which is valid as long as this object, or null if it
+  // has none.
   const char* NameOf(uint64_t id) const;
 
  private:
@@ -34,7 +35,7 @@ class VirtualNames {
     return ((id * 0x9e3779b97f4a7c15ull >> 50) + probe) & (kSlots - 1);
   }
 
-  std::mutex lock_;  // of writers
+  std::mutex lock_;  // held by writers
   std::set<std::string, std::less<>> names_;
   std::array<Slot, kSlots> slots_;
 };

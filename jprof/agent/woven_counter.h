@@ -2,8 +2,8 @@
 // java.lang.JprofCounter that the weaver inserts into classes when they are loaded or, if they are
 // loaded already, by retransformation.
 //
-// Each thread keeps its own current node, in a word of the VM's thread, and gets it at its first
-// event. No other thread writes there.
+// Each thread has its own current node, which it gets at its first event, in a word of the VM's
+// thread. No other thread writes there.
 #pragma once
 
 #include <jvmti.h>
@@ -32,39 +32,39 @@
 namespace jprof::agent {
 
 // Fails if this VM, its Java version or this build of jprof lacks something that woven counting
-// requires. The error says what is missing.
+// requires. The error states what is missing.
 Result<void> CheckWovenCounter(int java_version);
-// Fails if this VM writes an archive of its classes, which woven ones would make it crash at.
+// Fails if this VM writes an archive of its classes, which makes it crash if classes are woven.
 Result<void> CheckNoArchive(const hotspot::VmStructs& structs);
 
 class WovenCounter : public engine::MethodSource {
  public:
-  // Requests the capabilities. Error: this VM lacks what is required.
+  // Requests the capabilities. Fails if this VM lacks what is required.
   static Result<std::unique_ptr<WovenCounter>> Open(jvmtiEnv* jvmti,
                                                     const hotspot::VmStructs& structs);
-  // Adds the events of classes that are loaded; they stay disabled until Begin.
+  // Adds the events of classes that are loaded. They stay disabled until Begin.
   void AddTo(JvmtiEvents& events);
 
-  // Call in VMInit or in a running JVM: defines the counter class and weaves all classes that are
-  // loaded, and from then on those that are being loaded. Then methods begin to count. A class that
-  // was not woven is named in the profile. `attached`: in a running JVM.
+  // Defines the counter class and weaves all classes that are loaded, and from then on those that
+  // are being loaded. Then methods begin to count. A class that was not woven is named in the
+  // profile. `attached` is whether this is a running JVM. Call this in VMInit or in a running JVM.
   Result<void> Begin(JNIEnv* jni, engine::Session& session, bool attached);
-  // Classes that are loaded from now on are left as they are, and the original code of the others
-  // is restored. Methods that are running finish as they are, without counting.
+  // Ends the counting. Classes that are loaded from now on are left as they are, and the original
+  // code of the others is restored. Methods that are running finish as they are, without counting.
   void End(JNIEnv* jni);
 
-  // Of a weave::Method.
+  // Describes a weave::Method.
   bool Describe(uint64_t method, engine::MethodText* text) override;
   MethodType Classify(uint64_t) override { return MethodType::kWoven; }
 
-  // What was woven so far, in a line.
+  // Returns one line about what was woven so far.
   std::string Summary() const;
 
  private:
   struct Counts {
-    std::atomic<uint64_t> classes = 0;  // woven
-    std::atomic<uint64_t> methods = 0;  // that count
-    std::atomic<uint64_t> left = 0;     // that were to be woven but could not be: too large
+    std::atomic<uint64_t> classes = 0;  // woven classes
+    std::atomic<uint64_t> methods = 0;  // methods that count
+    std::atomic<uint64_t> left = 0;     // methods that were to be woven but were too large
     std::atomic<uint64_t> failed = 0;   // classes that could not be parsed, or that the VM refuses
     std::atomic<uint64_t> nanoseconds = 0;
   };
@@ -73,15 +73,15 @@ class WovenCounter : public engine::MethodSource {
   using Chosen = std::function<bool(std::string_view)>;
   enum class Order : uint8_t { kLoadersFirst, kLoadersLast };
   enum class Kind : uint8_t { kLoaders, kOthers };
-  // Of one call of RetransformClasses.
+  // The progress of one call of RetransformClasses.
   struct Progress {
     std::span<const jclass> classes;
-    size_t reported = 0;  // by the VM's events
+    size_t reported = 0;  // number reported by the VM's events
     void Report(JNIEnv* jni, jclass reported_class);
   };
   static thread_local Progress* retransforming;            // on this thread
   static std::atomic<WovenCounter*> counting;              // between Begin and End
-  static WovenCounter* CounterInUse(const AgentUse& use);  // null: none
+  static WovenCounter* CounterInUse(const AgentUse& use);  // null if there is none
 
   WovenCounter(jvmtiEnv* jvmti, uint64_t current_at) : jvmti_(jvmti), current_at_(current_at) {}
 
@@ -126,7 +126,7 @@ class WovenCounter : public engine::MethodSource {
   weave::Decision Decide(const weave::Method& method);
 
   jvmtiEnv* const jvmti_;
-  const uint64_t current_at_;  // in the VM's thread
+  const uint64_t current_at_;  // offset in the VM's thread
   engine::Session* session_ = nullptr;
   jclass counter_ = nullptr;
   bool attached_ = false;
@@ -134,13 +134,13 @@ class WovenCounter : public engine::MethodSource {
   std::atomic<bool> ending_ = false;  // classes are left as they are
   std::atomic<bool> loaders_answer_ = false;  // the classes of loaders are woven
   std::atomic<size_t> announces_ = 0;         // methods of VirtualThread
-  std::optional<Uncounted> unwoven_;          // from Begin on
+  std::optional<Uncounted> unwoven_;          // set by Begin
   std::mutex names_lock_;
-  NameSet woven_names_;  // of classes; those of several loaders may have the same
+  NameSet woven_names_;  // names of classes, which may be the same for several loaders
   ClassDefinitions definitions_;
   std::mutex unseen_lock_;
   bool begun_ = false;          // methods count
-  std::vector<jclass> unseen_;  // until then: loaded classes whose class files were not reported
+  std::vector<jclass> unseen_;  // loaded before that, without a reported class file
   Counts counts_;
 };
 
