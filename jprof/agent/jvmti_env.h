@@ -108,7 +108,7 @@ class JvmtiEvents {
     AddDisabled(slot, callback);
     enabled_.push_back(event);
   }
-  // Is like Add, but the event stays disabled until EnableEvent is called.
+  // Adds a callback of an event that stays disabled until EnableEvent is called.
   template <typename Callback>
   void AddDisabled(Callback jvmtiEventCallbacks::*slot, std::type_identity_t<Callback> callback) {
     callbacks_.*slot = callback;

@@ -5,8 +5,9 @@
 //   leaves by a tail call to the general version in events.cc, which performs the whole event.
 // - One event in `bracket_period` is timed: it goes through a copy of this path between two fenced
 //   clock reads, which measure its cost. (Cache misses of a large tree vary a lot.)
-// - No call, no lock prefix, no division; about 30 instructions and, with time, one clock read.
-// - Callable from a leaf probe on the thread itself: no allocation, no VM call, no exception.
+// - The fast path has no call, no lock prefix and no division. It takes about 30 instructions and,
+//   with time, one clock read.
+// - It runs in a leaf probe on the thread itself: no allocation, no VM call, no exception.
 #pragma once
 
 #include <atomic>
@@ -23,23 +24,24 @@ inline constexpr int kHandlerVersion = 5;
 
 // One event as seen by the probe.
 struct Event {
-  uint64_t method;          // the VM's handle
-  uint64_t sp;              // stack pointer at the probe; kNoStack: not known
+  uint64_t method;          // handle of the VM
+  uint64_t sp;              // stack pointer at the probe, or kNoStack if it is not known
   uint64_t return_address;  // of the probe
-  uint64_t continuation;    // the VM's mark of a mounted virtual thread; 0 = none
+  uint64_t continuation;    // the VM's mark of a mounted virtual thread, or 0
   uint64_t vm_thread;
 };
 inline constexpr uint64_t kNoStack = 0;
 
-// Event::method of a function of C or C++: this bit and its address. No handle of a VM has the bit.
+// Marks Event::method of a function of C or C++, whose address is in the other bits. No handle of a
+// VM has this bit.
 inline constexpr uint64_t kFunctionBit = uint64_t{1} << 63;
 
-// The greatest number that stands for a function in place of its address (hookit/sleds.h). Linkers
+// The greatest number that represents a function in place of its address (hookit/sleds.h). Linkers
 // place programs above.
 inline constexpr uint64_t kMostFunctionNumbers = (4 << 20) - 1;
 inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFunctionNumbers; }
 
-// `function`: its address or its number.
+// Returns an event of a function, which is given by its address or by its number.
 [[gnu::always_inline]] inline Event FunctionEvent(uint64_t function, uint64_t sp) {
   return {.method = function | kFunctionBit,
           .sp = sp,
@@ -48,18 +50,17 @@ inline bool HasNumber(uint64_t method) { return method - kFunctionBit <= kMostFu
           .vm_thread = 0};
 }
 
-// What an event's source knows of frames.
+// What the source of an event knows about frames.
 // - Java: the stack pointer of each frame is below its caller's.
 // - Java beside hooks: the same, where functions with hooks may run in a signal handler that
 //   interrupts the event.
-// - Hooks in C and C++: a function that is inlined has the stack pointer of the function that it is
-//   in. Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
-//   same thread: in a signal handler.
-// - Sleds in C and C++ functions (XRay): as hooks, but each function has a stack pointer of its
-// own,
-//   and the event is at a place where all registers may have the program's values. The fast path is
-//   compiled without vector registers; what is outside of it is called through
-//   jprof_with_vectors_kept.
+// - Hooks in C and C++: an inlined function has the stack pointer of the function that contains it.
+//   Its events belong to whatever virtual thread is mounted. They may interrupt an event of the
+//   same thread, in a signal handler.
+// - Sleds in C and C++ functions (XRay): as for hooks, but each function has its own stack
+//   pointer, and all registers may contain the program's values when the event occurs. The
+//   fast path is compiled without vector registers; what is outside of it is called
+//   through jprof_with_vectors_kept.
 struct JavaFrames {
   static constexpr bool kFunctions = false, kInlines = false, kKeepsVectors = false;
   static constexpr bool kInterrupted = false;
@@ -76,8 +77,7 @@ struct SledFrames {
   static constexpr bool kInterrupted = true;
 };
 
-// The general version of an event, for all cases. `now` is the early clock read (0 without a
-// clock).
+// Handle an event in all cases. `now` is the early clock read, or 0 without a clock.
 template <class Recording>
 void EnterSlow(const Event& event, int64_t now);
 template <class Recording>
@@ -87,22 +87,22 @@ void LeaveSlow(const Event& event, int64_t now);
 // trace's event.
 void DropEvent();
 
-// The frames of functions below `sp` are gone, without an exit: longjmp, or an exception. To call
-// with the stack pointer at the place where the thread continues.
+// Ends the frames of functions below `sp`, which were left without an exit: by longjmp, or by an
+// exception. Call this with the stack pointer at the place where the thread continues.
 void HealFunctions(uint64_t sp);
 
-// A dispatch occurred inside the handler: only its on-CPU time is overhead.
+// Records that a dispatch occurred inside the handler: only its on-CPU time is overhead.
 void DispatchedInside(Thread* thread, int64_t now);
 
-// Before and after a timed event. BeforeTimedEvent draws the next one. AfterTimedEvent treats the
-// time between the two fenced reads as overhead, and as a sample of the events that are not timed.
+// Begin and end a timed event. BeforeTimedEvent draws the next one. AfterTimedEvent treats the time
+// between the two fenced reads as overhead, and as a sample of the events that are not timed.
 void BeforeTimedEvent(Thread* thread);
 void AfterTimedEvent(Thread* thread, int64_t now, int64_t inside);
 
 }  // namespace jprof::engine
 
-// Calls `way` with the six words and returns what it returns. The vector registers are as before
-// afterwards. Defined where sleds are (hookit/).
+// Calls `way` with the six arguments and returns its result. Keeps the vector registers. It is
+// defined where sleds are (hookit/).
 extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t return_address,
                                        uint64_t continuation, uint64_t vm_thread, int64_t now,
                                        int (*way)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -111,8 +111,8 @@ extern "C" int jprof_with_vectors_kept(uint64_t method, uint64_t sp, uint64_t re
 namespace jprof::engine {
 namespace internal {
 
-// The exits from the fast path. They take the event as separate words: the handlers leave by a tail
-// call, with each word still in its argument register. An Event would be stored on the stack at
+// Leave the fast path. They take the event as separate arguments: the handlers leave by a tail
+// call, with each value still in its argument register. An Event would be stored on the stack at
 // each event, which once cost 1.5 ns (docs/ARCHITECTURE.md).
 template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterCold(uint64_t method, uint64_t sp, uint64_t return_address,
@@ -136,7 +136,7 @@ template <class Recording, class Frames>
 }
 using WayOut = int (*)(uint64_t method, uint64_t sp, uint64_t return_address, uint64_t continuation,
                        uint64_t vm_thread, int64_t now);
-// The same for an event that had claimed the trace: gives it back.
+// Leaves the fast path after the event had claimed the trace, and releases the claim.
 template <WayOut kCold>
 [[gnu::noinline, gnu::cold]] int ColdFromTrace(uint64_t method, uint64_t sp,
                                                uint64_t return_address, uint64_t continuation,
@@ -153,7 +153,8 @@ template <class Frames, WayOut kWay>
   return kWay(e.method, e.sp, e.return_address, e.continuation, e.vm_thread, now);
 }
 
-// Two stores: recording for calibration must itself cost almost nothing.
+// Adds a record for calibration. It takes two stores, because recording for calibration must itself
+// cost almost nothing.
 [[gnu::always_inline]] inline void Train(Thread* thread, int64_t delta, uint32_t from, uint32_t to,
                                          EventKind event, uint32_t metric = 0) {
   *thread->training.next++ = {static_cast<uint32_t>(delta),
@@ -171,7 +172,7 @@ template <class Frames, WayOut kWay>
 }
 inline constexpr int kLongestTraceEvent = 5 + 10;
 
-// `word` as in a node. Requires that the block has space.
+// Adds an event to the trace. `word` is as in a node. Requires that the block has space.
 [[gnu::always_inline]] inline void Trace(Thread* thread, uint32_t word, EventKind event,
                                          int64_t delta) {
   const uint64_t head = uint64_t{IndexOf(profile::MethodOf(word))} << 5 |
@@ -190,12 +191,12 @@ inline constexpr int kLongestTraceEvent = 5 + 10;
 template <class Recording>
 inline constexpr bool kCounts = Recording::kCounters != kNoCounters;
 
-// Whether one event in `bracket_period` is timed. Counters are exact and read late at every event;
-// a trace has no tree update.
+// Is true if one event in `bracket_period` is timed. Counters are exact and read late at every
+// event, and a trace has no tree update.
 template <class Recording>
 inline constexpr bool kSamples = Recording::kClock && !Recording::kTrace && !kCounts<Recording>;
 
-// The early read of an event's counters.
+// Performs the early read of an event's counters.
 template <class Recording>
 inline void ReadCounters(Thread* thread) {
   if constexpr (kCounts<Recording>) {
@@ -222,7 +223,7 @@ inline void AttributeCounters(Thread* thread, profile::Node* node) {
   }
 }
 
-// The counts since the last event, for calibration.
+// Records the counts since the last event, for calibration.
 template <class Recording>
 inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind event) {
   if constexpr (kCounts<Recording> && Recording::kTrain) {
@@ -234,7 +235,7 @@ inline void TrainCounters(Thread* thread, uint32_t from, uint32_t to, EventKind 
   }
 }
 
-// The end of an event: from here on time belongs to the program.
+// Ends an event: from here on time belongs to the program.
 template <class Recording>
 inline void ReadLate(Thread* thread, int64_t now) {
   if constexpr (kCounts<Recording>) {
@@ -259,12 +260,12 @@ inline bool TraceIsFull(const Thread* thread) {
 template <class Recording>
 inline bool TrainIsFull(const Thread* thread) {
   if constexpr (!Recording::kTrain) return false;
-  constexpr int kRecords = kCounts<Recording> ? 1 + ptm::kMaxEvents : 1;  // of one event
+  constexpr int kRecords = kCounts<Recording> ? 1 + ptm::kMaxEvents : 1;  // per event
   return thread->training.end - thread->training.next < kRecords;
 }
 
-// The early part of every event. False: not for the fast path. Counters are read as soon as there
-// is a thread to read them into, also for the general version.
+// Begins an event. Returns false if the event is not for the fast path. Counters are read as soon
+// as there is a thread to read them into, also for the general version.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline bool Begin(Thread* thread, const Event& event) {
   if (thread == nullptr || AttentionOf(*thread) != 0) [[unlikely]]
@@ -277,7 +278,8 @@ template <class Recording, class Frames>
          !TraceIsFull<Recording>(thread) && !TrainIsFull<Recording>(thread);
 }
 
-// The event as the general version expects it: a function's is of the mounted virtual thread.
+// Returns the event as the general version expects it: a function's event belongs to the
+// mounted virtual thread.
 template <class Frames>
 [[gnu::always_inline]] inline Event Placed(Event event, const Thread* thread) {
   if constexpr (Frames::kFunctions)
@@ -285,9 +287,9 @@ template <class Frames>
   return event;
 }
 
-// An event of a trace, after Begin. While it is being written, the block appears to be full, so
-// that a handler that interrupts this leaves the fast path, and its events are dropped. Those that
-// it recorded before the claim are later than `now`.
+// Handles an event of a trace after Begin. While the event is being written, the block appears to
+// be full, so that a handler that interrupts this leaves the fast path, and its events are dropped.
+// Those that it recorded before the claim are later than `now`.
 template <class Recording, class Frames, EventKind kKind>
 [[gnu::always_inline]] inline int TraceFast(Thread* thread, const Event& event, int64_t now) {
   constexpr bool kEntry = kKind == EventKind::kEntry;
@@ -314,7 +316,8 @@ template <class Recording, class Frames, EventKind kKind>
   return 0;
 }
 
-// Whether a method is one of the three children in the parent's own cache line, and its node.
+// Returns whether a method is one of the three children in the parent's own cache line, and
+// sets `node` if it is.
 [[gnu::always_inline]] inline bool NearChild(const profile::Node& parent, profile::MethodId method,
                                              uint32_t* node) {
   if (parent.child[0].key == IndexOf(method)) {
@@ -329,7 +332,7 @@ template <class Recording, class Frames, EventKind kKind>
   return true;
 }
 
-// The same for the seven children in the parent's first block: a second cache line.
+// Does the same for the seven children in the parent's first block, which is a second cache line.
 [[gnu::always_inline]] inline bool BlockChild(const Thread& thread, const profile::Node& parent,
                                               profile::MethodId method, uint32_t* node) {
   if (parent.more == 0) return false;
@@ -343,36 +346,37 @@ template <class Recording, class Frames, EventKind kKind>
   return false;
 }
 
-// Whether `sp` is of a callee of `frame`; else the general version looks for frames that are gone.
+// Returns whether `sp` belongs to a callee of `frame`. If not, the general version looks for
+// frames that have ended.
 template <class Frames>
 [[gnu::always_inline]] inline bool IsBelow(uint64_t sp, const Frame& frame) {
   return Frames::kInlines ? sp <= frame.sp : sp < frame.sp;
 }
 
-// What a signal handler may change between two steps of an event has to be read again.
+// Makes the compiler read again what a signal handler may change between two steps of an event.
 template <class Frames>
 [[gnu::always_inline]] inline void MayBeInterrupted() {
   if constexpr (Frames::kInterrupted) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// After a method's word was read: false if the handler of a signal may have put another method in
-// its place before.
+// Returns false if a signal handler may have replaced the method before its word was read. Call
+// this after reading the word.
 template <class Frames>
 [[gnu::always_inline]] inline bool IsStill(const CachedMethod& cached, uint64_t method) {
   MayBeInterrupted<Frames>();
   return !Frames::kInterrupted || cached.method == method;
 }
 
-// Adds one to a counter of a node. In one instruction where there is one, if the handler of a
-// signal may count there.
+// Adds one to a counter of a node. This takes a single instruction, where there is one, if a signal
+// handler may count there.
 template <class Frames>
 [[gnu::always_inline]] inline void Count(uint32_t* count) {
   MayBeInterrupted<Frames>();
   ++*count;
 }
 
-// A handler that interrupts this uses the same place: the frame is written again when no handler
-// can.
+// Pushes a frame. A handler that interrupts this uses the same place, so the frame is written again
+// when no handler can write there.
 template <class Frames>
 [[gnu::always_inline]] inline void Push(Thread* thread, Frame* top, const Frame& frame) {
   *top = frame;
@@ -382,7 +386,7 @@ template <class Frames>
   if constexpr (Frames::kInterrupted) *top = frame;
 }
 
-// An entry after Begin.
+// Handles an entry after Begin.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int EnterFast(Thread* thread, const Event& event, int64_t now) {
   if constexpr (Recording::kTrace)
@@ -428,7 +432,7 @@ template <class Recording, class Frames>
   return 0;
 }
 
-// An exit after Begin.
+// Handles an exit after Begin.
 template <class Recording, class Frames>
 [[gnu::always_inline]] inline int LeaveFast(Thread* thread, const Event& event, int64_t now) {
   if constexpr (Recording::kTrace)
@@ -460,7 +464,7 @@ template <class Recording, class Frames>
   return 0;
 }
 
-// The timed version: a copy of the code that it measures, so that both cost the same.
+// Handles a timed event: this is a copy of the code that it measures, so that both cost the same.
 template <class Recording, class Frames>
 [[gnu::noinline, gnu::cold]] int EnterTimed(uint64_t method, uint64_t sp, uint64_t return_address,
                                             uint64_t continuation, uint64_t vm_thread,
@@ -487,7 +491,8 @@ template <class Recording, class Frames>
 
 }  // namespace internal
 
-// Whether the calling thread is known not to record this method, so that the event can be skipped.
+// Returns whether the calling thread is known not to record this method, so that the event can
+// be skipped.
 [[gnu::always_inline]] inline bool IsIgnored(uint64_t method, uint64_t continuation) {
   const Thread* thread = current_thread;
   if (thread == nullptr || AttentionOf(*thread) != 0 || continuation != thread->continuation)
@@ -497,7 +502,7 @@ template <class Recording, class Frames>
   return cached != nullptr && profile::MethodOf(cached->word) == kIgnoredMethod;
 }
 
-// Handles a method entry. Inlined into the probe.
+// Handles a method entry. It is inlined into the probe.
 template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Enter(const Event& event) {
   Thread* thread = current_thread;
@@ -512,7 +517,7 @@ template <class Recording, class Frames = JavaFrames>
   return internal::EnterFast<Recording, Frames>(thread, event, now);
 }
 
-// Handles a method exit. Inlined into the probe.
+// Handles a method exit. It is inlined into the probe.
 template <class Recording, class Frames = JavaFrames>
 [[gnu::always_inline]] inline int Leave(const Event& event) {
   Thread* thread = current_thread;

@@ -1,9 +1,9 @@
-// Method ids: dense, stable, one per distinct (class, name, signature). Ids outlive the VM's own
-// method structures, which may be freed or replaced. Also decides, once per method, whether it is
-// recorded at all.
+// Assigns ids to methods: dense and stable ones, one per distinct (class, name, signature). Ids
+// outlive the VM's own method structures, which may be freed or replaced. The table also decides,
+// once per method, whether it is recorded at all.
 //
-// - Callable from a probe's slow path: takes locks, never blocks on the VM, allocates from its own
-//   mapping.
+// - It is used in a probe's slow path: it takes locks, never blocks on the VM, and allocates from
+//   its own mapping.
 // - If it is full (no memory, or no disk space for names), new methods share one id.
 #pragma once
 
@@ -29,17 +29,17 @@ struct MethodText {
   char scratch[24] = {};      // space in which a source may compose `name`
 };
 
-// Resolves method handles and return addresses: from HotSpot's structures, by JVMTI, or in a test's
-// fake.
+// Resolves method handles and return addresses: from HotSpot's structures, by JVMTI, or in a fake
+// for tests.
 class MethodSource {
  public:
   virtual ~MethodSource() = default;
-  // False: it cannot be read.
+  // Describes a method. Returns false if it cannot be read.
   virtual bool Describe(uint64_t method, MethodText* text) = 0;
-  // The type of the code that ran the probe with this return address (never kNative, which is a
-  // property of the method itself).
+  // Returns the type of the code that ran the probe with this return address. It is never kNative,
+  // which is a property of the method itself.
   virtual MethodType Classify(uint64_t return_address) = 0;
-  // The identity of the virtual thread that is mounted on this VM thread.
+  // Returns the identity of the virtual thread that is mounted on this VM thread.
   virtual uint64_t VirtualThreadId(uint64_t vm_thread) { return vm_thread; }
 };
 
@@ -52,12 +52,12 @@ class MethodTable {
 
   MethodTable() = default;
   ~MethodTable();
-  // Call once, before the first Find. An empty filter accepts everything.
+  // Opens the table. Call this once, before the first Find. An empty filter accepts everything.
   bool Open(profile::Writer* writer, Filter filter);
-  // For methods that are found from here on.
+  // Sets the filter of the methods that are found from now on.
   void SetFilter(Filter filter);
-  // Call before the first Find, if intrinsics may be used in place of calls: methods that have one
-  // are marked.
+  // Marks methods that have an intrinsic, which may be used in place of calls. Call this
+  // before the first Find.
   void MarkIntrinsics() { mark_intrinsics_ = true; }
 
   struct Id {
@@ -70,7 +70,7 @@ class MethodTable {
   struct Slot {
     uint64_t hash = 0;
     profile::MethodId id{};
-    uint32_t offset = 0;  // of the MethodRecord, in units of 8 bytes
+    uint32_t offset = 0;  // offset of the MethodRecord, in units of 8 bytes
   };
   bool Same(const Slot& slot, const MethodText& text) const;
   bool IsFull() const { return used_ + 1 >= capacity_; }  // one empty slot ends every search

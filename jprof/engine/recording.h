@@ -1,4 +1,4 @@
-// The kinds of recording: what is recorded at an event. Each is a type, for which the event
+// Defines the kinds of recording: what is recorded at an event. Each is a type, for which the event
 // functions are instantiated, and a value, which the options select. A new kind is one more type
 // and one more entry in a list here.
 #pragma once
@@ -19,8 +19,8 @@ struct TimeTree : CountTree {
 struct TimeTrace : TimeTree {
   static constexpr bool kTrace = true;
 };
-// Counters as metrics, after time if that is also one. They are exact: each event reads them early
-// and late; none is timed. N = their number, 0 = known only at run time.
+// Has counters as metrics, after time if that is also one. They are exact: each event reads them
+// early and late; none is timed. N is their number, or 0 if it is known only at run time.
 template <bool kWithTime, int N>
 struct CounterTree : CountTree {
   static constexpr bool kClock = kWithTime;
@@ -33,15 +33,15 @@ using ManyCounters = CounterTree<false, 0>;
 using TimeAndOneCounter = CounterTree<true, 1>;
 using TimeAndCounters = CounterTree<true, 0>;
 
-// The same with one record per event and metric for `jprof calibrate`. Records are written between
-// the early and the late read, so their cost is in no interval.
+// Records in addition one record per event and metric for `jprof calibrate`. Records are written
+// between the early and the late read, so their cost is in no interval.
 template <class R>
 struct Training : R {
   static constexpr bool kTrain = true;
 };
 
-// Every kind, by type. The second list contains those with time or counters in a tree, for which
-// calibration applies.
+// Lists every kind by type. The second list contains those with time or counters in a tree, to
+// which calibration applies.
 #define JPROF_UNTRAINED_RECORDINGS(EACH) \
   EACH(CountTree)                        \
   EACH(TimeTrace)
@@ -53,14 +53,14 @@ struct Training : R {
   EACH(TimeAndOneCounter)              \
   EACH(TimeAndCounters)
 
-// The same as values: RecordingKind::kCountTree, ...
+// Lists the kinds as values: RecordingKind::kCountTree, ...
 #define JPROF_KIND(R) k##R,
 enum class RecordingKind : uint8_t {
   JPROF_UNTRAINED_RECORDINGS(JPROF_KIND) JPROF_TRAINED_RECORDINGS(JPROF_KIND)
 };
 #undef JPROF_KIND
 
-// The kind of a tree with time, with `counters` counters, or both.
+// Returns the kind of a tree with time, with `counters` counters, or with both.
 constexpr RecordingKind TreeWith(bool time, size_t counters) {
   if (counters == 0) return time ? RecordingKind::kTimeTree : RecordingKind::kCountTree;
   if (time)

@@ -1,7 +1,7 @@
 // Adds samples to the call tree: a stack as the path of its frames, or a sample of the current node
-// of a recorded call tree. Owner: the sampled thread. Callable in a signal handler of that thread
-// and in callbacks of the VM on it. A handler that interrupts the thread's own tree update must not
-// touch the tree: see TreeInUse.
+// of a recorded call tree. Only the sampled thread may call these functions, in a signal handler or
+// in callbacks of the VM. A handler that interrupts the thread's own tree update must not touch the
+// tree: see TreeInUse.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class TreeInUse {
     thread_.busy.store(Busy() - 1, std::memory_order_relaxed);
   }
   TreeInUse(const TreeInUse&) = delete;
-  // False: the interrupted code had already claimed it.
+  // Returns false if the interrupted code had already claimed it.
   bool Outermost() const { return outermost_; }
 
  private:
@@ -35,12 +35,12 @@ class TreeInUse {
   const bool outermost_;
 };
 
-// The id of the method or function in a sampled frame. `key`: the VM's method or a function's
-// address; `source` describes it.
+// Returns the id of the method or function in a sampled frame. `key` is the VM's method or a
+// function's address, which `source` describes.
 profile::MethodId SampledMethod(Thread& thread, MethodSource& source, uint64_t key);
 
-// Descends the tree of `timeline` from a node (0: the root), by method references. While it exists,
-// the thread allocates new nodes from that timeline's chunk.
+// Descends the tree of `timeline` from a node (0 is the root), by method references. While it
+// exists, the thread allocates new nodes from that timeline's chunk.
 class Path {
  public:
   Path(Thread& thread, Timeline& timeline, uint32_t from);
@@ -52,19 +52,19 @@ class Path {
 
  private:
   Thread& thread_;
-  Timeline* const foreign_;  // null: the thread's own
+  Timeline* const foreign_;  // null for the thread's own
   profile::Node* node_;
 };
 
-// Whether a path may begin at a node that was found before. False if recursion must be folded from
-// now on and the timeline has not begun its second tree: the next path must then begin at the root.
+// Returns whether a path may begin at a node that was found before. It may not if recursion must
+// be folded from now on and the timeline has not begun its second tree: the next path must then
+// begin at the root.
 bool MayReuseNodes(const Thread& thread, const Timeline& timeline);
 
-// The context of a stack in the tree of `timeline`: the thread's own, or one of Session::AddRow.
-//
-// - `innermost_first`: method references.
-// - Never null: without space the sample is attributed to an overflow node, as entries are.
-// - A method with frames of different types has a node per type.
+// Returns the context of a stack in the tree of `timeline`, which is the thread's own or one of
+// Session::AddRow. `innermost_first` contains method references. Never returns null: without space
+// the sample is attributed to an overflow node, as entries are. A method with frames of different
+// types has a node per type.
 profile::Node* ContextOf(Thread& thread, Timeline& timeline,
                          std::span<const uint32_t> innermost_first);
 

@@ -1,4 +1,4 @@
-// One recording: its files, threads, methods and clock. One object per agent. It exists until the
+// One recording: its files, threads, methods and clock. An agent has one. It exists until the
 // process ends or, if the agent is detached, until Close. Nothing here is on the fast path.
 #pragma once
 
@@ -25,19 +25,20 @@ enum class TraceKeep { kNormal, kWrap, kContinuous };
 
 struct SessionOptions {
   profile::WriterOptions files;
-  bool clock = true;                     // time is the first metric; false: counters or counts only
+  bool clock = true;                     // time is the first metric, else counters or counts are
   std::vector<ptm::EventSpec> counters;  // metrics after time, 8 at most
   bool fold_recursion = false;
   TraceKeep trace_keep = TraceKeep::kNormal;
-  uint64_t trace_memory = 64ull << 20;  // per thread
+  uint64_t trace_memory = 64ull << 20;  // bytes per thread
   uint32_t bracket_period = 32;
   MethodTable::Filter method_filter;
   std::function<bool(std::string_view name)> thread_filter;
-  // The session begins while the program is running. `name_of` returns the names of the threads
-  // that exist then, by tid; empty: not known. Called in probes: must not block or allocate.
+  // Is true if the session begins while the program is running. `name_of` then returns the name of
+  // a thread by tid, or an empty text if it is not known. It is called in probes and must not
+  // block or allocate.
   bool joins_late = false;
   std::function<std::string_view(uint32_t tid)> name_of;
-  // Threads have the kernel's names, as they are at the end; the process's first one is "main".
+  // Gives threads the kernel's names, as they are at the end. The process's first thread is "main".
   bool kernel_names = false;
   // Functions that the process's first thread entered before the recording began, outermost first.
   // The frames must stay valid until that thread's first event.
@@ -46,8 +47,8 @@ struct SessionOptions {
 
 struct ClockFacts {
   double ticks_per_second = 1e9;
-  double read_ticks = 0;     // one clock read in a series
-  double bracket_ticks = 0;  // timer overhead: what a timed event around nothing measures
+  double read_ticks = 0;     // cost of one clock read in a series
+  double bracket_ticks = 0;  // timer overhead, as a timed event around nothing measures it
   int64_t granularity = 1;
 };
 
@@ -61,55 +62,59 @@ class Session {
     functions_ = functions;
     has_functions_ = true;
   }
-  // A VM begins in the process of a running session. Call before its first event.
+  // Attaches a VM, which begins in the process of a running session. Call this before its
+  // first event.
   void SetVm(MethodSource* source, MethodTable::Filter filter);
 
-  // The calling thread's state, created at its first event; null: it cannot be recorded.
+  // Returns the calling thread's state, which is created at its first event, or null if the thread
+  // cannot be recorded.
   Thread* Attach();
-  // The same, but a thread has one state until it ends. One that leaves the VM and returns is
-  // another Java thread, with another state.
+  // Does the same, but a thread has one state until it ends. With Attach, a thread that leaves the
+  // VM and returns is another Java thread, with another state.
   Thread* AttachOnce();
-  // The state of another thread of this process, which need not know about it: for samples only, as
-  // its clock and counters are not opened. Null: it cannot be recorded.
+  // Creates the state of another thread of this process, which need not know about it. It is for
+  // samples only, as the thread's clock and counters are not opened. Returns null if the thread
+  // cannot be recorded.
   Thread* AttachOther(uint32_t tid);
-  // Makes `thread`, from AttachOther, the calling thread's state. Callable in a signal handler.
+  // Makes `thread`, from AttachOther, the calling thread's state. Can be called in a
+  // signal handler.
   static void Adopt(Thread& thread);
-  // Ends the state of the calling thread automatically at its exit, as for threads that called
-  // Attach. Call once on a thread that adopted its state, outside signal handlers.
+  // Makes the state of the calling thread end at its exit, as for threads that called Attach. Call
+  // this once on a thread that adopted its state, outside signal handlers.
   void DetachAtExit();
-  // Sets the name when it becomes known or changes; applies the thread filter. `thread` need not be
-  // the calling thread.
+  // Sets the name of a thread when it becomes known or changes, and applies the thread filter.
+  // `thread` need not be the calling thread.
   void Name(Thread* thread, std::string_view name);
-  // The VM reports the end of the calling thread: completes its record. Some Java code still
-  // follows.
+  // Completes the record of the calling thread, whose end the VM reports. Some Java code
+  // still follows.
   void End();
-  // The calling thread is gone (or is attached to the VM again): its memory is freed. Also runs
-  // automatically at the native thread's exit.
+  // Frees the memory of the calling thread, which ends or is attached to the VM again. This also
+  // happens automatically when the native thread exits.
   static void Detach();
 
-  // VM methods may have been freed or replaced: every thread empties its cache before its next
-  // event.
+  // Makes every thread empty its cache before its next event, because VM methods may have been
+  // freed or replaced.
   void ForgetMethods();
 
-  // Call before the probes are removed while the program runs: entries end a moment before exits.
-  // Call with false if the probes could not be removed.
+  // Announces that the probes are about to be removed while the program runs: entries end a moment
+  // before exits. Call this with false if the probes could not be removed.
   void ExpectProbesToEnd(bool end) { probes_end_.store(end, std::memory_order_relaxed); }
   bool probes_end() const { return probes_end_.load(std::memory_order_relaxed); }
 
-  // The program ends. Running threads may continue recording.
+  // Completes the profile when the program ends. Running threads may continue recording.
   void Finish();
 
-  // After Finish: frees the threads' memory and unmaps the files. All threads are without state
-  // then. Requires that no thread is inside a probe, in a sample, or in another function of this
-  // session except Detach and the exit of a thread.
+  // Frees the threads' memory and unmaps the files. Call this after Finish. All threads are then
+  // without state. Requires that no thread is inside a probe, in a sample, or in another function
+  // of this session except Detach and the exit of a thread.
   void Close();
 
-  // In a child made by fork(), whose only thread this is: closes its copies of the files and
-  // clocks, which belong to the parent. Nothing else may be called afterwards; the object leaks.
+  // Closes the copies of the files and clocks in a child made by fork(), whose only thread this is.
+  // They belong to the parent. Nothing else may be called afterwards, and the object leaks.
   void AbandonInChild();
 
-  // While one exists, no thread's memory is freed. The last one frees the threads that ended
-  // meanwhile.
+  // Keeps the memory of all threads while it exists. The last one frees the threads that
+  // ended meanwhile.
   class Hold {
    public:
     explicit Hold(Session& session);
@@ -119,11 +124,11 @@ class Session {
    private:
     friend class Session;
     Session& session_;
-    const Thread* last_;  // of those that existed when the hold began
+    const Thread* last_;  // last of those that existed when the hold began
   };
-  // Calls f(Thread&) for every live thread; threads that begin meanwhile may be left out. No lock
-  // is held: f may enter the VM, make system calls and wait. The thread may end meanwhile; its
-  // memory is kept.
+  // Calls f(Thread&) for every live thread. Threads that begin meanwhile may be left out. No
+  // lock is held: f may enter the VM, make system calls and wait. The thread may end meanwhile;
+  // its memory is kept.
   template <typename F>
   void ForEachThread(F f) {
     const Hold hold(*this);
@@ -135,19 +140,21 @@ class Session {
   // of its record (kThreadVirtual). Returns false if there is no space.
   bool AddRow(const char* name, uint32_t flags, Timeline* timeline);
 
-  // Slow-path services for the calling thread.
-  // Handles the bits of `attention`. False: the thread is not to be recorded.
+  // The following functions serve the slow path of the calling thread.
+  //
+  // Handles the bits of `attention`. Returns false if the thread is not to be recorded.
   bool HandleAttention(Thread& thread);
   CachedMethod* Resolve(Thread& thread, uint64_t method, uint64_t return_address);
-  // Adds a method to the thread's cache, from any source: its method reference has no type.
+  // Adds a method of any source to the thread's cache. Its method reference has no type.
   CachedMethod* Remember(Thread& thread, MethodSource& source, uint64_t method);
   bool GrowFrames(Thread& thread);
-  // `continuation`: the VM's mark of the mounted virtual thread; 0: none is mounted.
+  // Switches to the timeline of the mounted virtual thread. `continuation` is the VM's mark of it,
+  // or 0 if none is mounted.
   void SwitchTimeline(Thread& thread, uint64_t continuation, uint64_t vm_thread);
-  // The same for a virtual thread whose identity (not 0) the caller knows; 0: none is mounted. It
-  // must not be the current one.
+  // Switches to the timeline of a virtual thread whose identity the caller knows, or back to the
+  // thread's own if `identity` is 0. The virtual thread must not be the current one.
   void SwitchToVirtualThread(Thread& thread, uint64_t identity);
-  bool NextTraceBlock(Thread& thread);  // trace.cc
+  bool NextTraceBlock(Thread& thread);  // in trace.cc
   void NextTrainRecords(Thread& thread);
 
   profile::Writer& writer() { return writer_; }
@@ -155,13 +162,13 @@ class Session {
   MethodTable& methods() { return methods_; }
   const SessionOptions& options() const { return options_; }
   const ClockFacts& clock() const { return clock_; }
-  // From the start, or once half of the tree's memory is used.
+  // Returns whether recursion is folded: from the start, or once half of the tree's memory is used.
   bool FoldsRecursion() { return options_.fold_recursion || writer_.header()->folded_ticks != 0; }
   uint64_t start_unix_ns() const { return start_unix_ns_; }
-  // (period - 1) * bracket_ticks, rounded: the timer overhead that a timed event must not count as
-  // the handler's.
+  // Returns the timer overhead that a timed event must not count as the handler's: (period - 1) *
+  // bracket_ticks, rounded.
   int64_t bracket_bias() const { return bracket_bias_; }
-  // The share of it that each of the period's intervals keeps.
+  // Returns the share of it that each of the period's intervals keeps.
   int64_t overhead_residue() const { return overhead_residue_; }
   int64_t longest_walk() const { return longest_walk_; }
   void LostEvent() { __atomic_fetch_add(&writer_.header()->lost_events, 1, __ATOMIC_RELAXED); }
@@ -175,7 +182,7 @@ class Session {
   void PushOpenFrames(Thread& thread);
   void EndOf(Thread& thread);
   bool OpenTimeline(Timeline& timeline, uint32_t flags);
-  bool MakeRing(Timeline& timeline, uint32_t capacity);  // trace.cc, like the next two
+  bool MakeRing(Timeline& timeline, uint32_t capacity);  // in trace.cc, like the next two
   void EndTrace(Thread& thread);
   void FinishTrace();
   MethodSource& SourceOf(uint64_t method);
@@ -197,28 +204,30 @@ class Session {
   int64_t longest_walk_ = 0;
   profile::Writer writer_;
   MethodTable methods_;
-  // Guards `current_thread`, threads_, failed_, holds_, leaving_, gone_, parked timelines. One for
-  // all sessions, because a thread that exits does not know whether its session is being closed.
+  // Guards `current_thread`, threads_, failed_, holds_, leaving_, gone_ and parked timelines. It
+  // is one for all sessions, because a thread that exits does not know whether its session is
+  // being closed.
   static SpinLock lock_;
-  // Whether signal handlers may have events, or end a recording: they must not interrupt a holder
-  // of the lock. Java code alone, whose virtual threads take it often, is spared the system calls.
+  // Is true if signal handlers may have events, or end a recording: they must not interrupt a
+  // holder of the lock. Java code alone, whose virtual threads take it often, is spared the
+  // system calls.
   static bool has_functions_;
   using ThreadList = boost::intrusive::list<
       Thread,
       boost::intrusive::member_hook<Thread, boost::intrusive::list_member_hook<>, &Thread::link>>;
   ThreadList threads_;        // live ones and, while there are holds, those that ended meanwhile
-  Thread* failed_ = nullptr;  // without a record of their own; linked by next_gone
+  Thread* failed_ = nullptr;  // threads without their own record, linked by next_gone
   uint32_t holds_ = 0;
   uint32_t leaving_ = 0;    // threads that leave or are freed now
-  Thread* gone_ = nullptr;  // of which those that ended
+  Thread* gone_ = nullptr;  // those of them that ended
   TraceDrain drain_;
   std::atomic<bool> probes_end_ = false;
-  Timeline* free_timelines_ = nullptr;      // of virtual threads that ended
+  Timeline* free_timelines_ = nullptr;      // those of virtual threads that ended
   Timeline* unopened_timelines_ = nullptr;  // those without space for a row or a root
-  Timeline* parked_[kParkedBuckets] = {};   // of those that are unmounted, by identity
+  Timeline* parked_[kParkedBuckets] = {};   // those of unmounted virtual threads, by identity
 };
 
-// Sets the session that receives the events; once, before the first event.
+// Sets the session that receives the events. Call this once, before the first event.
 void SetSession(Session* session);
 
 }  // namespace jprof::engine

@@ -1,5 +1,5 @@
-// The engine's state for one native thread: a shadow stack, a cache from VM method to id, the
-// clock, and the current tree. Owner: the thread itself; other threads may only set bits of
+// The engine's state for one native thread: a shadow stack, a cache that maps VM methods to ids,
+// the clock, and the current tree. The thread itself owns it; other threads may only set bits of
 // `attention`. The fields that the fast path accesses come first, in two cache lines.
 #pragma once
 
@@ -21,35 +21,35 @@ class Session;
 
 // One frame of the shadow stack. frames[0] is the thread row (method 0).
 struct Frame {
-  uint64_t method = 0;  // the VM's handle; of an open frame with kOpenBit
-  uint64_t sp = 0;      // stack pointer at the entry probe: callees lie below
+  uint64_t method = 0;  // handle of the VM; has kOpenBit in an open frame
+  uint64_t sp = 0;      // stack pointer at the entry probe, which callees are below
   profile::Node* node = nullptr;
 };
 
-// Frame::method of a function that had been entered before its recording began: neither its entry
-// nor its exit is counted. No function's address has the bit.
+// Marks Frame::method of a function that had been entered before its recording began: neither its
+// entry nor its exit is counted. No function's address has this bit.
 inline constexpr uint64_t kOpenBit = uint64_t{1} << 62;
 
-// VM method -> id and type, four to a cache line. `word` is PackMethod(type, id).
+// Maps a VM method to its id and type. Four are in a cache line. `word` is PackMethod(type, id).
 struct CachedMethod {
   uint64_t method = 0;
   uint32_t word = 0;
-  uint32_t return_address = 0;  // of its latest entry probe (low half): another means compiled anew
+  uint32_t return_address = 0;  // low half, at its latest entry probe; changes if compiled anew
 };
 struct alignas(64) MethodBucket {
   CachedMethod entry[4];
 };
 
-// Reasons to leave the fast path. Set atomically by any thread, handled by the owner.
+// The reasons to leave the fast path. Any thread sets them atomically, and the owner handles them.
 enum Attention : uint32_t {
   kForgetMethods = 1,    // VM methods may have been freed: empty the cache
   kNotRecorded = 2,      // filtered out, ended, or disarmed: count and return
-  kRareWork = 1u << 24,  // the owner is in RareWork; in a byte that nobody else writes
+  kRareWork = 1u << 24,  // the owner is in RareWork; in a byte that no other thread writes
 };
 
 // The position at which the next event is recorded.
 struct Cursor {
-  Frame* top = nullptr;  // next free frame; top[-1] is current
+  Frame* top = nullptr;  // next free frame; top[-1] is the current one
   Frame* limit = nullptr;
   uint8_t* trace_next = nullptr;
   uint8_t* trace_end = nullptr;
@@ -57,18 +57,18 @@ struct Cursor {
 };
 
 // A sequence of events with its own stack, tree and trace. It moves with a virtual thread from
-// carrier to carrier; a platform thread keeps one.
+// carrier to carrier, and a platform thread keeps one.
 struct Timeline {
   Frame* frames = nullptr;
   Cursor cursor;  // while it is not on a thread
   profile::ThreadRecord* record = nullptr;
-  // The tree: nodes that this timeline may still use.
+  // The nodes of the tree that this timeline may still use.
   uint32_t chunk_next = 0;
   uint32_t chunk_end = 0;
   uint32_t chunk_size = 0;
   uint32_t overflow = 0;  // index of the node that is used when no other is left
-  bool folded = false;    // has begun its second tree: FoldIfDue (tree.h)
-  // The trace: the block being written, and the ring of this timeline's blocks (wrap).
+  bool folded = false;    // whether the second tree has begun: FoldIfDue (tree.h)
+  // The block of the trace that is being written, and the ring of this timeline's blocks (wrap).
   profile::TraceBlock* block = nullptr;
   uint64_t trace_sequence = 0;
   int64_t trace_value = 0;
@@ -76,13 +76,14 @@ struct Timeline {
   uint32_t ring_used = 0;
   uint32_t ring_capacity = 0;
   uint32_t ring_at = 0;
-  // While a virtual thread is unmounted: its identity, and the next one in a list of the session.
+  // The identity of the virtual thread while it is unmounted, and the next one in a list of
+  // the session.
   uint64_t virtual_thread = 0;
   Timeline* next = nullptr;
 };
 
-// Counters as metrics: the thread's counters as read at the beginning of the current event and at
-// the end of the last one.
+// Counters as metrics: their values at the beginning of the current event and at the end of the
+// last one.
 struct Counting {
   ptm::EventGroup group;
   int64_t early[ptm::kMaxEvents] = {};
@@ -95,10 +96,10 @@ struct TrainingRun {
   profile::TrainRecord* end = nullptr;
 };
 
-// Data of the agent for a thread.
+// The data that the agent keeps for a thread.
 class ThreadExtension {
  public:
-  // Called once, when the thread's memory is freed.
+  // Frees the data. It is called once, when the thread's memory is freed.
   virtual void Release() = 0;
 
  protected:
@@ -106,45 +107,47 @@ class ThreadExtension {
 };
 
 struct alignas(64) Thread {
-  // --- The fast path, first line.
+  // --- The first line of the fast path.
   Cursor cursor;  // of `timeline`
   MethodBucket* buckets = nullptr;
   uint32_t bucket_shift = 63;
   uint32_t attention = 0;
-  int64_t last = 0;  // clock up to which time has been attributed
-  // --- Second line.
+  int64_t last = 0;  // clock value up to which time has been attributed
+  // --- The second line of the fast path.
   const uint32_t* page_lock = nullptr;
   uint32_t page_seen = 0;
   uint32_t until_timed = 1;  // events until the next timed one
   uint32_t timed_alone = 0;  // the current event was timed individually
   profile::Node* nodes = nullptr;
-  uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, 0 = none
+  uint64_t continuation = 0;  // the VM's mark of the mounted virtual thread, or 0
   TrainingRun training;
   int64_t* extra = nullptr;  // metrics beyond the first, by node
 
-  // --- Slow paths only.
+  // --- Fields that only slow paths use.
   Session* session = nullptr;
-  profile::ThreadRecord* record = nullptr;  // of the native thread (own ticks, dispatches)
+  profile::ThreadRecord* record = nullptr;  // record of the native thread (own ticks, dispatches)
   ptm::VirtualClock clock;
   uint64_t random = 0;
-  uint32_t victim = 0;  // the child slot to be replaced next
+  uint32_t victim = 0;  // child slot to be replaced next
   uint32_t method_count = 0;
   uint32_t forgets = 0;  // how often the method cache was emptied on request
   bool named = false;
-  // Its session began when methods of the thread were already running: these exit without an entry.
+  // Is true if the session began when methods of the thread were already running: these exit
+  // without an entry.
   bool joined_late = false;
-  // The owner's `current_thread` while it refers to this object; null: the owner does not know it.
+  // Points to the owner's `current_thread` while that refers to this object. Null if the owner does
+  // not know the object.
   Thread** slot = nullptr;
   // Timelines.
   Timeline timeline;            // the current one; its cursor is in line 1
   Timeline carrier;             // the platform thread's own, while a virtual thread's is current
   Timeline* mounted = nullptr;  // the mounted virtual thread's timeline, to be stored back
   uint64_t virtual_thread = 0;  // identity of the mounted one
-  // In the session's list.
+  // Links the thread into the session's list.
   boost::intrusive::list_member_hook<> link;
   bool gone = false;  // detached while there was a Session::Hold; guarded by the session's lock
   Thread* next_gone = nullptr;
-  // Its memory: the frames in its own mapping, and method caches that were too small, by size.
+  // Memory: the frames in their own mapping, and method caches that were too small, by size.
   size_t first_frames = 0;
   MethodBucket* former_buckets[14] = {};
   // Counters and calibration.
@@ -152,15 +155,15 @@ struct alignas(64) Thread {
   profile::TrainRecord train_sink[16];  // records for which the profile has no space
   // Sampling (samples.h).
   std::atomic<uint32_t> busy = 0;  // the tree is being changed: a signal handler must not touch it
-  uint64_t vm_thread = 0;          // the VM's thread, if the agent has set it
-  const uint64_t* woven_current = nullptr;  // where woven code keeps the current node's place
+  uint64_t vm_thread = 0;          // thread of the VM, if the agent has set it
+  const uint64_t* woven_current = nullptr;  // where woven code keeps the place of the current node
   std::atomic<ThreadExtension*> extension = nullptr;
 };
 static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 128,
               "the fast path touches two cache lines");
 
-// The fast path reads it at each event; other threads change it by atomic instructions. A plain
-// load, because GCC does not compare an atomic in memory.
+// Reads the attention bits at each event of the fast path, while other threads change them by
+// atomic instructions. It is a plain load, because GCC does not compare an atomic in memory.
 [[gnu::always_inline]] inline uint32_t AttentionOf(const Thread& thread) {
 #ifdef JPROF_SANITIZED_THREADS
   return __atomic_load_n(&thread.attention, __ATOMIC_RELAXED);
@@ -169,14 +172,15 @@ static_assert(offsetof(Thread, page_lock) == 64 && offsetof(Thread, session) == 
 #endif
 }
 
-// The calling thread's state; null until its first event.
-// initial-exec: one load in the probe, and never a call or an allocation.
+// The calling thread's state, which is null until its first event. With initial-exec it takes one
+// load in the probe, and never a call or an allocation.
 extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));
-// Whether the calling thread is in RareWork; also valid while it has no state.
+// Is true while the calling thread is in RareWork, also if it has no state.
 extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
 
-// Sets or clears kRareWork. Owner only: a plain store of the byte, so that no bit which another
-// thread sets at the same time is lost. The handler of a signal sees what was done before.
+// Sets or clears kRareWork. Only the owner may call it. It is a plain store of the byte, so
+// that no bit which another thread sets at the same time is lost. A signal handler sees what
+// was done before.
 [[gnu::always_inline]] inline void SetRareWork(Thread& thread, bool on) {
   static_assert(std::endian::native == std::endian::little && kRareWork == 1u << 24);
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -185,7 +189,8 @@ extern __thread bool in_rare_work __attribute__((tls_model("initial-exec")));
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Sets the end of the block of a trace. Null while there is a block: an event is being written.
+// Sets the end of the block of a trace. Null while there is a block means that an event is
+// being written.
 [[gnu::always_inline]] inline void SetTraceEnd(Thread& thread, uint8_t* end) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.cursor.trace_end = end;
@@ -202,15 +207,15 @@ inline void StopWritingTrace(Thread& thread) {
 
 // Claims all that the engine has for the calling thread, and the right to take the engine's locks.
 // A signal handler whose functions have hooks may interrupt it at any instruction: its events leave
-// the fast path, find the claim, and are dropped, entries and exits alike. Keeps the program's
-// errno: a hook may stand between a call that fails and the look at its error.
+// the fast path, find the claim, and are dropped, entries and exits alike. The program's errno is
+// kept: a hook may be called between a call that fails and the test of its error.
 class RareWork {
  public:
   RareWork() : errno_(errno), outermost_(Begin(current_thread)) {
-    // A handler may have made the thread's state since.
+    // A handler may have created the thread's state since.
     if (outermost_ && current_thread != nullptr) SetRareWork(*current_thread, true);
   }
-  // Of a thread whose state may be freed meanwhile: marks the thread, not its state.
+  // Marks the thread instead of its state, which may be freed meanwhile.
   explicit RareWork(std::nullptr_t) : errno_(errno), outermost_(Begin(nullptr)) {}
   ~RareWork() {
     if (outermost_) End();
@@ -218,7 +223,7 @@ class RareWork {
   }
   RareWork(const RareWork&) = delete;
   RareWork& operator=(const RareWork&) = delete;
-  // False: the interrupted code, or a caller, had already claimed it.
+  // Returns false if the interrupted code, or a caller, had already claimed it.
   bool Outermost() const { return outermost_; }
 
  private:
@@ -245,7 +250,7 @@ class RareWork {
   return static_cast<uint32_t>((method * 0x9e3779b97f4a7c15ull) >> thread.bucket_shift);
 }
 
-// The cached entry, or null. Owner only.
+// Returns the cached entry, or null if there is none. Only the owner may call it.
 [[gnu::always_inline]] inline CachedMethod* FindCached(const Thread& thread, uint64_t method) {
   MethodBucket& bucket = thread.buckets[BucketOf(thread, method)];
   if (bucket.entry[0].method == method) [[likely]]

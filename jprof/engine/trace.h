@@ -25,15 +25,15 @@ class TraceDrain {
  public:
   ~TraceDrain();
 
-  // Starts the background thread. False: no file, no thread, no memory.
+  // Starts the background thread. Returns false if there is no file, no thread or no memory.
   bool Start(profile::Writer* writer);
   // Writes the queued blocks and ends the background thread.
   void Stop();
   bool running() const { return running_.load(std::memory_order_acquire); }
 
-  void Put(profile::TraceBlock* full);  // from a probe: holds a lock briefly
-  profile::TraceBlock* TakeFree();      // null: none at present
-  profile::TraceBlock* AwaitFree();     // null: none within the waiting time
+  void Put(profile::TraceBlock* full);  // called in a probe; holds a lock briefly
+  profile::TraceBlock* TakeFree();      // null if there is none at present
+  profile::TraceBlock* AwaitFree();     // null if there is none within the waiting time
 
  private:
   struct Link : boost::intrusive::slist_base_hook<> {
@@ -46,11 +46,11 @@ class TraceDrain {
   static void* Run(void* self);
   void Loop();
   Drained DrainOne();
-  int Append(const profile::TraceBlock& block);  // returns an errno; 0: it has been written
+  int Append(const profile::TraceBlock& block);  // returns an errno, or 0 if it has been written
   Link* LinkOf(const profile::TraceBlock* block);
 
   profile::Writer* writer_ = nullptr;
-  SpinLock lock_;  // full_, free_
+  SpinLock lock_;  // guards full_ and free_
   Queue full_, free_;
   Link* links_ = nullptr;
   profile::KeptFile file_;

@@ -1,10 +1,11 @@
-// The calling context tree of one timeline. Owner and only writer: the thread that the timeline is
-// on.
+// The calling context tree of one timeline. Only the thread that the timeline is on may write it.
 //
-// - Slow path only: the fast path reads the three child slots of a node itself (events.h).
-// - Invariant: a parent's index is below its children's.
-// - Half full: recording continues with recursion folded, see FoldIfDue.
-// - Full: new contexts are attributed to the parent's overflow child and counted, never dropped.
+// - These functions are for slow paths: the fast path reads the three child slots of a node
+//   itself (events.h).
+// - A parent's index is always below its children's.
+// - If half of the tree's memory is used, recording continues with recursion folded, see FoldIfDue.
+// - If it is full, new contexts are attributed to the parent's overflow child and counted,
+//   never dropped.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,17 @@ struct Child {
   bool created;
 };
 
-// The child of `parent` for the method in `word` (PackMethod), created if necessary. Never null.
-// `key`: what distinguishes children: the method or, in sampled trees, the whole method reference.
+// Returns the child of `parent` for the method in `word` (PackMethod), which is created if
+// necessary. Never returns null. `key` distinguishes children: it is the method or, in sampled
+// trees, the whole method reference.
 Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word, uint32_t key);
 inline Child FindOrAddChild(Thread& thread, profile::Node* parent, uint32_t word) {
   return FindOrAddChild(thread, parent, word, IndexOf(profile::MethodOf(word)));
 }
 
-// For trees that keep a node's children in another way (woven.h). A new child that is not among its
-// parent's children yet or, where recursion is folded, an ancestor; null: no space.
+// Returns a new child that is not among its parent's children yet or, where recursion is folded, an
+// ancestor. Returns null if there is no space. It is for trees that keep a node's children in
+// another way (woven.h).
 profile::Node* AddUnplacedChild(Thread& thread, profile::Node* parent, uint32_t word);
 // Returns the timeline's own node, below its root, for contexts that do not fit. Requires a `word`
 // with kOverflowMethod.
@@ -34,20 +37,23 @@ profile::Node* LastOverflow(Thread& thread, uint32_t word);
 // Returns a new node for contexts that do not fit below `parent`, which is not among its children
 // yet, or LastOverflow if there is no space.
 profile::Node* AddOverflowChild(Thread& thread, const profile::Node* parent, uint32_t word);
-// Consecutive zeroed records for anything else; null: no space.
+// Returns consecutive zeroed records for anything else, or null if there is no space.
 profile::Node* AddRecords(Thread& thread, uint32_t count);
 
-// Call it before a path is followed. Once half of the cap is used, the thread's timeline begins a
-// second tree under its root. In that tree a method that is already on the path does not create a
-// new context. Previous counts stay in the first tree; the second one takes as much space as if
-// recursion had been folded from the start. The frames on the stack move to the second tree.
+// Folds recursion once half of the cap is used: the thread's timeline then begins a second tree
+// under its root, in which a method that is already on the path does not create a new context.
+// Previous counts stay in the first tree; the second one takes as much space as if recursion had
+// been folded from the start. The frames on the stack move to the second tree. Call this before
+// a path is followed.
 void FoldIfDue(Thread& thread);
 
-// Changes the type of `node` to that of `word`. Its counts as another type move to a superseded
-// record if they justify one. Also called when a counter approaches 2^31 (same word): then always.
+// Changes the type of `node` to that of `word`. Its counts as another type move to a
+// superseded record if they justify one, or in any case if `always`, as when a counter
+// approaches 2^31 (same word).
 void Retype(Thread& thread, profile::Node* node, uint32_t word, bool always);
 
-// The root of a new timeline: nodes root (and root + 1, kept as its overflow node). 0 = no room.
+// Returns the root of a new timeline, or 0 if there is no space. The node behind it, root + 1, is
+// kept as its overflow node.
 uint32_t MakeRoot(Session& session, Timeline& timeline);
 
 }  // namespace jprof::engine
