@@ -1,4 +1,4 @@
-// Kinds of generated code, which HotSpot distinguishes by the names of code blobs.
+// Defines the kinds of generated code, which HotSpot distinguishes by the names of code blobs.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@ namespace jprof::hotspot {
 
 enum class BlobKind { kNone, kInterpreter, kMethod, kNativeMethod, kAdapter, kUpcall, kOther };
 
-// `name`: of a CodeBlob. Never returns kNone.
+// Returns the kind of a CodeBlob with this name, never kNone.
 inline BlobKind BlobKindOf(const char* name) {
   const auto begins = [name](std::string_view with) {
     return std::strncmp(name, with.data(), with.size()) == 0;

@@ -1,5 +1,6 @@
-// HotSpot's code cache: finds the blob of generated code around an address and reads its header.
-// Reads only memory that the VM keeps committed. Callable in a signal handler, with any address.
+// Describes HotSpot's code cache: finds the blob of generated code around an address and reads
+// its header. Reads only memory that the VM keeps committed. Can be called in a signal
+// handler, with any address.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace jprof::hotspot {
 // A block of generated code. Unknown fields are 0.
 struct CodeBlob {
   BlobKind kind = BlobKind::kNone;
-  uint64_t header = 0;  // the CodeBlob
-  uint64_t size = 0;    // of the whole blob, header included
-  uint64_t begin = 0;   // its code
+  uint64_t header = 0;  // address of the CodeBlob
+  uint64_t size = 0;    // size of the whole blob, header included
+  uint64_t begin = 0;   // address of its code
   uint64_t end = 0;
-  int64_t complete = 0;     // offset in the code from which on its frame is complete; -1: never
+  int64_t complete = 0;     // offset in the code from which on its frame is complete, or -1
   int64_t frame_words = 0;  // size of its frame, including the return address
   const char* name = nullptr;
 
@@ -28,7 +29,7 @@ struct CodeBlob {
 class CodeHeaps {
  public:
   explicit CodeHeaps(Fields& field);
-  // The CodeBlob around an address; 0: none.
+  // Returns the CodeBlob around an address, or 0 if there is none.
   uint64_t BlobAround(const MemoryReader& memory, uint64_t address) const;
 
  private:
@@ -42,7 +43,7 @@ class CodeCache {
  public:
   explicit CodeCache(Fields& field);
 
-  // Whether the address is in the range of generated code.
+  // Returns whether the address is in the range of generated code.
   bool Holds(const MemoryReader& memory, uint64_t address) const {
     return address >= memory.At<uint64_t>(low_bound_) && address < memory.At<uint64_t>(high_bound_);
   }
@@ -53,7 +54,7 @@ class CodeCache {
   uint64_t low_bound_, high_bound_;  // addresses of the statics
   int64_t blob_name_, blob_size_, blob_frame_size_, blob_complete_, blob_data_;
   int64_t code_offset_;            // from JDK 23 on, else -1; the code ends where the data begins
-  int64_t code_begin_, code_end_;  // up to JDK 22, else -1: addresses
+  int64_t code_begin_, code_end_;  // addresses up to JDK 22, else -1
 };
 
 }  // namespace jprof::hotspot

@@ -1,6 +1,6 @@
 // Modifies the code of the loaded libjvm.so: writes jumps over whole functions, and redirects
-// calls. No instruction is ever moved. Only while nothing else runs there, as in Agent_OnLoad,
-// except for SetJumpTarget.
+// calls. No instruction is ever moved. Except for SetJumpTarget, this requires that nothing else
+// runs there, as in Agent_OnLoad.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace jprof::hotspot {
 // A range of code.
 struct Function {
   uint64_t begin = 0;
-  uint64_t bytes = 0;  // 0: unknown
+  uint64_t bytes = 0;  // 0 if unknown
 };
 
 #if defined(__x86_64__)
@@ -38,21 +38,22 @@ class WritableCode {
   bool writable_;
 };
 
-// A jump to any address, kJumpBytes long. `from` must be writable and, on AArch64, a multiple of 8.
+// Writes a jump to any address, which takes kJumpBytes. `from` must be writable and, on
+// AArch64, a multiple of 8.
 void WriteJump(uint64_t from, uint64_t to);
 
-// Whether a jump by WriteJump is at `from`.
+// Returns whether there is a jump by WriteJump at `from`.
 bool HoldsJump(uint64_t from);
 // Changes the target of a jump that other threads may be executing: its target is a word of data,
 // which is replaced as a whole. Requires a writable jump and CanSetJumpTarget.
 void SetJumpTarget(uint64_t from, uint64_t to);
-// Whether the target of a jump at `from` is within one cache line.
+// Returns whether the target of a jump at `from` is within one cache line.
 bool CanSetJumpTarget(uint64_t from);
 
-// The sites in `caller` that call the function at `callee`, or end by a jump to it.
+// Returns the sites in `caller` that call the function at `callee`, or end by a jump to it.
 std::vector<uint64_t> CallsOf(Function caller, uint64_t callee);
 
-// Whether a call at `site` can be redirected to `to`.
+// Returns whether a call at `site` can be redirected to `to`.
 bool Reaches(uint64_t site, uint64_t to);
 
 // Redirects the call at `site`, one of CallsOf, to `to`. Requires a writable site and Reaches.

@@ -1,4 +1,4 @@
-// The compilations that are running, from the VM's structures.
+// Finds the compilations that are running, from the VM's structures.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,20 @@ namespace jprof::hotspot {
 
 class Compilations {
  public:
-  // Error: this VM does not export the fields.
+  // Fails if this VM does not export the fields.
   static Result<Compilations> Open(const LibjvmImage& image, const VmStructs& structs);
 
-  // One per compiler thread that compiles. Threads may begin and end meanwhile.
+  // A compilation that is running. There is one per compiler thread that compiles. Threads may
+  // begin and end meanwhile.
   struct Running {
     uint64_t vm_thread;
-    int32_t id;  // of the compilation
+    int32_t id;  // id of the compilation
     bool operator==(const Running&) const = default;
   };
   std::vector<Running> Now() const;
 
-  // Waits until the compilations that are running now have ended; false: not in time.
+  // Waits until the compilations that are running now have ended. Returns false if they have not
+  // in time.
   bool AwaitRunning(std::chrono::nanoseconds patience) const;
 
  private:

@@ -42,22 +42,22 @@ namespace jprof::hotspot {
 
 class CompileFocus {
  public:
-  // Whether a method is in focus. Called on compiler threads and in probes: must not block or
-  // allocate.
+  // Returns whether a method is in focus. It is called on compiler threads and in probes, and must
+  // not block or allocate.
   using Predicate = std::function<bool(std::string_view class_name, std::string_view name)>;
 
-  // Finds everything required, and tests what can be tested without changes. An error states what
-  // this build of the VM lacks.
+  // Finds everything required, and tests what can be tested without changes. Fails if this build of
+  // the VM lacks something; the error states what.
   static Result<CompileFocus*> Find(const LibjvmImage& image, const VmStructs& structs);
 
-  // Redirects all calls or, with an error, none. An empty `in_focus`: all methods are. `targets`
-  // have been replaced by the probe; the rest of the first one's code provides space for jumps.
-  // Counts into `header`. From then on the object exists as long as the process.
+  // Redirects all calls or, with an error, none. If `in_focus` is empty, all methods are in focus.
+  // `targets` have been replaced by the probe; the remaining code of the first one provides space
+  // for jumps. Counts are added to `header`. From then on the object exists as long as the process.
   Result<void> Install(const ProbeTargets& targets, Vm* vm, Predicate in_focus,
                        bool keep_intrinsics, profile::ControlHeader* header);
 
  private:
-  // The destinations of the redirected calls.
+  // Receive the redirected calls.
   static void OnCacheFlags(char* env);
   static bool OnStateChanged(char* env);
   static bool OnShouldNotInline(const uint64_t* method_handle);
@@ -71,7 +71,7 @@ class CompileFocus {
   bool Decide(uint64_t task);
   void Count(const engine::MethodText& text, uint32_t* counter);
 
-  static constexpr int kCalls = 5, kAlways = 3;  // the others only where intrinsics are kept
+  static constexpr int kCalls = 5, kAlways = 3;  // the others need intrinsics to be kept
   static constexpr uint32_t kSeenSlots = 1 << 17;
   struct Call {
     std::vector<uint64_t> sites;
@@ -81,7 +81,7 @@ class CompileFocus {
   Call calls_[kCalls];
   int64_t task_ = -1, method_ = -1, level_ = -1;  // ciEnv -> CompileTask -> Method
   bool keep_intrinsics_ = false;
-  int64_t probes_byte_ = -1;  // in a ciEnv
+  int64_t probes_byte_ = -1;  // offset in a ciEnv
   Vm* vm_ = nullptr;
   Predicate predicate_;
   profile::ControlHeader* header_ = nullptr;

@@ -11,8 +11,8 @@
 
 namespace jprof::hotspot {
 
-// Returns whether the code calls or loads the address of one of the two functions. Always true on
-// processors other than x86-64, whose instructions it does not read.
+// Returns whether the code calls or loads the address of one of the two functions. Always returns
+// true on processors other than x86-64, whose instructions it does not read.
 bool MentionsProbe(const uint8_t* code, size_t bytes, const ProbeTargets& targets);
 
 class CompiledProbe {
@@ -20,8 +20,8 @@ class CompiledProbe {
   // Fails if this VM does not export the fields.
   static Result<CompiledProbe> Open(const VmStructs& structs, const ProbeTargets& targets);
 
-  // Returns whether a method that was compiled to the code at `code` is counted. Code that begins
-  // in the middle of a method, in a loop that was running, need not call the probe: true.
+  // Returns whether a method that was compiled to the code at `code` is counted. This includes code
+  // that begins in the middle of a method, in a loop that was running, and need not call the probe.
   // Requires that the VM keeps the code during the call.
   bool Counts(const void* code, size_t bytes) const;
 
@@ -30,7 +30,7 @@ class CompiledProbe {
       : cache_(cache), entry_bci_(entry_bci), targets_(targets) {}
 
   CodeCache cache_;
-  int64_t entry_bci_;  // the field's offset in an nmethod
+  int64_t entry_bci_;  // offset of the field in an nmethod
   ProbeTargets targets_;
 };
 

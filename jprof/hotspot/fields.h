@@ -16,7 +16,7 @@ class Fields {
     if (offset < 0) Miss(name);
     return offset;
   }
-  // The same for a field that belongs to `type` or to `other`, depending on the VM.
+  // Returns the offset of a field that belongs to `type` or to `other`, depending on the VM.
   int64_t operator()(const char* type, const char* other, const char* name) {
     const int64_t offset = structs_.Offset(type, name);
     return offset >= 0 ? offset : (*this)(other, name);
@@ -26,19 +26,19 @@ class Fields {
     if (bytes == 0) Miss(type);
     return static_cast<int64_t>(bytes);
   }
-  // Address of a static field.
+  // Returns the address of a static field.
   uint64_t Address(const char* type, const char* name) {
     void* at = structs_.Static(type, name);
     if (at == nullptr) Miss(name);
     return reinterpret_cast<uint64_t>(at);
   }
-  // Fields that some VMs lack: -1, 0 and 0 then.
+  // Look up fields that some VMs lack, for which they return -1, 0 and 0.
   int64_t Optional(const char* type, const char* name) const { return structs_.Offset(type, name); }
   uint64_t OptionalSize(const char* type) const { return structs_.SizeOf(type); }
   uint64_t OptionalAddress(const char* type, const char* name) const {
     return reinterpret_cast<uint64_t>(structs_.Static(type, name));
   }
-  // An error names the first lookup that failed.
+  // Fails if a lookup has failed; the error names the first one.
   Result<void> Check() const {
     if (missing_ == nullptr) return {};
     return Fail("this JVM does not export {}", missing_);

@@ -1,6 +1,6 @@
-// The targets of the probes: the engine's fast path, instantiated per kind of recording, with and
-// without the check for virtual threads, with and without an early exit for methods that are not
-// recorded, and beside functions with hooks. tests/e2e checks the generated code.
+// Provides the targets of the probes: the engine's fast path, instantiated per kind of recording,
+// with and without the check for virtual threads, with and without an early exit for methods that
+// are not recorded, and beside functions with hooks. tests/e2e checks the generated code.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Handlers {
 
 Handlers HandlersFor(engine::RecordingKind kind, Probing probing, ThreadMarks marks);
 
-// Handlers that do nothing.
+// Returns handlers that do nothing.
 Handlers InertHandlers();
 
-// Sets the range of the interpreter, once it exists: focused handlers use the early exit only for
-// calls from there.
+// Sets the range of the interpreter, once it exists. Focused handlers use the early exit only
+// for calls from there.
 void SetInterpreter(uint64_t begin, uint64_t bytes);
 
 }  // namespace jprof::hotspot

@@ -1,5 +1,5 @@
-// The method entries of the interpreter: code in which the frame of the entered method is
-// incomplete.
+// Finds the method entries of the interpreter: code in which the frame of the entered method
+// is incomplete.
 #pragma once
 
 #include <atomic>
@@ -10,18 +10,19 @@
 
 namespace jprof::hotspot {
 
-// Initialised on first use, because the interpreter is generated after agents are loaded, and by
-// any thread: concurrent threads write the same values. Callable in a signal handler once
-// constructed.
+// The entries are read on first use, because the interpreter is generated after agents are loaded,
+// and by any thread: concurrent threads write the same values. Once constructed, the object can be
+// used in a signal handler.
 class InterpreterEntries {
  public:
   explicit InterpreterEntries(Fields& field);
-  // The whole code of the interpreter: [begin, end). Zeroes: it does not exist yet.
+  // The whole code of the interpreter, [begin, end). Both are 0 if it does not exist yet.
   struct Range {
     uint64_t begin, end;
   };
   Range Code(const MemoryReader& memory) const;
-  // Null: pc is not in a method entry. Else the address from which on fp is the frame's; 0: none.
+  // Returns the address from which on fp is the frame's, or 0 if there is none. Returns null if pc
+  // is not in a method entry.
   const uint64_t* FrameFrom(const MemoryReader& memory, uint64_t pc);
 
  private:

@@ -2,7 +2,8 @@
 // unchanged a millisecond later: if all words and the code from some frame outwards are unchanged,
 // a new walk that reaches this frame would find the same frames again, so it takes them from here.
 //
-// Owner: the thread, in its signal handler. Allocated in zeroed pages: a shallow stack uses few.
+// The thread owns the object and uses it in its signal handler. It is allocated in zeroed pages,
+// because a shallow stack uses few of them.
 #pragma once
 
 #include <array>
@@ -15,17 +16,17 @@
 
 namespace jprof::hotspot {
 
-// A list, innermost first, whose outer part is kept while the rest is replaced. New items are
+// A list, innermost first, whose outer part is kept while the remainder is replaced. New items are
 // collected at the beginning, then moved before the kept ones, at the end.
 template <typename T, uint32_t kRoom>
 class OuterList {
  public:
   OuterList() {}  // writes no item
 
-  // i from 1 on; 1 is the outermost.
+  // Returns the i-th item from the outermost one, which is number 1.
   T& FromEnd(uint32_t i) { return items_[kRoom - i]; }
   T* fresh() { return items_; }
-  uint32_t room() const { return kRoom - size_; }  // for new items
+  uint32_t room() const { return kRoom - size_; }  // space for new items
   uint32_t size() const { return size_; }
   std::span<T> all() { return {items_ + kRoom - size_, size_}; }
   void Clear() { size_ = 0; }
@@ -47,39 +48,40 @@ class LastStack {
 
   LastStack() = default;
 
-  // Innermost first.
+  // Returns the frames, innermost first.
   std::span<StackFrame> frames() { return frames_.all(); }
-  // Makes the next walk complete: methods may have been freed.
+  // Makes the next walk complete. Call this when methods may have been freed.
   void Forget() { known_ = false; }
 
-  // --- For the walk.
+  // --- The following functions are for the walk.
 
-  // What a walk depends on besides the stack.
+  // The state on which a walk depends, besides the stack.
   struct Setting {
     uint64_t vm_thread = 0, continuation = 0, modules = 0;
     bool operator==(const Setting&) const = default;
   };
-  // How a compiled frame's code is recognised.
+  // Identifies a compiled frame's code.
   struct Code {
-    uint64_t header = 0;  // 0: no compiled method
+    uint64_t header = 0;  // 0 if it is not a compiled method
     int32_t compile_id = 0;
   };
 
-  // Begins a walk at `sp`. still(code): whether this code is unchanged. load(address): a word of
-  // the stack.
+  // Begins a walk at `sp`. still(code) returns whether this code is unchanged, and load(address)
+  // returns a word of the stack.
   template <typename Still, typename Load>
   void Begin(const Setting& setting, uint64_t sp, Still still, Load load);
-  // The walk has reached a frame, after `fresh` new frames.
+  // Records that the walk has reached a frame, after `fresh` new frames.
   void Step(const unwind::Registers& at, uint32_t fresh);
-  // The compiled method of that frame, whose caller does not depend on fp.
+  // Sets the compiled method of that frame, whose caller does not depend on fp.
   void IsOf(const Code& code) { Now().code = code; }
   void MayNotJoin() { Now().joins = false; }  // the walk must not end here
   void Spoil() { Now().spoiled = true; }      // nor further in
-  // Whether everything from `at` outwards is unchanged. The walk then ends: End.
+  // Returns whether everything from `at` outwards is unchanged. If so, the walk ends: call End.
   bool Joins(const unwind::Registers& at);
-  // There is no space for further new frames besides those that might be kept: discards the latter.
+  // Discards the frames that might be kept, because there is no space for further new ones
+  // besides them.
   void DiscardKept();
-  // Adds the new frames to the kept ones. `again`: the next walk may reuse the result.
+  // Adds the new frames to the kept ones. `again` is whether the next walk may reuse the result.
   void End(StackWalk* walk, bool again);
 
   StackFrame* fresh() { return frames_.fresh(); }
@@ -104,8 +106,8 @@ class LastStack {
   bool known_ = false, in_heap_ = false;
   Setting setting_;
   uint32_t unchanged_ = 0;  // number of outermost steps that are unchanged
-  uint32_t joined_ = 0;     // step; 0: none
-  uint32_t fresh_ = 0;      // steps
+  uint32_t joined_ = 0;     // step at which the walk joined, or 0
+  uint32_t fresh_ = 0;      // number of new steps
   bool full_ = false;
   unwind::ReadLog log_;
   OuterList<Place, kMostFrames> steps_;

@@ -1,6 +1,6 @@
-// The loaded libjvm.so: finds functions that it does not export. Reads the file (its symbol table
-// and USDT notes are not loaded) and the loaded exception-frame index. Used once, when the agent is
-// loaded.
+// Describes the loaded libjvm.so: finds functions that it does not export. Reads the file (its
+// symbol table and USDT notes are not loaded) and the loaded exception-frame index. It is used
+// once, when the agent is loaded.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,18 @@ class LibjvmImage {
  public:
   static Result<LibjvmImage> Open();
 
-  // The loaded function whose mangled name begins with `prefix`; begin 0: not in .symtab.
+  // Returns the loaded function whose mangled name begins with `prefix`. Its begin is 0 if it
+  // is not in .symtab.
   Function Symbol(std::string_view prefix) const;
-  // The run-time start of the function that contains the USDT probe hotspot:`name`; 0: no such
-  // probe.
+  // Returns the run-time start of the function that contains the USDT probe hotspot:`name`, or 0 if
+  // there is no such probe.
   uint64_t FunctionWithProbe(std::string_view name) const;
 
-  // The loaded sections whose name begins with `prefix`.
+  // Returns the loaded sections whose name begins with `prefix`.
   std::vector<Function> Loaded(std::string_view prefix) const;
 
   const std::string& path() const { return path_; }
-  // Lower-case hex; empty if there is none.
+  // Returns the build id in lower-case hex, or an empty string if there is none.
   std::string BuildId() const;
 
  private:
@@ -42,7 +43,7 @@ class LibjvmImage {
 
   std::string path_;
   PageString file_;    // the whole file
-  uint64_t bias_ = 0;  // run-time address - link address
+  uint64_t bias_ = 0;  // run-time address minus link address
   std::vector<Section> sections_;
 };
 

@@ -1,9 +1,9 @@
-// How a stack walk reads memory. One object per walk. Callable in a signal handler; errno is
-// preserved.
+// Reads memory for a stack walk. Each walk has one object. It can be used in a signal handler
+// and preserves errno.
 //
-//   At, Bytes, Text       memory that is known to be readable: plain loads.
-//   Load, Get, Copy, ...  memory that may be unmapped: behind pointers that may be invalid, or that
-//                         the VM may free at any moment.
+// At, Bytes and Text read memory that is known to be readable, by plain loads. Load, Get, Copy
+// etc. read memory that may be unmapped: behind pointers that may be invalid, or that the VM may
+// free at any moment.
 //
 // A checked load calls SafeFetchN, a function of the VM: if the load faults, the VM's SIGSEGV
 // handler resumes after it, with another value. There is no gap between a check and a load, and a
@@ -27,13 +27,13 @@ namespace jprof::hotspot {
 // A process other than the running one: a recorded stack, or a recorder around the live process.
 class MemorySource {
  public:
-  // Copies `bytes` bytes; false: some of them cannot be read.
+  // Copies `bytes` bytes. Returns false if some of them cannot be read.
   virtual bool Read(uint64_t address, size_t bytes, void* out) = 0;
-  // [begin, end) as bytes, or the zero-terminated text at an address. They are valid as long as the
-  // source. Unreadable memory is zero.
+  // Return [begin, end) as bytes, or the zero-terminated text at an address. They are valid as long
+  // as the source. Unreadable memory is zero.
   virtual const uint8_t* Bytes(uint64_t begin, uint64_t end) = 0;
   virtual const char* Text(uint64_t address) = 0;
-  // Like Unwinder::Next and Unwinder::FunctionAt.
+  // Do the same as Unwinder::Next and Unwinder::FunctionAt.
   virtual unwind::Unwinder::Step NextNative(unwind::Registers& registers,
                                             const unwind::StackBounds& stack, bool interrupted,
                                             uint64_t* function) = 0;
@@ -45,15 +45,15 @@ class MemorySource {
 
 class MemoryReader {
  public:
-  // The word at `address`, or `otherwise`.
+  // Returns the word at `address`, or `otherwise` if it cannot be read.
   using Fetch = intptr_t (*)(const intptr_t* address, intptr_t otherwise);
-  // The VM's function; null: none.
+  // Returns the VM's function, or null if there is none.
   static Fetch FetchOf(const LibjvmImage& image);
 
   explicit MemoryReader(Fetch fetch, MemorySource* source = nullptr)
       : fetch_(fetch), source_(source) {}
 
-  // --- Memory that is known to be readable.
+  // --- The following functions read memory that is known to be readable.
 
   template <typename T>
   T At(uint64_t address) const {
@@ -74,9 +74,10 @@ class MemoryReader {
     return SourceText(address);
   }
 
-  // --- Memory that may be unmapped.
+  // --- The following functions read memory that may be unmapped.
 
-  // A value in one aligned word, as all fields of structures are. False: it cannot be read.
+  // Reads a value in one aligned word, as all fields of structures are. Returns false if it cannot
+  // be read.
   template <typename T>
   bool Load(uint64_t address, T* value) {
     uint64_t word;
@@ -85,17 +86,17 @@ class MemoryReader {
     *value = static_cast<T>(word >> shift);
     return true;
   }
-  // The same; returns 0 for unreadable memory.
+  // Returns a value in one aligned word, or 0 if it cannot be read.
   template <typename T>
   T Get(uint64_t address) {
     T value = {};
     return Load(address, &value) ? value : T{};
   }
   bool Copy(uint64_t address, size_t bytes, uint8_t* out);
-  // Whether the first and the last of these bytes can currently be read.
+  // Returns whether the first and the last of these bytes can currently be read.
   bool Reaches(uint64_t address, uint64_t bytes);
 
-  // --- Native code.
+  // --- The following functions are for native code.
 
   unwind::Unwinder::Step NextNative(const unwind::Unwinder& unwinder, unwind::Registers& registers,
                                     const unwind::StackBounds& stack, bool interrupted,
@@ -120,7 +121,7 @@ class MemoryReader {
 
   Fetch fetch_;
   MemorySource* source_;
-  uint64_t page_ = 0;  // the page that the kernel last reported as readable
+  uint64_t page_ = 0;  // page that the kernel last reported as readable
 };
 
 }  // namespace jprof::hotspot

@@ -1,4 +1,4 @@
-// The layout of the parts of a method that jprof reads: offsets in Method, ConstMethod,
+// Describes the layout of the parts of a method that jprof reads: offsets in Method, ConstMethod,
 // ConstantPool, Klass and Symbol, and their sizes.
 #pragma once
 
@@ -29,16 +29,16 @@ struct MethodLayout {
         symbol_length(field("Symbol", "_length")),
         symbol_body(field("Symbol", "_body")) {}
 
-  // Of a Method.
+  // Offsets in a Method.
   int64_t const_method;
   int64_t access_flags, access_flags_bytes;
-  int64_t intrinsic_id;  // -1: unknown in this VM
+  int64_t intrinsic_id;  // -1 if this VM does not have it
   int64_t method_bytes;
-  // Of a ConstMethod. Its bytecodes follow it.
+  // Offsets in a ConstMethod, and its size. Its bytecodes follow it.
   int64_t constants, code_size, name_index, signature_index, const_method_bytes;
-  // Of a ConstantPool. Its entries follow it.
+  // Offsets in a ConstantPool, and its size. Its entries follow it.
   int64_t pool_holder, pool_length, pool_bytes;
-  // Of a Klass and of a Symbol.
+  // Offsets in a Klass and in a Symbol.
   int64_t klass_name;
   int64_t symbol_length, symbol_body;
 };

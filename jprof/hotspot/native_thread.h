@@ -1,4 +1,4 @@
-// The native thread of a Java thread, from the VM's structures.
+// Finds the native thread of a Java thread in the VM's structures.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 namespace jprof::hotspot {
 
 struct NativeThread {
-  uint32_t tid = 0;  // 0: the thread has ended, or has not begun
+  uint32_t tid = 0;  // 0 if the thread has ended or has not begun
   unwind::StackBounds stack;
 };
 
 class NativeThreads {
  public:
-  // Error: this VM does not export the fields.
+  // Fails if this VM does not export the fields.
   static Result<NativeThreads> Open(const VmStructs& structs);
 
-  // `vm_thread`: the JavaThread*, also of another thread, which may end meanwhile; 0: none.
+  // Returns the native thread of `vm_thread`, a JavaThread* or 0. If it is not the calling thread,
+  // it may end meanwhile.
   NativeThread Of(uint64_t vm_thread) const;
 
  private:

@@ -1,7 +1,7 @@
-// The layout of the parts of a compiled method (an nmethod) that jprof reads.
+// Describes the layout of the parts of a compiled method (an nmethod) that jprof reads.
 //
 // Up to JDK 22 all of it is in the code cache, in one block; from 23 on the debug information and
-// the metadata are in the C heap. Callable in a signal handler once constructed.
+// the metadata are in the C heap. Once constructed, the objects can be used in a signal handler.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class CompilerLevel {
   static constexpr int kFirstOfC2 = 4;
 
   explicit CompilerLevel(Fields& field);
-  // `header`: of the nmethod.
+  // Returns whether C2 has compiled the nmethod with this header.
   bool IsC2(const MemoryReader& memory, uint64_t header) const;
 
  private:
@@ -44,14 +44,15 @@ class NmethodLayout {
   bool IsC2(const MemoryReader& memory, const CodeBlob& nmethod) const {
     return level_.IsC2(memory, nmethod.header);
   }
-  // Each compilation has its own id. `header`: anywhere in the code cache, possibly not an nmethod.
+  // Returns the id of a compilation; each has its own. `header` may be anywhere in the code cache,
+  // and not an nmethod.
   int32_t CompileId(const MemoryReader& memory, uint64_t header) const {
     return memory.At<int32_t>(header + compile_id_);
   }
-  // False: the data is invalid.
+  // Finds the scopes. Returns false if the data is invalid.
   bool DebugOf(const MemoryReader& memory, const CodeBlob& nmethod, DebugInformation* debug) const;
-  // IsDeoptHandler: whether pc is the address that replaced a deoptimised frame's return address.
-  // DeoptimisedPc: the original one; 0: none.
+  // IsDeoptHandler returns whether pc is the address that replaced a deoptimised frame's return
+  // address. DeoptimisedPc returns the original one, or 0 if there is none.
   bool IsDeoptHandler(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc) const;
   uint64_t DeoptimisedPc(const MemoryReader& memory, const CodeBlob& nmethod, uint64_t pc,
                          uint64_t sp) const;
@@ -60,24 +61,24 @@ class NmethodLayout {
   struct Ranges {
     uint64_t pcs, pcs_end, scopes, scopes_end, metadata, metadata_end;
   };
-  // Up to JDK 22.
+  // The layout up to JDK 22.
   struct InCodeCache {
     explicit InCodeCache(Fields& field);
     bool Find(const MemoryReader& memory, const CodeBlob& nmethod, int64_t pcs, Ranges* out) const;
     bool IsDeoptHandler(const MemoryReader& memory, uint64_t header, uint64_t pc) const;
 
     int64_t scopes, dependencies, metadata;
-    int64_t deopt, deopt_mh;  // deopt_mh -1: none
+    int64_t deopt, deopt_mh;  // deopt_mh is -1 if there is none
   };
-  // From JDK 23 on.
+  // The layout from JDK 23 on.
   struct InHeap {
     explicit InHeap(Fields& field);
     bool Find(const MemoryReader& memory, const CodeBlob& nmethod, int64_t pcs, Ranges* out) const;
     bool IsDeoptHandler(const MemoryReader& memory, uint64_t header, uint64_t pc) const;
 
     int64_t immutable, immutable_size, scopes;
-    int64_t mutable_data, mutable_size, relocation_size;  // of the CodeBlob
-    int64_t deopt, deopt_mh;                              // deopt_mh -1: none
+    int64_t mutable_data, mutable_size, relocation_size;  // offsets in the CodeBlob
+    int64_t deopt, deopt_mh;                              // deopt_mh is -1 if there is none
   };
   using Place = std::variant<InCodeCache, InHeap>;
   static Place PlaceIn(Fields& field);

@@ -20,15 +20,16 @@ namespace jprof::hotspot {
 struct ProbeTargets {
   uint64_t entry = 0;
   uint64_t exit = 0;
-  uint64_t entry_bytes = 0;  // of the function at `entry`; 0: unknown
+  uint64_t entry_bytes = 0;  // size of the function at `entry`, or 0 if unknown
 };
 
-// Finds the two functions: by symbol, else by their USDT probes. An error states what is missing.
+// Finds the two functions by symbol or, if that fails, by their USDT probes. An error states what
+// is missing.
 Result<ProbeTargets> FindTargets(const LibjvmImage& image);
 
-// How methods are recorded.
+// Selects how methods are recorded.
 struct Probing {
-  // Also write the records for calibration. Applies to kinds with time or counters.
+  // Records for calibration are also written. This applies to kinds with time or counters.
   bool train = false;
   // A CompileFocus decides what is compiled with probes, inlining stays on, and most interpreted
   // methods are not recorded.
@@ -39,12 +40,12 @@ struct Probing {
   bool beside_hooks = false;
 };
 
-// The flags of optimisations that lose events; those of C2 do not exist in a VM without it. They
+// The flags of optimisations that lose events. Those of C2 do not exist in a VM without it. They
 // are cleared before the probe's own flag is set.
 inline constexpr const char* kFlagsToClear[] = {"Inline", "OptimizeStringConcat",
                                                 "EliminateAutoBox"};
 
-// Sets the flags and writes the jumps. Nothing is changed if an error is returned.
+// Sets the flags and writes the jumps. After an error nothing has been changed.
 Result<void> InstallProbe(const VmStructs& structs, const Vm& vm, const ProbeTargets& targets,
                           engine::RecordingKind kind, Probing probing);
 

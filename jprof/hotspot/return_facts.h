@@ -1,8 +1,8 @@
 // Caches the decoding of return addresses in compiled methods for all threads: the size of the
 // frame, the methods that are inlined there, and their method references (FrameNames).
 //
-// A fact is invalid once its code was freed and replaced by other code. Every compilation has an id
-// in the header of the code: the caller of Find must compare it before it uses a fact.
+// An entry is invalid once its code was freed and replaced by other code. Every compilation has an
+// id in the header of the code: the caller of Find must compare it before it uses an entry.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace jprof::hotspot {
 class ReturnFacts {
  public:
   struct Code {
-    uint32_t header_distance = 0;  // from the code's header to the return address
+    uint32_t header_distance = 0;  // from the header of the code to the return address
     int32_t compile_id = 0;
     uint32_t frame_words = 0;
   };
 
-  // Sets the code, and its frames in `out`, innermost first. Returns the number of frames; 0:
-  // unknown, and the contents of `out` are then invalid.
+  // Sets the code, and its frames in `out`, innermost first. Returns the number of frames, or 0 if
+  // it is unknown; the contents of `out` are then invalid.
   uint32_t Find(uint64_t pc, Code* code, std::span<StackFrame> out) const {
     uint32_t total = 0, done = 0;
     MethodType own = MethodType::kNone;
@@ -52,7 +52,7 @@ class ReturnFacts {
     return table_.Read(pc, [](const Fact&) { return true; });
   }
 
-  // Results that cannot be represented are not added.
+  // Adds a result, unless it cannot be represented.
   void Add(uint64_t pc, const Code& code, std::span<const StackFrame> frames) {
     if (frames.empty() || frames.size() > kMost || pc >> kPartShift != 0) return;
     for (const StackFrame& frame : frames) {
@@ -89,7 +89,7 @@ class ReturnFacts {
     }
   };
   static constexpr uint32_t kInOne = 8, kMost = 32;
-  static constexpr int kPartShift = 48;  // in a key: the index of the first scope
+  static constexpr int kPartShift = 48;  // position of the first scope's index in a key
   struct Fact {
     Code code;
     uint16_t count = 0;

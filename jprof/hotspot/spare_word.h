@@ -1,4 +1,4 @@
-// A word of each of the VM's threads that the VM does not use. Woven code keeps the thread's
+// Finds a word of each of the VM's threads that the VM does not use. Woven code keeps the thread's
 // current node there.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace jprof::hotspot {
 
-// Its offset in a JavaThread. It is the word that HotSpot reserves for compilers that are written
-// in Java (JVMCI) and that its own compilers leave at 0. Error: this VM was built without it, or
-// runs such a compiler.
+// Returns its offset in a JavaThread. It is the word that HotSpot reserves for compilers that are
+// written in Java (JVMCI) and that its own compilers leave at 0. Fails if this VM was built without
+// it, or if it runs such a compiler.
 Result<uint64_t> SpareWordOfThread(const LibjvmImage& image, const VmStructs& structs);
 
 }  // namespace jprof::hotspot

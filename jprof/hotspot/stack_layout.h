@@ -1,5 +1,6 @@
-// The layout of the VM structures that a stack walk reads, looked up once in VmStructs; and the
-// check that a value is a Method*. Callable in a signal handler once constructed.
+// Describes the layout of the VM structures that a stack walk reads, looked up once in
+// VmStructs, and checks that a value is a Method*. Once constructed, the object can be used
+// in a signal handler.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@ class KnownGood {
 };
 
 struct MethodShape {
-  uint64_t code = 0;  // its bytecodes
+  uint64_t code = 0;  // address of its bytecodes
   uint32_t code_size = 0;
   bool is_native = false;
 };
@@ -43,7 +44,7 @@ class StackLayout {
  public:
   StackLayout(Fields& field, const MemoryReader& memory);
 
-  // Whether a pointer is a Method* whose class and names can be read.
+  // Returns whether a pointer is a Method* whose class and names can be read.
   bool IsMethod(uint64_t method, MemoryReader& memory) const;
   MethodShape ShapeOf(uint64_t method, MemoryReader& memory) const;
 
@@ -52,12 +53,13 @@ class StackLayout {
   mutable InterpreterEntries entries;
   Coding coding;
   int64_t thread_anchor, anchor_sp, anchor_pc, anchor_fp;
-  int64_t continuation_entry;  // of a thread; -1: this VM has no virtual threads
-  // The location of the address in enterSpecial to which all continuations return; 0: none.
+  int64_t continuation_entry;  // offset in a thread; -1 if this VM has no virtual threads
+  // The location of the address in enterSpecial to which all continuations return, or 0 if there
+  // is none.
   uint64_t continuation_return;
-  uint64_t call_stub_return;  // the location of the return address of the call stub's call
+  uint64_t call_stub_return;  // location of the return address of the call stub's call
   int64_t wrapper_anchor;
-  int64_t upcall_frame_data;  // offset in an UpcallStub; -1: none
+  int64_t upcall_frame_data;  // offset in an UpcallStub; -1 if there is none
   int64_t thread_os, os_id, thread_stack_base, thread_stack_size, thread_bytes;
 
  private:

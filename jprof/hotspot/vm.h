@@ -1,6 +1,7 @@
-// The parts of the running HotSpot that the probe's slow path reads: a method's names, the kind of
-// code at an address, the mounted virtual thread. Callable from a leaf probe: only loads, no VM
-// call, no lock. The memory stays mapped while the corresponding method is running.
+// Describes the parts of the running HotSpot that the probe's slow path reads: a method's names,
+// the kind of code at an address, the mounted virtual thread. It can be used in a leaf probe: it
+// only loads, and takes no lock and calls no function of the VM. The memory stays mapped while the
+// corresponding method is running.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,20 @@
 
 namespace jprof::hotspot {
 
-// Offsets in a JavaThread. -1: this VM has no virtual threads (before 21), or no identity of them
-// (before 24).
+// Offsets in a JavaThread. They are -1 if this VM has no virtual threads (before 21), or no
+// identity of them (before 24).
 struct ThreadMarks {
-  int64_t continuation = -1;  // of the entry of the mounted continuation, which is 0 without one
-  int64_t identity = -1;      // of the id of the mounted virtual thread, or of the carrier
+  int64_t continuation = -1;  // for the entry of the mounted continuation, which is 0 without one
+  int64_t identity = -1;      // for the id of the mounted virtual thread, or of the carrier
 };
 
-// Whether a method that HotSpot numbers among its intrinsics is only recognised by it: compiled
+// Returns whether HotSpot only recognises a method that it numbers among its intrinsics: compiled
 // code replaces no call of such a method.
 bool IsOnlyRecognised(std::string_view class_name, std::string_view name);
 
 class Vm : public engine::MethodSource {
  public:
-  // An error states what this VM lacks.
+  // Fails if this VM lacks something; the error states what.
   static Result<Vm> Open(const VmStructs& structs);
 
   bool Describe(uint64_t method, engine::MethodText* text) override;
@@ -39,7 +40,8 @@ class Vm : public engine::MethodSource {
 
   ThreadMarks thread_marks() const { return marks_; }
 
-  // The address of a VM flag's value, a byte if it is boolean; null: no such flag.
+  // Returns the address of a VM flag's value, which is a byte if it is boolean, or null if
+  // there is no such flag.
   static uint8_t* Flag(const VmStructs& structs, const char* name);
   // Returns whether the VM has the flag and it is on.
   static bool IsOn(const VmStructs& structs, const char* name) {

@@ -1,5 +1,6 @@
-// The tables that libjvm.so exports for its serviceability agent: the locations of its fields,
-// statics and constants. They are jprof's only source of VM offsets, used only in jprof/hotspot/.
+// Reads the tables that libjvm.so exports for its serviceability agent: the locations of its
+// fields, statics and constants. They are jprof's only source of VM offsets, and are used only
+// in jprof/hotspot/.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@ class VmStructs {
     uint64_t type_name_at = 0, type_size_at = 0, type_stride = 0;
   };
 
-  // Finds the tables in the libjvm.so of this process. Empty: this is not HotSpot.
+  // Finds the tables in the libjvm.so of this process. Returns nothing if this is not HotSpot.
   static std::optional<VmStructs> Load();
-  // The tables of another VM, for tests. They must outlive the object.
+  // Uses the tables of another VM, for tests. They must outlive the object.
   explicit VmStructs(const Tables& tables) : tables_(tables) {}
 
-  // Offset of a field; -1: this VM has no such field.
+  // Returns the offset of a field, or -1 if this VM has no such field.
   int64_t Offset(std::string_view type, std::string_view field) const;
-  // Address of a static field; null: none.
+  // Returns the address of a static field, or null if there is none.
   void* Static(std::string_view type, std::string_view field) const;
-  // sizeof a VM type; 0: unknown.
+  // Returns the size of a VM type, or 0 if it is unknown.
   uint64_t SizeOf(std::string_view type) const;
 
   const Tables& tables() const { return tables_; }

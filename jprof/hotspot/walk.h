@@ -1,15 +1,15 @@
-// A whole walk, from frame to frame (its parts are in WalkState).
+// Runs a whole walk, from frame to frame (its parts are in WalkState).
 #pragma once
 
 #include "jprof/hotspot/walk_state.h"
 
 namespace jprof::hotspot {
 
-// From interrupted registers outwards.
+// Walks from interrupted registers outwards.
 StackWalk WalkFrom(const WalkTask& task, const unwind::Registers& registers,
                    const InterpreterRegisters& interpreter);
 
-// Java frames only, from the thread's last one.
+// Walks Java frames only, from the thread's last one.
 StackWalk WalkJavaFrames(const WalkTask& task);
 
 }  // namespace jprof::hotspot

@@ -1,4 +1,4 @@
-// The frame of a compiled method or of a native method's wrapper, and its caller.
+// Steps from the frame of a compiled method or of a native method's wrapper to its caller.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace jprof::hotspot {
 
 WalkStep StepCompiled(WalkState& walk, const CodeBlob& blob);
 
-// The same, by the cached decoding of this return address (ReturnFacts). False: there is none.
+// Does the same by the cached decoding of this return address (ReturnFacts). Returns false if there
+// is none.
 bool StepByFacts(WalkState& walk);
 
-// StackWalker::OptimisedMethods.
+// Implements StackWalker::OptimisedMethods.
 uint32_t OptimisedMethods(const StackLayout& layout, MemoryReader& memory, uint64_t pc,
                           std::span<uint64_t> out);
 

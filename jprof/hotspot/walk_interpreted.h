@@ -1,5 +1,5 @@
-// Interpreter frames: complete ones, those that its method entries and exits are about to make or
-// have just removed, and the adapters between compiled and interpreted code.
+// Steps from interpreter frames: complete ones, those that its method entries and exits are about
+// to make or have just removed, and the adapters between compiled and interpreted code.
 #pragma once
 
 #include "jprof/hotspot/walk_state.h"

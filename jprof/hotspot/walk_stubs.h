@@ -1,5 +1,5 @@
-// Frames of the VM's stubs, including the two transitions from native code into Java: the call
-// stub, and upcalls of the foreign function interface.
+// Steps from frames of the VM's stubs, including the two transitions from native code into Java:
+// the call stub, and upcalls of the foreign function interface.
 #pragma once
 
 #include "jprof/hotspot/walk_state.h"
