@@ -13,10 +13,11 @@ class FunctionSource : public engine::MethodSource {
   MethodType Classify(uint64_t) override { return MethodType::kFunction; }
 };
 
-// Call it when a library has been unloaded.
+// Forgets the paths of modules. Call this when a library has been unloaded.
 void ForgetPaths();
 
-// In a child made by fork(): no thread that the fork left behind holds a lock.
+// Releases the lock of the paths in a child made by fork(): a thread that the fork left
+// behind may hold it.
 void ResetPathsInChild();
 
 }  // namespace jprof::hookit

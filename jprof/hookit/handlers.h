@@ -1,11 +1,12 @@
-// What the hooks of C and C++ functions call. See docs/HOOKS.md.
+// Provides the functions that the hooks of C and C++ functions call. See docs/HOOKS.md.
 #pragma once
 
 #include "jprof/engine/recording.h"
 
 namespace jprof::hookit {
 
-// `function`: its address. Callable on any thread at any time, also in signal handlers.
+// Handles an event of the function at an address. Can be called on any thread at any time, also
+// in signal handlers.
 using Handler = void (*)(void* function, void* call_site);
 
 struct Handlers {
@@ -13,10 +14,10 @@ struct Handlers {
   Handler leave = nullptr;
 };
 
-// Those that record into the engine's session. `train`: as for engine::Visit.
+// Returns the handlers that record into the engine's session. `train` is as for engine::Visit.
 Handlers HandlersFor(engine::RecordingKind kind, bool train);
 
-// Those that do nothing.
+// Returns handlers that do nothing.
 Handlers InertHandlers();
 
 }  // namespace jprof::hookit

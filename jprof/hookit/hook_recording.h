@@ -13,24 +13,25 @@
 
 namespace jprof::hookit {
 
-// The agent's session has begun: hooks record into it from here on.
+// Makes hooks record into the agent's session, which has begun.
 void Join(engine::Session& session, engine::RecordingKind kind, bool train);
-// The agent's session ends, or this is a child made by fork(): hooks do nothing from here on.
+// Makes hooks do nothing from now on. Call this when the agent's session ends, or in a child made
+// by fork().
 void Leave();
 
-// Whether this process was started to record functions, so that they may call hooks.
+// Returns whether this process was started to record functions, so that they may call hooks.
 bool Expected();
 
 // The recording that the hooks began in this process.
 struct OwnRecording {
-  engine::Session* session = nullptr;  // null: they have not begun one
+  engine::Session* session = nullptr;  // null if they have not begun one
   engine::RecordingKind kind = {};
   const char* directory = nullptr;
 };
 const OwnRecording& Own();
 
-// Call when a recording has begun: if a tracer counts the instructions of this process, it begins
-// here.
+// Lets a tracer that counts the instructions of this process begin here, if there is one. Call this
+// when a recording has begun.
 void AwaitTracer();
 extern "C" void jprof_instructions_begin();
 extern "C" int64_t jprof_thread_instructions_offset;
@@ -39,11 +40,12 @@ extern "C" int64_t jprof_thread_instructions_offset;
 // shares the memory (vfork).
 void Finish();
 
-// Ends the hooks' own recording, or keeps it from beginning, because the program is about to call
-// `what`, after which the process may not do what recording needs. A message reports it.
+// Ends the hooks' own recording, or prevents it from beginning, because the program is about to
+// call `what`, after which the process may not do what recording needs. A message reports it.
 void EndBefore(std::string_view what);
 
-// The dynamic linker unmaps a library: functions may be at these addresses that are not known.
+// Forgets the known functions. Call this when the dynamic linker has unmapped a library, because
+// unknown functions may be at these addresses.
 void ForgetFunctions();
 
 }  // namespace jprof::hookit

@@ -1,5 +1,5 @@
-// The hooks that are called now. Global, because the compiler's calls have no other argument than a
-// function.
+// Contains the hooks that are called now. They are global, because the compiler's calls have no
+// other argument than a function.
 #pragma once
 
 #include "jprof/hookit/handlers.h"

@@ -1,4 +1,4 @@
-// The stack pointer that longjmp sets.
+// Finds the stack pointer that longjmp sets.
 #pragma once
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 namespace jprof::hookit {
 
-// 0: not known.
+// Returns the stack pointer of a jump target, or 0 if it is not known.
 uint64_t StackPointerOf(const __jmp_buf_tag& target);
 
 }  // namespace jprof::hookit
