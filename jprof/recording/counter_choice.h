@@ -1,4 +1,4 @@
-// Chooses what counts the calls of a call tree, if the user leaves it open (COUNTER=auto). Pure.
+// Chooses what counts the calls of a call tree, if the user leaves it open (COUNTER=auto).
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ struct CounterChoice {
   std::string_view why;
 };
 
-// The counter of CALLTREE with these options, by the rule of docs/WOVEN.md. `java_version`: of the
-// JVM. `attached`: the recording begins in a running JVM.
+// Returns the counter of CALLTREE with these options, by the rule of docs/WOVEN.md. `java_version`
+// is that of the JVM, and `attached` is whether the recording begins in a running JVM.
 CounterChoice ChooseCounter(const AgentOptions& options, int java_version, bool attached);
 
 }  // namespace jprof::agent

@@ -15,7 +15,8 @@ struct ProbeFacts {
   std::string build_id;  // of libjvm.so
 };
 
-// `jvm`: empty for a program without one. `session`: null if no calls are recorded.
+// Returns the metadata. `jvm` is empty for a program without one, and `session` is null if no
+// calls are recorded.
 profile::Meta GatherMeta(profile::Jvm jvm, const AgentOptions& options,
                          const engine::Session* session, const ProbeFacts& probe);
 

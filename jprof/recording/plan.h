@@ -1,4 +1,4 @@
-// Determines the parts of a recording from the options alone, before anything is opened. Pure.
+// Determines the parts of a recording from the options alone, before anything is opened.
 #pragma once
 
 #include "common/result.h"
@@ -8,20 +8,20 @@
 
 namespace jprof::agent {
 
-// The source of the call tree.
+// Identifies what the call tree is made from.
 enum class Source {
-  kNone,     // TPROF alone: no tree
-  kSamples,  // SCS: sampled stacks, no probe
-  kProbe,    // CALLFLOW, CALLTREE, TRACE: method entries and exits
+  kNone,     // TPROF alone has no tree
+  kSamples,  // SCS uses sampled stacks, no probe
+  kProbe,    // CALLFLOW, CALLTREE and TRACE use method entries and exits
   kWoven,    // CALLTREE with COUNTER=woven: the methods count
 };
 
 struct Plan {
   Source source = Source::kProbe;
-  engine::RecordingKind kind = engine::RecordingKind::kTimeTree;  // of Source::kProbe
+  engine::RecordingKind kind = engine::RecordingKind::kTimeTree;  // for Source::kProbe
   engine::SessionOptions session;  // all but files.directory and method_filter
 
-  // The parts.
+  // The parts of the recording.
   bool jit_log = false;
   bool sampling = false;              // with the control channel of `jprof ctl`
   bool vm_triggers = false;           // samples at events of the VM
@@ -35,11 +35,12 @@ struct Plan {
   bool has_session() const { return source != Source::kNone; }
 };
 
-// Checks whether the recording can begin in a running JVM of that Java version. Error (wrong use):
-// why not, and what is possible.
+// Checks whether the recording can begin in a running JVM of that Java version. Fails (wrong use)
+// if not; the error states the reason and what is possible.
 Result<void> CheckAttach(const AgentOptions& options, int java_version);
 
-// Error (wrong use): an unknown metric, more than 8 metrics, or counters in a trace.
+// Returns the plan. Fails (wrong use) if there is an unknown metric, more than 8 metrics, or
+// counters in a trace.
 Result<Plan> MakePlan(const AgentOptions& options);
 
 }  // namespace jprof::agent

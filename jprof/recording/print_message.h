@@ -1,4 +1,4 @@
-// Messages for the user.
+// Prints messages for the user.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 namespace jprof::agent {
 
 // Prints "jprof: TEXT" to standard error, or passes it to the collector, with a question mark for
-// each control character: paths may have any. Not from a signal handler or a probe.
+// each control character: paths may have any. Must not be called in a signal handler or a probe.
 void PrintMessage(const std::string& text);
 
-// While one exists that is `active`, messages of its thread are collected. An agent that is
-// attached reports to its client, not to the program's standard error.
+// Collects the messages of its thread while it exists, if it is `active`. An agent that is attached
+// reports to its client, not to the program's standard error.
 class MessageCollector {
  public:
   explicit MessageCollector(bool active);
