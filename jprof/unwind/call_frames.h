@@ -1,5 +1,5 @@
 // Parses .eh_frame: the functions, and for each the program that computes the frame of its caller
-// (DWARF 5, 6.4). Pure; the bytes are untrusted.
+// (DWARF 5, 6.4). The bytes are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace jprof::unwind {
 
-// Addresses [low, high).
+// A range of addresses, [low, high).
 struct CodeRange {
   uint64_t low = 0, high = 0;
   bool operator==(const CodeRange&) const = default;
@@ -23,14 +23,14 @@ struct CodeRange {
 // The state that a frame program modifies.
 struct FrameState {
   FrameRule rule;             // without its CFA
-  uint64_t cfa_register = 0;  // of CFA = register + offset
+  uint64_t cfa_register = 0;  // used in CFA = register + offset
   uint64_t cfa_offset = 0;
-  FrameRule cfa_expression;  // of any other CFA, where has_expression
+  FrameRule cfa_expression;  // any other CFA, if has_expression
   bool has_expression = false;
   bool moves_sp = false;  // the caller's sp is not the CFA
 };
 
-// The common part of many functions (common information entry).
+// The common information entry, which many functions share.
 struct Cie {
   uint64_t code_unit = 1, data_unit = 1;
   uint8_t pointer_encoding = kAbsolute;
@@ -47,11 +47,12 @@ class CallFrames {
     FrameBytes program;
   };
 
-  // Functions outside `code` are dropped: the linker removes code, but not always its description.
+  // Parses the functions. Those outside `code` are dropped: the linker removes code, but not
+  // always its description.
   CallFrames(FrameBytes eh_frame, CodeRange code, const Machine& machine);
   CallFrames(const CallFrames&) = delete;
 
-  // Sorted, none overlapping.
+  // Returns the functions, which are sorted and do not overlap.
   const PageVector<Function>& functions() const { return functions_; }
   // Pairs of start address and rule, ascending from the function's start. If an address occurs
   // twice, the last pair applies.

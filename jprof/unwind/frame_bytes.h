@@ -1,4 +1,4 @@
-// Bytes of exception frames, with their address in memory.
+// A cursor over bytes of exception frames, with their address in memory.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class FrameBytes : public ByteCursor {
   FrameBytes(std::span<const uint8_t> bytes, uint64_t address) noexcept
       : FrameBytes(ByteCursor(bytes), address) {}
 
-  // The address of the next byte.
+  // Returns the address of the next byte.
   uint64_t address() const noexcept { return end_ - left(); }
 
   FrameBytes Part(uint64_t count) noexcept {
@@ -40,8 +40,8 @@ class FrameBytes : public ByteCursor {
     return {ByteCursor::Part(count), begin};
   }
 
-  // An indirect pointer is returned as stored: the address of the pointer. Fails for encodings that
-  // are not valid here.
+  // Reads a pointer. An indirect pointer is returned as stored: the address of the pointer. Fails
+  // for encodings that are not valid here.
   uint64_t ReadPointer(uint8_t encoding) noexcept {
     const uint64_t here = address();
     const uint64_t value = ReadNumber(encoding & kFormatMask);

@@ -12,21 +12,22 @@ namespace jprof::unwind {
 
 class FrameProgram {
  public:
-  // `cie` must outlive this object. `start`: the address of the function's first instruction.
+  // Requires that `cie` outlives this object. `start` is the address of the function's
+  // first instruction.
   FrameProgram(FrameBytes instructions, const Cie& cie, const Machine& machine, uint64_t start);
 
-  // Runs up to the next advance of the address. False: the program has ended; the state applies up
-  // to the end of the function.
+  // Runs up to the next advance of the address. Returns false if the program has ended; the state
+  // then applies up to the end of the function.
   bool Run();
-  // The address that the program has reached. RuleNow applies from the previous address up to this
-  // one.
+  // Returns the address that the program has reached. RuleNow applies from the previous
+  // address up to this one.
   uint64_t address() const { return address_; }
   const FrameState& state() const { return state_; }
-  // False: an unknown or invalid instruction; nothing is known from here on.
+  // Returns false after an unknown or invalid instruction, from which on nothing is known.
   bool ok() const { return ok_ && in_.ok(); }
 
  private:
-  bool Step(uint8_t op);  // false: the address moved
+  bool Step(uint8_t op);  // false if the address moved
   bool Extended(uint8_t op);
   bool Advance(uint64_t units);
   void DefineCfa(uint64_t reg, uint64_t offset);

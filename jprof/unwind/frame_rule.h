@@ -1,6 +1,6 @@
-// Where the caller's registers are, for one range of code: a row of an unwind table.
+// Describes where the caller's registers are, for one range of code: a row of an unwind table.
 //
-// The CFA (canonical frame address) is the caller's stack pointer; the return address and the
+// The CFA (canonical frame address) is the caller's stack pointer. The return address and the
 // caller's frame pointer are at fixed offsets from it or from a register.
 #pragma once
 
@@ -30,7 +30,8 @@ struct FrameRule {
 
   bool operator==(const FrameRule&) const = default;
 
-  // Moves the registers to the caller, reading only the stack. Unchanged unless kStepped.
+  // Moves the registers to the caller, reading only the stack. They are unchanged unless the
+  // result is kStepped.
   Unwinder::Step Apply(Registers& registers, const StackBounds& stack,
                        ReadLog* log = nullptr) const;
 };

@@ -1,5 +1,6 @@
-// The kernel's functions by address, for the kernel frames of sampled stacks. One thread reads the
-// table; any thread may look up functions before, during and after that, also in signal handlers.
+// Maps addresses to the kernel's functions, for the kernel frames of sampled stacks. One
+// thread reads the table; any thread may look up functions before, during and after that, also
+// in signal handlers.
 #pragma once
 
 #include <atomic>
@@ -13,11 +14,11 @@ namespace jprof::unwind {
 class KernelFunctions {
  public:
   struct Function {
-    uint64_t start = 0;             // 0: none
+    uint64_t start = 0;             // 0 if there is none
     std::string_view name, module;  // "vmlinux", "[ext4]"; valid as long as this object
   };
 
-  // Reads /proc/kallsyms, once. False: this user may not see the addresses.
+  // Reads /proc/kallsyms, once. Returns false if this user may not see the addresses.
   bool Read(const char* path = "/proc/kallsyms");
   Function At(uint64_t address) const;
 

@@ -1,4 +1,5 @@
-// The modules mapped by the dynamic linker, and the location of their exception frames in memory.
+// Lists the modules mapped by the dynamic linker, and the location of their exception frames
+// in memory.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,18 @@ struct Module {
   CodeRange span;                  // all segments, at run time
   std::vector<CodeRange> code;     // the executable ones
   std::span<const uint8_t> index;  // .eh_frame_hdr
-  FrameBytes eh_frame;             // from .eh_frame to the end of its segment; empty: there is none
+  FrameBytes eh_frame;             // from .eh_frame to the end of its segment, or empty
 };
 
-// How often modules were loaded and unloaded. Equal counts: the modules are the same.
+// Counts how often modules were loaded and unloaded. If the counts are equal, the modules are
+// the same.
 struct ModuleCounts {
   uint64_t added = 0, removed = 0;
   bool operator==(const ModuleCounts&) const = default;
 };
 
-// Calls `visit` with each module, which cannot be unmapped until `visit` returns. Sets `counts`. If
-// they are unchanged, visits nothing and returns false.
+// Calls `visit` with each module, which cannot be unmapped until `visit` returns, and sets
+// `counts`. If they are unchanged, visits nothing and returns false.
 bool ForEachModule(ModuleCounts& counts, const std::function<void(const Module&)>& visit);
 
 }  // namespace jprof::unwind

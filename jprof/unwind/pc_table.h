@@ -1,6 +1,6 @@
 // A table of fixed size with facts about code addresses, shared by all threads.
 //
-// - Callable in a signal handler: waits for no lock, allocates nothing.
+// - It can be used in a signal handler: it waits for no lock and allocates nothing.
 // - If two threads write the same fact at once, one of them succeeds. A new fact may replace an old
 //   one. A miss is therefore never an error, only slow.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace jprof::unwind {
 
-// 2^kBits facts, two places for each address.
+// Contains 2^kBits facts, with two places for each address.
 template <typename Fact, int kBits>
 class PcTable {
   static_assert(std::is_trivially_copyable_v<Fact>);
@@ -31,9 +31,9 @@ class PcTable {
   }
   PcTable(const PcTable&) = delete;
 
-  // Whether there is a fact about `pc` for which read(fact) returns true. `read` may see a fact
-  // that is being overwritten, with arbitrary content: the copy it makes is valid only if Read
-  // returns true.
+  // Returns whether there is a fact about `pc` for which read(fact) returns true. `read` may see a
+  // fact that is being overwritten, with arbitrary content: the copy it makes is valid only if
+  // Read returns true.
   template <typename Reader>
   bool Read(uint64_t pc, Reader read) const {
     if (slots_ == nullptr || pc == 0) return false;
@@ -64,15 +64,15 @@ class PcTable {
 
  private:
   struct alignas(64) Slot {
-    std::atomic<uint32_t> version;  // odd: being written
-    std::atomic<uint64_t> pc;       // 0: none
+    std::atomic<uint32_t> version;  // odd while it is being written
+    std::atomic<uint64_t> pc;       // 0 if there is none
     Fact fact;
   };
   static constexpr uint64_t kSlots = uint64_t{1} << kBits;
 
   static uint64_t PlaceOf(uint64_t pc) { return pc * 0x9e3779b97f4a7c15 >> (64 - kBits); }
 
-  // Its own slot, a free one, or the one that was written less often.
+  // Returns the slot of `pc`, a free one, or the one that was written less often.
   Slot& PlaceFor(uint64_t pc) {
     Slot &first = slots_[PlaceOf(pc)], &second = slots_[PlaceOf(pc) ^ 1];
     if (first.pc == pc) return first;

@@ -1,4 +1,4 @@
-// The registers that a stack walk starts from and updates.
+// Defines the registers that a stack walk starts from and updates.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@ namespace jprof::unwind {
 struct Registers {
   uint64_t pc = 0;
   uint64_t sp = 0;
-  uint64_t fp = 0;    // rbp; x29
-  uint64_t link = 0;  // AArch64: x30, of the interrupted frame only; x86-64: 0
-  // pc is the next instruction, not a return address: set by a step out of a signal frame, cleared
-  // by any other step.
+  uint64_t fp = 0;    // rbp or x29
+  uint64_t link = 0;  // x30 of the interrupted frame on AArch64, else 0
+  // Is true if pc is the next instruction, not a return address. A step out of a signal frame sets
+  // it, and any other step clears it.
   bool interrupted = false;
 };
 
-// The registers at the point of interruption; `ucontext` is the third argument of the signal
-// handler.
+// Returns the registers at the point of interruption. `ucontext` is the third argument of the
+// signal handler.
 Registers OfSignal(const void* ucontext);
 
 }  // namespace jprof::unwind

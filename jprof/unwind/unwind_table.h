@@ -1,4 +1,5 @@
-// The unwind table of one module: .eh_frame compiled into sorted rows. Pure: bytes in, rows out.
+// The unwind table of one module: .eh_frame compiled into sorted rows. It depends on nothing but
+// these bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace jprof::unwind {
 
 class UnwindTable {
  public:
-  // Applies from this address up to the next row's.
+  // A row applies from its address up to the next row's.
   struct Row {
     uint32_t pc;
     uint32_t rule : 31;  // in rules(), or kGap
@@ -25,14 +26,15 @@ class UnwindTable {
   static constexpr uint32_t kGap = (1u << 31) - 1;  // no function
 
   UnwindTable() = default;
-  // Rows hold distances from code.low. `eh_frame` may extend beyond the section's end mark; its
-  // bytes are untrusted.
+  // Compiles the table. Rows hold distances from code.low. `eh_frame` may extend beyond the
+  // section's end mark; its bytes are untrusted.
   UnwindTable(FrameBytes eh_frame, CodeRange code, const Machine& machine);
 
-  // nullptr: below the first row.
+  // Returns the row that applies at `pc`, or null if it is below the first row.
   const Row* Find(uint64_t pc) const;
   const FrameRule& RuleOf(const Row& row) const { return rules_[row.rule == kGap ? 0 : row.rule]; }
-  // The first row of the function that contains `row`; nullptr: `row` is between functions.
+  // Returns the first row of the function that contains `row`, or null if `row` is
+  // between functions.
   const Row* FunctionOf(const Row* row) const;
 
   const PageVector<Row>& rows() const { return rows_; }
@@ -43,7 +45,7 @@ class UnwindTable {
 
  private:
   PageVector<Row> rows_;
-  std::vector<FrameRule> rules_;  // the first: unknown
+  std::vector<FrameRule> rules_;  // the first one is unknown
 };
 
 }  // namespace jprof::unwind

@@ -3,10 +3,10 @@
 //
 // - A step is one binary search and two loads. It takes no lock and uses no allocation, system call
 //   or thread-local storage, so it may run anywhere in a signal handler.
-// - Refresh is for ordinary code, one thread at a time. Next and FunctionAt are for any thread at
-//   any time, also during Refresh: tables are published as a whole.
-// - A later Refresh frees the tables of unmapped modules, once no reader can be using them
-//   (Reading).
+// - Only one thread at a time may call Refresh, outside signal handlers. Any thread may call Next
+//   and FunctionAt at any time, also during Refresh: tables are published as a whole.
+// - A later Refresh frees the tables of unmapped modules, once no reader can be using
+//   them (Reading).
 // - Results of Next and FunctionAt are cached by address (PcTable). A change of the mapped modules
 //   invalidates all of them.
 #pragma once
@@ -28,8 +28,8 @@ struct StackBounds {
   }
 };
 
-// The words that a walk read: while they are unchanged, another walk takes the same path. At most
-// `room` words; further ones set `overflow`.
+// Contains the words that a walk read: while they are unchanged, another walk takes the same path.
+// There are at most `room` words; further ones set `overflow`.
 struct ReadLog {
   struct Word {
     uint64_t address, value;
@@ -66,9 +66,8 @@ class Unwinder {
     kBad,        // the frame leads out of the stack, or not upwards
   };
 
-  // While one exists, no table or path that is reachable then is freed. Callable in a signal
-  // handler; they may be nested. Keep the scope short: Refresh does not wait for it, but frees
-  // nothing.
+  // Keeps all tables and paths that are reachable when it is made. Can be used in a signal handler,
+  // and be nested. Keep the scope short: Refresh does not wait for it, but frees nothing.
   class Reading {
    public:
     explicit Reading(const Unwinder& unwinder) : Reading(*unwinder.state_) {}
@@ -85,32 +84,34 @@ class Unwinder {
   ~Unwinder();
   Unwinder(const Unwinder&) = delete;
 
-  // Reads the tables of all mapped modules; known tables are kept. Error: none could be read.
+  // Reads the tables of all mapped modules, and keeps those that are known. Fails if none could
+  // be read.
   Result<void> Refresh();
-  // Whether a step met code of an unknown module, in [0, 2^47), since the last Refresh. This
-  // includes jitted code, which only the caller can recognise.
+  // Returns whether a step met code of an unknown module, in [0, 2^47), since the last Refresh.
+  // This includes jitted code, which only the caller can recognise.
   bool Stale() const;
 
   // Moves from one frame to its caller.
   //
-  // - `interrupted`: pc is the next instruction (in a signal), not a return address. The same
-  //   applies if registers.interrupted is set, as a step out of a signal frame does.
+  // - `interrupted` is whether pc is the next instruction (in a signal), not a return address. The
+  //   same applies if registers.interrupted is set, as a step out of a signal frame does.
   // - `registers` change only if the result is kStepped.
-  // - `function`, if not null, receives the start of the function; 0: no entry covers it.
+  // - `function`, if not null, receives the start of the function, or 0 if no entry covers it.
   // - `log`, if not null, receives the words that were read.
   Step Next(Registers& registers, const StackBounds& stack, bool interrupted,
             uint64_t* function = nullptr, ReadLog* log = nullptr) const;
 
-  // A number that changes whenever the set of mapped modules does.
+  // Returns a number that changes whenever the set of mapped modules does.
   uint64_t Generation() const;
 
-  // The function around an address (for a return address, subtract 1). False: no module contains
-  // it, or no entry covers it (then `module` alone may be set). A part that the compiler split off
-  // (.cold) is a separate function. A signal trampoline begins one byte early, as in its entry.
+  // Finds the function around an address (for a return address, subtract 1). Returns false if no
+  // module contains it, or if no entry covers it (then `module` alone may be set). A part that
+  // the compiler split off (.cold) is a separate function. A signal trampoline begins one byte
+  // early, as in its entry.
   bool FunctionAt(uint64_t pc, Function* function) const;
 
-  // The memory of tables and snapshots, including those that wait to be freed. Call from Refresh's
-  // thread.
+  // Returns the bytes of tables and snapshots, including those that wait to be freed. Call this on
+  // the thread that calls Refresh.
   uint64_t TableBytes() const;
 
  private:
