@@ -1,4 +1,4 @@
-// Reading and writing of the numbers of class files, which are big-endian.
+// Reads and writes the numbers of class files, which are big-endian.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ inline uint8_t ReadU1(ByteCursor& cursor) { return cursor.Read<uint8_t>(); }
 inline uint16_t ReadU2(ByteCursor& cursor) { return std::byteswap(cursor.Read<uint16_t>()); }
 inline uint32_t ReadU4(ByteCursor& cursor) { return std::byteswap(cursor.Read<uint32_t>()); }
 
-// The number at an offset; the caller has checked that it is inside.
+// Returns the number at an offset. Requires that it is inside `bytes`.
 template <typename T>
 T LoadBig(std::string_view bytes, size_t at) {
   T value;

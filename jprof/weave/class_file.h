@@ -1,4 +1,4 @@
-// Reading of a class file (JVM specification, chapter 4): the constant pool and the members, as
+// Reads a class file (JVM specification, chapter 4): the constant pool and the members, as
 // views into its bytes.
 #pragma once
 
@@ -22,22 +22,23 @@ inline constexpr uint8_t kNameAndType = 12;
 
 class ConstantPool {
  public:
-  // Reads from the number of entries to the last entry.
+  // Reads the pool, from the number of entries to the last entry.
   static Result<ConstantPool> Read(ByteCursor& cursor);
 
   uint32_t count() const { return static_cast<uint32_t>(entries_.size()); }  // of indexes, with 0
   std::string_view bytes() const { return bytes_; }                          // all entries
 
-  // Empty if there is no such entry, which is no valid name either.
+  // Returns the text, which is empty if there is no such entry; an empty text is no valid
+  // name either.
   std::string_view Utf8(uint16_t index) const;
   std::string_view ClassName(uint16_t index) const;
-  // Whether one of its texts is the type of an annotation that marks intrinsics.
+  // Returns whether one of its texts is the type of an annotation that marks intrinsics.
   bool has_intrinsics() const { return has_intrinsics_; }
 
  private:
   static constexpr uint32_t kNoEntry = ~uint32_t{0};
 
-  // The entry without its tag.
+  // Returns the entry without its tag.
   std::string_view Entry(uint16_t index, uint8_t tag) const;
 
   std::string_view bytes_;
@@ -55,7 +56,7 @@ struct ClassFile {
   size_t methods = 0;
 };
 
-// Reads up to the methods.
+// Reads a class file up to the methods.
 Result<ClassFile> ReadClassFile(std::span<const uint8_t> bytes);
 
 struct Attribute {
@@ -64,7 +65,7 @@ struct Attribute {
   std::string_view contents;  // without these
 };
 
-// Fails the cursor if the attribute is cut off or has no name.
+// Reads an attribute. Fails the cursor if the attribute is cut off or has no name.
 Attribute ReadAttribute(ByteCursor& cursor, const ConstantPool& pool);
 void SkipAttributes(ByteCursor& cursor);
 
@@ -72,7 +73,7 @@ struct MethodInfo {
   uint16_t access = 0;
   std::string_view name;
   std::string_view descriptor;
-  Attribute code;  // contents are empty if it has no code
+  Attribute code;  // its contents are empty if the method has no code
   bool is_intrinsic = false;
 };
 

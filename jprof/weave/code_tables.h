@@ -1,10 +1,11 @@
-// The attributes of code that serve debuggers, in the new layout. Each keeps its size: only offsets
-// in it change.
+// Writes the attributes of code that serve debuggers, in the new layout. Each keeps its size: only
+// offsets in it change.
 //
-// Known: LineNumberTable, LocalVariableTable, LocalVariableTypeTable,
-// RuntimeVisibleTypeAnnotations, RuntimeInvisibleTypeAnnotations. All others are dropped, as they
-// may contain offsets: the specification defines no other attribute of code except StackMapTable,
-// and of those that compilers have used (CharacterRangeTable, CoverageTable, StackMap) all do.
+// These are LineNumberTable, LocalVariableTable, LocalVariableTypeTable,
+// RuntimeVisibleTypeAnnotations and RuntimeInvisibleTypeAnnotations. All others are dropped, as
+// they may contain offsets: the specification defines no other attribute of code except
+// StackMapTable, and of those that compilers have used (CharacterRangeTable, CoverageTable,
+// StackMap) all do.
 #pragma once
 
 #include <cstdint>

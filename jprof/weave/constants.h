@@ -1,7 +1,7 @@
-// The constants that are appended to the pool of a class file.
+// Appends constants to the pool of a class file.
 //
 // Each method returns the index of the constant, which it appends if necessary, or 0 if the pool is
-// full; constants that were appended before that remain and do no harm.
+// full. Constants that were appended before that remain and do no harm.
 #pragma once
 
 #include <array>
@@ -23,19 +23,21 @@ class Constants {
   uint16_t MethodOf(CounterMethod method);
   // Returns the index of the text StackMapTable.
   uint16_t FramesName();
-  // The last value is remembered: the same value in succession is one constant.
+  // Returns the index of a number. The last one is remembered: the same value in succession is
+  // one constant.
   uint16_t Integer(uint32_t value);
-  // A class of the pool is used if it has this name; the name must last as long as this object.
+  // Returns the index of a class. A class of the pool is used if it has this name, which must
+  // remain valid as long as this object.
   uint16_t Class(std::string_view name);
 
-  uint32_t count() const { return count_; }  // of the whole pool, as the class file states it
+  uint32_t count() const { return count_; }  // size of the whole pool, as the class file states it
   std::string_view appended() const { return appended_.view(); }
 
  private:
   static constexpr uint32_t kMostEntries = 65535;
   struct NamedClass {
     std::string_view name;
-    uint16_t index = 0;  // 0: free
+    uint16_t index = 0;  // 0 if free
   };
 
   uint16_t Append(uint8_t tag);
@@ -53,7 +55,7 @@ class Constants {
   uint16_t frames_name_ = 0;
   uint16_t last_integer_ = 0;
   uint32_t last_value_ = 0;
-  std::vector<NamedClass> classes_;  // a hash table, at most half full; empty: not yet made
+  std::vector<NamedClass> classes_;  // hash table, at most half full; empty until it is made
   size_t class_count_ = 0;
 };
 

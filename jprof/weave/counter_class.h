@@ -1,4 +1,5 @@
-// The class that woven methods call: java/java/lang/JprofCounter.java, compiled with jprof.
+// Provides the class that woven methods call: java/java/lang/JprofCounter.java, compiled
+// with jprof.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace jprof::weave {
 
-// The bytes of its class file; empty: jprof was built without a JDK.
+// Returns the bytes of its class file, which are empty if jprof was built without a JDK.
 std::span<const uint8_t> CounterClass();
 
 }  // namespace jprof::weave

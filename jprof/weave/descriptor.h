@@ -1,5 +1,5 @@
-// The arguments of a method's descriptor: (ILjava/lang/String;[J)V has I, Ljava/lang/String; and
-// [J.
+// Splits a method's descriptor into its arguments: (ILjava/lang/String;[J)V has I,
+// Ljava/lang/String; and [J.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ class ArgumentTypes {
     if (ok_) rest_.remove_prefix(1);
   }
 
-  // Empty after the last one, or if the descriptor is malformed.
+  // Returns the next argument. It is empty after the last one, or if the descriptor is malformed.
   std::string_view Next() {
     if (!ok_ || rest_.starts_with(')')) return {};
     const size_t size = SizeOfFirst();
@@ -43,7 +43,7 @@ class ArgumentTypes {
   bool ok_ = false;
 };
 
-// What a CONSTANT_Class of the pool is named for the type of an object or array.
+// Returns the name that a CONSTANT_Class of the pool has for the type of an object or array.
 inline std::string_view ClassNameOf(std::string_view type) {
   return type.starts_with('L') ? type.substr(1, type.size() - 2) : type;
 }

@@ -1,4 +1,4 @@
-// The StackMapTable of a method in its new layout (JVM specification, 4.7.4).
+// Writes the StackMapTable of a method in its new layout (JVM specification, 4.7.4).
 //
 // With a new local variable each frame has a long at its slot, behind the locals of the frame
 // itself, with Top between. So the first frame, and all that change the locals, become full frames;
@@ -25,8 +25,8 @@ class Frames {
  public:
   Frames(const ClassFile& file, Constants& constants) : file_(file), constants_(constants) {}
 
-  // Appends the contents of the attribute. `table` is empty if the method has no frames yet;
-  // `handlers` are the old offsets of exception handlers, in ascending order. The result says why
+  // Appends the contents of the attribute. `table` is empty if the method has no frames yet.
+  // `handlers` are the old offsets of exception handlers, in ascending order. The result states why
   // the method cannot be changed, if so.
   Result<std::optional<Left>> Write(std::string_view table, const MethodInfo& method,
                                     const Layout& layout, std::span<const uint16_t> handlers,
@@ -40,9 +40,9 @@ class Frames {
   };
   struct Frame {
     uint8_t kind = 0;
-    uint32_t offset = 0;        // old
-    uint32_t new_locals = 0;    // the last of locals_ that an append frame lists
-    std::optional<Type> stack;  // of a frame with one item
+    uint32_t offset = 0;        // old offset
+    uint32_t new_locals = 0;    // last of locals_ that an append frame lists
+    std::optional<Type> stack;  // if the frame has one item
   };
 
   Result<void> ReadFrame(ByteCursor& cursor, bool is_first, Frame& frame);
@@ -50,11 +50,12 @@ class Frames {
   Type ReadType(ByteCursor& cursor);
   void ReadTypes(ByteCursor& cursor, uint32_t count, std::vector<Type>& types);
 
-  // The locals at the entry of the method, from its descriptor. False: a constant does not fit.
+  // Sets the locals at the entry of the method, from its descriptor. Returns false if a
+  // constant does not fit.
   Result<bool> SetInitialLocals(const MethodInfo& method);
   Result<bool> AddArguments(std::string_view descriptor);
 
-  // Returns nothing if its class does not fit into the constant pool.
+  // Returns the type of an argument, or nothing if its class does not fit into the constant pool.
   std::optional<Type> TypeOf(std::string_view descriptor);
 
   Result<std::optional<Left>> WriteFrames(std::string_view table, Output& out);
@@ -75,10 +76,10 @@ class Frames {
   const Layout* layout_ = nullptr;
   const Insertions* insertions_ = nullptr;
   std::span<const uint16_t> handlers_;
-  uint32_t next_ = 0;    // the new offset of a frame with delta 0
-  uint32_t frames_ = 0;  // written so far
+  uint32_t next_ = 0;    // new offset of a frame with delta 0
+  uint32_t frames_ = 0;  // number written so far
   std::vector<Type> locals_;
-  std::vector<Type> stack_;  // of a full frame
+  std::vector<Type> stack_;  // for a full frame
   size_t written_ = 0;       // bytes of this class's frames, also of methods that were left
 };
 

@@ -1,4 +1,4 @@
-// The instructions that are inserted into a method.
+// Determines the instructions that are inserted into a method.
 #pragma once
 
 #include <array>
@@ -48,18 +48,18 @@ struct Insertions {
   Snippet at_entry;
   GuardedCall before_return;  // after a stack overflow, execution continues in at_end
   GuardedCall at_handler;
-  Snippet at_end;  // at the end of the code: the return without the call
+  Snippet at_end;  // the return without the call, at the end of the code
 
-  uint16_t new_locals = 0;       // slots
-  std::optional<uint16_t> node;  // the first of two slots with the caller's node
+  uint16_t new_locals = 0;       // number of slots
+  std::optional<uint16_t> node;  // first of two slots with the caller's node
   uint16_t kept = 0;             // the local that holds the return value or exception
   std::optional<uint8_t>
-      returned;  // what loads `kept` before a return: iload to aload; none for void
+      returned;  // instruction that loads `kept` before a return: iload to aload; none for void
 
-  uint32_t no_answer = 0;     // the offset in at_entry that is reached with null; 0: none
-  uint16_t answer_class = 0;  // Class in the constant pool
+  uint32_t no_answer = 0;     // offset in at_entry that is reached with null, or 0
+  uint16_t answer_class = 0;  // index of a Class in the constant pool
 
-  uint16_t overflow_error = 0;  // StackOverflowError in the constant pool
+  uint16_t overflow_error = 0;  // index of StackOverflowError in the constant pool
 
   // The operand stack that the inserted instructions need, in addition to what is on it before a
   // return.
@@ -73,7 +73,7 @@ struct Insertions {
 struct Target {
   std::string_view descriptor;
   uint16_t max_locals = 0;
-  bool calls = false;  // it calls methods or catches exceptions
+  bool calls = false;  // whether it calls methods or catches exceptions
 };
 
 // Returns the instructions that the decision requires (none for kLeave), or nothing if the

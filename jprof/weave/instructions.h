@@ -1,5 +1,5 @@
-// The instructions of the JVM (specification, chapter 6): lengths, and which ones refer to other
-// instructions.
+// Describes the instructions of the JVM (specification, chapter 6): lengths, and which ones refer
+// to other instructions.
 #pragma once
 
 #include <array>
@@ -39,10 +39,10 @@ inline constexpr uint8_t kIfnull = 198;
 
 struct Instruction {
   Kind kind = Kind::kInvalid;
-  uint8_t length = 0;  // 0: not fixed
+  uint8_t length = 0;  // 0 if it is not fixed
 };
 
-// By opcode.
+// Lists the instructions by opcode.
 extern const std::array<Instruction, 256> instruction_table;
 
 // The operands of a tableswitch or lookupswitch: the default jump, fixed numbers, and cases, each
@@ -56,10 +56,11 @@ struct Switch {
   uint32_t size() const { return 4 + fixed + cases * case_size; }
 };
 
-// The switch at an offset; its operands are 0 if it is malformed or cut off.
+// Returns the switch at an offset. Its operands are 0 if it is malformed or cut off.
 Switch ReadSwitch(std::string_view code, uint32_t at);
 
-// The length of the instruction at an offset inside the code; 0 if it is malformed or cut off.
+// Returns the length of the instruction at an offset inside the code, or 0 if it is malformed or
+// cut off.
 uint32_t InstructionLength(std::string_view code, uint32_t at);
 
 }  // namespace jprof::weave

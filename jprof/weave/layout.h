@@ -1,4 +1,5 @@
-// Where the instructions of a method are after the insertions, and the code itself.
+// Determines where the instructions of a method are after the insertions, and writes the
+// code itself.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,18 @@ namespace jprof::weave {
 
 class Output;
 
-// One object may be used for many methods after one another: it keeps its memory.
+// One object may be used for many methods, one after another, and keeps its memory.
 class Layout {
  public:
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
-  // `handlers` are the offsets of the exception handlers in ascending order, each once. They, the
-  // code and the insertions must last until the last use of this layout.
+  // Determines the layout. `handlers` are the offsets of the exception handlers in ascending
+  // order, each once. They, the code and the insertions must remain valid until the last use of
+  // this layout.
   Result<void> Place(std::string_view code, std::span<const uint16_t> handlers,
                      const Insertions& insertions);
 
-  // Appends the code. False, with incomplete output: a jump would exceed 16 bits.
+  // Appends the code. Returns false, with incomplete output, if a jump would exceed 16 bits.
   Result<bool> Write(Output& out) const;
 
   uint32_t old_size() const { return static_cast<uint32_t>(code_.size()); }
@@ -35,23 +37,24 @@ class Layout {
   // Returns the new offset of the instructions inserted before the return at an old offset.
   uint32_t ReturnCallAt(uint32_t old) const;
 
-  // Where jumps to the instruction at an old offset lead: to what is inserted before it, for offset
-  // 0 behind what is inserted at the entry. kNowhere if no instruction begins there. The end of the
-  // code is an offset, too.
+  // Returns where jumps to the instruction at an old offset lead: to what is inserted before it or,
+  // for offset 0, behind what is inserted at the entry. Returns kNowhere if no instruction begins
+  // there. The end of the code is an offset, too.
   uint32_t JumpTarget(uint32_t old) const { return old < at_.size() ? at_[old] : kNowhere; }
 
-  // Where the instruction itself is; kNowhere as above and at the end of the code.
+  // Returns where the instruction itself is, or kNowhere as above and at the end of the code.
   uint32_t InstructionAt(uint32_t old) const;
 
-  // For tables that serve debuggers only: the entry counts as part of the instruction at 0, and an
-  // offset inside an instruction as its beginning.
+  // Returns an offset for tables that only serve debuggers: the entry counts as part of the
+  // instruction at 0, and an offset inside an instruction as its beginning.
   uint32_t DebugOffset(uint32_t old) const;
 
  private:
   uint32_t Inserted(uint32_t old) const;
   bool IsHandler(uint32_t old) const;
   std::string_view tail() const;
-  // The distance from the instruction at old offset `from` to the target of its jump, or kFailed.
+  // Returns the distance from the instruction at old offset `from` to the target of its jump,
+  // or kFailed.
   static constexpr int64_t kFailed = INT64_MIN;
   int64_t Jump(uint32_t from, int64_t distance) const;
   Result<bool> WriteInstruction(uint32_t old, Kind kind, Output& out, size_t start) const;

@@ -1,4 +1,4 @@
-// The Code attribute of a method, with instructions inserted.
+// Writes the Code attribute of a method, with instructions inserted.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class MethodCode {
   MethodCode(const ClassFile& file, Constants& constants)
       : file_(file), constants_(constants), frames_(file, constants) {}
 
-  // Appends the changed attribute. The result says why the method has to be left; then, and after
+  // Appends the changed attribute. The result states why the method has to be left; then, and after
   // an error, the output is incomplete.
   Result<std::optional<Left>> Write(const MethodInfo& method, const CodeAttribute& code,
                                     const Decision& decision, Output& out);
@@ -27,7 +27,7 @@ class MethodCode {
  private:
   struct Handler {
     uint16_t start;
-    bool of_any;  // it catches any exception
+    bool of_any;  // whether it catches any exception
   };
 
   void FindHandlers(const CodeAttribute& code);
@@ -39,7 +39,7 @@ class MethodCode {
   Result<std::optional<Left>> WriteAttributes(const MethodInfo& method, const CodeAttribute& code,
                                               const Insertions& insertions, Output& out);
   bool NeedsFrames(const Insertions& insertions) const;
-  // An `attribute` without a name means that the method has no frames yet.
+  // Appends the frames. An `attribute` without a name means that the method has no frames yet.
   Result<std::optional<Left>> WriteFrames(const Attribute& attribute, const MethodInfo& method,
                                           const Insertions& insertions, Output& out);
 

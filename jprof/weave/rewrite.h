@@ -1,4 +1,4 @@
-// For the tests of Weave: what it does to a method, with nothing to insert.
+// Provides for tests what Weave does to a method when nothing is inserted.
 #pragma once
 
 #include <cstdint>

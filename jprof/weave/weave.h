@@ -1,4 +1,4 @@
-// Puts counters into the methods of a class file: bytes in, bytes out, no JVM.
+// Puts counters into the methods of a class file. It maps bytes to bytes and uses no JVM.
 //
 // A method that is counted calls the static methods of java/lang/JprofCounter:
 //   long node = enter(id);   at its entry; the value is kept in a new local variable
@@ -12,11 +12,11 @@
 // returns the result unless it is null. It is meant for ClassLoader.loadClass(String) and its
 // overrides.
 //
-// - Any bytes may be given: the result is an error or a class file, and nothing is thrown but
-//   std::bad_alloc.
+// - Any bytes may be given: the result is an error or a class file, and nothing is thrown
+//   but std::bad_alloc.
 // - The time is proportional to the size of the class file, and below a second for the largest.
 // - The same input and decisions give the same bytes.
-// - May be called from any thread; there is no state between calls.
+// - It may be called from any thread; there is no state between calls.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +42,14 @@ inline constexpr size_t kLargestClassFile = size_t{16} << 20;
 // A method with code, as its class file describes it. The texts are in modified UTF-8 and refer to
 // the class file.
 struct Method {
-  std::string_view class_name;  // java/lang/String
+  std::string_view class_name;  // for example java/lang/String
   std::string_view name;
   std::string_view descriptor;
   uint16_t access = 0;
   uint32_t code_bytes = 0;
-  // Annotated with jdk.internal.vm.annotation.IntrinsicCandidate (JDK 16 and later) or
-  // HotSpotIntrinsicCandidate (9 to 15): the VM may replace calls of it by instructions.
+  // Is true if the method is annotated with jdk.internal.vm.annotation.IntrinsicCandidate
+  // (JDK 16 and later) or HotSpotIntrinsicCandidate (9 to 15): the VM may replace calls of it
+  // by instructions.
   bool is_intrinsic = false;
 
   bool IsStatic() const { return (access & 0x0008) != 0; }
@@ -58,14 +59,15 @@ enum class Action : uint8_t { kLeave, kCount, kAnnounce };
 
 struct Decision {
   Action action = Action::kLeave;
-  uint32_t id = 0;  // of a counted method: less than 2^31, different for each method of the class
+  uint32_t id = 0;  // of a counted method; below 2^31 and different for each method of the class
   bool answers = false;  // requires an instance method with the descriptor of loadClass
 };
 
-// Is called once for each method with code, in the order of the class file.
+// Decides what happens to a method. It is called once for each method with code, in the order
+// of the class file.
 using Decide = std::function<Decision(const Method&)>;
 
-// Why a method that was to be changed is as before.
+// States why a method that was to be changed is as before.
 enum class Left : uint8_t {
   kTooLarge,          // its code, stack, local variables or handlers would exceed 65535, or the
                       // class 64 MiB by its frames
@@ -87,7 +89,7 @@ struct LeftMethod {
 
 struct Woven {
   std::string_view class_name;  // refers to the class file
-  std::vector<uint8_t> bytes;   // empty: nothing was changed
+  std::vector<uint8_t> bytes;   // empty if nothing was changed
   uint32_t counted = 0;
   uint32_t announced = 0;
   std::vector<LeftMethod> left;
