@@ -1,4 +1,4 @@
-// Instructions of symbols with the ticks beside each, as text.
+// Prints the instructions of symbols as text, with the ticks beside each.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace jprof::reports {
 
-// Code at one address: a method that was compiled twice has two.
+// The code at one address. A method that was compiled twice has two of these.
 struct AnnotatedSymbol {
-  uint32_t pid = 0;               // the process; a2n::kKernel: of the kernel
+  uint32_t pid = 0;               // the process; a2n::kKernel for kernel code
   uint32_t module = 0, name = 0;  // in TickTable::names
   std::string text;
 };
 
-// Calls `visit` for each of the `most` symbols with the most ticks. Error: Capstone cannot read
+// Calls `visit` for each of the `most` symbols with the most ticks. Fails if Capstone cannot read
 // this machine's code.
 Result<void> AnnotateHottest(Recording& recording, const TickTable& table, size_t most,
                              const std::function<void(const AnnotatedSymbol& symbol)>& visit);

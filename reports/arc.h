@@ -1,5 +1,5 @@
-// arc: the functions and the calls of an instruction trace, with exact numbers of instructions and
-// calls.
+// Prints the report arc: the functions and the calls of an instruction trace, with exact numbers of
+// instructions and calls.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,22 @@ namespace jprof::reports {
 
 struct ArcOptions {
   Format format = Format::kText;
-  double min_percent = 0;       // text and Markdown: hide rows below this share of all instructions
-  uint32_t top = 0;             // only so many rows of each table; 0: all
+  double min_percent = 0;       // hides smaller shares of all instructions (text, Markdown)
+  uint32_t top = 0;             // rows of each table, 0 for all
   std::optional<uint32_t> tid;  // only this thread
-  bool merged = false;          // collapsed: all threads as one tree
-  bool listing = false;  // instead of the tables: instructions, each with how often it was executed
+  bool merged = false;          // collapsed stacks of all threads as one tree
+  bool listing = false;  // instructions instead of tables, each with how often it was executed
   std::string function;  // only functions whose names contain this, and their arcs
 };
 
-// Error: the format is not offered; no thread or function is like that; Capstone cannot read this
-// machine's code.
+// Prints the report. Fails if the format is not offered, if no thread or function matches the
+// options, or if Capstone cannot read this machine's code.
 Result<void> PrintArc(ArcRecording& arcs, const ArcOptions& options, Output& out);
 
-// The stacks of the trace with the instructions of each, for flame-graph tools.
+// Prints the stacks of the trace with the instructions of each, for flame-graph tools.
 void PrintArcStacks(const ArcRecording& arcs, const ArcTrace& trace, bool merged, Output& out);
 
-// Instructions of the hottest functions.
+// Prints the instructions of the hottest functions.
 Result<void> PrintArcListing(ArcRecording& arcs, const ArcOptions& options, Output& out);
 
 // Calls `visit` with the listing of each function that `options` choose, the hottest first. Returns

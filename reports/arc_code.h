@@ -1,5 +1,5 @@
-// The code of an instruction trace: which function an address belongs to at a time. Made for many
-// millions of lookups of few addresses; a2n is asked once for each piece of code.
+// Finds the function to which an address of an instruction trace belongs at a time. It is made for
+// many millions of lookups of few addresses: a2n is asked once for each piece of code.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,30 @@
 
 namespace jprof::reports {
 
-// Code of one name in one module; versions of a jitted method are one function.
+// The code of one name in one module. All versions of a jitted method are one function.
 struct ArcFunction {
-  std::string module;  // the path, "JITCODE"
-  std::string symbol;  // empty: all code of the module that no symbol covers
-  std::string name;    // as reports print it: "libc.so.6.malloc", "pkg/Class.method(sig)ret"
-  char letter = 'F';   // of reports; of a method in several versions, R if there is one
+  std::string module;  // the path, or "JITCODE"
+  std::string symbol;  // empty for all code of the module that no symbol covers
+  std::string name;    // as reports print it, "libc.so.6.malloc" or "pkg/Class.method(sig)ret"
+  char letter = 'F';   // as reports print it; R if any version of a method has it
 
-  std::string Marked() const;  // "F:libc.so.6.malloc"; "(signal)"
+  std::string Marked() const;  // "F:libc.so.6.malloc", or "(signal)"
 };
 
-// One piece of a function's code: the addresses from `place.symbol_start` on.
+// One piece of a function's code, which is at [start, end). Code that no symbol covers has a piece
+// for each address.
 struct CodePiece {
   uint32_t pid = 0, function = 0;
   uint64_t start = 0, end = 0;
   uint64_t from = 0, until = a2n::kForever;  // it is there during [from, until)
-  uint64_t time = 0;                         // at which a2n knows it
+  uint64_t time = 0;                         // a time at which a2n knows it
   CodeAt at = {};
   const a2n::JittedCode* jitted = nullptr;
 };
 
 class ArcCode {
  public:
-  // `resolver` must outlive this. `changes`: when its answers change.
+  // `resolver` must outlive this object. `changes` lists when the code at an address may change.
   ArcCode(a2n::Resolver& resolver, std::span<const CodeChange> changes);
 
   CodeAt At(uint32_t pid, uint64_t address, uint64_t time);
@@ -50,7 +51,7 @@ class ArcCode {
   bool IsUnnamed(uint32_t function) const { return functions_[function].symbol.empty(); }
 
  private:
-  // The changes by address and time. In `next` and `next_code`, times are mirrored (the distance
+  // Finds changes by address and time. In `next` and `next_code`, times are mirrored (the distance
   // from the end), so that a search finds the next change.
   struct ChangeIndex {
     a2n::SpanIndex past, next, next_code;

@@ -1,6 +1,6 @@
-// The walk over an instruction trace: from the branches of the traced threads to the tree of their
-// calling contexts, with exact numbers of calls and instructions. Pure: the caller knows what code
-// is at an address. Nothing is dropped: the instructions of all nodes are those of all records.
+// Converts the branches of traced threads to the tree of their calling contexts, with exact numbers
+// of calls and instructions. Pure: the caller knows what code is at an address. Nothing is dropped:
+// the instructions of all nodes are those of all records.
 //
 // Conventions:
 // - The instructions between two branches belong to the function that has the second one.
@@ -26,12 +26,12 @@
 
 namespace jprof::reports {
 
-// Functions without code; the numbers of others begin at kFirstCode.
-inline constexpr uint32_t kThreadFunction = 0;  // above all that a thread does
+// These functions have no code. The numbers of the others begin at kFirstCode.
+inline constexpr uint32_t kThreadFunction = 0;  // the root of a thread's tree
 inline constexpr uint32_t kSignalFunction = 1;
 inline constexpr uint32_t kFirstCode = 2;
 
-// What is at an address at a time.
+// The code at an address at a time.
 struct CodeAt {
   enum class Kind : uint8_t {
     kNative,
@@ -42,13 +42,13 @@ struct CodeAt {
   };
   uint32_t function = kFirstCode;
   uint32_t module = 0;
-  uint64_t start = 0;  // of the function's code; 0: not known
+  uint64_t start = 0;  // of the function's code; 0 if unknown
   Kind kind = Kind::kNative;
   bool entry = false;  // a call begins here
 };
 
 struct ArcNode {
-  uint32_t parent = 0xffffffffu;  // before this one; 0xffffffff: none, a thread
+  uint32_t parent = 0xffffffffu;  // before this one; 0xffffffff for a thread
   uint32_t function = kThreadFunction;
   uint32_t thread = 0;
   uint64_t calls = 0;
@@ -66,15 +66,16 @@ struct ArcThread {
 struct ArcTrace {
   std::vector<ArcNode> nodes;  // parents first
   std::vector<ArcThread> threads;
-  // Calls by caller << 32 | callee. Also those of tail calls, which no edge of the tree may have.
+  // Counts the calls by caller << 32 | callee. They include tail calls, for which the tree may
+  // have no edge.
   std::unordered_map<uint64_t, uint64_t> calls;
   uint64_t records = 0, instructions = 0, repeats = 0, system_calls = 0, signals = 0;
   uint64_t left = 0;    // frames that ended without a return
   uint64_t beyond = 0;  // returns to where the trace had not come from
 };
 
-// Instructions that were executed one after the other: from `begin` up to the one at `last`,
-// included unless `open`.
+// Instructions that were executed one after the other, from `begin` up to the one at `last`, which
+// is included unless `open`.
 struct StraightRun {
   uint32_t pid = 0;
   uint64_t time_ns = 0;
@@ -88,10 +89,10 @@ class ArcWalk {
   using Locate = std::function<CodeAt(uint32_t pid, uint64_t address, uint64_t time_ns)>;
   using OnRun = std::function<void(const StraightRun& run)>;
 
-  // `on_run`: called for each run of instructions; may be empty.
+  // Calls `on_run`, unless it is empty, for each run of instructions.
   explicit ArcWalk(Locate locate, OnRun on_run = {});
 
-  // Records of one thread in their order; threads may alternate.
+  // Adds a record. Requires the records of each thread in their order; threads may alternate.
   void Add(const profile::Branch& branch);
   ArcTrace Take() { return std::move(trace_); }
 
@@ -101,7 +102,7 @@ class ArcWalk {
   using Reason = ArcEntry::Reason;
   struct Thread {
     uint32_t index = 0;
-    uint64_t at = 0;  // where the next run begins; 0: not known
+    uint64_t at = 0;  // where the next run begins; 0 if unknown
     ArcStack stack;
     Entry& top() { return stack.top(); }
   };
@@ -130,7 +131,7 @@ class ArcWalk {
   FlatMap children_;  // parent << 32 | function -> node
   std::unordered_map<uint64_t, Thread> threads_;
   uint64_t last_key_ = 0;
-  Thread* last_ = nullptr;  // the thread of the record before
+  Thread* last_ = nullptr;  // the thread of the previous record
 };
 
 }  // namespace jprof::reports

@@ -1,5 +1,5 @@
-// A recording of `jprof itrace`, read: its branches (profile/branch_log.h), the code that they are
-// in, and what the walk over them finds (reports/arc_model.h).
+// Reads a recording of `jprof itrace`: its branches (profile/branch_log.h), the code that they are
+// in, and the tree of their calls (reports/arc_model.h).
 #pragma once
 
 #include <filesystem>
@@ -23,21 +23,21 @@ struct ArcRecording {
   std::map<uint32_t, std::string> thread_names;  // by thread id
 };
 
-// Whether the directory has branches.
+// Returns whether the directory has branches.
 bool IsArcRecording(const std::filesystem::path& directory);
 
-// Error: not a recording of `jprof itrace`, or a file of it cannot be read.
+// Fails if the directory is no recording of `jprof itrace`, or if one of its files cannot be read.
 Result<ArcRecording> OpenArcRecording(const std::filesystem::path& directory);
 
-// Walks over the branches, of one thread if `tid` is given.
+// Returns the tree of the branches, or of those of one thread if `tid` is given.
 ArcTrace WalkArcs(ArcRecording& arcs, std::optional<uint32_t> tid = {},
                   const ArcWalk::OnRun& on_run = {});
 
-// "name (tid 77)"
+// Returns "name (tid 77)".
 std::string ArcThreadText(const ArcRecording& arcs, const ArcThread& thread);
 
-// Lines for people: what was lost or is damaged, and what is uncertain. Call it after the walk:
-// modules that cannot be read are found then.
+// Lines for people about what was lost or is damaged, and about what is uncertain. They are
+// complete only after WalkArcs, which finds modules that cannot be read.
 struct ArcNotes {
   std::vector<std::string> losses, notes;
 };

@@ -11,7 +11,7 @@
 
 namespace jprof::reports {
 
-// Returns whether a call instruction at `call` (0: there is none) returns to `address`.
+// Returns whether a call instruction at `call` (0 if there is none) returns to `address`.
 bool ReturnsTo(uint64_t call, uint64_t address);
 
 struct ArcEntry {
@@ -27,13 +27,13 @@ struct ArcEntry {
   struct Linkage {
     enum class How : uint8_t { kNone, kCall, kTail };
     How how = How::kNone;
-    bool resolving = false;  // the function is not known yet: the dynamic linker comes next
+    bool resolving = false;  // the function is unknown, and the dynamic linker comes next
     uint32_t module = 0;
     uint64_t call = 0;
   };
 
   uint32_t node = 0, function = 0;
-  uint64_t call = 0;  // the instruction that called; 0: none
+  uint64_t call = 0;  // the instruction that called, or 0
   Reason reason = Reason::kRoot;
   bool resolver = false;
   Linkage linkage = {};
@@ -82,9 +82,9 @@ class ArcStack {
   // These indexes cover only the entries below `indexed_`: most traces need no index, and the
   // others do not need one of all entries.
   size_t indexed_ = 1;
-  FlatMap by_function_;  // -> the newest entry; 0: none
+  FlatMap by_function_;  // to the newest entry, or 0
   FlatMap numbers_;      // of call instructions, from 1 on
-  FlatMap by_call_;      // number << 32 | caller -> the newest entry; 0: none
+  FlatMap by_call_;      // from number << 32 | caller to the newest entry, or 0
   uint32_t calls_ = 0;
   uint64_t steps_ = 0;
 };

@@ -1,4 +1,4 @@
-// Sums of the tree of an instruction trace: by function, and by caller and callee. Pure.
+// Sums up the tree of an instruction trace by function, and by caller and callee. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace jprof::reports {
 
 struct FunctionSums {
   uint64_t calls = 0, self = 0, repeats = 0, system_calls = 0;
-  // Instructions with those of all it called. Of a recursion the outermost activation counts.
+  // Includes the instructions of all that it called. Only the outermost activation of a
+  // recursion counts.
   uint64_t cumulative = 0;
   uint64_t outermost_calls = 0;  // those that made such activations
 };
@@ -18,8 +19,9 @@ struct FunctionSums {
 struct ArcSum {
   uint32_t caller = 0, callee = 0;
   uint64_t calls = 0;
-  // Of the callee with all it called, where it is not part of an activation of itself: so the arcs
-  // to a function add up to its cumulative instructions.
+  // Counts the instructions of the callee and of all that it called, unless the call is
+  // part of another activation of the callee. So the arcs to a function add up to its
+  // cumulative instructions.
   uint64_t instructions = 0;
   uint64_t outermost_calls = 0;  // not made below the callee itself
 };
@@ -29,10 +31,10 @@ struct ArcSums {
   std::vector<ArcSum> arcs;             // the most instructions first
 };
 
-// `functions`: their number, at least kFirstCode.
+// Sums up a tree of `functions` functions, at least kFirstCode.
 ArcSums SumUp(const ArcTrace& trace, size_t functions);
 
-// The tree of all threads together, which is then that of one thread.
+// Returns the tree of all threads together, as that of one thread.
 ArcTrace MergeThreads(const ArcTrace& trace);
 
 }  // namespace jprof::reports

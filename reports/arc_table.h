@@ -1,4 +1,4 @@
-// The rows of the report arc, and its head.
+// Makes the rows of the report arc, and prints its head.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace jprof::reports {
 
-// A row of either table.
+// A row of the table of functions or of the table of calls.
 struct ArcRow {
-  std::optional<uint32_t> caller;  // empty: a function
+  std::optional<uint32_t> caller;  // empty for a function
   uint32_t function = 0;           // or the callee
   FunctionSums sums;
 };
@@ -27,7 +27,7 @@ struct ArcTable {
   bool IsWanted(uint32_t number) const { return function(number).name.contains(options.function); }
 };
 
-// Walks over the trace. The table refers to its arguments.
+// Walks over the trace. The table refers to the arguments, which must outlive it.
 ArcTable MakeArcTable(ArcRecording& arcs, const ArcOptions& options);
 
 void PrintArcHead(const ArcTable& table, Output& out);

@@ -17,14 +17,14 @@ class CollapsedStacks {
   CollapsedStacks(const CollapsedStacks&) = delete;
   CollapsedStacks& operator=(const CollapsedStacks&) = delete;
 
-  // A context below the last one of a lower level, level 0 first. Writes a line if its own value
-  // has come to a whole unit; contexts below kWholeFrames follow folded, when the next one above
-  // them is added. Frames are divided by ';' and the value by the last blank: `frame` loses its
-  // ';', and an empty one becomes "(unnamed)".
+  // Adds a context below the last one of a lower level; the first one has level 0. Writes a line if
+  // the context's own value has come to a whole unit. Contexts below kWholeFrames are written
+  // later, folded, when the next one above them is added. Frames are divided by ';' and the value
+  // by the last blank, so `frame` loses its ';', and an empty one becomes "(unnamed)".
   void Add(uint32_t level, std::string frame, double value);
 
  private:
-  // The last context of the level kWholeFrames, and those below it.
+  // Holds the last context of the level kWholeFrames and those below it.
   struct Deep {
     DeepRecursion contexts = DeepRecursion(0);
     std::vector<uint32_t> stack;  // contexts, by level below kWholeFrames

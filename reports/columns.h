@@ -19,12 +19,12 @@ enum View : unsigned { kPeople = 1, kCsv = 2, kJson = 4 };
 struct Value {
   enum class Kind : uint8_t { kMissing, kUnsigned, kSigned, kBelow, kNumber, kFixed, kBool, kText };
 
-  static Value Missing() { return {}; }  // "-", an empty field, null
+  static Value Missing() { return {}; }  // "-", an empty field or null
   static Value Integer(uint64_t value) { return {.kind = Kind::kUnsigned, .integer = value}; }
   static Value Signed(int64_t value) {
     return {.kind = Kind::kSigned, .integer = static_cast<uint64_t>(value)};
   }
-  // Not measured well enough for a number, but less than this: "<7".
+  // Makes a value like "<7", for one that was not measured well enough for a number.
   static Value Below(int64_t value) {
     return {.kind = Kind::kBelow, .integer = static_cast<uint64_t>(value)};
   }
@@ -33,7 +33,7 @@ struct Value {
     return {.kind = Kind::kFixed, .digits = digits, .number = value};
   }
   static Value Bool(bool value) { return {.kind = Kind::kBool, .integer = value ? 1u : 0u}; }
-  // The text lives until the row is written.
+  // The text must live until the row is written.
   static Value Text(std::string_view text) { return {.kind = Kind::kText, .text = text}; }
 
   Kind kind = Kind::kMissing;
@@ -43,18 +43,18 @@ struct Value {
   std::string_view text = {};
 };
 
-// The value in text: any bytes are cleaned, a missing value is "-".
+// Returns the value as text. Cleans any bytes (CleanText); a missing value is "-".
 std::string TextOf(const Value& value);
 
 struct Column {
   enum class Shape : uint8_t {
     kOne,     // one value
-    kList,    // JSON: an array of `cells` values
-    kObject,  // JSON: an object of `cells` values, named `members`
+    kList,    // in JSON, an array of `cells` values
+    kObject,  // in JSON, an object of `cells` values, named `members`
   };
 
   std::string name;  // heading, or key
-  int width = 0;     // text: right-aligned in so many characters; 0: not aligned
+  int width = 0;     // characters of right-aligned text; 0 if it is not aligned
   Shape shape = Shape::kOne;
   size_t cells = 1;
   std::vector<std::string> members = {};
@@ -82,7 +82,7 @@ class Columns {
 
   std::span<Column> columns() { return columns_; }
 
-  // The row's values, column by column. Valid until the next call.
+  // Returns the row's values, column by column. They are valid until the next call.
   std::span<const Value> Of(const Row& row) {
     values_.clear();
     for (size_t i = 0; i < columns_.size(); ++i) {

@@ -1,5 +1,6 @@
-// Exact counts and production times in one tree (docs/REPORTS.md, "combined"): what a counted run
-// and sampled runs of the same program say about each calling context, and about each other.
+// Combines exact counts and production times in one tree (docs/REPORTS.md, "combined"): what a
+// counted run and sampled runs of the same program show about each calling context, and how the
+// runs differ.
 #pragma once
 
 #include <optional>
@@ -22,18 +23,18 @@ struct Combined {
   std::vector<Source> sampled;
 };
 
-// One run, as far as it is known.
+// What is known about one run.
 struct RunFacts {
   profile::Run run;
   std::string how;  // "calltree with folded recursion", "1000 samples per second of CPU time"
-  double cpu_seconds = 0;          // of the Java threads that were recorded; 0: not known
+  double cpu_seconds = 0;          // of the recorded Java threads; 0 if unknown
   uint64_t methods = 0;            // Java methods seen
   uint64_t calls = 0;              // counted run
   double samples = 0;              // sampled run
   std::vector<std::string> notes;  // losses and damages, a line each
 };
 
-// A difference between runs that a reader should know of, the largest first.
+// A difference between runs that a reader should know of.
 struct RunDifference {
   double size = 0;  // relative
   std::string text;
@@ -41,24 +42,26 @@ struct RunDifference {
 
 struct CombinedView {
   CombinedView() = default;
-  CombinedView(CombinedView&&) = default;  // not copied: `times` refers to `tree`
+  CombinedView(CombinedView&&) = default;  // never copied, as `times` refers to `tree`
 
   CombinedTree tree;
   std::optional<TimeModel> times;
   RunFacts counted;
   std::vector<RunFacts> sampled;
   std::vector<RunDifference> differences;
-  // By row of the counted profile's merged forest; kNoRow: added to its caller's.
+  // Maps a row of the counted profile's merged forest to its context, or to kNoRow if the row was
+  // added to its caller's.
   std::vector<uint32_t> context_of;
   bool calibrated = false;  // times of the counted run
 
-  // Estimates for contexts with few samples: ns of one run, alone and with all below, by context.
+  // These are estimates for contexts with few samples, by context: ns of one run, alone and
+  // with all below.
   std::vector<double> estimated_own, estimated_all;
 
-  // Shares of all samples, from 0 to 1.
+  // These are shares, from 0 to 1, of all samples unless stated.
   double uncounted = 0;        // in methods that the counted run did not see in that context
   double outside = 0;          // outside any Java method
-  double calls_unsampled = 0;  // share of calls in contexts without a sample
+  double calls_unsampled = 0;  // share of all calls, in contexts without a sample
   uint64_t counted_contexts = 0, sampled_contexts = 0, common_contexts = 0;
 };
 
@@ -70,19 +73,21 @@ struct ContextTimes {
 };
 ContextTimes TimesOf(const CombinedView& view, uint32_t context);
 
-// Whether it has too few samples to say more than an estimate and the upper end of the interval.
+// Returns whether the context has too few samples for more than an estimate and the upper end of
+// the interval.
 bool IsEstimated(const CombinedView& view, uint32_t context);
 
-// The production times of each row of the counted profile's merged forest.
+// Returns the production times by row of the counted profile's merged forest.
 ProductionTimes ProductionOf(const CombinedView& view);
 
-// The words of a command without the agent.
+// Returns the command line without the arguments that load the agent.
 std::string CommandText(const std::vector<std::string>& command);
 
-// Error: a profile has no calls, no samples of time, or the profiles have no method in common.
+// Fails if the counted profile has no calls, if a sampled one has no samples of time, or if they
+// have no method in common.
 Result<CombinedView> LoadCombined(Combined& combined);
 
-// The report. Formats: kTreeFormats.
+// Prints the report in one of kTreeFormats.
 Result<void> PrintCombined(Combined& combined, const Options& options, Output& out);
 
 }  // namespace jprof::reports

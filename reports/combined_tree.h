@@ -6,7 +6,7 @@
 // are only sampled: they are contexts below the Java method that called them, and Java methods that
 // such code calls are below that Java method, as in a counted tree.
 //
-// Invariants: context 0 stands for the threads themselves; a context's parent stands before it.
+// Invariants: context 0 represents the threads themselves; a context's parent is before it.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct CombinedContext {
   uint32_t name = 0;  // in CombinedTree::names
   uint32_t parent = 0;
   uint32_t level = 0;
-  uint32_t first_child = 0, next = 0;  // 0: none; in the order in which they were first seen
+  uint32_t first_child = 0, next = 0;  // 0 if there is none; in the order of first sight
   bool is_java = true;                 // a method that the counted run could see
   bool counted = false;                // the counted profile has it
   bool sampled = false;                // a sampled profile has it, or a context below it
-  char type = '?';                     // of most samples; if there are none, of most calls
+  char type = '?';                     // that of most samples or, without samples, of most calls
   uint64_t calls = 0;
   uint64_t inner_calls = 0;  // of these, calls below the method itself, as far as counted apart
   bool recursive = false;    // a profile has the method below itself
@@ -40,11 +40,11 @@ struct CombinedContext {
 
 // What a profile had in frames that are not contexts of their own, and where it was added.
 struct FoldedFrames {
-  uint64_t calls = 0;  // of methods that the VM generates: not shown
+  uint64_t calls = 0;  // of methods that the VM generates, which are not shown
   double samples = 0;  // added to the nearest caller
 };
 
-// Of all runs.
+// Returns the sum over all runs.
 inline double Sum(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0);
 }
@@ -56,13 +56,13 @@ struct CombinedTree {
   std::vector<double> samples;      // own, [context * runs + run]
   std::vector<double> all_samples;  // with all contexts below
   std::vector<double> counted_all;  // counted_ns with all contexts below, by context
-  std::vector<double> period_ns;    // what one sample stands for, by run
+  std::vector<double> period_ns;    // the time that one sample represents, by run
   FoldedFrames folded;
   bool has_times = false;       // the counted profile has times
   bool counted_folded = false;  // the counted run itself folded recursion
 
-  // Returns the calls that are not below the method itself; nothing where the counted run does not
-  // tell them apart.
+  // Returns the calls that are not below the method itself, or nothing where the counted run does
+  // not distinguish them.
   std::optional<uint64_t> OutermostCalls(size_t context) const {
     const CombinedContext& at = contexts[context];
     if (at.recursive && counted_folded) return std::nullopt;
@@ -83,11 +83,11 @@ class CombinedTreeBuilder {
   explicit CombinedTreeBuilder(size_t runs) { tree_.runs = runs; }
 
   // Returns the context of each row; kNoRow for rows that are added to their caller's.
-  // `time_metric`: the metric of the forest with the time, or
-  // none.
+  // `time_metric` is the metric of the forest with the time, or kNoMetric.
   std::vector<uint32_t> AddCounted(Forest& forest, size_t time_metric);
-  // `metric`: of the forest; its unit of time is `period_ns` a sample. Rows without samples of it
-  // are left out (context 0): they are of other events, such as allocations.
+  // Returns the context of each row, or 0 for rows without samples of `metric`, which are of
+  // other events, such as allocations. `metric` is one of the forest, and one sample of it
+  // represents `period_ns`.
   std::vector<uint32_t> AddSampled(Forest& forest, size_t run, size_t metric, double period_ns);
   CombinedTree Take();
 
@@ -96,15 +96,16 @@ class CombinedTreeBuilder {
  private:
   struct Place {
     uint32_t context = 0;  // of the row itself
-    uint32_t java = 0;     // the nearest context of a Java method: what Java callees are below
-    bool folded = false;   // the row is not a context: what it has belongs to `context`
+    uint32_t java = 0;     // the nearest context of a Java method, the parent of Java callees
+    bool folded = false;   // the row is no context, and its values belong to `context`
   };
   struct Name {
     uint32_t id = 0;
     bool known = false, is_java = false, generated = false;
   };
 
-  // visit(row index, place) for each row that has(row index); its callers have it, too.
+  // Calls visit(row index, place) for each row for which has(row index) holds. It must hold for the
+  // row's callers, too.
   template <typename Has, typename Visit>
   std::vector<uint32_t> AddRows(Forest& forest, const Has& has, const Visit& visit);
   Place PlaceOf(Forest& forest, uint32_t row, const std::vector<Place>& places);
@@ -123,7 +124,7 @@ class CombinedTreeBuilder {
     double samples = -1;
     uint64_t calls = 0;
   };
-  std::vector<Votes> votes_;  // by context: of its type
+  std::vector<Votes> votes_;  // by context, for its type
 };
 
 }  // namespace jprof::reports

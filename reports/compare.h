@@ -1,6 +1,6 @@
-// Flat against contextual for one profile, and two profiles with each other, with what sampling
-// leaves uncertain (docs/REPORTS.md). Here are the numbers; compare_text.cc, compare_json.cc and
-// compare_html.cc print them.
+// Compares the flat profile with the calling contexts, and two profiles with each other, and shows
+// what sampling leaves uncertain (docs/REPORTS.md). This file computes the numbers;
+// compare_text.cc, compare_json.cc and compare_html.cc print them.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,12 @@
 namespace jprof::reports {
 
 struct CompareOptions {
-  std::string
-      metric;       // NAME, or NAME,NAME of A and of B; empty: the first one, if possible of both
-  size_t top = 10;  // rows of each list
+  std::string metric;     // NAME, or NAME,NAME of A and of B; empty for the first one of both
+  size_t top = 10;        // rows of each list
   bool absolute = false;  // values, not shares of all that was in methods
 };
 
-// One profile and the metric it is looked at by.
+// One profile and the metric that it is compared by.
 struct Side {
   std::string directory;
   std::string mode;
@@ -30,15 +29,15 @@ struct Side {
   std::string unit;
   bool sampled = false;
   bool counted = false;            // sampled, and it is known by how many samples
-  Amount inside;                   // in methods: what shares are of
+  Amount inside;                   // in methods, the whole that shares are of
   Amount outside;                  // in threads, outside of any method that is compared
   std::vector<std::string> notes;  // damages and losses, a line each
 };
 
-// `part` as a share of `whole`, both of this side.
+// Returns `part` as a share of `whole`, both of this side.
 Estimate ShareOf(const Side& side, const Amount& part, const Amount& whole);
 
-// One method of the flat profile, and where it was called from.
+// One calling context of a method of the flat profile.
 struct Part {
   uint32_t context = 0;
   Estimate share;  // of the method's own
@@ -54,8 +53,8 @@ struct HotMethod {
 struct FlatAndContext {
   Side side;
   JointTree tree;
-  std::vector<HotMethod> by_self;  // parts: contexts by what was in the method itself
-  std::vector<HotMethod> by_all;   // parts: contexts by what it cost with all it called
+  std::vector<HotMethod> by_self;  // with parts by what was in the method itself
+  std::vector<HotMethod> by_all;   // with parts by the cost with all it called
   std::vector<HotMethod> hidden;   // small flat, large with what they called; without parts
 };
 Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& options);
@@ -73,11 +72,11 @@ struct Ranked {
 };
 
 struct TopTen {
-  size_t size = 0;  // contexts in each list: ten, or all there are in the smaller profile
+  size_t size = 0;  // contexts in each list, ten or all of the smaller profile
   size_t both = 0;  // in both lists
   size_t either = 0;
   double rank_a = 0, rank_b = 0,
-         rank_either = 0;  // rank correlation over A's, B's and both lists; NaN: too few
+         rank_either = 0;  // rank correlation over A's, B's and both lists; NaN if too few
 };
 
 struct Comparison {
@@ -85,7 +84,7 @@ struct Comparison {
   JointTree tree;
   bool absolute = false;
   std::vector<Ranked>
-      contexts;  // those where either spent something itself: surest and greatest differences first
+      contexts;  // those where either spent something itself, surest and greatest differences first
   std::vector<Ranked> methods;
   size_t contexts_beyond = 0;  // of which so many differ by more than the error
   size_t methods_beyond = 0;
@@ -93,10 +92,11 @@ struct Comparison {
 
   Difference Of(const std::array<Amount, 2>& amounts) const;
 };
-// Error: nothing was measured, no such metric, no method in common, units that cannot be compared.
+// Fails if nothing was measured, if there is no such metric, if the profiles have no method in
+// common, or if their units cannot be compared.
 Result<Comparison> CompareTwo(Source& a, Source& b, const CompareOptions& options);
 
-// "leaf < caller < caller x3 < ... (7 more)".
+// Returns "leaf < caller < caller x3 < ... (7 more)".
 std::string PathText(const JointTree& tree, uint32_t context, size_t callers);
 
 void PrintText(const FlatAndContext& flat, const CompareOptions& options, Output& out);

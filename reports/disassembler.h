@@ -1,4 +1,4 @@
-// Machine code as text, by Capstone.
+// Converts machine code to text with Capstone.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace jprof::reports {
 struct Instruction {
   uint64_t address = 0;
   size_t size = 0;
-  std::string_view mnemonic, operands;  // until the next one
+  std::string_view mnemonic, operands;  // valid until the next one
 };
 
 class Disassembler {
@@ -24,7 +24,7 @@ class Disassembler {
   Disassembler(const Disassembler&) = delete;
   Disassembler& operator=(const Disassembler&) = delete;
 
-  // Error: Capstone cannot read this architecture's code.
+  // Fails if Capstone cannot read this architecture's code.
   Result<void> Check() const;
   // Calls `use` for each instruction until one cannot be read.
   void Visit(std::span<const uint8_t> code, uint64_t address,
@@ -35,12 +35,12 @@ class Disassembler {
   bool usable_ = false;
 };
 
-// The source lines of the code of a process at a time.
+// Finds the source lines of a process's code at one time.
 class SourceLines {
  public:
   SourceLines(Recording& recording, uint32_t pid, uint64_t time)
       : recording_(recording), pid_(pid), time_(time) {}
-  // "file.c:12"; empty: it is not known, or that of the call before.
+  // Returns "file.c:12", or an empty text if the line is unknown or that of the previous call.
   std::string At(uint64_t address);
 
  private:

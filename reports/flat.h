@@ -1,4 +1,4 @@
-// The tree summed by method.
+// Sums up the call tree by method.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace jprof::reports {
 
 struct MethodSum {
   profile::MethodId method =
-      profile::kRootMethod;             // kRootMethod: the threads themselves, outside any method
+      profile::kRootMethod;             // for the threads themselves, outside any method
   MethodType type = MethodType::kNone;  // the one most calls or samples had
   uint64_t calls = 0;
   uint64_t samples = 0;    // taken in it, of all events
@@ -19,7 +19,8 @@ struct MethodSum {
       cumulative;  // with all it called, a recursive call counted once; empty unless asked for
 };
 
-// Greatest BASE of the first metric first; by calls if there are no metrics.
+// Returns the methods in descending order of BASE of the first metric, or of calls if there
+// are no metrics.
 std::vector<MethodSum> SumByMethod(const Forest& forest, bool with_cumulative);
 
 }  // namespace jprof::reports

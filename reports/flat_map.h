@@ -1,5 +1,5 @@
-// A hash table from numbers to indices for lookups in loops over millions of records: open
-// addressing, nothing is removed.
+// A hash table from numbers to indices for lookups in loops over millions of records. It uses open
+// addressing, and nothing is removed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class FlatMap {
     return value == kNone ? other : value;
   }
 
-  // The value of `key`, kNone for a new one, to be set before the next call.
+  // Returns the value of `key`, or kNone for a new one, which must be set before the next call.
   uint32_t& operator[](uint64_t key) {
     if (2 * (used_ + 1) > slots_.size()) Grow();
     Slot& slot = Find(key);

@@ -1,4 +1,4 @@
-// The call tree of a profile, loaded, corrected and named, which log-rt, methods and scs print.
+// Loads, corrects and names the call tree of a profile, which log-rt, methods and scs print.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace jprof::reports {
 
-// A metric and the result of its correction; sums are in raw units, over the whole profile.
+// A metric and the result of its correction. Sums are in raw units, over the whole profile.
 struct MetricTotals {
   profile::Metric info;
   bool calibrated = false;
@@ -24,14 +24,14 @@ struct MetricTotals {
   double error = 0;                                    // of the sum of BASE
   std::array<double, calibrate::kLevels> events = {};  // intervals by the exactness of their key
   uint64_t over_calibrated = 0;                        // rows whose BASE is below 0
-  double residue = 0;                                  // and their sum: kept in every total
+  double residue = 0;                                  // their sum, which is kept in every total
   uint64_t within_error = 0;  // rows that were called and whose BASE is not above their error
-  size_t counts = kNoCounts;  // of sampled metrics: the column with the number of samples behind it
+  size_t counts = kNoCounts;  // the column with the number of samples behind a sampled one
 
   static constexpr size_t kNoCounts = ~size_t{0};
 };
 
-// A raw value in the metric's unit.
+// Converts a raw value to the metric's unit.
 inline double InUnit(const MetricTotals& column, double raw) { return raw * column.info.scale; }
 
 struct Forest {
@@ -40,18 +40,20 @@ struct Forest {
   std::vector<MetricTotals> metrics;
   uint64_t calls = 0;    // of all rows
   uint64_t samples = 0;  // of all rows and events
-  // Of a merged profile: how its contexts differ between the profiles, by record; empty otherwise.
+  // Describes how the contexts of a merged profile differ between its profiles, by record. It is
+  // empty for other profiles.
   profile::Spread spread;
-  std::vector<size_t> spread_columns;  // [metric]: its column there
+  std::vector<size_t> spread_columns;  // the column of each metric in `spread`
 
   size_t metric_count() const { return metrics.size(); }
 };
 
-// Error: the profile has no call tree (a trace), or no metric of the name that the options ask for.
+// Fails if the profile has no call tree (it is a trace), or no metric of the name that the
+// options ask for.
 Result<Forest> LoadForest(Source& source, const Options& options);
 
-// Sampled columns: about one standard deviation of each cell, that of a Poisson count. `cells`: one
-// a column.
+// Sets the error of each cell of a sampled column to about one standard deviation, that of a
+// Poisson count. `cells` has one cell a column.
 void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells);
 
 // Returns whether a row's own value of the first metric is lost in its correction (it is below 0,

@@ -1,4 +1,4 @@
-// The formats of reports. A new format of tables is a row here and one file with its writer.
+// Lists the formats of reports. A new format of tables is a row here and one file with its writer.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ MakeWriter MakeTextWriter, MakeJsonWriter, MakeCsvWriter, MakeMarkdownWriter;
 struct FormatEntry {
   const char* name;
   View view;
-  MakeWriter* make;  // null: not a table, reports print it themselves
+  MakeWriter* make;  // null for what is no table and printed by the reports themselves
   bool head;         // the output begins with what describes the profile
 };
 
-// By Format.
+// The entries are in the order of Format.
 inline constexpr FormatEntry kFormats[] = {
     {"text", kPeople, MakeTextWriter, true}, {"json", kJson, MakeJsonWriter, true},
     {"csv", kCsv, MakeCsvWriter, false},     {"markdown", kPeople, MakeMarkdownWriter, false},
     {"collapsed", kPeople, nullptr, false},
 };
 
-// What a report or a command offers.
+// These are the formats that reports and commands offer.
 inline constexpr Format kCommonFormats[] = {Format::kText, Format::kJson, Format::kCsv};
 inline constexpr Format kTableFormats[] = {Format::kText, Format::kJson, Format::kCsv,
                                            Format::kMarkdown};
@@ -45,10 +45,10 @@ inline constexpr auto kAllFormats = [] {
 
 inline const FormatEntry& EntryOf(Format format) { return kFormats[static_cast<size_t>(format)]; }
 
-// "text, json, csv"
+// Returns "text, json, csv".
 std::string FormatNames(std::span<const Format> formats);
 
-// Error: `report` does not offer the format; the message lists those that it offers.
+// Fails if `report` does not offer the format; the message lists those that it offers.
 Result<void> CheckOffered(std::string_view report, std::span<const Format> offered, Format format);
 
 }  // namespace jprof::reports

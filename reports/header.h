@@ -1,4 +1,4 @@
-// The head of a text report: what was profiled, how far to trust it, what is missing, what the
+// Prints the head of a report: what was profiled, how far to trust it, what is missing, what the
 // columns mean.
 #pragma once
 
@@ -9,52 +9,52 @@
 
 namespace jprof::reports {
 
-// Title, run, threads. `report`: its name.
+// Prints the title, the run and the threads. `report` is the report's name.
 void PrintRun(const Source& source, std::string_view report, Output& out);
 
-// The methods that were partly counted; then one line a metric: unit, calibrated or not and by
-// what, how much was removed, uncertainty.
+// Prints the methods that were partly counted, then one line a metric: its unit, whether and by
+// what it is calibrated, how much was removed, and its uncertainty.
 void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 
-// The number of methods some of whose calls may have been answered by intrinsics and not counted.
-// Prints nothing if there are none.
+// Prints the number of methods some of whose calls may have been executed by intrinsics and not
+// counted. Prints nothing if there are none.
 void PrintPartlyCounted(const Names& names, Output& out);
 
-// The stacks that were taken: the share of the CPU time that they cover, their number, quality and
-// cost. Prints nothing if there are none.
+// Prints the share of the CPU time that the stacks cover, their number, quality and cost. Prints
+// nothing if no stacks were taken.
 void PrintStacks(const Source& source, Output& out);
 
-// The same as the member "stacks" of a JSON report.
+// Writes the same as the member "stacks" of a JSON report.
 void JsonStacks(const Source& source, JsonWriter& json);
 
-// "1.234 s elapsed", or that the run is not finished.
+// Returns "1.234 s elapsed", or that the run is not finished.
 std::string ElapsedText(const profile::ControlHeader& header);
 
-// A sum of raw values in the metric's unit, times in the unit that suits their size.
+// Returns a sum of raw values in the metric's unit, times in the unit that suits their size.
 std::string AmountText(const MetricTotals& column, double raw);
-// The same of a value that is in `unit` already.
+// Returns the same for a value that is in `unit` already.
 std::string AmountIn(const std::string& unit, double value);
 
-// A row's BASE in text: the corrected value, or "<X" with the upper end of its 95 % interval where
-// that interval is wider than the value. Values below 0 are 0.
+// Returns a row's BASE for text: the corrected value, or "<X" with the upper end of its 95 %
+// interval where that interval is wider than the value. Values below 0 are 0.
 Value BaseValue(const MetricTotals& column, const Cell& cell);
-// The line of a legend that says so; empty if nothing is calibrated.
+// Returns the line of a legend that explains "<X", or an empty text if nothing is calibrated.
 std::string_view BoundLegend(const Forest& forest);
 
-// Losses and damages; one line if there are none.
+// Prints losses and damages, or one line if there are none.
 void PrintLosses(const Source& source, Output& out);
 
 // For formats without a head, adds remarks, which standard error reports, about what the head would
 // report as missing and about folded recursion.
 void RemarkLosses(const Source& source, Format format, Output& out);
 
-// The member "metrics" of a JSON report.
+// Writes the member "metrics" of a JSON report.
 void JsonMetrics(const Forest& forest, JsonWriter& json);
 
-// The members "losses" and "damages" of a JSON report.
+// Writes the members "losses" and "damages" of a JSON report.
 void JsonLosses(const Source& source, JsonWriter& json);
 
-// The members "report" and "profile": which run this was.
+// Writes the members "report" and "profile", which describe the run.
 void JsonRun(const Source& source, std::string_view report, JsonWriter& json);
 
 }  // namespace jprof::reports

@@ -1,6 +1,6 @@
-// What a self-contained HTML page of a report begins and ends with: style for light and dark, a
-// table that sorts by a click on its heading, a tree whose rows fold. It loads nothing from
-// anywhere, and reads well without its script.
+// Prints the beginning and the end of a self-contained HTML page of a report: style for light and
+// dark, a table that sorts by a click on its heading, a tree whose rows fold. The page loads
+// nothing from anywhere, and reads well without its script.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace jprof::reports {
 
-// For text and for attribute values in double quotes.
+// Escapes text for HTML, also for attribute values in double quotes.
 std::string EscapedHtml(std::string_view text);
 
 void BeginPage(std::string_view title, Output& out);

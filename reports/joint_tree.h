@@ -1,7 +1,6 @@
-// The calling contexts of one profile or of two, aligned by the path of method names from the
-// thread down: one node a path, with what each profile has there. Threads are one; types do not
-// matter. Invariants: context 0 stands for the threads themselves; a context's parent stands before
-// it.
+// Aligns the calling contexts of one profile or of two by the path of method names from the thread
+// down. There is one node a path, with the values of each profile. Threads are one; types do not
+// matter. Invariants: context 0 represents the threads themselves; a context's parent is before it.
 #pragma once
 
 #include <array>
@@ -15,7 +14,8 @@
 
 namespace jprof::reports {
 
-// Of one profile, in the metric's unit; samples that are known to stand for time, in that.
+// An amount of one profile in the metric's unit, or in a unit of time if its samples are known
+// to represent time.
 struct Amount {
   double value = 0;
   double samples = 0;  // behind the value, if it was sampled
@@ -27,14 +27,14 @@ struct Context {
   uint32_t name = 0;  // in JointTree::names
   uint32_t parent = 0;
   uint32_t level = 0;
-  uint32_t first_child = 0, next = 0;  // 0: none
-  std::array<Amount, 2> self, all;     // by profile; all: with what it called
+  uint32_t first_child = 0, next = 0;  // 0 if there is none
+  std::array<Amount, 2> self, all;     // by profile; `all` includes what it called
 };
 
 struct JointMethod {
-  std::array<Amount, 2> self, all;  // all: of a recursion the outermost call only
+  std::array<Amount, 2> self, all;  // `all` has only the outermost call of a recursion
   uint32_t contexts = 0;
-  uint8_t in = 0;  // bit 0: the first profile has it, bit 1: the second
+  uint8_t in = 0;  // bit 0 if the first profile has it, bit 1 for the second
 };
 
 struct JointTree {
@@ -43,7 +43,7 @@ struct JointTree {
   std::vector<JointMethod> methods;   // by name
   std::array<Amount, 2> folded = {};  // the values of folded frames, which count for a caller
 
-  // Callers first, without context 0.
+  // Returns the path to the context, callers first, without context 0.
   std::vector<uint32_t> PathTo(uint32_t context) const;
 };
 
@@ -55,7 +55,7 @@ class JointTreeBuilder {
   // Without it, every frame is a context.
   explicit JointTreeBuilder(std::optional<uint16_t> folded) : folded_(folded) {}
 
-  // The forest's first metric becomes the values of profile `side`, 0 or 1.
+  // Adds a forest, whose first metric becomes the values of profile `side`, 0 or 1.
   void Add(Forest& forest, size_t side);
   JointTree Take();
 

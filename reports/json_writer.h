@@ -64,14 +64,14 @@ class JsonWriter : private rapidjson::Writer<JsonStream> {
   using Base::StartArray;
   using Base::StartObject;
 
-  // The object begins on a new line.
+  // Starts an object on a new line.
   void StartRow() {
     Prefix(rapidjson::kObjectType);
     stream_.Put('\n');
     new (level_stack_.template Push<Level>()) Level(false);
     WriteStartObject();
   }
-  // A line break between two values.
+  // Writes a line break between two values.
   void NewLine() { stream_.Put('\n'); }
 
   void Key(std::string_view key) { String(key); }
@@ -100,14 +100,14 @@ class JsonWriter : private rapidjson::Writer<JsonStream> {
   void Value(std::string_view text) { String(text); }
   void Value(double) = delete;  // name its format: Number, Fixed or Precise
 
-  // At most one decimal (Tenths).
+  // Writes at most one decimal (Tenths).
   void Number(double value) { Raw(Tenths(value).text()); }
-  // `digits` decimals; null if it is not finite.
+  // Writes `digits` decimals, or null if the value is not finite.
   void Fixed(double value, int digits) { Finite(value, "{:.{}f}", digits); }
-  // `digits` significant ones; null if it is not finite.
+  // Writes `digits` significant digits, or null if the value is not finite.
   void Precise(double value, int digits) { Finite(value, "{:.{}g}", digits); }
 
-  // As many digits as it takes to read the same value back; null if it is not finite.
+  // Writes as many digits as it takes to read the same value back, or null if it is not finite.
   void Shortest(double value) {
     if (!std::isfinite(value)) {
       Null();

@@ -1,5 +1,5 @@
-// How methods and sampled frames print: `pkg/Class.method(sig)ret`, `libc.so.6.malloc`, made once
-// each.
+// Names methods and sampled frames as they are printed, `pkg/Class.method(sig)ret` and
+// `libc.so.6.malloc`. Each name is made once.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace jprof::reports {
 class Names {
  public:
   Names() = default;
-  // Native frames of samples are looked up in their modules' files, as far as these are still
-  // there. What could not be read is added to the damages of `reader`.
+  // Looks up native frames of samples in their modules' files, as far as these still exist. Adds
+  // what cannot be read to the damages of `reader`.
   explicit Names(profile::Reader& reader);
 
-  // Without the type letter. Valid until this object goes.
+  // Returns the name without the type letter. It is valid as long as this object.
   std::string_view Of(profile::MethodId method);
   size_t size() const { return texts_.size(); }  // ids below it may have a name
   bool IsStatic(profile::MethodId method) const {
@@ -26,14 +26,14 @@ class Names {
   }
   profile::MethodName Parts(profile::MethodId method) const { return methods_[method]; }
 
-  // The letter that a frame of this method and type prints with; K kernel, F native function, O
-  // stub, - class of objects where the record says so.
+  // Returns the letter that a frame of this method and type prints with. Samples have K for the
+  // kernel, F for a native function, O for a stub and - for a class of objects.
   char LetterOf(profile::MethodId method, MethodType type, bool static_letters) const;
-  // What reports put before a name: "J:", or "--" before a class of objects.
+  // Returns what reports put before a name: "J:", or "--" before a class of objects.
   std::string Mark(profile::MethodId method, MethodType type, bool static_letters) const;
 
-  // Addresses of one native function are methods of their own in the file: the one that stands for
-  // all of them.
+  // Returns the method that represents all addresses of one native function, which are methods of
+  // their own in the file.
   profile::MethodId Canonical(profile::MethodId method) const {
     const uint32_t index = IndexOf(method);
     return index < canonical_.size() ? canonical_[index] : method;
@@ -46,11 +46,11 @@ class Names {
 
   profile::Methods methods_;
   std::vector<std::string> texts_;
-  std::vector<profile::MethodId> canonical_;  // empty: no native frames
+  std::vector<profile::MethodId> canonical_;  // empty if there are no native frames
   std::string unknown_;
 };
 
-// A record's type letter as calibration keys have it: lower case if static, O for overflow.
+// Returns a record's type letter as calibration keys have it: lower case if static, O for overflow.
 char KeyLetter(uint32_t word, const Names& names);
 
 }  // namespace jprof::reports

@@ -1,4 +1,5 @@
-// The output of a report: a FILE*, buffered here in large pieces. Finish returns the first failure.
+// Writes the output of a report to a FILE*, buffered in large pieces. Finish returns the
+// first failure.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ class Tenths {
 
 class Output {
  public:
-  // `colour`: the receiver shows terminal colours.
+  // `colour` states whether the receiver shows terminal colours.
   explicit Output(std::FILE* file, bool colour = false) : file_(file), colour_(colour) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -50,15 +51,17 @@ class Output {
   void Bold(std::string_view text) { Styled("\033[1m", text); }
   void Warning(std::string_view text) { Styled("\033[33m", text); }
 
-  // What the format has no place for: Finish prints it on standard error. Empty: nothing.
+  // Keeps a text that the format has no place for; Finish prints it on standard error. Ignores
+  // an empty text.
   void Remark(const std::string& text) {
     if (!text.empty()) remarks_.push_back(text);
   }
 
-  // False once a write failed: a long report may then stop.
+  // Returns false once a write has failed: a long report may then stop.
   bool ok() const { return error_ == 0; }
 
-  // Writes the remaining bytes. Error: the system's; a closed pipe (| head) is not an error.
+  // Writes the remaining bytes. Fails with the system's error; a closed pipe (| head) is
+  // not an error.
   Result<void> Finish();
 
  private:
@@ -81,13 +84,13 @@ class Output {
 inline constexpr size_t kShownText = 1000;
 std::string Shortened(std::string_view text);
 
-// What `print` prints, as text. Error: its own, or not enough memory.
+// Returns what `print` prints, as text. Fails with its error, or if there is not enough memory.
 Result<std::string> PrintedText(const std::function<Result<void>(Output&)>& print);
 
-// Whether `file` is a terminal that shows colours: NO_COLOR is not set.
+// Returns whether `file` is a terminal and NO_COLOR is not set.
 bool ShowsColour(std::FILE* file);
 
-// The nearest integer; the limits of the type for values beyond them, 0 for NaN.
+// Returns the nearest integer, the limit of the type for values beyond it, or 0 for NaN.
 int64_t Rounded(double value);
 
 }  // namespace jprof::reports

@@ -1,4 +1,4 @@
-// A recording of `jprof tprof` (profile/sample_log.h and the files beside it), read: its samples
+// Reads a recording of `jprof tprof` (profile/sample_log.h and the files beside it): its samples
 // with the names of process, thread, module and symbol.
 #pragma once
 
@@ -17,19 +17,20 @@
 
 namespace jprof::reports {
 
-// One sample with names; indices into TickTable::names.
+// One sample. Its names are indices into TickTable::names.
 struct Tick {
   uint32_t process = 0, thread = 0, module = 0, symbol = 0;
   uint32_t pid = 0;    // a2n::kKernel for addresses of the kernel
-  uint32_t owner = 0;  // the process, also of these
+  uint32_t owner = 0;  // the process, also for kernel addresses
   uint64_t address = 0, time = 0;
-  std::span<const uint64_t> chain;  // of the recording; empty: recorded without
+  std::span<const uint64_t> chain;  // owned by the recording; empty if it has no chains
 };
 
 struct TickTable {
   std::vector<std::string> names;
   std::vector<Tick> ticks;
-  // Ticks without a module, or in a module with symbols none of which covers them.
+  // Counts the ticks without a module, and those in a module with symbols none of which
+  // covers them.
   uint64_t unresolved = 0;
   std::vector<std::string> complaints;  // modules that could not be read
 };
@@ -39,7 +40,7 @@ struct CodeChange {
   uint64_t time = 0;
   uint32_t pid = 0;
   uint64_t start = 0, length = 0;
-  bool code = false;  // there is code then; else it may end
+  bool code = false;  // whether there is code then; if not, it may end
 };
 
 struct Recording {
@@ -47,22 +48,24 @@ struct Recording {
   std::unique_ptr<a2n::Resolver> resolver;       // knows the address spaces of the recording
   std::vector<CodeChange> changes;               // by time
   std::map<uint32_t, std::string> thread_names;  // of the threads of JVMs that recorded them
-  profile::RecordingMeta meta;                   // empty: the file is missing or damaged
-  std::string title;                             // platform, mode and command: a line each
+  profile::RecordingMeta meta;                   // empty if the file is missing or damaged
+  std::string title;                             // platform, mode and command, a line each
   uint64_t jitted = 0;                           // compiled methods and stubs known
   std::vector<std::string> notes;                // what is missing and why
 };
 
-// Also opens the files beside the branches of `jprof itrace`. Error: not a recording.
+// Opens a recording, or the files beside the branches of `jprof itrace`. Fails if it is
+// no recording.
 Result<Recording> OpenRecording(const std::filesystem::path& directory);
 
-// All samples of the recording, in order of time.
+// Returns all samples of the recording, in order of time.
 TickTable NameTicks(Recording& recording);
 
 // Returns how many seconds the recording took, or 0 if its times are damaged.
 double RecordedSeconds(const Recording& recording);
 
-// The names of threads at the end of the recording: those of JVMs, else of the kernel.
+// Returns the names of threads at the end of the recording: those that a JVM recorded, else
+// the kernel's.
 std::map<uint32_t, std::string> LastThreadNames(const Recording& recording);
 
 }  // namespace jprof::reports

@@ -1,4 +1,4 @@
-// The calibration table of a counted profile, refitted to sampled profiles of the same program
+// Refits the calibration table of a counted profile to sampled profiles of the same program
 // (docs/CALIBRATION.md). Methods are matched as jprof compare matches them; threads are one.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace jprof::reports {
 
-// One key that the profile used.
+// A key that the profile used.
 struct RefitKey {
   calibrate::Key key;
   double events = 0;               // intervals of the profile
@@ -28,24 +28,26 @@ struct Refitting {
   std::string metric, unit;
   double scale = 1;
   std::vector<RefitKey> keys;  // by what they make in total, greatest first
-  // Of one method's overhead per interval, by type of the running method: standard deviation.
+  // Holds the standard deviation of one method's overhead per interval, by type of the
+  // running method.
   std::map<char, double> model_error;
   double samples = 0;  // of all runs, in methods that were counted
   size_t runs = 0;
   size_t methods = 0;
-  double raw = 0, trained = 0, refitted = 0;  // in methods: recorded, and removed by each table
-  double sampled = 0;                         // production time of one run
-  double uncounted = 0;                       // of it, in methods that were not counted
+  double raw = 0, trained = 0,
+         refitted = 0;   // in methods, as recorded and as removed by each table
+  double sampled = 0;    // production time of one run
+  double uncounted = 0;  // the part of it in methods that were not counted
 };
 
-// Error: no time was counted or there is no table for it, a profile has no samples of CPU time, or
-// the two have no method in common.
+// Fails if no time was counted or there is no table for it, if a profile has no samples of CPU
+// time, or if the two have no method in common.
 Result<Refitting> RefitToSamples(Source& counted, std::span<Source> sampled);
 
-// The counted profile is corrected by the refitted overheads from now on.
+// Makes the refitted overheads correct the counted profile from now on.
 void UseRefitted(Source& counted, const Refitting& refitting);
 
-// What `jprof calibrate --check` prints.
+// Prints the output of `jprof calibrate --check`.
 void PrintRefitting(const Source& counted, const Refitting& refitting, Output& out);
 
 }  // namespace jprof::reports

@@ -1,4 +1,4 @@
-// The list of reports. A new report is an entry in report_list.cc and a file beside it.
+// Lists the reports. A new report is an entry in report_list.cc and a file beside it.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@ namespace jprof::reports {
 
 struct ColumnHelp {
   std::string_view name;
-  std::string_view meaning;  // in Markdown: docs/REPORTS.md is generated from it
+  std::string_view meaning;  // in Markdown; docs/REPORTS.md is generated from it
 };
 
 struct ReportEntry {
   const char* name;
   const char* help;                    // one line
-  std::string_view options;            // of the command line: "--format --sort"
+  std::string_view options;            // of the command line, as "--format --sort"
   std::string_view collapsed_options;  // the same with --format collapsed
   std::span<const Format> formats;
-  std::span<const ColumnHelp> columns;  // of text; where text is not a table, of CSV
+  std::span<const ColumnHelp> columns;  // of text or, where that is no table, of CSV
 
   bool HasOption(std::string_view option, Format format) const;
 };
@@ -31,16 +31,16 @@ struct Report : ReportEntry {
 
 std::span<const Report> Reports();
 
-extern const ReportEntry kCombinedReport;  // of a combined profile: PrintCombined prints it
-extern const ReportEntry kArcReport;       // of an instruction trace: PrintArc; its functions
+extern const ReportEntry kCombinedReport;  // of a combined profile; PrintCombined prints it
+extern const ReportEntry kArcReport;       // of an instruction trace: its functions, by PrintArc
 extern const ReportEntry kArcCalls;        // its second table
-extern const ReportEntry kTprofReport;     // of a recording of ticks: PrintTprof prints it
+extern const ReportEntry kTprofReport;     // of a recording of ticks; PrintTprof prints it
 extern const ReportEntry kHtmlReport;      // the view, of all of these
 
 // Returns every report, in the order of the command's help.
 std::span<const ReportEntry* const> AllReports();
 
-// Error: the report does not offer the format, or the report's own error.
+// Fails if the report does not offer the format, or with the report's own error.
 Result<void> PrintReport(const Report& report, Source& source, const Options& options, Output& out);
 
 Result<void> PrintLogRt(Source& source, const Options& options, Output& out);

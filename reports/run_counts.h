@@ -16,7 +16,7 @@ struct ExecutedFrom {
   uint64_t offset = 0, count = 0;
 };
 
-// The memory that it needs depends on what was executed, not on the size of the code.
+// The memory that this needs depends on what was executed, not on the size of the code.
 class RunCounts {
  public:
   explicit RunCounts(ArcCode& code) : code_(code) {}
@@ -33,7 +33,7 @@ class RunCounts {
 
  private:
   static constexpr uint32_t kNone = FlatMap::kNone;
-  // A change of the number of executions from the byte before.
+  // A change of the number of executions from that of the byte before.
   struct Change {
     uint32_t offset = 0;
     uint32_t previous = kNone;  // the piece's change that was added before
@@ -45,7 +45,7 @@ class RunCounts {
   ArcCode& code_;
   FlatMap places_;  // piece << 32 | offset -> its change
   std::vector<Change> changes_;
-  std::vector<uint32_t> last_;                    // by piece: its change that was added last
+  std::vector<uint32_t> last_;                    // the change of each piece that was added last
   std::unordered_map<uint64_t, uint64_t> taken_;  // piece << 32 | offset
 };
 

@@ -9,17 +9,17 @@ namespace jprof::reports {
 
 inline constexpr uint32_t kNoParent = 0xffffffffu;
 
-// The share of the whole of each context alone, from its samples and a base measure: what is known
-// of how the time is divided without samples. Top down (a Polya tree): a context's share with all
-// below it is divided into its own part and those of the contexts below in proportion to
-// samples + weight * base part. So a context with many samples has the share that they have, and
-// sums of shares hold.
+// Returns the share of the whole of each context alone, from its samples and a base measure, which
+// is what is known without samples of how the time is divided. Top down (a Polya tree): a context's
+// share with all below it is divided into its own part and those of the contexts below in
+// proportion to samples + weight * base part. So a context with many samples has the share that
+// they have, and sums of shares hold.
 //
-// Columns of equal length; a context's parent stands before it. `base`: not negative.
+// Requires columns of equal length, a context's parent before it, and no negative value in `base`.
 std::vector<double> ShrunkShares(std::span<const uint32_t> parent, std::span<const double> samples,
                                  std::span<const double> base, double weight);
 
-// What predicted held-out runs best: the base measure calls^kCallsPower, with this weight.
+// The base measure calls^kCallsPower, with this weight, predicted held-out runs best.
 inline constexpr double kCallsWeight = 3;
 inline constexpr double kCallsPower = 0.25;
 

@@ -1,4 +1,4 @@
-// The input of every report: an open profile, the calibration table, and the options.
+// Defines the input of every report: an open profile, the calibration table, and the options.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace jprof::reports {
 
-// What sampled runs say about the rows of a counted profile whose threads are merged.
+// The production time of one row of a counted profile whose threads are merged, from sampled runs.
 struct ProductionTime {
-  bool known = false;  // false: added to another row
+  bool known = false;  // false if it was added to another row
   double samples = 0;
-  Estimate time, all;                       // ns, of one run: alone, and with everything below
-  bool is_estimated = false;                // few samples: `estimated` is shown
+  Estimate time, all;                       // ns of one run, alone and with everything below
+  bool is_estimated = false;                // `estimated` is shown, as there are few samples
   double estimated = 0, estimated_all = 0;  // ns
   uint64_t calls = 0;
-  std::optional<uint64_t> outermost_calls;  // nothing: recursion was folded
+  std::optional<uint64_t> outermost_calls;  // none if recursion was folded
 };
 using ProductionTimes = std::vector<ProductionTime>;  // by row
 
@@ -30,8 +30,8 @@ struct Source {
   std::optional<calibrate::Table> table;
   std::string table_from;    // where the table came from, to print
   std::string uncalibrated;  // why there is no table and what to do; empty if there is one
-  std::string refitted;      // what the table was refitted to (reports/refit.h); empty: it was not
-  ProductionTimes production = {};                 // empty: not a combined profile
+  std::string refitted;      // what it was refitted to (reports/refit.h); empty if it was not
+  ProductionTimes production = {};                 // empty unless the profile is combined
   std::optional<profile::MergedMeta> merged = {};  // what it was merged from
 };
 
@@ -41,13 +41,13 @@ struct Options {
   Format format = Format::kText;
   bool merged = false;  // all threads as one tree
   std::optional<Sort>
-      sort;                // order of siblings; kFirst, and most reports' own = first called first
-  double min_percent = 0;  // hide subtrees below this share of the whole
+      sort;  // order of siblings; by default, most reports have kFirst (first called first)
+  double min_percent = 0;       // hide subtrees below this share of the whole
   uint32_t depth = UINT32_MAX;  // hide levels beyond it
   bool cumulative = false;      // add a column of each node with all below it
   bool raw = false;             // RAW, ADJUST, BASE, ERROR side by side
   bool static_letters = false;  // lower case letters for static methods
-  std::string metric;           // only this one; empty: all
+  std::string metric;           // only this one; empty for all
 };
 
 }  // namespace jprof::reports

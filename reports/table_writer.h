@@ -14,8 +14,8 @@
 
 namespace jprof::reports {
 
-// Output before or after the rows: in text lines, in JSON members of the document. Other formats
-// have none.
+// The output before or after the rows: in text, lines; in JSON, members of the document. Other
+// formats have none.
 struct Section {
   std::function<void(Output&)> text;
   std::function<void(JsonWriter&)> json;
@@ -23,11 +23,11 @@ struct Section {
 
 struct Layout {
   Section head = {}, tail = {};
-  std::string_view rows = "rows";  // JSON: the key of the array of rows, or of groups
-  bool lines = true;               // JSON: each row begins on a line of its own
-  bool end_line = false;           // JSON: so does the end of the array
-  bool heading = true;             // CSV: the first line has the names of the columns
-  int gap = 1;                     // text: blanks between columns
+  std::string_view rows = "rows";  // in JSON, the key of the array of rows or of groups
+  bool lines = true;               // in JSON, each row begins on its own line
+  bool end_line = false;           // in JSON, so does the end of the array
+  bool heading = true;             // in CSV, the first line has the names of the columns
+  int gap = 1;                     // in text, blanks between columns
 };
 
 class TableWriter {
@@ -37,7 +37,7 @@ class TableWriter {
 
   virtual void Begin(std::span<const Column> columns) = 0;
   virtual void BeginGroup(uint32_t /*tid*/, std::string_view /*name*/) {}
-  // `values`: of all columns, in their order.
+  // Writes a row with the values of all columns, in their order.
   virtual void Row(std::span<const Value> values) = 0;
   virtual void EndGroup() {}
   virtual void End() {}

@@ -1,5 +1,6 @@
-// The values of a trace's events: the change of the first metric since the thread's event before,
-// corrected. What log-gen prints, and what exports of traces add up to points in time.
+// Computes the values of a trace's events: the change of the first metric since the thread's
+// previous event, corrected. log-gen prints them, and exports of traces add them up to
+// points in time.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace jprof::reports {
 // The metric of the events. A trace without metrics has 0 in each.
 struct TraceUnit {
   profile::Metric info;
-  const calibrate::Metric* table = nullptr;  // null: not corrected
+  const calibrate::Metric* table = nullptr;  // null if it is not corrected
 };
 
 TraceUnit FirstMetric(const Source& source);
@@ -26,7 +27,8 @@ class LineCorrector {
  public:
   explicit LineCorrector(const calibrate::Metric* metric) : metric_(metric) {}
 
-  // The event's value in raw units; `letter` is its method's. Call for every event, in order.
+  // Returns the event's value in raw units. `letter` is its method's. Requires a call for every
+  // event, in order.
   double Value(const profile::TraceEvent& event, char letter);
 
  private:

@@ -1,5 +1,5 @@
-// What the reports of a call tree share: names for the rows of a forest, and printing the rows
-// thread by thread in the requested format. log_rt.cc and scs.cc define the columns.
+// Provides what the reports of a call tree share: names for the rows of a forest, and printing the
+// rows thread by thread in the requested format. log_rt.cc and scs.cc define the columns.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class NamedTree {
     return source.reader.threads()[forest.rows.rows[root].thread];
   }
   bool merged() const { return options.merged; }
-  // Of the root's rows; 0 if all threads are one tree.
+  // Returns the thread id of the root's rows, or 0 if all threads are one tree.
   uint32_t TidOf(uint32_t root) const { return merged() ? 0 : ThreadOf(root).record.tid; }
 
   char Type(const ShownRow& shown) const {
@@ -31,7 +31,7 @@ class NamedTree {
     return forest.names.LetterOf(row.method, row.type, options.static_letters);
   }
 
-  // Valid until the next call.
+  // Returns a name that is valid until the next call.
   std::string_view Name(const ShownRow& shown) {
     if (shown.row == kNoRow) return text_ = fmt::format("(hidden: {} rows)", shown.hidden);
     const Row& row = forest.rows.rows[shown.row];
@@ -56,22 +56,23 @@ struct TreeRow {
   std::string& buffer;  // for a text that is made for this row
 
   Value TypeText() const { return Value::Text({&type, 1}); }
-  // The name behind its letter ("J:", or "--" before a class of objects); threads with their id.
+  // Returns the name behind its letter ("J:", or "--" before a class of objects). Threads
+  // have their id.
   Value MarkedName() const;
 };
 
 using TreeColumns = Columns<TreeRow>;
 
-// `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`, which identify a row.
+// Adds the columns that identify a row: `id`, `parent`, `level`, `tid`, `type`, and in JSON `name`.
 void AddIdentity(TreeColumns& columns);
-// One value of each metric: a JSON array.
+// Adds one value of each metric, as a JSON array.
 void AddList(TreeColumns& columns, const NamedTree& tree, const char* name,
              double (*raw)(const ShownRow& shown, size_t metric));
-// One value of metric `m`, named NAME:METRIC.
+// Adds one value of metric `m`, named NAME:METRIC.
 void AddCsv(TreeColumns& columns, const NamedTree& tree, const char* name, size_t m,
             double (*raw)(const ShownRow& shown, size_t metric));
 
-// The raw values of a row that columns are made of.
+// These return the raw values of a row that columns are made of.
 namespace raw {
 inline double Base(const ShownRow& row, size_t m) { return row.cells[m].base(); }
 inline double Raw(const ShownRow& row, size_t m) { return static_cast<double>(row.cells[m].raw); }
@@ -80,14 +81,14 @@ inline double Error(const ShownRow& row, size_t m) { return row.cells[m].error; 
 inline double Cumulative(const ShownRow& row, size_t m) { return row.cumulative[m]; }
 }  // namespace raw
 
-// Prints all threads. `head`: the output before the rows. Not for Format::kCollapsed.
+// Prints `head`, then all threads, in any format but kCollapsed.
 void PrintTree(NamedTree& tree, TreeColumns& columns, Section head, Output& out);
 
-// The head of log-rt and scs in text.
+// Prints the head of log-rt and scs in text.
 void PrintTreeHead(NamedTree& tree, std::string_view report, Output& out);
 
-// `thread;frame;frame value` lines of the first metric, as flame-graph tools read them; of the
-// calls if there is no metric.
+// Prints `thread;frame;frame value` lines of the first metric, or of the calls if there is no
+// metric, as flame-graph tools read them.
 Result<void> PrintCollapsed(NamedTree& tree, Output& out);
 
 }  // namespace jprof::reports

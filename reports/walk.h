@@ -15,7 +15,7 @@ struct ShownRow {
   uint32_t id = 0;      // unique in the report, from 1
   uint32_t parent = 0;  // id of the parent's row, 0 for a thread row
   uint32_t level = 0;
-  uint32_t row = kNoRow;  // in Rows; kNoRow: a row that represents `hidden` ones
+  uint32_t row = kNoRow;  // in Rows; kNoRow for a row that represents `hidden` ones
   uint64_t hidden = 0;
   uint64_t calls = 0;
   uint64_t callees = 0;
@@ -31,7 +31,7 @@ class Walk {
 
   using Visitor = std::function<bool(const ShownRow&)>;
 
-  // One thread row and all below it. `visit` returns false to stop.
+  // Visits one thread row and all below it. `visit` returns false to stop.
   void Thread(uint32_t root, const Visitor& visit);
 
  private:
@@ -41,17 +41,17 @@ class Walk {
   void Accumulate(uint32_t row);
   ShownRow Shown(uint32_t row) const;
   ShownRow Folded(uint32_t parent);
-  // The row that represents the hidden children of `parent`, if there are any; right below
-  // `parent`.
+  // Visits the row that represents the hidden children of `parent`, right below it, if
+  // there are any.
   bool ShowFolded(uint32_t parent, const Visitor& visit);
 
   const Forest& forest_;
   const Rows& rows_;
   const Options& options_;
   std::vector<std::vector<double>> cumulative_;  // [metric][row], for --cumulative
-  std::vector<bool> large_;                      // by row, of --min-percent; empty: all are
+  std::vector<bool> large_;                      // by row, for --min-percent; empty if all are
   uint32_t folded_rows_ = 0;
-  // Of the row being folded, and its values for the visitor.
+  // These are the row being folded and its values for the visitor.
   ShownRow fold_;
   std::vector<Cell> fold_cells_;
   mutable std::vector<double> shown_cumulative_;

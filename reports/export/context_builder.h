@@ -1,5 +1,5 @@
-// What the makers of a ContextTree share: frames and modules made once each, and nodes in the order
-// parents first.
+// Provides what the makers of a ContextTree share: frames and modules are made once each, and nodes
+// are in the order parents first.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ class ContextBuilder {
   }
 
   uint32_t AddFrame(ExportFrame frame);
-  // `build_id`: read from the file where it is still there, if empty.
+  // Returns the index of the module. Reads an empty `build_id` from the file if that still exists.
   uint32_t ModuleOf(const std::string& path, const std::string& build_id);
-  // Appends a node; link them when all are there. `parent`: kNoRow for a thread.
+  // Appends a node. `parent` is kNoRow for a thread. Call Link when all nodes are there.
   void AddNode(uint32_t parent, uint32_t frame, uint32_t thread, char type);
   // Links children in the order of the nodes.
   void Link();
@@ -28,14 +28,14 @@ class ContextBuilder {
   std::unordered_map<std::string, uint32_t> modules_;
 };
 
-// "time: calibrated with ..." or why it is not.
+// Returns "time: calibrated with ...", or why it is not.
 std::string CorrectionNote(const std::string& metric, bool calibrated, const Source& source);
 
-// A note for each measure that has contexts below 0: over-calibrated ones, and those from which
-// more timer overhead was taken than they had.
+// Adds a note for each measure that has contexts below 0: over-calibrated ones, and those from
+// which more timer overhead was subtracted than they had.
 void AddNotesBelow0(const ContextTree& tree, std::vector<std::string>& notes);
 
-// Counts beyond the type's limit are shown as the limit.
+// Returns the count, or the limit of the type if it is beyond that.
 inline int64_t CountOf(uint64_t count) {
   return count > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(count);
 }

@@ -1,8 +1,7 @@
-// The contexts of a profile as exports write them: frames, exclusive values in whole units, threads
-// and what describes the run. Made once of a counted, sampled or combined profile
-// or of an instruction trace; then only read.
-// Invariants: a node's parent is before it; roots are the threads; all texts are clean UTF-8
-// (CleanText) and not empty.
+// Holds the contexts of a profile as exports write them: frames, exclusive values in whole units,
+// threads and what describes the run. It is made once of a counted, sampled or combined profile or
+// of an instruction trace, and then only read. Invariants: a node's parent is before it; roots are
+// the threads; all texts are clean UTF-8 (CleanText) and not empty.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +16,43 @@
 
 namespace jprof::reports {
 
-// One value of every context: a sample type of pprof, an event of callgrind, a column of SQLite.
+// A value that every context has: a sample type of pprof, an event of callgrind,
+// a column of SQLite.
 struct Measure {
   enum class Kind : uint8_t {
     kCalls,
     kSum,    // adds up over contexts
-    kBound,  // an error or the end of an interval: does not add up; rounded up
+    kBound,  // an error or the end of an interval, which does not add up; rounded up
   };
-  std::string name;  // "time": calibrated; "time_raw": as measured
+  std::string name;  // "time" if calibrated, "time_raw" as measured
   std::string unit;  // nanoseconds, bytes, count, ...
   Kind kind = Kind::kSum;
-  int64_t period = 0;  // of sampled ones: there is one sample every `period` of `period_unit`
+  int64_t period = 0;  // sampled measures have one sample every `period` of `period_unit`
   std::string period_unit;
   bool elapsed = false;  // the period is one of elapsed time, not of CPU time
 };
 
 struct ExportFrame {
   enum class Kind : uint8_t { kThread, kJava, kNative, kKernel };
-  std::string full;      // as reports print it: pkg/Class.method(sig)ret
+  std::string full;      // as reports print it, pkg/Class.method(sig)ret
   std::string readable;  // pkg.Class.method(int, long[]); of native functions without the module
   uint32_t module = 0;   // index into modules
   Kind kind = Kind::kJava;
 };
 
-// A file that native frames are from; modules[0] stands for Java code.
+// A file that native frames are from; modules[0] represents Java code.
 struct ExportModule {
   std::string path;
-  std::string build_id;  // lower-case hex; empty: unknown
+  std::string build_id;  // lower-case hex; empty if unknown
 };
 
 struct ExportThread {
   std::string name;
-  uint32_t tid = 0;  // 0: of a virtual thread, or all threads are one tree
+  uint32_t tid = 0;  // 0 for a virtual thread, or if all threads are one tree
 };
 
 struct ContextNode {
-  uint32_t parent = kNoRow;  // kNoRow: a thread
+  uint32_t parent = kNoRow;  // kNoRow for a thread
   uint32_t frame = 0;
   uint32_t thread = 0;
   uint32_t first_child = kNoRow;
@@ -81,11 +81,11 @@ struct ContextTree {
   int64_t Value(size_t node, size_t measure) const {
     return values[node * measures.size() + measure];
   }
-  // The measures that add up.
+  // Returns the measures that add up.
   std::vector<size_t> Sums() const;
 };
 
-// What is exported.
+// The profile to export, one of `source`, `combined` and `arcs`.
 struct ExportInput {
   std::string name;  // of the profile, without folders and extension
   Source* source = nullptr;
@@ -97,34 +97,35 @@ struct ExportInput {
     if (arcs != nullptr) return arcs->directory;
     return combined != nullptr ? combined->counted.reader.directory() : source->reader.directory();
   }
-  // Whether it is a trace of jprof trace, with points in time.
+  // Returns whether it is a trace of jprof trace, with points in time.
   bool is_trace() const { return source != nullptr && source->reader.meta().mode == "trace"; }
 };
 
-// Error: those of LoadForest and LoadCombined.
+// Fails if LoadForest or LoadCombined does.
 Result<ContextTree> LoadContexts(ExportInput& input);
 
-// What the period of a sampled measure counts: cpu, wall, or the measure's own events.
+// Returns what the period of a sampled measure counts: cpu, wall, or the measure's own events.
 std::string PeriodType(const Measure& measure);
 
 // Calls `write` with the tree in which recursion below `whole` frames is folded, if there is any;
-// the tree's notes and a remark of `out` then say so.
+// the tree's notes and a remark of `out` then report it.
 Result<void> WriteFolded(const ContextTree& tree, uint32_t whole, Output& out,
                          const std::function<Result<void>(const ContextTree&)>& write);
 
-// Calls `write` with the tree as formats hold it that repeat the whole stack of every context: with
-// deep recursion folded, which its notes and a remark of `out` say. Error (kWrongUse): these are
-// too many frames for a file that anybody could read; those of `write`.
+// Calls `write` with the tree for formats that repeat the whole stack of every context: deep
+// recursion is folded, which its notes and a remark of `out` report. Fails with kWrongUse if there
+// are too many frames for a useful file, or with the error of `write`.
 Result<void> WriteStacks(const ContextTree& tree, std::string_view format, Output& out,
                          const std::function<Result<void>(const ContextTree&)>& write);
 
-// A sum that stays at the limits of the type.
+// Returns the sum, or the limit of the type if it is beyond that.
 int64_t AddSaturating(int64_t a, int64_t b);
 
-// Values of formats that cannot hold any below 0: over-calibrated contexts have 0 there.
+// Returns the value for formats that cannot hold any below 0: over-calibrated
+// contexts have 0 there.
 inline int64_t AtLeast0(int64_t value) { return value < 0 ? 0 : value; }
 
-// The values of `measure` at least 0, each with all below it, by node.
+// Returns the values of `measure`, at least 0 each, with all below them, by node.
 std::vector<int64_t> InclusiveAtLeast0(const ContextTree& tree, size_t measure);
 
 // Visits `root` and all below it, depth first, without recursion (trees are deep). `enter` returns

@@ -1,4 +1,4 @@
-// The list of export formats. A new format is an entry in export_list.cc and a file beside it.
+// Lists the export formats. A new format is an entry in export_list.cc and a file beside it.
 #pragma once
 
 #include <span>
@@ -14,31 +14,31 @@ struct ExportFormat {
   const char* extension;  // of its files, with the dot
   const char* help;       // one line
   const char* open;       // the command that opens FILE, or a text that says how
-  const char* holds;      // in Markdown, as `lacks`: docs/EXPORTS.md is generated from both
+  const char* holds;      // in Markdown, like `lacks`; docs/EXPORTS.md is generated from both
   const char* lacks;
   bool binary;
   bool of_trace;  // needs points in time; else needs a call tree
-  // Error: the profile does not have what the format needs.
+  // Fails if the profile does not have what the format needs.
   Result<void> (*write)(ExportInput& input, Output& out);
-  // Instead of `write`: writes the file `path` itself, which must not exist.
+  // Replaces `write`: writes the file `path` itself, which must not exist.
   Result<void> (*write_file)(ExportInput& input, const std::string& path);
 };
 
 std::span<const ExportFormat> ExportFormats();
 
-// Error: the profile is a trace and the format needs a tree, or the other way round, or
-// a trace is to be exported with another metric or with its threads merged (all kWrongUse).
+// Fails with kWrongUse if the profile is a trace and the format needs a tree, or the other way
+// round, or if a trace is to be exported with another metric or with its threads merged.
 Result<void> CheckExportable(const ExportFormat& format, const ExportInput& input);
 
-// Writers: of values that a format cannot hold, docs/EXPORTS.md says what becomes of them.
-// Error of pprof and OTLP: that of WriteStacks.
+// These write one format each. docs/EXPORTS.md describes what becomes of values that a format
+// cannot hold. WritePprof and WriteOtlp fail if WriteStacks does.
 Result<void> WritePprof(const ContextTree& tree, Output& out);
 Result<void> WriteCallgrind(const ContextTree& tree, Output& out);
 Result<void> WriteSpeedscope(const ContextTree& tree, const std::string& name, Output& out);
 Result<void> WriteOtlp(const ContextTree& tree, const std::string& name, Output& out);
-// Error: the file cannot be written; SQLite's reason.
+// Fails if the file cannot be written, with SQLite's reason.
 Result<void> WriteSqlite(const ContextTree& tree, const std::string& path);
-// Error: there is no trace, or its metric is no time.
+// These fail if there is no trace, or if its metric is no time.
 Result<void> WriteChrome(Source& source, Output& out);
 Result<void> WritePerfetto(Source& source, Output& out);
 

@@ -19,7 +19,7 @@ class GzipStream {
   GzipStream& operator=(const GzipStream&) = delete;
 
   void Write(std::string_view bytes) { Deflate(bytes, Z_NO_FLUSH); }
-  // Ends the stream. Error: there was not enough memory.
+  // Ends the stream. Fails if there was not enough memory.
   Result<void> Finish();
 
  private:

@@ -1,4 +1,4 @@
-// Names of methods in the notation of Java sources, for tools that show names to people.
+// Converts names of methods to the notation of Java sources, for tools that show names to people.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace jprof::reports {
 
-// "pkg/Class.method(I[J)V" -> "pkg.Class.method(int, long[])". Text that has no descriptor of a
-// method at its end, or a damaged one, is returned unchanged.
+// Converts "pkg/Class.method(I[J)V" to "pkg.Class.method(int, long[])". Returns text unchanged that
+// has no descriptor of a method at its end, or a damaged one.
 std::string ReadableMethod(std::string_view full);
 
-// "pkg/Class.method(I[J)V" -> "pkg/Class.method"; other text unchanged.
+// Converts "pkg/Class.method(I[J)V" to "pkg/Class.method". Returns other text unchanged.
 std::string_view WithoutSignature(std::string_view full);
 
 }  // namespace jprof::reports

@@ -1,4 +1,4 @@
-// Texts by number, as pprof and OTLP refer to them; number 0 is "".
+// Numbers texts, as pprof and OTLP refer to them. Number 0 is "".
 #pragma once
 
 #include <cstdint>

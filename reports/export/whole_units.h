@@ -1,5 +1,5 @@
-// Sums in whole units: the rounding error of a value is carried to the next one, so that the sum of
-// the rounded values is the rounded sum.
+// Rounds values to whole units. The rounding error of a value is carried to the next one, so that
+// the sum of the rounded values is the rounded sum.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace jprof::reports {
 
 class WholeUnits {
  public:
-  // 0 for NaN; the limits of the type for values beyond them.
+  // Returns the rounded value, 0 for NaN, or the limit of the type for values beyond it.
   int64_t Of(double value) {
     if (!std::isfinite(value) || std::abs(value) >= 9e18) return Rounded(value);
     const double exact = value + carry_;

@@ -1,4 +1,4 @@
-// What the first screen of the HTML view says of a profile: facts, losses, uncertainty.
+// Describes a profile for the first screen of the HTML view: metadata, losses, uncertainty.
 #pragma once
 
 #include "reports/forest.h"
@@ -7,13 +7,13 @@
 
 namespace jprof::reports {
 
-// The run, the JVM, what was merged, losses and damages.
+// Adds the run, the JVM, what was merged, losses and damages.
 void DescribeRun(const Source& source, ViewData& data);
 
-// What is not calibrated or not exact, and how much overhead was subtracted.
+// Adds what is not calibrated or not exact, and how much overhead was subtracted.
 void DescribeUncertainty(const Source& source, const Forest& forest, ViewData& data);
 
-// A metric for the header.
+// Returns the description of a metric, for the header.
 nlohmann::json DescribeMetric(const MetricTotals& metric);
 
 }  // namespace jprof::reports

@@ -1,4 +1,4 @@
-// The page of the HTML view, built from the TypeScript in this folder and compiled in.
+// Provides the page of the HTML view, built from the TypeScript in this folder and compiled in.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 
 namespace jprof::reports {
 
-// What stands before and after the data.
+// Returns the parts of the page before and after the data.
 std::pair<std::string_view, std::string_view> PageAroundData();
 
 }  // namespace jprof::reports

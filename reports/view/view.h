@@ -1,5 +1,6 @@
-// The HTML view: one self-contained page that holds what the reports hold. The page itself is built
-// from the TypeScript in this folder; docs/VIEW.md describes it and the format of its data.
+// Prints the HTML view: one self-contained page with the contents of the reports. The page
+// itself is built from the TypeScript in this folder; docs/VIEW.md describes it and the
+// format of its data.
 #pragma once
 
 #include "reports/arc_recording.h"
@@ -10,20 +11,20 @@
 
 namespace jprof::reports {
 
-// The call tree of a counted, timed or sampled profile.
+// Prints the call tree of a counted, timed or sampled profile.
 Result<void> PrintView(Source& source, Output& out);
 
-// Exact calls and production times.
+// Prints exact calls and production times.
 Result<void> PrintView(Combined& combined, Output& out);
 
-// Two profiles, context by context. Error: as CompareTwo.
+// Prints two profiles, context by context. Fails if CompareTwo does.
 Result<void> PrintView(Source& before, Source& after, Output& out);
 
-// A recording of tprof: process, thread, module, symbol, line; the hottest symbols with their
-// instructions. `title`: of the page.
+// Prints a recording of tprof: process, thread, module, symbol, line; the hottest symbols with
+// their instructions. `title` is that of the page.
 Result<void> PrintView(Recording& recording, std::string_view title, Output& out);
 
-// A trace of itrace: the tree of its calls with exact numbers of calls and instructions.
+// Prints a trace of itrace: the tree of its calls with exact numbers of calls and instructions.
 Result<void> PrintView(ArcRecording& arcs, Output& out);
 
 }  // namespace jprof::reports

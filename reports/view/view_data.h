@@ -1,5 +1,5 @@
-// The data of an HTML view (docs/VIEW.md): a header with what is small, and sections with one value
-// for each row, compressed and written into the page.
+// Writes the data of an HTML view (docs/VIEW.md) into the page: a header with what is small, and
+// compressed sections with one value for each row.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace jprof::reports {
 
 class ViewData {
  public:
-  // `kind`: tree, combined, compare or tprof.
+  // `kind` is tree, combined, compare or tprof.
   ViewData(std::string_view kind, std::string_view title);
 
-  // First screen: what was profiled, a label and a text each. Empty texts are left out.
+  // Adds a label and a text about what was profiled to the first screen. Ignores empty texts.
   void Fact(std::string_view label, std::string_view text);
   void Loss(std::string_view text);  // shown as a warning
   void Note(std::string_view text);  // uncertainty, always visible
 
-  // A section's description, for the header.
+  // Adds a section. Returns its description, for the header.
   nlohmann::json Add(std::span<const uint8_t> values) { return Append("u8", values); }
   nlohmann::json Add(std::span<const uint32_t> values) { return Append("u32", values); }
   nlohmann::json Add(std::span<const float> values) { return Append("f32", values); }
   nlohmann::json Add(std::span<const double> values) { return Append("f64", values); }
-  // Any bytes are cleaned; a line is one name.
+  // Adds a section of names, one a line. Cleans any bytes.
   nlohmann::json AddNames(const std::vector<std::string>& names);
   nlohmann::json AddText(std::string_view text);
 
-  // Members that are set by the writers of trees: threads, metrics, trees, methods, annotations.
+  // Returns a member that the writers of trees set: threads, metrics, trees, methods, annotations.
   nlohmann::json& operator[](const char* member) { return header_[member]; }
 
-  // The page with these data.
+  // Prints the page with these data.
   Result<void> Print(Output& out) const;
 
  private:
@@ -52,7 +52,7 @@ class ViewData {
   std::string sections_;
 };
 
-// Names, each once.
+// A list of names that holds each once.
 class ViewNames {
  public:
   uint32_t Of(std::string_view name);
@@ -63,11 +63,11 @@ class ViewNames {
   std::unordered_map<std::string, uint32_t> places_;
 };
 
-// The columns of a tree. Parents come first; kNoRow: no parent.
+// The columns of a tree. Parents come first; `parent` is kNoRow if a row has none.
 struct ViewTree {
   std::vector<uint32_t> parent, method, thread;
   std::vector<uint8_t> type;
-  std::vector<double> calls;              // empty: unknown
+  std::vector<double> calls;              // empty if unknown
   std::vector<std::vector<double>> self;  // [metric][row], in the metric's unit
   std::vector<std::vector<float>> error;  // [metric][row], one standard deviation; may be empty
 
@@ -76,8 +76,8 @@ struct ViewTree {
   uint32_t AddRow(uint32_t row_parent, uint32_t row_method, char row_type);
 };
 
-// The tree's description, for the header's member "trees". Its metrics are those of the header from
-// `first_metric` on.
+// Returns the tree's description, for the header's member "trees". Its metrics are those of the
+// header from `first_metric` on.
 nlohmann::json Describe(const ViewTree& tree, std::string_view name, ViewData& data,
                         size_t first_metric = 0);
 
