@@ -1,4 +1,4 @@
-// Work in the name of another user, on files that a process of that user names.
+// Lets root work in the name of another user, on files that a process of that user names.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@ struct UserIds {
   static UserIds Own();  // of this process
 };
 
-// While it exists, root has the effective user and group and no supplementary group: files that it
-// makes belong to that user, and it reaches no file that the user could not reach, whatever links
-// and mounts that user has made. Does nothing for another user than root.
+// While an object exists, root has the effective user and group and no supplementary group: files
+// that it makes belong to that user, and it reaches no file that the user could not reach, whatever
+// links and mounts that user has made. Does nothing for another user than root.
 //
-// Call from a program with one thread: the effective user belongs to the process.
+// Requires a program with one thread, because the effective user belongs to the process.
 class AsUser {
  public:
   explicit AsUser(UserIds ids);
@@ -26,7 +26,8 @@ class AsUser {
   AsUser(const AsUser&) = delete;
   AsUser& operator=(const AsUser&) = delete;
 
-  // False: the kernel did not let this process become the user; it has kept some of its rights.
+  // Returns false if the kernel did not let this process become the user, and it has kept
+  // some of its rights.
   bool done() const { return done_; }
 
  private:

@@ -1,4 +1,4 @@
-// A running JVM to attach to: the checks before it is sent anything.
+// Finds a running JVM to attach to, and checks it before anything is sent to it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,21 +20,21 @@ struct AttachTarget {
   UserIds ids;
   bool shares_files = true;                    // its paths are those of this process
   std::vector<procfs::Mapping> loaded_agents;  // JvmMappings::agents
-  Fd process;  // a pidfd: identifies the process, readable when it has ended
+  Fd process;  // a pidfd, which identifies the process and is readable when it has ended
   std::string temporary_path = "/tmp";  // its directory for temporary files, as the JVM calls it
   Fd temporary;                         // that directory, also after the JVM's end
 
   bool Ended() const;
-  // Returns why the JVM does not answer, as far as its state shows, and what to do.
+  // Returns why the JVM does not reply, as far as its state shows, and what to do.
   std::string WhySilent() const;
-  // Returns the path of the socket at which it listens, which is valid in this process as long as
-  // the object exists.
+  // Returns the path of the socket at which it listens. The path is valid in this process as long
+  // as the object exists.
   std::string SocketPath() const;
 };
 
-// Checks that the process is a JVM that will answer; sends it nothing. Wrong use: there is no such
-// process, it is no HotSpot JVM, belongs to another user, is stopped, does not accept agents, or
-// runs on another C library than the agent.
+// Checks that the process is a JVM that will reply; sends it nothing. Fails with kWrongUse if there
+// is no such process, or if it is no HotSpot JVM, belongs to another user, is stopped, does not
+// accept agents, or runs on another C library than the agent.
 Result<AttachTarget> FindTarget(uint32_t pid);
 
 }  // namespace jprof::record

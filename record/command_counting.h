@@ -13,7 +13,7 @@ struct CommandCounts {
   int exit_code = 0;  // the command's
 };
 
-// Counts every thread. `real_time`: reads the counts at real-time priority.
+// Counts every thread. With `real_time`, reads the counts at real-time priority.
 Result<CommandCounts> CountThreads(const Launch& launch, const ptm::CheckedMetrics& metrics,
                                    bool real_time);
 

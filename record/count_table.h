@@ -1,4 +1,4 @@
-// The counts of every thread. Pure.
+// Holds the counts of every thread. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct CountTable {
   std::vector<ptm::CheckedMetric> metrics;
   std::vector<CountRow> rows;  // in descending order of time
   CountRow total;              // of all rows, or of all threads if they were not distinguished
-  std::vector<double> lost;    // counts of unknown threads; empty: none
+  std::vector<double> lost;    // counts of unknown threads; empty if there are none
   bool by_name = false;        // a row is the sum of all threads of one name
   std::vector<std::string> notes;
 };
@@ -35,10 +35,11 @@ struct CountTable {
 // Merges the rows of the same name; rows are then in the order of their names.
 void SumByName(CountTable& table);
 
-// Sorts by time where the table has it, else by the first metric; equal rows by thread id.
+// Sorts by time where the table has it, else by the first metric, and equal rows by thread id.
 void SortByTime(CountTable& table);
 
-// The index of the first metric whose plain name is one of `names`: "perf::cycles:u" is CYCLES.
+// Returns the index of the first metric whose plain name is one of `names`; that of
+// "perf::cycles:u" is CYCLES.
 std::optional<size_t> FindMetric(const CountTable& table,
                                  const std::vector<std::string_view>& names);
 

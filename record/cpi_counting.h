@@ -14,7 +14,7 @@ namespace jprof::record {
 
 struct CpiFigures {
   double seconds = 0;
-  std::optional<double> instructions, cycles;  // none: not counted during the whole interval
+  std::optional<double> instructions, cycles;  // none if not counted during the whole interval
 
   std::optional<double> Cpi() const {
     if (!instructions || !cycles || *instructions == 0) return std::nullopt;
@@ -24,7 +24,7 @@ struct CpiFigures {
 
 using PrintFigures = std::function<void(const CpiFigures&)>;
 
-// The events: instructions, then cycles.
+// The events for instructions, then those for cycles.
 using CpiEvents = std::vector<ptm::EventSpec>;
 
 // Runs a command and counts it with its descendants. Returns its exit status.

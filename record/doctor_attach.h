@@ -1,4 +1,4 @@
-// Whether `jprof doctor`'s user can record running JVMs (--pid).
+// Checks whether the user of `jprof doctor` can record running JVMs (--pid).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace jprof::record {
 // and a descriptor of a process. Leaves nothing behind.
 Attempt TryAttaching(const std::string& folder);
 
-// Which JVMs can be attached to, and for which commands. Pure.
+// Checks which JVMs can be attached to, and for which commands. Pure.
 DoctorCheck CheckAttaching(const DoctorMachine& machine, const std::vector<TestedJvm>& jvms);
 
 }  // namespace jprof::record

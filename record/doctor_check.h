@@ -1,4 +1,4 @@
-// One finding of `jprof doctor`.
+// Defines one finding of `jprof doctor`.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct DoctorCheck {
   Verdict verdict = Verdict::kOk;
   std::string name;    // what was checked, a few words
   std::string detail;  // what was found, and what follows from it
-  std::string remedy;  // what to do next; "": nothing
+  std::string remedy;  // what to do next; "" if there is nothing to do
 };
 
 using DoctorChecks = std::vector<DoctorCheck>;

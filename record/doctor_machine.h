@@ -1,5 +1,5 @@
-// What `jprof doctor` finds out about this machine. ReadDoctorMachine tries things: it opens and
-// closes perf events and timers of the calling thread, which takes less than a second.
+// Finds out what `jprof doctor` reports about this machine. ReadDoctorMachine tries things: it
+// opens and closes perf events and timers of the calling thread, which takes less than a second.
 // CheckMachine is pure.
 #pragma once
 
@@ -17,10 +17,10 @@ namespace jprof::record {
 // A folder that profiles or temporary files are written to.
 struct Folder {
   std::string path;
-  std::string file_system;  // "ext4", "tmpfs"; the number if the name is not known
+  std::string file_system;  // "ext4", "tmpfs", or a number if the name is unknown
   bool writable = false;
   bool in_memory = false;        // tmpfs or ramfs
-  bool may_run_full = false;     // reserved space is not guaranteed: btrfs, ZFS and similar
+  bool may_run_full = false;     // reserved space is not guaranteed (btrfs, ZFS and similar)
   std::optional<uint64_t> free;  // bytes
 };
 
@@ -31,7 +31,7 @@ struct GroupLimits {
   std::optional<double> cpus;
 };
 
-// Whether something could be opened; `note`: why not, or with which restriction.
+// Whether something could be opened. `note` has the reason why not, or a restriction.
 struct Attempt {
   bool works = false;
   std::string note;
@@ -42,14 +42,14 @@ struct DoctorMachine {
   long cpus = 0;
   ptm::Machine machine;
   std::vector<ptm::Capability> capabilities;
-  std::string governor;             // of the CPU's frequency; "": the kernel does not scale it
+  std::string governor;             // of the CPU's frequency; "" if the kernel does not scale it
   Attempt perf_timer, posix_timer;  // as the source of CPU-time samples of scs
-  Attempt system_wide, command;     // sampling of tprof: all processes, one command
+  Attempt system_wide, command;     // sampling of all processes and of one command (tprof)
   bool kernel_names = false;        // kernel addresses can be resolved
   std::optional<uint64_t> interrupt_ns;
   std::string interrupt_lack;             // why it was not measured
   std::optional<uint64_t> open_files;     // the limit
-  std::optional<uint64_t> locked_memory;  // the limit in bytes; none: unlimited
+  std::optional<uint64_t> locked_memory;  // the limit in bytes; none if it is unlimited
   std::optional<int> perf_mlock_kb;       // per CPU
   std::optional<int> ptrace_scope;
   std::optional<uint64_t> available_memory;  // bytes
@@ -61,7 +61,7 @@ struct DoctorMachine {
 
 DoctorMachine ReadDoctorMachine();
 
-// One row for each of the above, in the order of a reader's questions.
+// Returns one row for each of the above, in the order of a reader's questions.
 DoctorChecks CheckMachine(const DoctorMachine& machine);
 
 // Parses cpu.max: "150000 100000"; "max 100000" is no limit.

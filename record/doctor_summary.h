@@ -1,4 +1,4 @@
-// The end of `jprof doctor`: which commands work. Pure.
+// Summarises for `jprof doctor` which commands work. Pure.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace jprof::record {
 
 struct DoctorFindings {
   DoctorMachine machine;
-  std::string agent_lack;  // why the agent library was not found; "": it was
+  std::string agent_lack;  // why the agent library was not found; "" if it was
   std::string agent;       // its path
   bool trainers = false;   // the files that `jprof calibrate` runs are installed
   std::vector<TestedJvm> jvms;
 };
 
-// At least one JVM can be profiled.
+// Returns whether at least one JVM can be profiled.
 bool CanProfile(const DoctorFindings& findings);
 
-// All checks but those of the machine: the agent, the trainers, the JVMs, attaching.
+// Returns all checks but those of the machine: the agent, the trainers, the JVMs, attaching.
 DoctorChecks CheckJava(const DoctorFindings& findings, std::time_t now);
 
-// One row for each group of commands: `name` has the commands.
+// Returns one row for each group of commands; `name` has the commands.
 DoctorChecks SummaryOf(const DoctorFindings& findings);
 
 }  // namespace jprof::record

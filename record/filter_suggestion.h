@@ -1,4 +1,4 @@
-// For a method filter that matched nothing: the names that the user may have meant. Pure.
+// Suggests the names that the user may have meant by a method filter that matched nothing. Pure.
 #pragma once
 
 #include <set>
@@ -14,8 +14,8 @@ class FilterableNames {
   // `class_name` is pkg/Class.
   void Add(std::string_view class_name, std::string_view method_name);
 
-  // At most three names. First choice: those that end with `text`, which lacks the package; else
-  // the nearest one that differs in few letters; else none.
+  // Returns at most three names: those that end with `text`, which lacks the package; else the
+  // nearest one that differs in few letters; else none.
   std::vector<std::string> Suggest(std::string_view text) const;
 
  private:

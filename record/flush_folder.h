@@ -8,7 +8,7 @@
 namespace jprof::record {
 
 // Writes all files in the folder, including earlier writes to their mappings, and the folder's
-// entries to the disk. The error names the file and the reason.
+// entries to the disk. Fails with the name of the file and the reason.
 Result<void> FlushFolder(int directory_fd);
 
 }  // namespace jprof::record

@@ -42,7 +42,7 @@ class ForeignJit {
 
  private:
   struct Process {
-    uint64_t started = 0;  // in clock ticks after boot; 0: it ended before it was read
+    uint64_t started = 0;  // in clock ticks after boot; 0 if it ended before it was read
     UserIds ids;
     bool sampled = false;
   };
@@ -51,13 +51,13 @@ class ForeignJit {
 
   std::map<uint32_t, Process> processes_;
   std::map<std::pair<uint64_t, std::string>, uint32_t>
-      dumps_;  // inode and path: the process that mapped it
+      dumps_;  // by inode and path, the process that mapped it
 };
 
 // Copies the regular file `path`, below the directory `root`, as `name` into the directory `out`.
-// `ids`: of the process that wrote it.
-// `bytes_left`: the number of bytes that may still be copied; it is updated. Returns false if there
-// is no such file. The error is the reason why the file is not copied.
+// `ids` are those of the process that wrote it. `bytes_left` is the number of bytes that may still
+// be copied, and is updated. Returns false if there is no such file. Fails, with the reason, if the
+// file is not copied.
 Result<bool> CopyTrusted(int root, const std::filesystem::path& path, UserIds ids, int out,
                          const std::string& name, uint64_t& bytes_left);
 

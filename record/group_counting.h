@@ -10,12 +10,12 @@
 
 namespace jprof::record {
 
-// Opens and starts the group. Returns false if the target has ended. Wrong use: an event cannot be
-// counted; the error has its name and the reason.
+// Opens and starts the group. Returns false if the target has ended. Fails with kWrongUse if an
+// event cannot be counted; the message has its name and the reason.
 Result<bool> OpenGroup(ptm::EventGroup& group, const std::vector<ptm::EventSpec>& events,
                        const ptm::Target& target);
 
-// The message about an opened event that was not counted during the whole interval.
+// Returns the message about an opened event that was not counted during the whole interval.
 std::string NotCountedText(std::string_view event);
 
 }  // namespace jprof::record

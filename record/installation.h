@@ -10,17 +10,17 @@
 
 namespace jprof::record {
 
-// The folder above bin/: of lib/libjprof.so, share/jprof and so on.
+// Returns the folder above bin/, which has lib/libjprof.so, share/jprof and so on.
 std::filesystem::path InstallationRoot();
 
-// The path of one of jprof's libraries; it may not exist.
+// Returns the path of one of jprof's libraries, which may not exist.
 std::filesystem::path LibraryPath(const std::string& name);
 
-// The path of the trainers' classes, which a build without a JDK lacks.
+// Returns the path of the trainers' classes, which a build without a JDK lacks.
 std::filesystem::path TrainersPath();
 
-// The agent library, absolute: `option` (--agent) if given, else JPROF_AGENT, else the one of this
-// installation. Wrong use: it does not exist.
+// Returns the absolute path of the agent library: `option` (--agent) if given, else JPROF_AGENT,
+// else that of this installation. Fails with kWrongUse if it does not exist.
 Result<std::filesystem::path> FindAgent(const std::string& option);
 
 }  // namespace jprof::record

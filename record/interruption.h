@@ -1,6 +1,6 @@
-// SIGINT, SIGTERM and SIGHUP as a state that a loop polls. While an Interruption exists, they do
-// not end this program. A signal that is ignored (nohup, & in a script) stays ignored, here and in
-// the programs that are started.
+// Turns SIGINT, SIGTERM and SIGHUP into a state that a loop polls. While an Interruption exists,
+// they do not end this program. A signal that is ignored (nohup, & in a script) stays ignored, here
+// and in the programs that are started.
 #pragma once
 
 #include <signal.h>
@@ -16,7 +16,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  static int Number();  // the last signal; 0: none arrived
+  static int Number();  // the last signal, or 0 if none arrived
   // Passes the last signal on if only this process received it, and clears it. A terminal sends the
   // signal to the program as well.
   static void PassTo(const HeldProgram& program);

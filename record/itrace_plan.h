@@ -1,4 +1,4 @@
-// The request of `jprof itrace`, and the checked plan for it.
+// Checks the request of `jprof itrace` and makes a plan for it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace jprof::record {
 
-// As typed; 0 or empty: not given.
+// The options as typed. Those that were not given are 0 or empty.
 struct ItraceRequest {
   uint32_t pid = 0, tid = 0;
   double duration = 0;   // seconds
@@ -30,14 +30,14 @@ struct ItraceRequest {
 };
 
 struct ItracePlan {
-  std::filesystem::path out;  // a directory that does not exist; empty: nothing is written
+  std::filesystem::path out;  // a directory that does not exist; empty if nothing is written
   itrace::TracerOptions options;
   itrace::TraceRange range;  // without places
-  std::string begin, end;    // names of code; empty: none
+  std::string begin, end;    // names of code; empty if there are none
   std::optional<Launch> launch;
   uint32_t pid = 0;             // without a command
-  std::filesystem::path agent;  // to attach to the process, if it is a JVM; empty: none
-  std::filesystem::path jvm;    // where a JVM logs its code; empty: none
+  std::filesystem::path agent;  // to attach to the process if it is a JVM; empty if not
+  std::filesystem::path jvm;    // where a JVM logs its code; empty if it does not
   std::string command;
   std::vector<std::string> notes;
 };

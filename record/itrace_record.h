@@ -16,11 +16,11 @@ struct ItraceSummary {
   double seconds = 0;  // since the begin of the trace
   bool began = false;
   uint64_t calls = 0;
-  int exit_code = 0;  // of the command; 0: it was a process
+  int exit_code = 0;  // of the command; 0 for a process
 };
 
-// `progress`: called several times a second with the number of instructions, false while the begin
-// has not been reached.
+// Calls `progress` several times a second with the number of instructions, and with false while the
+// begin has not been reached.
 Result<ItraceSummary> RecordItrace(const ItracePlan& plan,
                                    const std::function<void(uint64_t, bool)>& progress);
 

@@ -17,24 +17,24 @@ struct Launch {
   std::filesystem::path program;                 // the file to execute
   std::vector<std::string> arguments;            // argv, [0] as typed
   std::optional<std::string> java_tool_options;  // the new value of JAVA_TOOL_OPTIONS
-  // What else is set in the environment: names and values.
+  // Holds the names and values of other variables of the environment.
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// How a command gets the agent, beside its library and options.
+// How a command gets the agent, besides its library and options.
 struct AgentPlace {
   bool environment = false;  // all JVMs that the command starts get it, by JAVA_TOOL_OPTIONS
-  std::string tool_options;  // the current value of that variable; empty: unset
-  bool hooks = false;        // functions of C and C++ are recorded: the library is preloaded
-  std::string preload;       // the current value of LD_PRELOAD; empty: unset
-  std::string asan_options;  // the current value of ASAN_OPTIONS; empty: unset
+  std::string tool_options;  // the current value of that variable; empty if unset
+  bool hooks = false;        // preloads the library to record functions of C and C++
+  std::string preload;       // the current value of LD_PRELOAD; empty if unset
+  std::string asan_options;  // the current value of ASAN_OPTIONS; empty if unset
 };
 
-// The executable that `name` refers to: itself if it has a '/', else the first one in PATH.
+// Returns the executable that `name` refers to: itself if it has a '/', else the first one in PATH.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 
-// Which JVMs of this command are recorded if the user chose `chosen`: never kAuto. The first JVM of
-// a java launcher is the launcher itself: kNo.
+// Returns which JVMs of this command are recorded if the user chose `chosen`; never returns kAuto.
+// The first JVM of a java launcher is the launcher itself, so this is kNo.
 agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Children chosen);
 
 // Returns how to run `command` with the agent.
@@ -45,8 +45,8 @@ agent::Children ChildrenOf(const std::vector<std::string>& command, agent::Child
 //   printing that variable (java_launch.cc) is preloaded.
 // - With `hooks` the environment contains the library's options and preloads the library after
 //   those that it already preloads; it also makes AddressSanitizer accept the library.
-// - Any other program without `environment` and without `hooks` is wrong use.
-// `options` has no blanks and no quotes.
+// - Fails with kWrongUse for any other program without `environment` and `hooks`.
+// Requires `options` without blanks and quotes.
 Result<Launch> WithAgent(const std::vector<std::string>& command,
                          const std::filesystem::path& agent, std::string_view options,
                          const AgentPlace& place);

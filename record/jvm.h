@@ -1,4 +1,4 @@
-// The JVMs that run on this machine, as the proc file system describes them.
+// Finds the JVMs that run on this machine, as the proc file system describes them.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@ namespace jprof::record {
 // be read.
 std::string RootOf(uint32_t pid);
 
-// What the memory map of a process has of a JVM. Paths are those that the process itself uses;
-// empty: not mapped.
+// The parts of a JVM in the memory map of a process. Paths are those that the process itself uses,
+// and are empty if not mapped.
 struct JvmMappings {
   std::string libjvm;
   bool openj9 = false;                  // the JVM is not HotSpot
@@ -30,16 +30,16 @@ JvmMappings FindMappings(const std::vector<procfs::Mapping>& maps, std::string_v
 struct Jvm {
   uint32_t pid = 0;
   uid_t user = 0;
-  std::string version;  // of the JDK; empty: unknown
+  std::string version;  // of the JDK; empty if unknown
   procfs::Times times;
   std::vector<std::string> command;
   bool has_agent = false;
 };
 
-// The JVMs of this user, for root those of all users, with ascending pids.
+// Returns the JVMs of this user, for root those of all users, with ascending pids.
 std::vector<Jvm> RunningJvms();
 
-// JAVA_VERSION in the text of the file `release` of a JDK; empty: it has none.
+// Returns JAVA_VERSION in the text of a JDK's file `release`, or an empty text if it has none.
 std::string VersionOf(std::string_view release);
 
 }  // namespace jprof::record

@@ -1,4 +1,4 @@
-// The profiles that the processes of one command made: JVMs, and programs with hooks.
+// Finds the profiles that the processes of one command made: JVMs, and programs with hooks.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ std::vector<JvmProfile> JvmProfilesAt(const std::filesystem::path& place);
 std::vector<uint32_t> RunningWithHooks(const std::pair<std::string, std::string>& variable,
                                        const std::string& proc = procfs::kRoot);
 
-// Call when the command has ended, with the result of RunningWithHooks. Removes profiles that were
-// read and have no method if others have some. If one profile is left, moves it to `place`, so that
-// it has the requested name, unless its process still runs or another one of `running` has yet to
-// begin its profile.
+// Settles the profiles when the command has ended, given the result of RunningWithHooks. Removes
+// profiles that were read and have no method if others have some. If one profile is left, moves it
+// to `place`, so that it has the requested name, unless its process still runs or another one of
+// `running` has yet to begin its profile.
 struct SettledProfiles {
   std::vector<JvmProfile> profiles;  // the busiest first
   std::vector<std::string> notes;    // for the user
@@ -49,7 +49,7 @@ SettledProfiles SettleProfiles(const std::filesystem::path& place,
 // could not reserve its heap.
 bool HasNotStarted(const JvmProfile& profile);
 
-// Of a JVM that outlives the command; empty: it has ended.
+// Returns the message about a JVM that outlives the command, or an empty text if it has ended.
 std::string StillRunsText(const JvmProfile& profile);
 
 }  // namespace jprof::record

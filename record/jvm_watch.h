@@ -1,6 +1,6 @@
-// Finds the JVMs below a command while it runs, so that those without a profile can be named. Looks
-// at the proc file system only; a JVM that lives shorter than the time between two looks may be
-// missed.
+// Finds the JVMs below a command while it runs, so that those without a profile can be
+// named. Reads the proc file system only; a JVM that lives shorter than the time between two
+// looks may be missed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SeenJvm {
 
 class JvmWatch {
  public:
-  // `agent`: the library's path as in JAVA_TOOL_OPTIONS.
+  // `agent` is the library's path as in JAVA_TOOL_OPTIONS.
   explicit JvmWatch(std::string agent, std::string proc = procfs::kRoot)
       : agent_(std::move(agent)), proc_(std::move(proc)) {}
 
@@ -47,7 +47,7 @@ class JvmWatch {
   std::vector<SeenJvm> seen_;
 };
 
-// Why a JVM that was seen has no profile; `command` for the user.
+// Returns why a JVM that was seen has no profile, with its command, for the user.
 std::string UnprofiledText(const SeenJvm& jvm);
 
 }  // namespace jprof::record

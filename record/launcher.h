@@ -18,34 +18,35 @@ namespace jprof::record {
 
 struct Outcome {
   int status = 0;  // the program's exit status; 0 if a signal ended it
-  int signal = 0;  // the signal that ended it; 0: it exited
-  // Of Run only:
+  int signal = 0;  // the signal that ended it; 0 if it exited
+  // Only Run sets these.
   double wall_seconds = 0;
   double cpu_seconds = 0;  // of the program and the children that it waited for
-  // SIGINT, SIGTERM or SIGHUP that this process received meanwhile; 0: none. A signal that this
-  // process ignores does not count.
+  // Holds the SIGINT, SIGTERM or SIGHUP that this process received meanwhile, 0 if there was none.
+  // A signal that this process ignores does not count.
   int interruption = 0;
 
-  // As a shell reports it: 128 + signal.
+  // Returns the status as a shell reports it: 128 + signal.
   int ExitCode() const { return signal != 0 ? 128 + signal : status; }
 };
 
-// `status`: of waitpid, of a program that has ended.
+// Converts a `status` of waitpid, of a program that has ended.
 Outcome OutcomeOf(int status);
 
-// The descriptors that become a program's standard streams; negative: those of this process.
+// The descriptors that become a program's standard streams. A negative one is that of this process.
 struct Streams {
   int input = -1;
   int output = -1;
 };
 
-// Called while a program runs, with its pid; at its start and every tenth of a second.
+// A function that is called with the pid of a program at its start and every tenth of a
+// second while it runs.
 using Look = std::function<void(uint32_t pid)>;
 
 // Starts the program and waits for its end, calling `look` meanwhile if there is one. SIGINT,
 // SIGTERM, SIGHUP and SIGQUIT sent to this process do not end it and are passed on, except for
-// those of the terminal, which sends them to the program itself. Wrong use: the program could not
-// be started.
+// those of the terminal, which sends them to the program itself. Fails with kWrongUse if the
+// program could not be started.
 Result<Outcome> Run(const Launch& launch, const Streams& streams = {}, const Look& look = {});
 
 // A forked process that waits to execute the program, so that counters can be attached first.
@@ -58,8 +59,8 @@ class HeldProgram {
   ~HeldProgram();
 
   int pid() const { return pid_; }
-  Result<void> Release();  // wrong use: it could not be executed
-  // The same for a program that this process traces: leaves it to the tracer to wait for its end.
+  Result<void> Release();  // fails with kWrongUse if it cannot be executed
+  // Releases a program that this process traces, and leaves it to the tracer to wait for its end.
   Result<void> ReleaseTraced();
   std::optional<Outcome> Ended();         // does not wait
   void AwaitEnd(int milliseconds) const;  // returns early for a signal to this process
@@ -70,7 +71,7 @@ class HeldProgram {
 
   std::string name_;
   int pid_;
-  Fd go_;      // a byte releases the program; none: it was released
+  Fd go_;      // a byte releases the program; none after that
   Fd report_;  // the program reports here why it could not be executed
   bool reaped_ = false;
 };

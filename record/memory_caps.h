@@ -13,18 +13,18 @@
 namespace jprof::record {
 
 struct Memory {
-  uint64_t available = 0;    // bytes; 0: unknown, disables the checks
+  uint64_t available = 0;    // bytes; 0 if unknown, which disables the checks
   bool holds_files = false;  // the profile's file system is tmpfs or ramfs
 };
 
-// `place`: the path of the profile; its nearest existing parent determines the file system.
+// `place` is the path of the profile. Its nearest existing parent determines the file system.
 Memory ReadMemory(const std::filesystem::path& place);
 
 // Keeps the caps of `options` within a third of the available memory.
 // - The call tree's cap is lowered if it is the default; `notes` then has a line about it.
-// - Any other cap above the limit is wrong use; the error names the option.
+// - Fails with kWrongUse if any other cap is above the limit; the message names the option.
 // - The trace's cap counts once, although each thread has one.
-// - `forced`: nothing is checked.
+// - With `forced`, nothing is checked.
 Result<void> LimitMemory(agent::AgentOptions& options, const Memory& memory, bool forced,
                          std::vector<std::string>& notes);
 

@@ -1,4 +1,4 @@
-// The error of a command whose process cannot be read.
+// Makes the error of a command whose process cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace jprof::record {
 
-// Returns that there is no such process (wrong use), with the hint where one is found. If it exists
-// nevertheless, returns that it cannot be read, for the reason of `error`, the errno of the
-// attempt.
+// Returns the error kWrongUse that there is no such process, with a hint where to find one. If
+// the process exists nevertheless, returns that it cannot be read, for the reason `error`, the
+// errno of the attempt.
 std::unexpected<Error> NoProcess(uint32_t pid, int error, std::string_view hint = "");
 
 }  // namespace jprof::record

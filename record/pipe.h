@@ -1,4 +1,4 @@
-// A pipe whose ends are closed when a program is executed.
+// Makes pipes whose ends are closed when a program is executed.
 #pragma once
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@ struct Pipe {
   Fd read, write;
 };
 
-// The same descriptor above those of the standard streams, so that it can become one of them in a
-// new process while the others are replaced. Negative: no descriptor is left.
+// Returns the same file by a descriptor above those of the standard streams, so that it can become
+// one of them in a new process while the others are replaced. Negative if no descriptor is left.
 inline Fd AboveStandardStreams(Fd fd) {
   if (fd.get() > STDERR_FILENO || !fd) return fd;
   return Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));

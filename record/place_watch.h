@@ -1,5 +1,5 @@
 // Watches the directory of a profile while a program runs, so that a profile that the program, or
-// anybody else, removes or renames is missed afterwards.
+// another one, removes or renames is missed afterwards.
 #pragma once
 
 #include <sys/inotify.h>
@@ -13,14 +13,14 @@ namespace jprof::record {
 
 class PlaceWatch {
  public:
-  // `place` does not exist yet: a process that is recorded makes it. Watches nothing if the kernel
-  // refuses a watch of the directory that will contain it.
+  // Requires that `place` does not exist yet: a process that is recorded makes it. Watches nothing
+  // if the kernel refuses a watch of the directory that will contain it.
   explicit PlaceWatch(const std::filesystem::path& place);
 
   // Reads what has happened since. Call it often: the kernel's queue of events is limited.
   void Look();
 
-  // Whether a directory was at `place` and then removed or renamed. A directory in which no
+  // Returns whether a directory was at `place` and then removed or renamed. A directory in which no
   // recording began does not count if its maker has removed it (RemoveUnused).
   bool Gone();
 

@@ -1,5 +1,5 @@
-// The directory of a new profile. The agent creates it; these functions check in advance that it
-// can.
+// Prepares the directory of a new profile. The agent creates it; these functions check in
+// advance that it can.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 
 namespace jprof::record {
 
-// An unused name in the working directory: NAME.jprof, NAME-2.jprof, ...
+// Returns an unused name in the working directory: NAME.jprof, NAME-2.jprof, ...
 std::filesystem::path FreePlace(const std::string& name);
 
-// Makes sure that `place` does not exist and can be created; returns it as an absolute path.
+// Makes sure that `place` does not exist and can be created. Returns it as an absolute path.
 // Removes an empty directory, and with `force` a profile, a combined profile or a directory of
-// several. Anything else there is wrong use.
+// several. Fails with kWrongUse if anything else is there.
 Result<std::filesystem::path> PreparePlace(const std::filesystem::path& place, bool force);
 
-// Whether PreparePlace can make room. Changes nothing.
+// Fails if PreparePlace could not replace what is at `place`. Changes nothing.
 Result<void> CheckPlace(const std::filesystem::path& place, bool force);
 
 // Makes the directory of a combined profile.
@@ -27,8 +27,8 @@ Result<void> MakePlace(const std::filesystem::path& place);
 
 bool IsProfile(const std::filesystem::path& directory);
 
-// Whether `directory` contains profiles that the JVMs of one command made (NAME-PID) and is no
-// profile or combined profile itself.
+// Returns whether `directory` contains profiles that the JVMs of one command made (NAME-PID) and is
+// no profile or combined profile itself.
 bool IsSeveral(const std::filesystem::path& directory);
 
 // Returns `place` if it is a profile, else the profiles in it that JVMs made, by name. Sets

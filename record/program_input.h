@@ -1,4 +1,4 @@
-// The standard input of a program that runs several times: every run reads the same bytes.
+// Provides the standard input of a program that runs several times: every run reads the same bytes.
 // - A regular file is read from the position that it had before the first run.
 // - What the first run receives through a pipe or a socket is stored in an unlinked temporary file,
 //   which the later runs read.
@@ -23,16 +23,16 @@ class ProgramInput {
   ProgramInput(const ProgramInput&) = delete;
   ProgramInput& operator=(const ProgramInput&) = delete;
 
-  // Call before each run. Returns the descriptor for the program, which is valid until End;
-  // negative: that of this process. Error: there is no input for this run; the message has the
-  // reason.
+  // Call before each run. Returns the descriptor for the program, which is valid until End,
+  // or a negative one for that of this process. Fails, with the reason, if there is no
+  // input for this run.
   Result<int> Begin();
 
   // Call after each run. What the program did not read is not lost if it was stored, and the next
   // run may read it.
   void End();
 
-  // What the user should know before the program runs again; empty: nothing.
+  // Returns what the user should know before the program runs again, or an empty text.
   std::string_view RepeatNote() const;
 
  private:
@@ -43,8 +43,8 @@ class ProgramInput {
 
   const int fd_;
   Kind kind_ = Kind::kPassed;
-  off_t start_ = 0;      // kFile: the position before the first run
-  Fd stored_;            // kStream: the temporary file; none before the first run
+  off_t start_ = 0;      // of kFile, the position before the first run
+  Fd stored_;            // of kStream, the temporary file; none before the first run
   int store_error_ = 0;  // the errno of a failed write to it
   Fd given_;             // what the program reads
   Fd stop_;              // an event that ends the copying thread

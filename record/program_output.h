@@ -1,9 +1,9 @@
 // Compares the standard output of the runs of a program without changing where it goes.
-// - Of a regular file, the bytes that each run wrote to it are read again.
-// - A pipe or a socket: the program writes to a pipe, which a thread copies to the real one. When
-//   the real one is closed by its reader, so is the program's.
+// - The bytes that each run wrote to a regular file are read again.
+// - In place of a pipe or a socket, the program writes to a pipe that a thread copies to the real
+//   one. When the real one is closed by its reader, so is the program's.
 // - A terminal or another device is passed on as it is, and so is a stream that is also the
-//   standard error, because the order of the two would change: these are not compared.
+//   standard error, because the order of the two would change; these are not compared.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@
 
 namespace jprof::record {
 
-// The length and the hash (FNV-1a) of the bytes of an output.
+// The length and the hash (FNV-1a) of an output's bytes.
 class OutputSum {
  public:
   void Add(std::string_view bytes);
@@ -42,13 +42,13 @@ class ProgramOutput {
   ProgramOutput(const ProgramOutput&) = delete;
   ProgramOutput& operator=(const ProgramOutput&) = delete;
 
-  // Call before each run. Returns the descriptor for the program, which is valid until End;
-  // negative: that of this process.
+  // Call before each run. Returns the descriptor for the program, which is valid until End, or a
+  // negative one for that of this process.
   Result<int> Begin();
 
   struct Comparison {
     profile::Run::Output output = profile::Run::Output::kUnknown;
-    std::string note;  // why it was not compared; empty: it was, or this was the first run
+    std::string note;  // why it was not compared; empty if it was, and for the first run
   };
   // Call after each run, when the program has ended. Returns when its output has been copied.
   Comparison End();

@@ -1,4 +1,4 @@
-// Runs a program several times as if each run were the only one: every run gets the same standard
+// Runs a program several times as if each run were the only one. Every run gets the same standard
 // input, its output goes where it would without jprof, and the outputs are compared.
 #pragma once
 
@@ -19,10 +19,11 @@ struct ProgramRun {
 
 class ProgramRuns {
  public:
-  // What the user should know before the next run; empty: nothing.
+  // Returns what the user should know before the next run, or an empty text.
   std::string_view RepeatNote() const { return input_.RepeatNote(); }
 
-  // Like record::Run. Error: the program could not be started, or there is no input for it.
+  // Runs the program like record::Run. Fails if it could not be started, or if there
+  // is no input for it.
   Result<ProgramRun> Run(const Launch& launch, const Look& look = {});
 
  private:

@@ -1,4 +1,4 @@
-// The files of a tprof recording besides its samples.
+// Writes the files of a tprof recording besides its samples.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace jprof::record {
 
-// How samples are taken, as text for the report's header.
+// Returns how samples are taken, as text for the report's header.
 std::string SamplingText(const ptm::CpuSamplerOptions& options);
 
 // Writes the description of the recording; readers see the old file or the complete new one.

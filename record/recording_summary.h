@@ -1,4 +1,4 @@
-// The summary that a recording command prints when the program has ended.
+// Prints the summary of a recording command when the program has ended.
 #pragma once
 
 #include <filesystem>
@@ -16,16 +16,16 @@ namespace jprof::record {
 bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
 
 // Prints the summary of the profiles of several JVMs in `place`, the busiest first: one line each,
-// and the next command for the busiest. Else as PrintSummary.
+// and the next command for the busiest. Otherwise does what PrintSummary does.
 bool PrintSummaries(const std::filesystem::path& place, const std::vector<JvmProfile>& profiles,
                     const agent::AgentOptions& options);
 
-// "24 threads, 512 methods, lost nothing": the summary of a profile in one line. Copies the
+// Returns the summary of a profile in one line: "24 threads, 512 methods, lost nothing". Copies the
 // matching calibration table into a profile with times.
 std::string SummaryLine(const std::filesystem::path& profile);
 
-// `path` as the user would type it: relative if it is below the working directory, quoted for a
-// shell if necessary.
+// Returns `path` as the user would type it: relative if it is below the working directory, quoted
+// for a shell if necessary.
 std::string DisplayPath(const std::filesystem::path& path);
 
 }  // namespace jprof::record

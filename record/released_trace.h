@@ -7,9 +7,9 @@
 
 namespace jprof::record {
 
-// Releases `program` (null: there is none to release) beside the trace, because the program may be
-// stopped before it executes, and only the tracer lets it go on. Returns what Run returns;
-// `released`: what ReleaseTraced returned.
+// Runs the trace and releases `program` beside it, because the program may be stopped before it
+// executes, and only the tracer lets it go on. `program` is null if there is none to release.
+// Returns what Run returns; `released` is what ReleaseTraced returned.
 Result<void> RunReleased(itrace::Tracer& tracer, HeldProgram* program, Result<void>& released);
 
 }  // namespace jprof::record

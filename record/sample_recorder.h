@@ -13,8 +13,8 @@
 
 namespace jprof::record {
 
-// Converts a record for the recording; text and chain are views of it. None for a dispatch, which
-// is not recorded.
+// Converts a record for the recording; text and chain are views of it. Returns nothing for a
+// dispatch, which is not recorded.
 std::optional<profile::SampleEntry> EntryOf(const ptm::SampleRecord& record);
 
 class SampleRecorder {

@@ -20,24 +20,24 @@ namespace jprof::record {
 // count; `notes` reports missing ones.
 Result<ptm::CheckedMetrics> ChooseMetrics(const std::vector<std::string>& names);
 
-// A process and its descendants.
+// Returns a process and its descendants.
 std::set<uint32_t> ProcessTree(uint32_t root, const std::string& proc = procfs::kRoot);
 
 // Replaces all bytes that are not printable ASCII by '?': thread names may contain any bytes.
 std::string PrintableName(std::string name);
 
-// The counts of an account between two moments, in the order of the metrics.
+// Returns the counts of an account between two moments, in the order of the metrics.
 std::vector<double> CountsBetween(const std::vector<ptm::CheckedMetric>& metrics,
                                   const ptm::ThreadAccount& before, const ptm::ThreadAccount& now);
 
 class ThreadCounting {
  public:
-  // Starts counting. Wrong use: this user may not count, or the events do not fit; the error
-  // proposes a solution.
+  // Starts counting. Fails with kWrongUse if this user may not count, or if the events do not fit;
+  // the message proposes a solution.
   static Result<ThreadCounting> Start(std::vector<ptm::CheckedMetric> metrics);
 
   // Adds the existing threads with their names. Tables show the family: the process `root` and its
-  // descendants; 0: all processes.
+  // descendants, or all processes if it is 0.
   void AddExisting(uint32_t root);
   void AddFamily(uint32_t pid);  // `pid` has just been forked
 
@@ -46,7 +46,8 @@ class ThreadCounting {
   void Sync();        // drains; the sums then include all counts so far
   void StartTable();  // later tables begin at the last Sync
 
-  // The family's threads that have run, from the start or StartTable to the last Sync.
+  // Returns the counts of the family's threads that have run, from the start or
+  // StartTable to the last Sync.
   CountTable Table() const;
 
   // Gives this process real-time priority (SCHED_RR), which its later children do not inherit. The

@@ -17,9 +17,9 @@ namespace jprof::record {
 
 struct WatchPlan {
   std::optional<Launch> launch;  // the command to run and count
-  uint32_t pid = 0;  // without `launch`: the process to count with its descendants; 0: the machine
-  double interval = 0;     // seconds of a table; 0: one table at the end
-  uint64_t count = 0;      // number of tables; 0: until the end
+  uint32_t pid = 0;     // counted with its descendants if there is no `launch`; 0 for the machine
+  double interval = 0;  // seconds of a table; 0 for one table at the end
+  uint64_t count = 0;   // number of tables; 0 for tables until the end
   bool real_time = false;  // read the counts at real-time priority
   ptm::CheckedMetrics metrics;
   std::string target;  // what is counted, for the user
@@ -32,7 +32,7 @@ using PrintTable = std::function<Result<void>(const CountTable&)>;
 
 // Counts until the tables are printed and the command has ended, or else the process has ended or
 // SIGINT or SIGTERM arrives. Prints the notes of the metrics once counting has started. Returns the
-// exit status of the command, 0 without one.
+// exit status of the command, or 0 without one.
 Result<int> WatchThreads(const WatchPlan& plan, const PrintTable& print);
 
 }  // namespace jprof::record

@@ -1,5 +1,5 @@
-// The running JVMs that `jprof tprof` samples: the agent is attached to them in mode TPROF, so that
-// their jitted code has names.
+// Attaches the agent to the running JVMs that `jprof tprof` samples, in mode TPROF, so that their
+// jitted code has names.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace jprof::record {
 
 struct TprofJvmOptions {
   std::filesystem::path agent;  // the library
-  std::filesystem::path out;    // the recording, where jvm-PID.jprof are made
-  std::vector<uint32_t> pids;   // empty: all processes that this user may attach to
+  std::filesystem::path out;    // the recording, in which the profiles jvm-PID.jprof are made
+  std::vector<uint32_t> pids;   // empty for all processes that this user may attach to
   bool code = false;            // log the instructions
 };
 
-// The options of an agent that only logs the jitted code of its JVM, into the profile `out`.
+// Returns the options of an agent that only logs the jitted code of its JVM, into
+// the profile `out`.
 agent::AgentOptions JitLogOptions(const std::filesystem::path& out, bool code);
 
 class TprofJvms {

@@ -1,4 +1,4 @@
-// The request of `jprof tprof`, and the checked plan for it.
+// Checks the request of `jprof tprof` and makes a plan for it.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace jprof::record {
 
-// As typed; 0 or empty: not given.
+// The options as typed. Those that were not given are 0 or empty.
 struct TprofRequest {
   bool all = false;            // the whole machine
   std::vector<uint32_t> pids;  // these processes and their descendants
   uint64_t rate = 0;           // samples per second on each CPU
   uint64_t period = 0;         // events per sample
-  std::string event;           // empty: time
+  std::string event;           // empty for time
   double duration = 0;         // seconds
   double delay = 0;            // seconds before the first sample
   std::string out;             // the recording's directory
@@ -28,29 +28,29 @@ struct TprofRequest {
   bool chains = false;         // record call chains
   bool code = false;           // record the instructions of jitted methods
   bool children = false;       // load the agent into every JVM that the command starts
-  std::optional<bool> attach;  // the agent to sampled JVMs that run already; none: with `pids`
+  std::optional<bool> attach;  // to sampled JVMs that run already; if unset, only with `pids`
 };
 
 struct TprofPlan {
   std::filesystem::path out;        // a directory that does not exist
-  ptm::CpuSamplerOptions sampling;  // pids empty and no launch: the whole machine
+  ptm::CpuSamplerOptions sampling;  // the whole machine if there are no pids and no launch
   bool whole_machine = false;       // even with a command
   std::optional<Launch> launch;     // the program to run during sampling
   double delay = 0;                 // seconds before the first sample
-  double duration = 0;              // seconds; 0: until the command ends, or Ctrl-C
+  double duration = 0;              // seconds; 0 until the command ends, or Ctrl-C
   std::string command;              // for the header
-  std::filesystem::path agent;      // for the sampled JVMs that run already; empty: none
+  std::filesystem::path agent;      // for the sampled JVMs that run already; may be empty
   bool code = false;                // have these log the instructions of jitted methods
   std::vector<std::string> notes;
 };
 
-// Wrong use: options that exclude each other. Pure.
+// Fails with kWrongUse if options exclude each other. Pure.
 Result<void> CheckRequest(const TprofRequest& request, const std::vector<std::string>& command);
 
-// The sampler's options before limits are applied. Pure, except that an event is looked up.
+// Returns the sampler's options before limits are applied. Pure, except that an event is looked up.
 Result<ptm::CpuSamplerOptions> SamplingOf(const TprofRequest& request);
 
-// Checks everything before anything is started. `command`: empty if there is none.
+// Checks everything before anything is started. `command` is empty if there is none.
 Result<TprofPlan> PlanTprof(const TprofRequest& request, const std::vector<std::string>& command);
 
 }  // namespace jprof::record

@@ -8,7 +8,7 @@
 namespace jprof::record {
 
 // Records until the command ends, the duration has passed, or SIGINT or SIGTERM arrives. Returns
-// the command's exit status; 0 if there is none or the recording was interrupted.
+// the command's exit status, or 0 if there is none or the recording was interrupted.
 Result<int> RecordTprof(const TprofPlan& plan);
 
 }  // namespace jprof::record

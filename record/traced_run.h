@@ -1,5 +1,5 @@
 // Runs a program under a tracer that counts the instructions of its threads where they can read
-// their number (ptm/thread_instructions.h): for machines without a hardware counter.
+// their number (ptm/thread_instructions.h), for machines without a hardware counter.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@
 namespace jprof::record {
 
 struct TracedPart {
-  // Exported functions of the program or of a library. A thread is traced from a call of the first
-  // one to its next call of the second one; empty: to its end.
+  // These are exported functions of the program or of a library. A thread is traced from a call of
+  // the first one to its next call of the second one, or to its end if that is empty.
   std::string begin, end;
-  // All threads are traced from the first call of `begin`, else each that calls it.
+  // If true, all threads are traced from the first call of `begin`; otherwise each
+  // one that calls it.
   bool all_threads = false;
 };
 
 // Starts the program and waits for its end. The program runs untraced where nothing calls `begin`.
-// Wrong use: the program could not be started. Error: it cannot be traced.
+// Fails with kWrongUse if the program could not be started, otherwise if it cannot be traced.
 Result<Outcome> RunTraced(const Launch& launch, const TracedPart& part);
 
 }  // namespace jprof::record

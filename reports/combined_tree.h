@@ -38,7 +38,7 @@ struct CombinedContext {
   double counted_error = 0;  // one standard deviation of it
 };
 
-// What a profile had in frames that are not contexts of their own, and where it was added.
+// The values of frames that are not contexts of their own, and where they were added.
 struct FoldedFrames {
   uint64_t calls = 0;  // of methods that the VM generates, which are not shown
   double samples = 0;  // added to the nearest caller

@@ -62,7 +62,7 @@ Result<FlatAndContext> CompareWithin(Source& source, const CompareOptions& optio
 struct Difference {
   Estimate a, b;
   Estimate change;      // b - a
-  bool within = false;  // what was sampled or measured does not tell it from 0
+  bool within = false;  // it cannot be distinguished from 0
 };
 
 struct Ranked {

@@ -18,7 +18,7 @@ struct MetricTotals {
   bool calibrated = false;
   double granularity = 1;
   uint32_t running_permille =
-      1000;  // least part of the time that a thread had it on a counter; the rest is scaled
+      1000;  // least part of the time that a thread had it on a counter; sums are scaled
   double raw = 0;
   double adjust = 0;
   double error = 0;                                    // of the sum of BASE

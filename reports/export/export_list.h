@@ -13,7 +13,7 @@ struct ExportFormat {
   const char* name;
   const char* extension;  // of its files, with the dot
   const char* help;       // one line
-  const char* open;       // the command that opens FILE, or a text that says how
+  const char* open;       // the command that opens FILE, or a text that explains how
   const char* holds;      // in Markdown, like `lacks`; docs/EXPORTS.md is generated from both
   const char* lacks;
   bool binary;
