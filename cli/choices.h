@@ -1,4 +1,4 @@
-// Options whose value is one of a list of names.
+// Parses options whose value is one of a list of names.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace jprof::cli {
 
-// Returns the index of `name` in `choices`. The error names the nearest choice.
+// Returns the index of `name` in `choices`. Fails if there is none; the message names
+// the nearest choice.
 Result<size_t> Choose(const char* what, std::string_view name,
                       const std::vector<std::string_view>& choices);
 

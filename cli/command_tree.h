@@ -1,5 +1,5 @@
-// The command line of jprof as data, read from CLI11: completion scripts and manual pages are
-// generated from it. All functions are pure.
+// Converts the command line of jprof from CLI11 to data, from which completion scripts and manual
+// pages are generated. All functions are pure.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,8 +12,8 @@ namespace jprof::cli {
 struct Argument {
   enum class Kind { kText, kFile, kDirectory, kProfile, kProcess, kMetrics, kChoice };
 
-  std::vector<std::string> names;    // "-o", "--out"; empty: positional
-  std::string value;                 // "DIR"; empty: a flag
+  std::vector<std::string> names;    // "-o", "--out"; empty if positional
+  std::string value;                 // "DIR"; empty for a flag
   std::vector<std::string> choices;  // of kChoice
   Kind kind = Kind::kText;           // what its value is
   bool optional_value = false;       // an option that may be given without its value
@@ -26,7 +26,7 @@ struct Argument {
 };
 
 struct CommandNode {
-  std::string name;         // "profile"; "jprof" itself at the root
+  std::string name;         // "profile", or "jprof" at the root
   std::string group;        // the heading of the help that it is listed under
   std::string description;  // one line
   std::string footer;       // the end of the help: explanations, then examples
@@ -40,9 +40,8 @@ struct CommandNode {
 
 CommandNode TreeOf(const CLI::App& app);
 
-// What the word for a value in the help means: FILE, DIR, PROFILE, PID, a list of metrics
-// ("A+B", "A,B", "A,B,C"), or choices "a|b|c".
-// (COMMAND is one of jprof's commands.)
+// Returns the kind of a value by its placeholder in the help: FILE, DIR, PROFILE, PID, a list of
+// metrics ("A+B", "A,B", "A,B,C"), or choices "a|b|c". (COMMAND is one of jprof's commands.)
 Argument::Kind KindOf(std::string_view value);
 
 }  // namespace jprof::cli

@@ -1,5 +1,5 @@
-// The subcommands of `jprof`. Each is a function that declares the options of its subcommand and
-// returns what the subcommand does; main.cc has the table.
+// Declares the subcommands of `jprof`. Each is a function that declares the options of its
+// subcommand and returns what the subcommand does; main.cc has the table.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,8 +18,8 @@ using Command = std::vector<std::string>;
 // line on stderr and exits with 2 for wrong use, else 1.
 using Action = std::function<Result<int>()>;
 
-// `sub` has its name and description. `command`: the arguments after "--". Both must outlive the
-// action.
+// These require a `sub` with its name and description, and in `command` the arguments after "--".
+// Both must outlive the action.
 Action A2nCommand(CLI::App& sub, const Command& command);
 Action CalibrateCommand(CLI::App& sub, const Command& command);
 Action CallflowCommand(CLI::App& sub, const Command& command);

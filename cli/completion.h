@@ -1,4 +1,4 @@
-// Completion scripts for shells, generated from the commands. What can be counted depends on the
+// Generates completion scripts for shells from the commands. What can be counted depends on the
 // machine, so for the names of metrics the scripts run `jprof metrics --events`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The options that `stat`, `ptt` and `cpi` share: lists of events and the output file.
+// Implements the options that `stat`, `ptt` and `cpi` share: lists of events and the output file.
 #pragma once
 
 #include <cstdio>
@@ -17,7 +17,8 @@ std::vector<std::string> SplitAll(const std::vector<std::string>& lists);
 
 class CountOutput {
  public:
-  // `path`: "-" is standard output, empty is `otherwise`. Error (wrong use): it cannot be written.
+  // Opens the file `path`; "-" is standard output, an empty path `otherwise`. Fails with kWrongUse
+  // if it cannot be written.
   Result<void> Open(const std::string& path, std::FILE* otherwise);
   Result<void> Print(const CountTable& table, reports::Format format);
   std::FILE* file() const { return file_.get(); }

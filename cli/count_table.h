@@ -10,7 +10,7 @@ namespace jprof::cli {
 using record::CountRow;
 using record::CountTable;
 
-// `first`: CSV begins with a header line.
+// Prints the table. If it is the `first` one, CSV begins with a header line.
 void PrintCounts(const CountTable& table, reports::Format format, bool first, reports::Output& out);
 
 }  // namespace jprof::cli

@@ -1,4 +1,4 @@
-// The options that `jprof stat` and `jprof ptt` share.
+// Declares the options that `jprof stat` and `jprof ptt` share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@ struct CountingOptions {
   std::string format = "text", out;
 };
 
-// `options` must outlive `sub`. The texts are the help of --format and -o.
+// Adds the options. `options` must outlive `sub`. The texts are the help of --format and -o.
 void AddCountingOptions(CLI::App& sub, CountingOptions& options, const char* format_help,
                         const char* out_help);
 

@@ -1,4 +1,4 @@
-// The lines of `jprof doctor`. Pure.
+// Formats the findings of `jprof doctor`. Pure.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ inline constexpr reports::Format kDoctorFormats[] = {reports::Format::kText,
 
 std::string_view VerdictName(record::DoctorCheck::Verdict verdict);
 
-// One line per check, aligned: verdict, name, detail -> remedy. Longer lines continue below their
-// detail.
+// Returns one aligned line per check: verdict, name, detail -> remedy. Longer lines continue
+// below their detail.
 std::string DoctorText(const record::DoctorChecks& checks);
 
 }  // namespace jprof::cli

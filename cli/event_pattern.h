@@ -1,4 +1,4 @@
-// The search of `jprof events` and `jprof metrics --events`.
+// Implements the search of `jprof events` and `jprof metrics --events`.
 #pragma once
 
 #include <fnmatch.h>
@@ -7,7 +7,8 @@
 
 namespace jprof::cli {
 
-// Whether a part of the text matches the pattern, in which * and ? are wildcards. Ignores case.
+// Returns whether a part of the text matches the pattern, in which * and ? are
+// wildcards. Ignores case.
 inline bool MatchesPattern(const std::string& text, const std::string& pattern) {
   return fnmatch(("*" + pattern + "*").c_str(), text.c_str(), FNM_CASEFOLD) == 0;
 }

@@ -1,5 +1,4 @@
-// Opens what `export` and `push` read: a profile, a combined profile or a
-// trace of instructions, and what they call it.
+// Opens what `export` and `push` read: a profile, a combined profile or a trace of instructions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,13 +12,13 @@
 namespace jprof::cli {
 
 struct ExportChoice {
-  std::string directory;  // empty: the newest profile here
+  std::string directory;  // empty for the newest profile here
   std::string threads = "separate";
   std::string metric;
   TableChoice table;
 };
 
-// An open profile; `input` refers to it.
+// An open profile. Input returns a view of it, which it must outlive.
 struct ExportSource {
   std::optional<reports::Source> source;
   std::optional<reports::Combined> combined;
@@ -33,7 +32,7 @@ struct ExportSource {
 // the app.
 void AddExportOptions(CLI::App& command, ExportChoice& choice);
 
-// Error: the profile cannot be opened; --metric or --threads do not fit it.
+// Fails if the profile cannot be opened, or if --metric or --threads do not fit it.
 Result<ExportSource> OpenForExport(const ExportChoice& choice);
 
 }  // namespace jprof::cli

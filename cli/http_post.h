@@ -1,5 +1,5 @@
-// Sends one HTTP request by libcurl, which is loaded when it is used: it and the libraries it needs
-// would double the time that every command takes to start.
+// Sends one HTTP request by libcurl, which is loaded when it is used, because it and the libraries
+// it needs would double the time that every command takes to start.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ struct FormFile {
 struct HttpPost {
   std::string url;  // http or https
   std::vector<std::string> headers;
-  std::vector<FormFile> form;  // empty: `body` is sent
+  std::vector<FormFile> form;  // if empty, `body` is sent
   std::string body;
-  long timeout_seconds = 30;  // of the whole request; connecting may take at most 10
+  long timeout_seconds = 30;  // for the whole request; connecting may take 10 at most
 };
 
 struct HttpAnswer {
@@ -29,11 +29,11 @@ struct HttpAnswer {
   std::string text;  // at most the first 4 kB
 };
 
-// Follows no redirection. Error: libcurl is not installed, or there was no answer; libcurl's
-// reason.
+// Sends the request and follows no redirection. Fails, with libcurl's reason, if there was no
+// response, or if libcurl is not installed.
 Result<HttpAnswer> Post(const HttpPost& post);
 
-// `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
+// Returns `text` as a part of a URL's query: what is not a letter, a digit or one of "-._~" is %XX.
 std::string UrlEncoded(std::string_view text);
 
 }  // namespace jprof::cli

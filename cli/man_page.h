@@ -1,4 +1,4 @@
-// Manual pages in the man macros of roff, generated from the commands. All functions are pure.
+// Generates manual pages in the man macros of roff from the commands. All functions are pure.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace jprof::cli {
 
-// "jprof.1", "jprof-profile.1". `command` null: jprof itself.
+// Returns a file name like "jprof-profile.1", or "jprof.1" if `command` is null.
 std::string ManName(const CommandNode* command);
 
-// The page of jprof itself (`command` null) or of one of root.commands.
+// Returns the page of one of root.commands, or of jprof itself if `command` is null.
 std::string ManPage(const CommandNode& root, const CommandNode* command);
 
-// Text for roff: special characters escaped, no control line at the beginning of a line.
+// Returns the text for roff: special characters are escaped, and no line begins with a
+// control character.
 std::string RoffText(std::string_view text);
 
 }  // namespace jprof::cli

@@ -12,14 +12,14 @@ namespace jprof::cli {
 // Calls `write` with a path to write to, and renames that file to the target of `path` if it
 // succeeds: a file is complete, or it is as it was, and keeps its permissions. What is no file (a
 // pipe, a device) is written directly and never removed; a symbolic link stays. Nothing is left
-// behind if `write` throws. Error: `path` is a directory, or its folder is missing or cannot be
-// written (kWrongUse), or the error of `write`.
+// behind if `write` throws. Fails with kWrongUse if `path` is a directory, or if its folder is
+// missing or cannot be written; otherwise with the error of `write`.
 Result<void> WriteOutputFile(const std::string& path,
                              const std::function<Result<void>(const std::string& path)>& write);
 
 // Opens the path that WriteOutputFile calls `write` with, calls `print`, and closes it. A new file
-// is created; a link in its place is not followed. Error: it cannot be opened (kWrongUse) or
-// written, or the error of `print`.
+// is created; a link in its place is not followed. Fails with kWrongUse if it cannot be opened,
+// otherwise if it cannot be written, or with the error of `print`.
 Result<void> PrintToNewFile(const std::string& path,
                             const std::function<Result<void>(std::FILE* file)>& print);
 

@@ -1,4 +1,4 @@
-// Process ids on the command line.
+// Parses process ids of the command line.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,8 @@
 
 namespace jprof::cli {
 
-// `list`: the command that lists the processes in question. Wrong use: not a process id.
+// Parses a process id. Fails with kWrongUse if it is none; the message names `list`, the command
+// that lists the processes in question.
 inline Result<uint32_t> ParsePid(const std::string& text, const char* list) {
   int32_t pid = 0;
   const char* end = text.data() + text.size();

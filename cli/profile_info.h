@@ -1,4 +1,4 @@
-// What `jprof info` prints of a profile, as values.
+// Reads what `jprof info` prints of a profile, as values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace jprof::cli {
 
-// The log of jitted code, counted.
+// The numbers of entries in the log of jitted code.
 struct JittedInfo {
   uint64_t methods = 0, unloaded = 0, stubs = 0, lost = 0;
   bool finished = false;  // the log ends in order
@@ -53,15 +53,16 @@ struct ProfileInfo {
   double seconds = 0;  // of the run
   std::optional<JittedInfo> jitted;
   std::vector<std::string> damages;
-  std::optional<profile::MergedMeta> merged;  // empty: not a merged profile
-  std::optional<CallInfo> calls;              // empty in mode tprof: only jitted code was logged
+  std::optional<profile::MergedMeta> merged;  // empty unless the profile was merged
+  std::optional<CallInfo> calls;              // empty in mode tprof, which only logs jitted code
 };
 
 // Returns the bytes on disk of the files in a directory. Adds a line to `damages` for each file
 // whose size cannot be read.
 uint64_t BytesOf(const std::string& directory, std::vector<std::string>& damages);
 
-// Error: not a profile, of another version, or its tree cannot be read.
+// Fails if the directory is not a profile, is one of another version, or if its
+// tree cannot be read.
 Result<ProfileInfo> ReadProfileInfo(const std::string& directory);
 
 }  // namespace jprof::cli

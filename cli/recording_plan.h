@@ -20,17 +20,17 @@ namespace jprof::cli {
 
 struct RecordingPlan {
   record::Launch launch;
-  agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
+  agent::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
   std::vector<std::string> notes;
   std::string agent_library;  // its file name
   bool traced = false;        // instructions are counted by tracing the program
 
-  // The JVMs of the command get the agent by the environment.
+  // Returns whether the JVMs of the command get the agent by the environment.
   bool ByEnvironment() const { return launch.java_tool_options.has_value(); }
 };
 
-// Looks at a command while it runs: at the directory of its profile, and at its processes if it
-// brings the agent to its JVMs by the environment.
+// Watches a command while it runs: the directory of its profile, and its processes if its JVMs get
+// the agent by the environment.
 class RunWatch {
  public:
   explicit RunWatch(const RecordingPlan& plan);
@@ -39,7 +39,7 @@ class RunWatch {
   // Prints a line for each JVM that was seen and has none of these profiles.
   void PrintUnprofiled(const std::vector<record::JvmProfile>& profiles) const;
 
-  // Whether the profile's directory was removed or renamed while the command ran.
+  // Returns whether the profile's directory was removed or renamed while the command ran.
   bool ProfileIsGone() { return place_.Gone(); }
 
  private:
@@ -48,26 +48,29 @@ class RunWatch {
   record::PlaceWatch place_;
 };
 
-// Wrong use: there is no command behind "--", or an argument of `sub` that it does not have.
+// Fails with kWrongUse if there is no command behind "--", or an argument that `sub` does not have.
 Result<void> CheckCommand(const CLI::App& sub, const Command& command);
 
-// Makes sure that the profile's directory can be created. With `inside`, `typed` has the absolute
-// path of a directory inside one that the caller makes later, and it is not checked.
+// Plans the recording, and makes sure that the profile's directory can be created. With
+// `inside`, `typed` has the absolute path of a directory inside one that the caller makes later,
+// and it is not checked.
 Result<RecordingPlan> PlanRecording(const RecordOptions& typed, const Command& command,
                                     bool inside = false);
 
-// A recording of a JVM that runs.
+// The plan of a recording of a JVM that runs.
 struct AttachPlan {
   std::filesystem::path agent_library;
-  agent::AgentOptions options;  // with those of JPROFOPTS; out: absolute
-  std::filesystem::path place;  // of the profile at the end: it may replace one there (--force)
+  agent::AgentOptions options;  // with those of JPROFOPTS; `out` is absolute
+  std::filesystem::path place;  // of the profile at the end; may replace one (--force)
   std::vector<std::string> notes;
 };
 
-// As PlanRecording. `name`: the default name of the profile, without ".jprof".
+// Plans a recording like PlanRecording. `name` is the default name of the
+// profile, without ".jprof".
 Result<AttachPlan> PlanAttach(const RecordOptions& typed, const std::string& name);
 
-// The message about times without a calibration table; empty: there is one, or no times.
+// Returns the message about times without a calibration table, or an empty text if there is a
+// table, or if there are no times.
 std::string UncalibratedNote(agent::Mode mode);
 
 // Prints why there is no profile after the program has run, and returns the exit status:

@@ -1,5 +1,5 @@
-// The options that `report`, `compare` and `calibrate` share: the choice of a calibration table,
-// and the samples that it is refitted to.
+// Implements the options that `report`, `compare` and `calibrate` share: the choice of a
+// calibration table, and the samples that it is refitted to.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,8 +19,8 @@ struct CountedAndSampled {
   std::vector<reports::Source> sampled;
 };
 
-// `counted`: a combined profile if `sampled` is empty: then its counted run and all its sampled
-// ones. Error: it is no combined profile, or a profile cannot be opened.
+// Opens the profiles. If `sampled` is empty, `counted` is a combined profile, whose counted run and
+// sampled runs are opened. Fails if it is no combined profile, or if a profile cannot be opened.
 Result<CountedAndSampled> OpenCountedAndSampled(const std::string& counted,
                                                 const std::vector<std::string>& sampled,
                                                 const TableChoice& choice);

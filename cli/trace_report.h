@@ -1,4 +1,4 @@
-// What `report` and `info` print of a trace of `jprof itrace`.
+// Prints the outputs of `report` and `info` for a trace of `jprof itrace`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,10 +11,10 @@ namespace jprof::cli {
 // Adds the options that only report arc has. `options` must outlive the app.
 void AddArcOptions(CLI::App& command, reports::ArcOptions& options);
 
-// report arc. Error: not such a trace, or an option does not fit it.
+// Prints report arc. Fails if the directory is not such a trace, or if an option does not fit it.
 Result<void> PrintTraceReport(const std::string& directory, const reports::ArcOptions& options);
 
-// jprof info. `json`: instead of text.
+// Prints the output of `jprof info`, as text or with `json` as JSON.
 Result<void> DescribeTrace(const std::string& directory, bool json);
 
 }  // namespace jprof::cli

@@ -12,10 +12,10 @@ namespace jprof::cli {
 
 using record::PrintError;
 
-// The exit status of a command that ends with this error.
+// Returns the exit status of a command that ends with this error.
 inline int ExitCodeOf(const Error& error) { return error.kind == Error::Kind::kWrongUse ? 2 : 1; }
 
-// 0, or the error.
+// Returns 0, or the error.
 Result<int> StatusOf(const Result<void>& done);
 
 // Prints an error, if there is one, and returns the exit status.
@@ -25,7 +25,7 @@ int ExitStatusOf(const Result<int>& outcome);
 // nearest valid choice, and returns 2.
 int ReportParseError(const CLI::App& app, const CLI::ParseError& error);
 
-// The message about an argument that is neither an option nor a subcommand of `app`.
+// Returns the message about an argument that is neither an option nor a subcommand of `app`.
 std::string UnknownArgument(const CLI::App& app, std::string_view argument);
 
 }  // namespace jprof::cli

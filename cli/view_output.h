@@ -9,12 +9,13 @@
 
 namespace jprof::cli {
 
-// The view of a profile, a combined profile, a recording of tprof or itrace, or of two profiles, to
-// the file `out`; "-" is standard output. Error: nothing is left of the file.
+// Writes the view of a profile, of a combined profile, of a recording of tprof or itrace, or
+// of two profiles, to the file `out`, or to standard output if it is "-". If it fails, nothing
+// is left of the file.
 Result<void> WriteView(const std::vector<std::string>& named, const TableChoice& table,
                        const std::string& out);
 
-// NAME.html for a profile NAME.jprof.
+// Returns NAME.html for a profile NAME.jprof.
 std::string ViewName(const std::string& profile);
 
 }  // namespace jprof::cli
