@@ -28,13 +28,13 @@ struct ThreadInfo {
   uint64_t dispatches = 0;
 };
 
-// How many methods were compiled with and without probes, and which are VM intrinsics.
+// The numbers of methods compiled with and without probes, and the VM intrinsics.
 struct FocusInfo {
   uint32_t probed = 0, unprobed = 0, undecided = 0;
   std::vector<std::string> intrinsics;
 };
 
-// What a profile has beside its metadata and its log of jitted code.
+// The contents of a profile besides its metadata and its log of jitted code.
 struct CallInfo {
   bool calibrated = false;  // it has its calibration table
   uint64_t contexts = 0, calls = 0, exits = 0, trace_events = 0, methods = 0;

@@ -40,8 +40,8 @@ struct TestedJvm {
   bool HasProbe() const { return Works() && meta.probe.kind == "hotspot"; }
 };
 
-// Profiles `java -version` in an empty folder below `work`. Takes a fraction of a second, 20 s at
-// most.
+// Profiles `java -version` in an empty folder below `work`. Takes a fraction of a
+// second, at most 20 s.
 TestedJvm TestJvm(const FoundJvm& found, const std::filesystem::path& agent,
                   const std::filesystem::path& work);
 

@@ -24,14 +24,15 @@ struct Folder {
   std::optional<uint64_t> free;  // bytes
 };
 
-// The lowest limits of this process's control group and of those above it; none if there is no
-// limit. The limit of CPUs is read from version 2 only.
+// The lowest limits of this process's control group and of those above it, unset if there is none.
+// The limit of CPUs is read from version 2 only.
 struct GroupLimits {
   std::optional<uint64_t> memory;  // bytes
   std::optional<double> cpus;
 };
 
-// Whether something could be opened. `note` has the reason why not, or a restriction.
+// The result of an attempt to open something. `note` has the reason why it
+// failed, or a restriction.
 struct Attempt {
   bool works = false;
   std::string note;

@@ -1,6 +1,6 @@
-// Finds the files of this program, in the build tree and in an installation. An installation has
-// the libraries in lib/jprof/, as only jprof loads them by their path; the build tree has them in
-// lib/.
+// Finds the files of this program, in the build tree and in an installation. An
+// installation has the libraries in lib/jprof/, as only jprof loads them by their path; the
+// build tree has them in lib/.
 #pragma once
 
 #include <filesystem>

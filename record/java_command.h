@@ -21,7 +21,7 @@ struct Launch {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// How a command gets the agent, besides its library and options.
+// The way in which a command gets the agent, besides its library and options.
 struct AgentPlace {
   bool environment = false;  // all JVMs that the command starts get it, by JAVA_TOOL_OPTIONS
   std::string tool_options;  // the current value of that variable; empty if unset

@@ -10,9 +10,9 @@
 
 namespace jprof::record {
 
-// Returns the path, as the JVM names it, of a loaded copy of this library, or an empty text if
-// there is none or it cannot be read. The file may have been removed: the JVM does not read it
-// again.
+// Returns the path, as the JVM names it, of a loaded copy of this library, or an empty
+// text if there is none or it cannot be read. The file may have been removed: the JVM does
+// not read it again.
 std::string LoadedCopy(const AttachTarget& target, const std::filesystem::path& library);
 
 }  // namespace jprof::record

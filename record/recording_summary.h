@@ -10,9 +10,9 @@
 
 namespace jprof::record {
 
-// Prints the summary of a profile on stderr: its path, losses, and the next command. Copies the
-// matching calibration table into the profile. Returns false if a filter of `options` matched
-// nothing.
+// Prints the summary of a profile on stderr: its path, losses, and the next command.
+// Copies the matching calibration table into the profile. Returns false if a filter of
+// `options` matched nothing.
 bool PrintSummary(const std::filesystem::path& profile, const agent::AgentOptions& options);
 
 // Prints the summary of the profiles of several JVMs in `place`, the busiest first: one line each,

@@ -1,5 +1,5 @@
-// Counts the threads of a process tree, of the machine or of a command, and prints tables: `jprof
-// ptt`.
+// Counts the threads of a process tree, of the machine or of a command, and prints
+// tables: `jprof ptt`.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ inline constexpr uint32_t kThreadFunction = 0;  // the root of a thread's tree
 inline constexpr uint32_t kSignalFunction = 1;
 inline constexpr uint32_t kFirstCode = 2;
 
-// The code at an address at a time.
+// The code that is at an address at a given time.
 struct CodeAt {
   enum class Kind : uint8_t {
     kNative,

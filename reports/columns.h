@@ -1,6 +1,6 @@
-// A table that is printed row by row in any format: its columns, and how the values of a row are
-// computed. The writers (table_writer.h) use only columns and values. Text, CSV and JSON have
-// different columns in different orders, so a column names the views that it is part of.
+// Describes a table that is printed row by row in any format: its columns, and how the values of a
+// row are computed. The writers (table_writer.h) use only columns and values. Text, CSV and JSON
+// have different columns in different orders, so a column names the views that it is part of.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ struct Combined {
   std::vector<Source> sampled;
 };
 
-// What is known about one run.
+// The known properties of one run.
 struct RunFacts {
   profile::Run run;
   std::string how;  // "calltree with folded recursion", "1000 samples per second of CPU time"

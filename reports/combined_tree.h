@@ -1,4 +1,4 @@
-// The calling contexts of one counted and several sampled profiles of the same program, matched by
+// Matches the calling contexts of one counted and several sampled profiles of the same program by
 // the names of the methods on their paths. Threads are one tree. Recursion is folded in all of them
 // in the same way: a method that is already on the path returns to its context.
 //

@@ -15,7 +15,7 @@
 namespace jprof::reports {
 
 struct CompareOptions {
-  std::string metric;     // NAME, or NAME,NAME of A and of B; empty for the first one of both
+  std::string metric;     // NAME, or NAME,NAME of A and of B; empty for the first (common) one
   size_t top = 10;        // rows of each list
   bool absolute = false;  // values, not shares of all that was in methods
 };

@@ -14,7 +14,7 @@ struct MethodSum {
   uint64_t calls = 0;
   uint64_t samples = 0;    // taken in it, of all events
   uint64_t contexts = 0;   // rows it has in the tree
-  std::vector<Cell> self;  // one a metric
+  std::vector<Cell> self;  // one per metric
   std::vector<double>
       cumulative;  // with all it called, a recursive call counted once; empty unless asked for
 };

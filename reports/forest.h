@@ -53,7 +53,7 @@ struct Forest {
 Result<Forest> LoadForest(Source& source, const Options& options);
 
 // Sets the error of each cell of a sampled column to about one standard deviation, that of a
-// Poisson count. `cells` has one cell a column.
+// Poisson count. `cells` has one cell per column.
 void SetSamplingErrors(const std::vector<MetricTotals>& columns, Cell* cells);
 
 // Returns whether a row's own value of the first metric is lost in its correction (it is below 0,

@@ -12,7 +12,7 @@ namespace jprof::reports {
 // Prints the title, the run and the threads. `report` is the report's name.
 void PrintRun(const Source& source, std::string_view report, Output& out);
 
-// Prints the methods that were partly counted, then one line a metric: its unit, whether and by
+// Prints the methods that were partly counted, then one line per metric: its unit, whether and by
 // what it is calibrated, how much was removed, and its uncertainty.
 void PrintMetrics(const Source& source, const Forest& forest, Output& out);
 
@@ -44,8 +44,8 @@ std::string_view BoundLegend(const Forest& forest);
 // Prints losses and damages, or one line if there are none.
 void PrintLosses(const Source& source, Output& out);
 
-// For formats without a head, adds remarks, which standard error reports, about what the head would
-// report as missing and about folded recursion.
+// Adds remarks for formats without a head, about what the head would report as missing and about
+// folded recursion. Standard error reports them.
 void RemarkLosses(const Source& source, Format format, Output& out);
 
 // Writes the member "metrics" of a JSON report.

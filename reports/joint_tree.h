@@ -1,5 +1,5 @@
 // Aligns the calling contexts of one profile or of two by the path of method names from the thread
-// down. There is one node a path, with the values of each profile. Threads are one; types do not
+// down. There is one node per path, with the values of each profile. Threads are one; types do not
 // matter. Invariants: context 0 represents the threads themselves; a context's parent is before it.
 #pragma once
 

@@ -63,7 +63,7 @@ enum class Merge {
   kThreads,   // and those of all threads
 };
 
-// Builds the rows. `corrections` has one element a metric; an empty one (no table) corrects
+// Builds the rows. `corrections` has one element per metric; an empty one (no table) corrects
 // nothing. `counts_samples` states for each metric whether it is the number of samples taken.
 Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Correction>& corrections,
                const std::vector<bool>& counts_samples, Merge merge);
@@ -71,8 +71,8 @@ Rows BuildRows(const profile::CallTree& tree, const std::vector<calibrate::Corre
 // Returns each row's BASE of `metric`, or its calls if there are no metrics, with all below it.
 std::vector<double> Cumulative(const Rows& rows, size_t metric);
 
-// Relinks children and roots: greatest weight first, equal ones as they were. `weight` has one
-// element a row.
+// Relinks children and roots: greatest weight first, equal ones as they were. `weight` has
+// one element per row.
 void SortByWeight(Rows& rows, const std::vector<double>& weight);
 void SortRoots(Rows& rows, const std::vector<double>& weight);
 

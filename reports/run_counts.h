@@ -10,8 +10,8 @@
 
 namespace jprof::reports {
 
-// The instructions from the byte at `offset` on, up to the next such offset, were executed `count`
-// times.
+// The instructions from the byte at `offset` on, up to the next such offset, were
+// executed `count` times.
 struct ExecutedFrom {
   uint64_t offset = 0, count = 0;
 };

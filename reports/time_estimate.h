@@ -26,7 +26,7 @@ class TimeModel {
  public:
   explicit TimeModel(const CombinedTree& tree);
 
-  // Returns the time in ns of contexts with these samples, one number a run.
+  // Returns the time in ns of contexts with these samples, one number per run.
   Estimate Of(std::span<const double> samples) const;
 
   // Returns the share of all samples, from 0 to 1. What makes a whole run faster or slower does not

@@ -21,8 +21,8 @@ struct ShownRow {
   uint64_t callees = 0;
   uint64_t samples = 0;
   uint64_t dispatches = 0;
-  const Cell* cells = nullptr;         // one a metric
-  const double* cumulative = nullptr;  // one a metric, raw units; null unless asked for
+  const Cell* cells = nullptr;         // one per metric
+  const double* cumulative = nullptr;  // one per metric, raw units; null unless asked for
 };
 
 class Walk {

@@ -18,8 +18,8 @@ struct PprofLimits {
 // thread is divided only if it is too large for one part.
 std::vector<std::vector<uint32_t>> PprofParts(const ContextTree& stacks, const PprofLimits& limits);
 
-// Returns the compressed files, which together contain what WritePprof writes. Fails if WriteStacks
-// does.
+// Returns the compressed files, which together contain what WritePprof writes. Fails
+// if WriteStacks does.
 Result<std::vector<std::string>> PprofFiles(const ContextTree& tree, const PprofLimits& limits);
 
 }  // namespace jprof::reports

@@ -30,7 +30,7 @@ class ViewData {
   nlohmann::json Add(std::span<const uint32_t> values) { return Append("u32", values); }
   nlohmann::json Add(std::span<const float> values) { return Append("f32", values); }
   nlohmann::json Add(std::span<const double> values) { return Append("f64", values); }
-  // Adds a section of names, one a line. Cleans any bytes.
+  // Adds a section of names, one per line. Cleans any bytes.
   nlohmann::json AddNames(const std::vector<std::string>& names);
   nlohmann::json AddText(std::string_view text);
 
