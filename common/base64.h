@@ -1,4 +1,4 @@
-// Bytes as text (RFC 4648).
+// Encodes bytes as text (RFC 4648).
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace jprof {
 
-// The standard alphabet, padded, without line breaks. Texts of parts whose lengths are multiples of
-// 3 can be appended to each other.
+// Returns the bytes in the standard alphabet, padded, without line breaks. Texts of parts whose
+// lengths are multiples of 3 can be appended to each other.
 std::string Base64(std::string_view bytes);
 
 }  // namespace jprof

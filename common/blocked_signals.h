@@ -10,13 +10,13 @@ namespace jprof {
 
 class BlockedSignals {
  public:
-  // All signals that can be blocked.
+  // Blocks all signals that can be blocked.
   BlockedSignals() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  // The given signals, in addition to those that are already blocked.
+  // Blocks the given signals, in addition to those that are already blocked.
   explicit BlockedSignals(std::initializer_list<int> signals) {
     sigset_t set;
     sigemptyset(&set);

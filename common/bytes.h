@@ -31,7 +31,7 @@ class ByteCursor {
   size_t left() const noexcept { return bytes_.size(); }
   std::string_view rest() const noexcept { return bytes_; }
 
-  // A number or a plain struct in its memory representation: little-endian.
+  // Reads a number or a plain struct in its memory representation, which is little-endian.
   template <typename T>
   T Read() noexcept {
     static_assert(std::is_trivially_copyable_v<T> && std::endian::native == std::endian::little);
@@ -41,7 +41,8 @@ class ByteCursor {
     return value;
   }
 
-  // A number in LEB128 (DWARF 5, 7.6). Fails for more than the ten bytes of a 64-bit number.
+  // Reads a number in LEB128 (DWARF 5, 7.6). Fails if it is longer than the ten bytes of
+  // a 64-bit number.
   uint64_t ReadUleb() noexcept { return ReadLeb().value; }
   int64_t ReadSleb() noexcept {
     const Leb128 leb = ReadLeb();
@@ -59,7 +60,7 @@ class ByteCursor {
     return taken;
   }
 
-  // The text up to a zero byte, which is skipped. Fails if there is none.
+  // Reads the text up to a zero byte, which is skipped. Fails if there is none.
   std::string_view ReadText() noexcept {
     const size_t size = bytes_.find('\0');
     if (size == std::string_view::npos) {
@@ -71,7 +72,7 @@ class ByteCursor {
     return text;
   }
 
-  // The next `count` bytes as a cursor of their own, which is failed if this one is.
+  // Reads the next `count` bytes as a cursor of their own, which is failed if this one is.
   ByteCursor Part(uint64_t count) noexcept {
     ByteCursor part(ReadBytes(count));
     part.ok_ = ok_;

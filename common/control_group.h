@@ -1,5 +1,5 @@
-// The control groups of the calling process, of version 2 and 1, and the memory that they leave. A
-// process has the limits of its own group and of every group above it.
+// Finds the control groups of the calling process, of version 2 and 1, and the memory that they
+// leave. A process has the limits of its own group and of every group above it.
 //
 // `root` is where proc is mounted; tests pass a directory that they made. Groups whose directories
 // are not mounted, or whose files cannot be read, set no limit.
@@ -20,7 +20,7 @@ namespace jprof {
 std::vector<std::string> ControlGroups(std::string_view controller,
                                        const std::string& root = procfs::kRoot);
 
-// Returns the lowest limit of memory in bytes; none: there is no limit.
+// Returns the lowest limit of memory in bytes, or nothing if there is no limit.
 std::optional<uint64_t> MemoryLimit(const std::string& root = procfs::kRoot);
 
 // Returns the number of bytes that the process can use without swapping and without reaching the

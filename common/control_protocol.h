@@ -1,5 +1,5 @@
-// The protocol between `jprof ctl` and the agent in a JVM: the path of the socket, and the
-// messages.
+// The protocol between `jprof ctl` and the agent in a JVM: the path of the socket and
+// the messages.
 //
 // A connection carries one line in each direction:
 // - Request: "jprof 1 COMMAND\n", 256 bytes at most.
@@ -25,14 +25,15 @@ namespace jprof::control {
 inline constexpr int kVersion = 1;
 inline constexpr size_t kMaxRequest = 256, kMaxAnswer = 8192;
 inline constexpr std::string_view kOk = "ok ", kError = "error ";
-// What an agent answers that is to stop a recording and makes none.
+// The agent's answer to a request to stop a recording when there is none.
 inline constexpr char kNotRecording[] = "no recording is attached to this JVM";
 
 enum class Command { kStart, kStop, kFlush, kReset, kStatus };
 inline constexpr std::array<std::string_view, 5> kCommandNames = {"start", "stop", "flush", "reset",
                                                                   "status"};
 
-// Error (wrong use): the message suggests the nearest command.
+// Finds the command with this name. Fails (kWrongUse) if there is none, with a message that
+// suggests the nearest one.
 Result<Command> CommandOf(std::string_view word);
 
 // Makes the request line with its newline, and parses one without it. Any bytes may be parsed.
@@ -46,15 +47,16 @@ struct Fact {
 std::string JoinFacts(const std::vector<Fact>& facts);
 std::vector<Fact> SplitFacts(std::string_view text);
 
-// The text as one line: control characters become '?'.
+// Returns the text as one line, in which control characters are replaced by '?'.
 std::string OneLine(std::string_view text);
 
-// The directory of a user's sockets: in `runtime` ($XDG_RUNTIME_DIR), or in /tmp if that is empty
-// or relative.
+// Returns the directory of a user's sockets. It is in `runtime` ($XDG_RUNTIME_DIR), or in /tmp if
+// `runtime` is empty or relative.
 std::string FolderOf(uid_t user, std::string_view runtime);
-// The directory for this process: in $XDG_RUNTIME_DIR only if that belongs to the process's user.
+// Returns the directory for this process. It is in $XDG_RUNTIME_DIR only if that belongs to the
+// process's user.
 std::string OwnFolder();
-// The name of a process's socket in that directory.
+// Returns the name of a process's socket in that directory.
 std::string SocketName(pid_t pid);
 
 }  // namespace jprof::control

@@ -1,4 +1,4 @@
-// The text of an errno value. Thread-safe.
+// Returns the text of an errno value. Thread-safe.
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// A file descriptor that its owner closes on destruction. Negative: none.
+// A file descriptor that closes itself. It is negative if there is none.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ class Fd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  // The caller becomes responsible for closing it.
+  // Returns the descriptor; the caller becomes responsible for closing it.
   int Release() { return std::exchange(fd_, -1); }
 
   // Closes the descriptor and owns `fd` instead. The number is replaced before the descriptor is

@@ -1,10 +1,10 @@
-// A descriptor that this library keeps in a process whose program closes descriptors that it does
-// not know, and opens its own. It has a high number, which open() gives to nobody else, and `get`
-// returns it only while it still refers to the same file. So nothing of the program's is read,
-// written or closed.
+// A descriptor that this library keeps open in a process whose program opens descriptors of its own
+// and closes some that it does not know. It has a high number, which open() does not assign to
+// another file, and `get` returns it only while it still refers to the same file. So nothing of the
+// program's is read, written or closed.
 //
-// Identified by device and inode: for files, directories, sockets and pipes. Eventfds and perf
-// events share one inode.
+// The file is identified by device and inode. This works for files, directories, sockets and pipes,
+// but not for eventfds and perf events, which share one inode.
 #pragma once
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ inline std::optional<FileIdentity> IdentityOf(int fd) {
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
-// Moves a descriptor that was just opened to a high number. Returns that, or `fd` where there is
-// none left. Negative: returned as it is.
+// Moves a descriptor that was just opened to a high number, and returns that number. Returns `fd`
+// if it is negative or no high number is free.
 inline int MoveUp(int fd) {
   constexpr rlim_t kMost = 4096;  // the kernel's table of descriptors has this size or more then
   rlimit limit;
@@ -57,10 +57,11 @@ class KeptFd {
   }
   ~KeptFd() { Reset(); }
 
-  // Negative: there is none, or the program has closed it. Ask again before each use.
+  // Returns a negative value if there is no descriptor or the program has closed it. Call it again
+  // before each use.
   int get() const { return fd_ >= 0 && IdentityOf(fd_) == identity_ ? fd_ : -1; }
 
-  // Whether there is one, even if the program has closed it.
+  // Returns whether there is a descriptor, even if the program has closed it.
   explicit operator bool() const { return fd_ >= 0; }
   const FileIdentity& identity() const { return identity_; }
 

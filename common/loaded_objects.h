@@ -1,4 +1,4 @@
-// The program and its libraries. The dynamic linker holds a lock while it lists them, and an
+// Lists the program and its libraries. The dynamic linker holds a lock meanwhile, and an
 // exception that passes through it ends the program.
 #pragma once
 

@@ -28,7 +28,8 @@ constexpr char Letter(MethodType type, bool is_static = false) {
 }
 
 // The two kinds of event. A tree node counts by the kind of the previous event. kEntry also means
-// "no previous event" (a thread's first event). Frames popped without an exit event count as exits.
+// that there was no previous event, as for a thread's first one. Frames popped without an exit
+// event count as exits.
 enum class EventKind : uint8_t { kEntry = 0, kExit = 1 };
 
 }  // namespace jprof

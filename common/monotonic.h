@@ -1,4 +1,4 @@
-// The clock of all records and waits.
+// Reads the clock of all records and waits.
 #pragma once
 
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace jprof {
 
-// CLOCK_MONOTONIC, ns.
+// Returns CLOCK_MONOTONIC in nanoseconds.
 inline int64_t MonotonicNanos() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -7,7 +7,7 @@
 
 namespace jprof {
 
-// Levenshtein distance, ignoring ASCII case.
+// Returns the Levenshtein distance, ignoring ASCII case.
 int EditDistance(std::string_view a, std::string_view b);
 
 // Returns the choice that begins with `word` (3 letters or more), else the one with the smallest

@@ -1,5 +1,6 @@
-// Containers in the profiled process throw std::bad_alloc where there is no memory. It must not
-// reach the program: whoever calls code that uses them from outside catches it by this.
+// Catches the std::bad_alloc that containers throw where there is no memory. It must not reach
+// the profiled program, so entry points from outside call code that uses containers through
+// these functions.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +12,7 @@
 
 namespace jprof {
 
-// Returns the Result of `body`. Fails where a container found no memory, with a message that needs
+// Returns the Result of `body`. Fails if a container found no memory, with a message that needs
 // none itself.
 template <typename Body>
 std::invoke_result_t<Body> FailWithoutMemory(Body&& body) {
@@ -22,8 +23,8 @@ std::invoke_result_t<Body> FailWithoutMemory(Body&& body) {
   }
 }
 
-// Runs `body` and returns its result; `otherwise`, after a message, where there is no memory even
-// for a message with a reason.
+// Runs `body` and returns its result. If there is no memory even for a message with a reason,
+// prints a fixed message and returns `otherwise`.
 template <typename Body, typename T>
 T RunOrWithoutMemory(Body&& body, T otherwise) noexcept {
   try {

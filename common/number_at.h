@@ -1,4 +1,4 @@
-// Numbers in texts of the kernel.
+// Reads numbers from texts of the kernel.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,7 @@
-// An allocator for large tables of the agent, which takes and returns whole pages: at least
-// kLeast bytes are a mapping of their own, less comes from operator new. The agent lives in the
-// program's process, and memory that is returned to malloc is not returned to the system:
+// An allocator for large tables of the agent, which takes and returns whole pages: a block of
+// at least kLeast bytes is a mapping of its own, a smaller one comes from operator new. The
+// agent lives in the program's process, and memory that is returned to malloc is not returned
+// to the system:
 // - glibc has a heap for each few threads, and each thread of the agent may get another one;
 // - freeing a large block raises glibc's limits for all later blocks of the program, so that it
 //   maps fewer blocks and gives back less.

@@ -1,5 +1,5 @@
-// The modes of everything that a recording consists of: it holds command lines, addresses of the
-// kernel and samples of all users' processes, so that only its owner reads it, as with perf.
+// The modes of everything that a recording consists of. It contains command lines, addresses of the
+// kernel and samples of all users' processes, so that only its owner may read it, as with perf.
 #pragma once
 
 #include <fcntl.h>

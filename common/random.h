@@ -1,4 +1,4 @@
-// Random numbers for decisions that need speed, not secrecy.
+// Generates random numbers for decisions that need speed, not secrecy.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// What a function returns when a file, the kernel or an option is at fault. The message names the
-// object and states what to do next. The kind states who can act: after kWrongUse the caller has to
-// make a different request; after kFailed the same request may succeed elsewhere or later.
+// The type that a function returns when a file, the kernel or an option may be at fault. The
+// message names the object and states what to do next. The kind states who can act: after kWrongUse
+// the caller has to make a different request; after kFailed the same request may succeed elsewhere
+// or later.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Paths in command lines that people paste into a shell.
+// Quotes paths in command lines that people paste into a shell.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace jprof {
 
-// Returns the path as one word of a shell: quoted where it has to be, and never taken for an
-// option.
+// Returns the path as one word of a shell, which is quoted if necessary and never taken for
+// an option.
 inline std::string ShellWord(std::string_view path) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";

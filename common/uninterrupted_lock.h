@@ -1,5 +1,6 @@
-// Holds a lock while no signal handler can run in the calling thread: a handler that ends the
-// process or jumps away would leave the lock held, and whoever takes it next would wait for ever.
+// Holds a lock while no signal handler can run in the calling thread. A handler that ends
+// the process or jumps away would leave the lock held, and the next thread to take it would
+// wait forever.
 #pragma once
 
 #include <mutex>
@@ -12,7 +13,7 @@ namespace jprof {
 template <class Lock>
 class UninterruptedLock {
  public:
-  // `handlers`: whether there may be handlers that take the lock, or leave by a jump.
+  // `handlers` states whether there may be handlers that take the lock or leave by a jump.
   explicit UninterruptedLock(Lock& lock, bool handlers = true)
       : blocked_(handlers ? std::optional<BlockedSignals>(std::in_place) : std::nullopt),
         guard_(lock) {}

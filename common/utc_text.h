@@ -1,4 +1,4 @@
-// The text of a moment: ISO 8601 in UTC, to the second.
+// Formats a moment as text: ISO 8601 in UTC, to the second.
 #pragma once
 
 #include <ctime>
@@ -6,7 +6,7 @@
 
 namespace jprof {
 
-// `seconds`: since 1970.
+// Formats a moment given in seconds since 1970.
 inline std::string UtcText(std::time_t seconds) {
   std::tm utc = {};
   gmtime_r(&seconds, &utc);

@@ -9,7 +9,7 @@
 
 namespace jprof {
 
-// Returns an errno; 0: everything was written.
+// Returns 0 if everything was written, otherwise an errno.
 inline int WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
@@ -19,7 +19,7 @@ inline int WriteAll(int fd, std::string_view bytes) {
   return 0;
 }
 
-// The same at an offset of a file.
+// Does the same at an offset of a file.
 inline int WriteAllAt(int fd, std::string_view bytes, off_t at) {
   while (!bytes.empty()) {
     const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), at);
@@ -32,7 +32,7 @@ inline int WriteAllAt(int fd, std::string_view bytes, off_t at) {
   return 0;
 }
 
-// The same to a socket: a closed connection is an errno, EPIPE, and no signal.
+// Does the same for a socket. A closed connection is an errno, EPIPE, and causes no signal.
 inline int SendAll(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
