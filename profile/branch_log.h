@@ -1,13 +1,13 @@
 // The file `branches` of a recording of `jprof itrace`: what the traced threads executed, as a
 // sequence of branches. The process that traces writes it. See docs/PROFILE_FORMAT.md.
 //
-// Beside it in the directory: `samples` (profile/sample_log.h, without samples: the mappings,
+// Beside it in the directory are `samples` (profile/sample_log.h, without samples: the mappings,
 // names, forks and exits of the traced process), `recording.json` and, for a JVM, `jitlog`, so that
 // reports/recording.h resolves addresses at a time.
 //
-// Layout: a BranchFileHeader, then chunks: a BranchChunk and its records, all of one thread. Chunks
-// of different threads may be in any order, records of one thread are in the order of execution. A
-// truncated file can be read up to the truncation.
+// The file consists of a BranchFileHeader and of chunks: each is a BranchChunk and its records, all
+// of one thread. Chunks of different threads may be in any order, records of one thread are in the
+// order of execution. A truncated file can be read up to the truncation.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr char kBranchesFile[] = "branches";
 inline constexpr char kBranchMagic[8] = {'j', 'p', 'r', 'o', 'f', 'b', 'r', 'a'};
 inline constexpr uint32_t kBranchVersion = 1;
 
-// Why the sequence of instructions left `from` for `to`.
+// States why the sequence of instructions left `from` for `to`.
 enum class BranchKind : uint8_t {
   kBegin,         // tracing of the thread begins at `to`; `from` is 0
   kJump,          // jmp, direct or indirect
@@ -42,12 +42,12 @@ enum class BranchKind : uint8_t {
   kEnd,           // tracing of the thread ends before the instruction `from`; `to` is 0
 };
 
-// One record. `instructions`: executed since the thread's previous record, the branch itself
-// included. Conventions: an instruction with a rep prefix counts once, however often it repeats,
-// and a system call counts once; the kernel's instructions are not counted. `repeats`: the
-// iterations of all rep instructions among `instructions` (0: there was none).
+// One record. `instructions` is the number executed since the thread's previous record, including
+// the branch itself. An instruction with a rep prefix counts once, however often it repeats, and a
+// system call counts once; the kernel's instructions are not counted. `repeats` is the number of
+// iterations of all rep instructions among `instructions`, or 0 if there was none.
 struct Branch {
-  uint64_t time_ns = 0;  // CLOCK_MONOTONIC, of the branch; estimated between the tracer's looks
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC; between readings of the clock an estimate
   uint32_t pid = 0, tid = 0;
   BranchKind kind = BranchKind::kJump;
   uint64_t from = 0, to = 0;
@@ -65,11 +65,12 @@ struct BranchFileHeader {
 };
 static_assert(sizeof(BranchFileHeader) == 32);
 
-// `bytes` of encoded records follow: each a byte with its kind (low 4 bits) and which optional
-// fields it has, then LEB128 numbers: `from` relative to the previous record's `to` (kBegin:
-// absent), `to` relative to `from` (kBegin: to the previous `to`; kEnd: absent), instructions, and,
-// if present, repeats and the time since the previous record. A chunk begins with `to` 0 and
-// `time`. `records` 0: the end of a complete file, at `time`.
+// The head of a chunk, followed by `bytes` of encoded records. Each record consists of a byte with
+// its kind (low 4 bits) and the set of its optional fields, then LEB128 numbers: `from` relative to
+// the previous record's `to` (absent for kBegin), `to` relative to `from` (for kBegin to the
+// previous `to`; absent for kEnd), instructions, and, if present, repeats and the time since the
+// previous record. The first record is relative to a `to` of 0 and to `time`. A chunk with
+// `records` 0 is the end of a complete file, at `time`.
 struct BranchChunk {
   uint32_t bytes = 0;
   uint32_t records = 0;
@@ -79,7 +80,7 @@ struct BranchChunk {
 };
 static_assert(sizeof(BranchChunk) == 32);
 
-// A file of one thread at a time: callers serialise.
+// Writes a file. One thread at a time may call it: callers serialise.
 class BranchWriter {
  public:
   BranchWriter();
@@ -88,11 +89,11 @@ class BranchWriter {
 
   Result<void> Open(const std::string& path, const BranchFileHeader& header);
   void Add(const Branch& branch);
-  // Writes what is buffered and the end, and closes the file. Error: something could not be
-  // written.
+  // Writes what is buffered and the end, and closes the file. Fails if something could not
+  // be written.
   Result<void> Close(uint64_t end_ns);
 
-  uint64_t records() const { return records_; }  // added
+  uint64_t records() const { return records_; }  // number of records added
 
  private:
   struct Pending;
@@ -111,16 +112,16 @@ class BranchWriter {
 // A file of branches, kept encoded in memory (4 to 8 bytes per record).
 class BranchLog {
  public:
-  // Error: no such file, not a trace, another version, or it needs more than `memory` bytes.
-  // Damaged parts are dropped and reported by damages().
+  // Reads a file. Fails if it does not exist, is not a trace, has another version or needs more
+  // than `memory` bytes. Damaged parts are dropped and reported by damages().
   static Result<BranchLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
-  // The same for the content of a file; `name` is for messages.
+  // Does the same for the content of a file; `name` is for messages.
   static Result<BranchLog> Parse(std::string bytes, const std::string& name);
 
-  // Calls `use` for each record: in the order of execution within a thread, threads interleaved in
-  // pieces of some thousand records that overlap in time.
+  // Calls `use` for each record, in the order of execution within a thread. Threads are interleaved
+  // in pieces of some thousand records that overlap in time.
   void ForEach(const std::function<void(const Branch&)>& use) const;
-  std::vector<Branch> All() const;  // 56 bytes per record: for short traces
+  std::vector<Branch> All() const;  // 56 bytes per record: for short traces only
 
   const BranchFileHeader& header() const { return header_; }
   uint64_t records() const { return records_; }

@@ -23,13 +23,13 @@ std::string SampledProfile(int number);
 // One run of the program.
 struct Run {
   enum class Role { kCounted, kSampled };
-  // The standard output compared with that of the first run. kUnknown: the first run itself, or not
-  // compared.
+  // States how the standard output compares with that of the first run. kUnknown is for the first
+  // run itself, and for runs that were not compared.
   enum class Output { kUnknown, kEqual, kDiffers };
 
   Role role = Role::kCounted;
   std::string profile;  // the name of the profile's directory inside the combined profile
-  // Of the program and its children; none: not known.
+  // The times of the program and its children; none if they are not known.
   std::optional<double> wall_seconds, cpu_seconds;
   std::optional<int> exit_status;  // as a shell reports it: 128 + signal
   Output output = Output::kUnknown;
@@ -47,7 +47,7 @@ struct CombinedMeta {
   bool operator==(const CombinedMeta&) const = default;
 };
 
-// The text of runs.json. Bytes that are not UTF-8 are replaced.
+// Returns the text of runs.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const CombinedMeta& meta);
 
 // Parses the output of ToJson or any other text. A field that is missing or has another type keeps
@@ -56,10 +56,10 @@ std::string ToJson(const CombinedMeta& meta);
 // combined profile; such a run is left out. Texts are printable (CleanText).
 CombinedMeta ParseCombined(std::string_view text, Damages& damages);
 
-// Whether `directory` has a file runs.json.
+// Returns whether `directory` has a file runs.json.
 bool IsCombined(const std::filesystem::path& directory);
 
-// Reads runs.json. Error: it cannot be read, or it is damaged; the message names the file.
+// Reads runs.json. Fails if it cannot be read or is damaged; the message names the file.
 Result<CombinedMeta> ReadCombined(const std::filesystem::path& directory);
 
 }  // namespace jprof::profile

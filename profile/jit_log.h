@@ -2,8 +2,9 @@
 // lifetime, and the names of the JVM's threads. It is written during the run, so that sampled
 // addresses can be resolved afterwards.
 //
-// Layout: a JitHeader, then records, each 8-byte aligned, in the order in which they were added. A
-// truncated file can be read up to the truncation. docs/PROFILE_FORMAT.md describes the fields.
+// The file consists of a JitHeader and of records, each 8-byte aligned, in the order in which they
+// were added. A truncated file can be read up to the truncation. docs/PROFILE_FORMAT.md describes
+// the fields.
 #pragma once
 
 #include <sys/uio.h>
@@ -48,11 +49,12 @@ struct JitRecord {
   uint64_t time = 0;
 };
 static_assert(sizeof(JitRecord) == 16);
-// Repeated on request after VM start: adds nothing if the code is known already.
+// Marks a record that the VM repeated on request after its start. It adds nothing if the code is
+// known already.
 inline constexpr uint16_t kJitAgain = 1;
 
-// The source line for the code from `offset` to the next JitLine: of the innermost inlined method,
-// and of the compiled method itself. 0: unknown.
+// The source line for the code from `offset` to the next JitLine: that of the innermost inlined
+// method, and that of the compiled method itself. A line is 0 if it is unknown.
 struct JitLine {
   uint32_t offset = 0;
   uint32_t line = 0;
@@ -61,14 +63,14 @@ struct JitLine {
 };
 static_assert(sizeof(JitLine) == 12);
 
-// kLoad and kStub. Followed by lines, code bytes, class, name, signature, source file, padding. A
-// stub has only a name.
+// The record of kLoad and kStub. It is followed by lines, code bytes, class, name, signature,
+// source file and padding. A stub has only a name.
 struct JitCodeRecord {
   JitRecord record;
   uint64_t address = 0;
   uint32_t length = 0;
   char type = 'J';    // J (C1), R (C2), N (native wrapper), I (interpreter), O (other stub)
-  uint8_t level = 0;  // the VM's compile level; 0: not known
+  uint8_t level = 0;  // the VM's compile level; 0 if unknown
   uint16_t class_length = 0;
   uint16_t name_length = 0;
   uint16_t signature_length = 0;
@@ -85,8 +87,8 @@ struct JitUnloadRecord {
 };
 static_assert(sizeof(JitUnloadRecord) == 24);
 
-// kJitNamed for a thread without a begin record: the thread existed before the log. For any other
-// thread: its current name.
+// kJitNamed for a thread without a begin record means that the thread existed before the log. For
+// any other thread it reports the thread's current name.
 enum JitThreadEvent : uint16_t { kJitBegan = 1, kJitNamed = 2, kJitThreadEnded = 3 };
 struct JitThreadRecord {  // followed by the name
   JitRecord record;
@@ -96,15 +98,16 @@ struct JitThreadRecord {  // followed by the name
 };
 static_assert(sizeof(JitThreadRecord) == 24);
 
-// The program ended normally: how many records the file has, and how many could not be written.
+// States that the program ended normally, how many records the file has, and how many could not
+// be written.
 struct JitEndRecord {
   JitRecord record;
   uint64_t loads = 0, unloads = 0, stubs = 0, threads = 0, lost = 0;
 };
 static_assert(sizeof(JitEndRecord) == 56);
 
-// One piece of code, as written and as read: at [address, address + length), during [loaded,
-// unloaded).
+// One piece of code, as written and as read. It occupies [address, address + length) during
+// [loaded, unloaded).
 struct JitCode {
   uint64_t address = 0;
   uint32_t length = 0;
@@ -114,17 +117,17 @@ struct JitCode {
   std::string_view class_name;  // pkg/Class
   std::string_view name;
   std::string_view signature;
-  std::string_view source;  // file name, empty: not known
+  std::string_view source;  // file name, empty if unknown
   std::span<const JitLine> lines;
   std::span<const uint8_t> code;
-  uint64_t loaded = 0;  // 0: always; set by the reader, like `unloaded`
+  uint64_t loaded = 0;  // 0 if always; set by the reader, like `unloaded`
   uint64_t unloaded = kJitForever;
 };
 
 // Appends whole records, one system call each, so that `kill -9` loses no record added before.
 //
-// - Callable from any number of threads. Waits for a lock, so it must not be called from a probe.
-// - Allocates nothing, throws nothing.
+// - Any number of threads may call it. It waits for a lock, so it must not be called from a probe.
+// - It allocates nothing and throws nothing.
 // - The first write that fails ends the log: later records are only counted. The end record reports
 //   their number if it can be written.
 class JitLogWriter {
@@ -132,7 +135,7 @@ class JitLogWriter {
   explicit JitLogWriter(int64_t (*now)() = MonotonicNanos) : now_(now) {}
   JitLogWriter(const JitLogWriter&) = delete;
 
-  // Makes the file in that directory; it must not exist.
+  // Makes the file in that directory. Fails if the file exists.
   Result<void> Open(int directory_fd);
 
   void Load(const JitCode& code, bool again);  // also stubs
@@ -142,7 +145,7 @@ class JitLogWriter {
 
  private:
   static constexpr int kMostParts = 8;
-  // Requires the lock; parts[0] is the record itself. False: the record is lost.
+  // Requires the lock and the record itself in parts[0]. Returns false if the record is lost.
   bool Append(JitRecord& record, std::span<const iovec> parts);
 
   int64_t (*const now_)();
@@ -177,7 +180,7 @@ std::vector<JitCode> JitIntervals(std::span<const JitEvent> events);
 // A thread of the JVM, with its last known name.
 struct JitThread {
   uint32_t tid = 0;
-  uint64_t begin = 0;  // 0: always
+  uint64_t begin = 0;  // 0 if always
   uint64_t end = kJitForever;
   std::string_view name;
 };
@@ -195,10 +198,10 @@ struct JitLog {
   std::shared_ptr<const std::string> bytes;  // the file
 };
 
-// `bytes`: the content of the file, untrusted. Damaged records are dropped and listed in `damages`.
-// Error: not a log, or a log of another version.
+// Parses the content of the file, which is untrusted. Damaged records are dropped and listed in
+// `damages`. Fails if it is not a log or has another version.
 Result<JitLog> ParseJitLog(std::string bytes);
-// Reads the log in a profile directory, also while the program is running.
+// Reads the log in a profile directory, even while the program is running.
 Result<JitLog> ReadJitLog(const std::string& directory);
 
 }  // namespace jprof::profile

@@ -36,7 +36,7 @@ class JsonFields {
       number = value.get<uint64_t>();
   }
 
-  // The text of a value, in printable form; empty for a value of another type.
+  // Returns the text of a value in printable form, or an empty text for a value of another type.
   static std::string Text(const nlohmann::json& value) {
     return value.is_string() ? CleanText(value.get_ref<const std::string&>()) : std::string();
   }

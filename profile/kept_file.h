@@ -27,7 +27,7 @@ class KeptFile {
  private:
   KeptFd fd_;
   int flags_ = 0;     // for opening it again
-  std::string path_;  // absolute; empty: not known
+  std::string path_;  // absolute; empty if unknown
 };
 
 }  // namespace jprof::profile

@@ -23,10 +23,10 @@ namespace jprof::profile {
 
 struct AddressRange {
   uint64_t begin = 0;
-  uint64_t end = 0;  // 0: anywhere
+  uint64_t end = 0;  // 0 if anywhere
 };
 
-// Addresses without memory; null: errno is set.
+// Reserves addresses without memory. Returns null and sets errno if that fails.
 char* ReserveAddresses(size_t bytes, AddressRange within = {});
 
 class MappedFile {
@@ -39,19 +39,20 @@ class MappedFile {
   ~MappedFile() { Close(); }
 
   // Creates `name` in the directory `dir_fd` and reserves `max_bytes` of addresses, within the
-  // range if there is one. False: errno is set.
+  // range if there is one. Returns false and sets errno if that fails.
   bool Create(int dir_fd, const char* name, size_t max_bytes, AddressRange within = {});
 
-  // Makes [0, bytes) usable. Callable from any thread. False: errno is set; 0: `bytes` exceeds
-  // `max_bytes`. The file grows in steps: one thread takes the next step when little is left. The
-  // others continue with the available bytes and sleep only if they need bytes beyond those.
+  // Makes [0, bytes) usable. Any thread may call it. Returns false and sets errno if that fails;
+  // errno is 0 if `bytes` exceeds `max_bytes`. The file grows in steps: one thread takes the next
+  // step when little is left. The others continue with the available bytes and sleep only if they
+  // need bytes beyond those.
   bool Ensure(size_t bytes);
 
-  // Unmaps the file; the written bytes stay on disk.
+  // Unmaps the file. The written bytes stay on disk.
   void Close();
 
-  // The same, but its first `bytes`, if any are mapped, can be read and written until the process
-  // ends. They are zeros that are not the file's.
+  // Does the same, but the first `bytes`, if any are mapped, can be read and written until the
+  // process ends. They are zeros that do not belong to the file.
   void CloseButZero(size_t bytes);
 
   char* data() const { return base_; }
@@ -60,7 +61,7 @@ class MappedFile {
 
  private:
   size_t NextStep() const;
-  bool Extend(size_t target);  // both require `growing_`
+  bool Extend(size_t target);  // requires `growing_`, as NextStep does
 
   KeptFile file_;
   char* base_ = nullptr;

@@ -6,7 +6,7 @@
 //   calibration stays possible.
 // - Counts are exact, and so are raw values of inputs with the same scale. Values of another scale
 //   (the clock's rate as each process measured it) are rounded to that of the first input.
-// - Memory: that of the merged tree and of the largest input.
+// - It uses the memory of the merged tree and of the largest input.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace jprof::profile {
 
-// Which threads become one. Threads that were not recorded (filtered out) are left out.
+// States which threads become one. Threads that were not recorded (filtered out) are left out.
 enum class MergeThreads {
-  kByName,  // those of the same name, in all inputs
-  kKeep,    // none: their names begin with the number of the input, "2: main"
-  kMerge,   // all: "(all threads)"
+  kByName,  // those of the same name in all inputs
+  kKeep,    // none; their names begin with the number of the input, "2: main"
+  kMerge,   // all, as "(all threads)"
 };
 
 struct MergeOptions {
@@ -32,14 +32,14 @@ struct MergeOptions {
   MergeThreads threads = MergeThreads::kByName;
   std::function<void(size_t done)> progress;  // called after each input; may be empty
   std::function<bool()> interrupted;          // ends the merge before the next input; may be empty
-  // Called when the merged profile is complete, before it is renamed to `output`, which then must
-  // not exist (or be an empty directory). May be empty.
+  // Called when the merged profile is complete, before it is renamed to `output`. Afterwards
+  // `output` must not exist or must be an empty directory. May be empty.
   std::function<Result<void>()> make_room;
 };
 
-// Writes the profile to a directory beside the output and renames it. Returns what is in its
-// merged.json. Error: nothing is left behind, and nothing else was changed; kWrongUse: these
-// profiles cannot be merged, which is known before anything is written.
+// Writes the profile to a directory beside the output and renames it. Returns the content of its
+// merged.json. If it fails, it leaves nothing behind and has changed nothing else. It fails with
+// kWrongUse if these profiles cannot be merged, before anything is written.
 Result<MergedMeta> Merge(const MergeOptions& options);
 
 }  // namespace jprof::profile

@@ -1,4 +1,4 @@
-// The profiles to merge: opened, and checked to fit together.
+// Opens the profiles to merge and checks that they fit together.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace jprof::profile {
 
-// At least one. Error (kWrongUse where other arguments would help): a directory is no profile or is
-// named twice, the output is an input or around or inside one, or two profiles cannot be added.
+// Requires at least one directory. Fails (with kWrongUse where other arguments would help) if a
+// directory is no profile or is named twice, if the output is an input or around or inside one, or
+// if two profiles cannot be added.
 Result<std::vector<Reader>> OpenMergeInputs(const std::vector<std::string>& directories,
                                             const std::string& output);
 

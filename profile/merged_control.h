@@ -21,10 +21,10 @@ class MergedControl {
   // the context of each of its threads; new ones are added to `tree`.
   std::vector<uint32_t> Add(size_t number, const Reader& reader, MergedTree& tree);
 
-  // Raw ticks of an input * TicksFactor(reader) are ticks of the merged profile.
+  // Returns the factor that converts raw ticks of an input to ticks of the merged profile.
   double TicksFactor(const Reader& reader) const;
 
-  // Writes the file control. Error: it cannot be written.
+  // Writes the file control. Fails if it cannot be written.
   Result<void> Write(const std::string& directory, const MergedTree::Written& written);
 
  private:
@@ -32,13 +32,14 @@ class MergedControl {
   void AddHeader(const ControlHeader& header, double factor);
   void AddRecord(const ThreadRecord& from, ThreadRecord& to, const ControlHeader& header,
                  double factor);
-  // A moment of an input by the clock of the merged profile: all inputs begin at its start.
+  // Converts a moment of an input to the clock of the merged profile, where all inputs begin at
+  // its start.
   uint64_t Moment(uint64_t ticks, const ControlHeader& header, double factor) const;
 
   MergeThreads threads_;
   ControlHeader header_;
   std::vector<ThreadRecord> records_;
-  std::map<std::string, uint32_t> by_name_;  // -> place in records_
+  std::map<std::string, uint32_t> by_name_;  // place in records_
 };
 
 }  // namespace jprof::profile

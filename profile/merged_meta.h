@@ -1,4 +1,4 @@
-// merged.json: what a merged profile was merged from. docs/PROFILE_FORMAT.md lists the fields.
+// The file merged.json: the inputs of a merged profile. docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ struct MergedMeta {
   bool operator==(const MergedMeta&) const = default;
 };
 
-// The text of merged.json. Bytes that are not UTF-8 are replaced.
+// Returns the text of merged.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const MergedMeta& meta);
 
 // Parses the output of ToJson or any other text. A field that is missing or has another type keeps
 // its default. Text that is not a JSON object is reported as damage. Texts are printable.
 MergedMeta ParseMerged(std::string_view text, Damages& damages);
 
-// merged.json of an open profile; none: the profile was not merged.
+// Reads merged.json of an open profile. Returns nothing if the profile was not merged.
 std::optional<MergedMeta> ReadMerged(Reader& reader);
 
 }  // namespace jprof::profile

@@ -1,4 +1,4 @@
-// The tree of a merged profile, in memory: contexts with the sums of all profiles added so far.
+// The tree of a merged profile, in memory. Its contexts have the sums of all profiles added so far.
 // merge.h states what is merged.
 #pragma once
 
@@ -14,23 +14,23 @@
 
 namespace jprof::profile {
 
-// Methods by name. Ids are dense from 1; method 1 stands for all without a name.
+// Methods by name. Ids are dense from 1; method 1 stands for all methods without a name.
 class MergedMethods {
  public:
   MergedMethods();
 
-  // Error: there are too many methods.
+  // Returns the id of the method, which is added if it is new. Fails if there are too many methods.
   Result<MethodId> Add(const MethodName& name);
 
   size_t size() const { return records_.size(); }
-  // The text of the file `methods`.
+  // Returns the text of the file `methods`.
   std::string Text() const;
 
  private:
   struct Entry {
     uint16_t flags = 0;
     uint16_t lengths[3] = {};
-    const std::string* key = nullptr;  // of ids_
+    const std::string* key = nullptr;  // in ids_
   };
   std::unordered_map<std::string, uint32_t> ids_;
   std::vector<Entry> records_;  // [id - 1]
@@ -38,15 +38,15 @@ class MergedMethods {
 
 class MergedTree {
  public:
-  // `sampled`: children are distinguished by method and type; otherwise by method.
+  // `sampled` states whether children are distinguished by method and type, or by method only.
   MergedTree(size_t metric_count, bool sampled);
 
-  // A context without parent, for one thread of the merged profile. Returns its number.
+  // Adds a context without parent, for one thread of the merged profile. Returns its number.
   uint32_t AddThread();
 
-  // Adds a profile's tree. roots[t]: the context of its thread t. factors[m]: raw values of metric
-  // m are multiplied by it; 1 keeps them exact. `run` receives the sums of this profile alone.
-  // Error: there are too many contexts or methods.
+  // Adds a profile's tree. roots[t] is the context of its thread t. Raw values of metric m are
+  // multiplied by factors[m]; a factor of 1 keeps them exact. `run` receives the sums of this
+  // profile alone. Fails if there are too many contexts or methods.
   Result<void> Add(const CallTree& tree, const Methods& methods, const std::vector<uint32_t>& roots,
                    const std::vector<double>& factors, SpreadRun& run);
 
@@ -58,7 +58,7 @@ class MergedTree {
     uint32_t method_count = 0;
   };
   // Writes the files nodes, extra and methods. The node of context i is i + 1; superseded records
-  // follow. Error: a file cannot be written, or there are too many records.
+  // follow. Fails if a file cannot be written or there are too many records.
   Result<Written> Write(const std::string& directory) const;
 
  private:
@@ -68,7 +68,7 @@ class MergedTree {
     uint32_t word = 0;  // method and live type
     uint32_t part = kNoRecord;
   };
-  // What a context counted while its method was of one type.
+  // The counts of a context while its method was of one type.
   struct Part {
     uint32_t next = kNoRecord;  // of the same context
     MethodType type = MethodType::kNone;

@@ -1,5 +1,5 @@
-// meta.json: the one description of a profile. The agent writes it when recording starts; every
-// report reads it. docs/PROFILE_FORMAT.md lists the fields.
+// The file meta.json, the only description of a profile. The agent writes it when recording starts;
+// every report reads it. docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace jprof::profile {
 struct Period {
   enum class Clock : uint8_t { kUnknown, kCpu, kElapsed };
 
-  uint64_t value = 0;  // one sample every `value` of `unit`; 0: not taken by period
-  uint64_t asked = 0;  // the period asked for, where `value` was made longer; 0: it was not
-  std::string unit;    // ns, bytes, events
-  Clock clock = Clock::kUnknown;  // of ns: the thread's CPU time, or elapsed time
+  uint64_t value = 0;             // one sample every `value` of `unit`; 0 if not taken by period
+  uint64_t asked = 0;             // the requested period if `value` was made longer, else 0
+  std::string unit;               // ns, bytes, events
+  Clock clock = Clock::kUnknown;  // for ns, the thread's CPU time or elapsed time
   bool operator==(const Period&) const = default;
 };
 
@@ -29,7 +29,7 @@ struct Metric {
     kTime,      // clock ticks; corrected by calibration
     kCount,     // events of a counter; corrected by calibration
     kSamples,   // number of samples
-    kWeighted,  // the amount that samples represent, in `unit`; the next metric is their number
+    kWeighted,  // the amount, in `unit`, that samples stand for; the next metric is their number
   };
 
   std::string name;
@@ -43,7 +43,7 @@ struct Metric {
   bool is_samples() const {
     return kind == Kind::kSamples || kind == Kind::kWeighted;
   }  // sampled: never calibrated
-  // Each sample stands for the same amount of a thread's CPU time.
+  // Returns whether each sample stands for the same amount of a thread's CPU time.
   bool is_cpu_samples() const {
     return kind == Kind::kSamples && period.unit == "ns" && period.value > 0 &&
            period.clock != Period::Clock::kElapsed;
@@ -53,13 +53,13 @@ struct Metric {
 
 // The clock of intervals, and the overhead of timed events.
 struct Clock {
-  double ticks_per_second = 0;  // 0: nothing was timed
+  double ticks_per_second = 0;  // 0 if nothing was timed
   double granularity_ticks = 1;
   double read_ticks = 0;        // one reading among others
-  double bracket_ticks = 0;     // timer overhead: what a timed event around nothing measures
-  uint64_t bracket_period = 0;  // one event in this many is timed; 0: none
-  // The part of the timer overhead that remains in each interval: the time measured for one event
-  // stands for all events of its period, of which only this one was timed.
+  double bracket_ticks = 0;     // timer overhead, which a timed event around nothing measures
+  uint64_t bracket_period = 0;  // one event in this many is timed; 0 if none
+  // Returns the part of the timer overhead that remains in each interval: the time measured for one
+  // event stands for all events of its period, of which only this one was timed.
   double bracket_bias() const;
   bool operator==(const Clock&) const = default;
 };
@@ -71,12 +71,12 @@ struct Machine {
 };
 
 struct Jvm {
-  std::string name, version, vendor, home, build_id;  // build_id: of libjvm.so
+  std::string name, version, vendor, home, build_id;  // build_id is that of libjvm.so
   std::string Title() const;                          // name and version
   bool operator==(const Jvm&) const = default;
 };
 
-// How entries and exits were recorded.
+// Describes how entries and exits were recorded.
 struct Probe {
   std::string kind;  // hotspot, jvmti or none
   std::string note;  // why it is not the faster kind
@@ -93,9 +93,9 @@ struct RecordingOptions {
   uint64_t trace_memory = 0;            // bytes
   bool train = false;
   std::string timer;         // auto, perf, posix
-  std::string timer_reason;  // why auto became posix; empty: it did not
+  std::string timer_reason;  // why auto became posix; empty if it did not
   bool force_rate = false;
-  uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0: not measured
+  uint64_t interrupt_ns = 0;  // cost of one timer interrupt on this machine; 0 if not measured
   bool tprof = false;         // jitted code is logged
   bool code = false;          // including its instructions
   bool operator==(const RecordingOptions&) const = default;
@@ -119,7 +119,7 @@ struct Meta {
   bool operator==(const Meta&) const = default;
 };
 
-// The text of meta.json. Bytes that are not UTF-8 are replaced.
+// Returns the text of meta.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const Meta& meta);
 
 // Parses the output of ToJson or any other text. A field that is missing or has another type keeps

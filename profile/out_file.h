@@ -8,7 +8,8 @@
 
 namespace jprof::profile {
 
-// Buffered. Errors are kept and returned by Close, so that writers need not check each call.
+// Buffers what is written. Errors are kept and returned by Close, so that writers need not check
+// each call.
 class OutFile {
  public:
   explicit OutFile(const std::string& path);  // must not exist
@@ -23,7 +24,7 @@ class OutFile {
   }
 
   bool failed() const { return error_ != 0; }
-  // Error: something could not be written; the message names the file.
+  // Fails if something could not be written; the message names the file.
   Result<void> Close();
 
  private:

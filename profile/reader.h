@@ -1,9 +1,9 @@
 // Reads a profile directory (layout.h), in tools outside the profiled process.
 //
 // - No byte is trusted: sizes, indices and counts are checked against the actual files.
-// - Damaged parts are dropped and listed in damages(). Only a directory that is not a profile, or a
-//   profile of another version, is an Error.
-// - Works while the profile is being written, and after kill -9.
+// - Damaged parts are dropped and listed in damages(). Open fails only for a directory that is not
+//   a profile, or a profile of another version.
+// - Reading works while the profile is being written, and after kill -9.
 // - Not thread-safe.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Thread {
   std::string name;
 };
 
-// Counts of one record: entries after an entry, after an exit; exits after an entry, after an exit.
+// Counts of one record. Index 0 is for events after an entry, index 1 for those after an exit.
 struct Counts {
   uint32_t entries[2] = {};
   uint32_t exits[2] = {};
@@ -79,32 +79,33 @@ class Methods {
 
 class Reader {
  public:
-  // Error: the directory is wrong (kWrongUse where another argument would help).
+  // Opens a profile. Fails if the directory is wrong (with kWrongUse where another argument
+  // would help).
   static Result<Reader> Open(const std::string& directory);
 
   const std::string& directory() const { return directory_; }
   const Meta& meta() const { return meta_; }
   const ControlHeader& header() const { return header_; }
   const std::vector<Thread>& threads() const { return threads_; }
-  // CPU time of the recorded threads until they ended.
+  // Returns the CPU time of the recorded threads until they ended.
   uint64_t CpuNanos() const;
   const Damages& damages() const { return damages_; }
   Damages& damages() { return damages_; }
 
-  // Trees whose root belongs to no thread record are attributed to one thread named "(unknown)",
-  // which is added to threads(). Error: the tree needs more than `memory` bytes.
+  // Reads the tree. Trees whose root belongs to no thread record are attributed to one thread named
+  // "(unknown)", which is added to threads(). Fails if the tree needs more than `memory` bytes.
   Result<CallTree> ReadTree(uint64_t memory = ReadingMemory());
 
-  // The maximum number of methods in the tree: excludes filtered methods and the one that stands
-  // for all methods without a readable name.
+  // Returns the maximum number of methods in the tree. It excludes filtered methods and the one
+  // that stands for all methods without a readable name.
   uint32_t RecordedMethods() const {
     const uint32_t others = 1 + header_.filtered_methods;
     return header_.method_count > others ? header_.method_count - others : 0;
   }
-  // Call it after ReadTree or ReadTrace: a live profile gains methods meanwhile.
+  // Call it after ReadTree or ReadTrace, because a live profile gains methods meanwhile.
   Methods ReadMethods();
 
-  // calibration.json, empty if there is none.
+  // Returns the text of calibration.json, which is empty if there is none.
   std::string ReadCalibration() const;
 
   // Opens a file of the profile. An error is listed in damages(), which must not move meanwhile.

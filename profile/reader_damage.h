@@ -1,4 +1,4 @@
-// The damages of a profile: one line per kind, with the number of occurrences.
+// Collects the damages of a profile: one line per kind, with the number of occurrences.
 #pragma once
 
 #include <fmt/format.h>

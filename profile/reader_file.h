@@ -16,12 +16,12 @@ class ReaderFile {
  public:
   ReaderFile() = default;
   // Opens `name` inside the directory `dir_fd`. exists() is false if it is not a regular file or
-  // cannot be opened. Unless `damages` is null, it must outlive this object, and an error other
-  // than a missing file is added to it, also one that occurs while the file is read.
+  // cannot be opened. Unless `damages` is null, it must outlive this object; errors other than a
+  // missing file are added to it, including those that occur while the file is read.
   ReaderFile(int dir_fd, const char* name, Damages* damages = nullptr);
 
   bool exists() const { return static_cast<bool>(fd_); }
-  int error() const { return error_; }  // why it could not be opened, an errno; 0 if there is none
+  int error() const { return error_; }     // the errno if it could not be opened, else 0
   uint64_t size() const { return size_; }  // at the time of opening
   // The number of bytes for which the file system has allocated blocks.
   uint64_t allocated() const { return allocated_; }
@@ -34,7 +34,7 @@ class ReaderFile {
   // memory, so reading stops where such a run of zeros begins.
   std::string ReadAll(uint64_t limit) const;
 
-  // Returns the first offset, from `offset` on, that may hold data other than zeros; size() if
+  // Returns the first offset, from `offset` on, that may hold data other than zeros, or size() if
   // there is none. Queries the file system only for files that are longer than their blocks; the
   // blocks of a live profile are reserved, so it is never queried for one.
   uint64_t NextData(uint64_t offset) const;

@@ -6,13 +6,11 @@
 
 namespace jprof::profile {
 
-// Returns valid UTF-8 without control characters:
 //
 // - Surrogate pairs are joined.
 // - Invalid bytes become U+FFFD.
-// - Control characters become '?': a name may contain newlines or terminal escapes. So do those
-// that
-//   change the direction of text (U+202A to U+202E, U+2066 to U+2069).
+// - Control characters become '?', because a name may contain newlines or terminal escapes. So do
+//   characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069).
 std::string CleanText(std::string_view bytes);
 
 }  // namespace jprof::profile

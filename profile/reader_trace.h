@@ -16,11 +16,11 @@ struct TraceEvent {
   bool exit = false;
   int64_t delta = 0;     // of the first metric since the thread's previous event, raw
   uint64_t missing = 0;  // events of the thread that are missing right before this one
-  int64_t skipped = 0;   // change of the metric over these, raw; 0 if damaged
+  int64_t skipped = 0;   // change of the metric over these events, raw; 0 if damaged
 };
 
-// Visits every event; `visit` returns false to stop. Error: the profile has no trace. Truncated or
-// damaged parts are added to the reader's damages and skipped.
+// Visits every event until `visit` returns false. Truncated or damaged parts are added to the
+// reader's damages and skipped. Fails if the profile has no trace.
 Result<void> ReadTrace(Reader& reader, const std::function<bool(const TraceEvent&)>& visit);
 
 }  // namespace jprof::profile

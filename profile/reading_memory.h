@@ -1,5 +1,5 @@
-// The amount of memory that a tool may use to read a profile, whose files may be larger than the
-// memory of this machine.
+// Limits the memory that a tool uses to read a profile, whose files may be larger than the memory
+// of this machine.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace jprof::profile {
 
-// Half of what is available: the other half is for processing the data.
+// Returns half of the available memory; the other half is for processing the data.
 uint64_t ReadingMemory();
 
-// An error that names the file and states what to do.
+// Returns an error that names the file and states what to do.
 std::unexpected<Error> NotEnoughMemory(std::string_view file, uint64_t memory);
 
 }  // namespace jprof::profile

@@ -1,5 +1,5 @@
-// recording.json: the description of a machine-wide recording (jprof tprof). docs/PROFILE_FORMAT.md
-// lists the fields.
+// The file recording.json: the description of a machine-wide recording (jprof tprof).
+// docs/PROFILE_FORMAT.md lists the fields.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct RecordingMeta {
   bool operator==(const RecordingMeta&) const = default;
 };
 
-// The text of recording.json. Bytes that are not UTF-8 are replaced.
+// Returns the text of recording.json. Bytes that are not UTF-8 are replaced.
 std::string ToJson(const RecordingMeta& meta);
 
 // Parses the output of ToJson. A field that is missing or has another type is empty. Returns

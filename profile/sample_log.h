@@ -1,8 +1,9 @@
 // The file `samples` of a tprof recording: the records of a sampler, in the order in which they
 // were read. One process outside the profiled ones writes it. See docs/PROFILE_FORMAT.md.
 //
-// Layout: a SampleFileHeader, then records: a SampleFileRecord, its text, its build id, its chain
-// (8 bytes per address), padded to 8 bytes. A truncated file can be read up to the truncation.
+// The file consists of a SampleFileHeader and of records. A record is a SampleFileRecord, its text,
+// its build id and its chain (8 bytes per address), padded to 8 bytes. A truncated file can be read
+// up to the truncation.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ struct ThreadNamed {
   bool by_exec = false;  // the process executed a new program
 };
 struct ThreadForked {
-  uint32_t parent_pid = 0;  // equal to the pid: a new thread of the process
+  uint32_t parent_pid = 0;  // equal to the pid for a new thread of the process
 };
 struct ThreadExited {};
 struct SamplesLost {
@@ -90,9 +91,9 @@ class SampleWriter {
   SampleWriter(const SampleWriter&) = delete;
 
   Result<void> Open(const std::string& path, const SampleFileHeader& header);
-  // Texts and chains that are too long are truncated.
+  // Adds a record. Texts and chains that are too long are truncated.
   void Add(const SampleEntry& entry);
-  // Writes kEnd and closes the file. Error: a record could not be written.
+  // Writes kEnd and closes the file. Fails if a record could not be written.
   Result<void> Close(uint64_t end_ns);
 
  private:
@@ -107,10 +108,10 @@ class SampleWriter {
 // The whole file in memory. Entries are sorted by time (stable).
 class SampleLog {
  public:
-  // Error: no such file, not a recording, another version, or it needs more than `memory` bytes.
-  // Damaged parts are dropped and reported by damages().
+  // Reads a file. Fails if it does not exist, is not a recording, has another version or needs more
+  // than `memory` bytes. Damaged parts are dropped and reported by damages().
   static Result<SampleLog> Read(const std::string& path, uint64_t memory = ReadingMemory());
-  // The same for the content of a file; `name` is for messages.
+  // Does the same for the content of a file; `name` is for messages.
   static Result<SampleLog> Parse(std::string_view bytes, const std::string& name);
 
   const SampleFileHeader& header() const { return header_; }

@@ -1,4 +1,4 @@
-// How the values of a context differ between the profiles that were merged: the file `spread`.
+// The file `spread`: how the values of a context differ between the profiles that were merged.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace jprof::profile {
 
 class Reader;
 
-// Of one quantity over all inputs. An input without the context counts as 0. The median of an even
-// number of values is the lower of the two in the middle.
+// The range of one quantity over all inputs. An input without the context counts as 0. The median
+// of an even number of values is the lower of the two in the middle.
 struct Range {
   int64_t min = 0;
   int64_t median = 0;
@@ -22,8 +22,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// The file: this header, then for each context, in the order of the nodes, SpreadRecord and
-// Range[columns]. The columns are calls, then each metric, raw.
+// The file consists of this header and, for each context in the order of the nodes, a SpreadRecord
+// and Range[columns]. The columns are calls, then each metric, raw.
 struct SpreadHeader {
   char magic[8] = {'J', 'P', 'R', 'O', 'F', 'S', 'P', 'R'};
   uint32_t version = 1;
@@ -35,7 +35,7 @@ struct SpreadHeader {
 static_assert(sizeof(SpreadHeader) == 32);
 
 struct SpreadRecord {
-  uint32_t inputs = 0;  // that have the context
+  uint32_t inputs = 0;  // number of inputs that have the context
   uint32_t reserved = 0;
 };
 static_assert(sizeof(SpreadRecord) == 8);
@@ -49,9 +49,9 @@ struct Spread {
   std::vector<Range> ranges;      // [context * columns + column]
 };
 
-// Empty (inputs == 0) if the profile has none. `records`: the size of the reader's tree; no more
-// are read. A file that is cut off or does not belong to the tree is reported as damage and read as
-// far as it goes.
+// Reads the file. The result is empty (inputs == 0) if the profile has none or it does not belong
+// to the profile, which is reported as damage. Reads no more than `records`, the size of the
+// reader's tree. A file that is cut off is reported as damage and read as far as it goes.
 Spread ReadSpread(Reader& reader, uint64_t records);
 
 // Values of one context in one input: calls, then each metric.
@@ -64,10 +64,10 @@ struct SpreadRun {
 // contexts, in memory that does not depend on their number.
 class SpreadCollector {
  public:
-  // The temporary file is in `directory` and has no name.
+  // Makes the temporary file in `directory`. It has no name.
   Result<void> Open(const std::string& directory, uint32_t columns);
 
-  // The values of the next input.
+  // Adds the values of the next input.
   Result<void> Add(const SpreadRun& run);
 
   // Writes the file `path`, for contexts 0 to `contexts` - 1.

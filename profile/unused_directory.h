@@ -1,10 +1,10 @@
-// The directory of a profile in which no recording began.
+// Removes the directory of a profile in which no recording began.
 #pragma once
 
 namespace jprof::profile {
 
-// What RemoveUnused appends to the name before it removes the directory. Whoever watches the
-// directory knows by this name that it was not removed during a recording.
+// The suffix that RemoveUnused appends to the name before it removes the directory. A
+// program that watches the directory knows by this name that it was not removed while recording.
 inline constexpr char kUnusedSuffix[] = ".unused";
 
 // Removes `directory` if it is empty. Allocates nothing.

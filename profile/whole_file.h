@@ -8,7 +8,8 @@
 
 namespace jprof::profile {
 
-// Writes PATH.tmp and renames it to `path`, replacing an existing file. Error: nothing is changed.
+// Writes PATH.tmp and renames it to `path`, replacing an existing file. If it fails, nothing
+// is changed.
 Result<void> WriteWholeFile(const std::string& path, std::string_view text);
 
 }  // namespace jprof::profile

@@ -1,5 +1,5 @@
-// The writing side of a profile: its files, and the allocation of their parts. Used inside the
-// profiled process.
+// The writing side of a profile: its files, and the allocation of their parts. It is used inside
+// the profiled process.
 //
 // - Nothing throws or exits. An allocation that fails returns 0 or null; when a file cannot grow,
 //   `disk_full` and its cause are set.
@@ -28,9 +28,9 @@ struct WriterOptions {
   bool trace = false;
   uint64_t trace_bytes_limit = 64ull << 30;
   bool train = false;
-  // Nodes begin a region of addresses of this size (more than `tree_memory` by a fifth) in the
-  // given range that no other recording of the process uses. After Close they can still be read and
-  // written, and are zeros. 0: not required.
+  // If this is not 0, nodes begin a region of addresses of this size (more than `tree_memory` by a
+  // fifth) in the given range, which no other recording of the process uses. After Close they can
+  // still be read and written, and are zeros.
   uint64_t node_region = 0;
   AddressRange node_addresses;
 };
@@ -40,30 +40,30 @@ struct WriterOptions {
 void NoteFailedGrowth(ControlHeader& header, int error);
 
 // Counts a method, class or module whose calls are not counted, and appends its name to those
-// before it. A name that does not fit is omitted; of the first one its end is kept.
+// before it. A name that does not fit is omitted, but of the first one the end is kept.
 void NoteUncounted(UncountedRecord& record, std::string_view name);
 
 class Writer {
  public:
-  // Makes the directory, which must not exist unless `directory_is_made`, and its files, or
-  // neither.
+  // Makes the directory, which must not exist unless `directory_is_made`, and its files. If it
+  // fails, it leaves neither.
   Result<void> Open(const WriterOptions& options);
 
   ControlHeader* header() { return header_; }
   Node* nodes() const { return reinterpret_cast<Node*>(nodes_.data()); }
   const char* trace() const { return trace_.data(); }
   const char* methods() const { return methods_.data(); }
-  // Metrics beyond the first, of node i: extra()[i * (metric_count - 1) ...]. Null if there is only
-  // one metric.
+  // Returns the metrics beyond the first. Those of node i begin at extra()[i * (metric_count - 1)].
+  // Returns null if there is only one metric.
   int64_t* extra() const { return reinterpret_cast<int64_t*>(extra_.data()); }
   uint32_t metric_count() const { return metric_count_; }
 
   // Allocates `count` consecutive zeroed nodes. Returns the first index, or 0 if the cap is reached
-  // or the disk is full. `past_cap`: overflow and superseded nodes may use a reserve of one eighth
-  // beyond the cap.
+  // or the disk is full. With `past_cap`, which is for overflow and superseded nodes, a reserve of
+  // one eighth beyond the cap may be used.
   uint32_t AllocateNodes(uint32_t count, bool past_cap = false);
 
-  // A zeroed record; null if there is no space for more threads.
+  // Returns a zeroed record, or null if there is no space for more threads.
   ThreadRecord* AllocateThread();
   uint32_t IndexOf(const ThreadRecord* record) const;
   ThreadRecord* ThreadAt(uint32_t index);  // below header()->thread_count
@@ -74,10 +74,10 @@ class Writer {
   MethodId AddMethod(std::string_view class_name, std::string_view name, std::string_view signature,
                      uint16_t flags);
 
-  // A zeroed trace block (kTraceBlockBytes); null if none is left.
+  // Returns a zeroed trace block (kTraceBlockBytes), or null if none is left.
   TraceBlock* AllocateTraceBlock();
 
-  // Space for `count` consecutive train records; null if there is none.
+  // Returns space for `count` consecutive train records, or null if there is none.
   TrainRecord* AllocateTrain(uint32_t count);
 
   // Marks the profile as ended normally. Requires that no thread records any more.
