@@ -1,16 +1,17 @@
-// Reading a hardware counter in user space on AArch64 (PMUv3). Included by ptm/event_group.h only.
+// Reads a hardware counter in user space on AArch64 (PMUv3). Included by ptm/event_group.h only.
 #pragma once
 
 #include <cstdint>
 
 namespace jprof::ptm::arch {
 
-// Added to perf_event_attr.config1: bit 1 asks the Arm PMU driver for user access. The kernel
-// grants it where /proc/sys/kernel/perf_user_access is 1; else the mapped page's index stays 0.
+// Added to perf_event_attr.config1, where bit 1 asks the Arm PMU driver for user access. The kernel
+// grants it if /proc/sys/kernel/perf_user_access is 1; otherwise the mapped page's index stays 0.
 inline constexpr uint64_t kUserAccess = 2;
 
-// `counter` is the mapped page's index - 1: 0-30 event counters, 31 the cycle counter. The register
-// number is part of the instruction, so each register needs its own instruction.
+// Reads a counter. `counter` is the mapped page's index - 1: 0-30 are event counters, 31 is
+// the cycle counter. The register number is part of the instruction, so each register needs
+// its own instruction.
 struct CounterRegister {
   static uint64_t Read(uint32_t counter) {
 #define JPROF_COUNTER(n)                                      \

@@ -1,6 +1,6 @@
-// The per-thread metrics that this machine offers, determined by trying each, with measured
-// figures; and for what is missing, the reason and what to change. For tools: takes about 100 ms of
-// the calling thread, opens and closes events.
+// Finds the per-thread metrics that this machine offers by trying each, with measured figures. For
+// what is missing, it states the reason and what to change. It is for tools: it takes about 100 ms
+// of the calling thread, and opens and closes events.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct Capability {
   std::string name;  // time, dispatches, hardware, user-read, software
   bool available = false;
   std::string detail;  // what it provides, in words; may be set together with a lack
-  std::string lack;    // why it is missing or incomplete, and what to change; empty = complete
+  std::string lack;    // why it is missing or incomplete, and what to change; empty if complete
   std::vector<std::pair<std::string, double>> figures;  // the name contains the unit: read_ns
 };
 
-// In the order of the list above.
+// Returns the capabilities in the order of the list above.
 std::vector<Capability> FindCapabilities(const Machine& machine);
 
 }  // namespace jprof::ptm

@@ -1,8 +1,8 @@
-// Samples CPUs by time or by event, and reports process events meanwhile: one perf event per CPU
-// (and per thread, unless it samples the whole machine), with ring buffers that one process reads.
-// For tools outside the profiled process; one thread.
+// Samples CPUs by time or by event, and reports process events meanwhile. It opens one perf event
+// per CPU (and per thread, unless it samples the whole machine), with ring buffers that one process
+// reads. It is for tools outside the profiled process, and for one thread.
 //
-// Times are CLOCK_MONOTONIC, ns. Records are delivered in order of time.
+// Times are CLOCK_MONOTONIC, in ns. Records are delivered in order of time.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@
 
 namespace jprof::ptm {
 
-// The event that samples by time: the CPU clock, which also runs while a CPU idles.
+// Returns the event that samples by time: the CPU clock, which also runs while a CPU idles.
 EventSpec CpuClock();
-// A thread's own on-CPU time, in ns, as an event to count.
+// Returns a thread's own on-CPU time, in ns, as an event to count.
 EventSpec TaskClock();
 
 struct CpuSamplerOptions {
   EventSpec event = CpuClock();
-  uint64_t rate = 100;         // samples per second and CPU; 0: by period
+  uint64_t rate = 100;         // samples per second and CPU; 0 if by period
   uint64_t period = 0;         // one sample every `period` events
   bool chains = false;         // frame-pointer call chains
-  std::vector<uint32_t> pids;  // these processes and their descendants; empty: the whole machine
+  std::vector<uint32_t> pids;  // these processes and their descendants; the whole machine if empty
   bool on_exec = false;        // starts counting when the (single) process executes
-  bool maps = true;            // with the mappings of code
-  // Report each dispatch, and with each sample the CPU's counter values (whole machine only): of
-  // `event` and of the following events, all at the same time; otherwise Open fails.
+  bool maps = true;            // also reports the mappings of code
+  // Reports each dispatch, and with each sample the CPU's values of `event` and of the events in
+  // `counted`, which count at the same time; otherwise Open fails. Requires the whole machine.
   bool switches = false;
   std::vector<EventSpec> counted;
   size_t ring_pages = 128;  // per CPU, a power of two; half a MiB lasts for seconds
 };
 
-// One reading of `counted`, the sampling event first. `enabled`: ns since the start.
+// One reading of `counted`, the sampling event first. `enabled` is in ns since the start.
 struct CountedValues {
   static constexpr size_t kMost = 9;
   uint64_t enabled = 0, running = 0;
@@ -46,14 +46,14 @@ struct CountedValues {
   uint64_t values[kMost] = {};
 };
 
-// A record from the kernel; only the fields named for its kind are set.
+// A record from the kernel. Only the fields named for its kind are set.
 struct SampleRecord {
   enum class Kind : uint8_t { kSample, kMap, kComm, kFork, kExit, kLost, kSwitch };
   Kind kind = Kind::kSample;
   bool kernel = false;  // kSample: the address is the kernel's
   bool exec = false;    // kComm: by an exec, which removed all mappings of the process
   uint16_t cpu = 0;
-  uint32_t pid = 0, tid = 0;                // kSwitch: of the thread that is dispatched
+  uint32_t pid = 0, tid = 0;                // kSwitch: the thread that is dispatched
   uint32_t parent_pid = 0, parent_tid = 0;  // kFork
   uint64_t time = 0;
   uint64_t address = 0;                        // kSample: instruction; kMap: start
@@ -66,9 +66,9 @@ struct SampleRecord {
 
 class CpuSampler {
  public:
-  // Opens, but does not start. Error (kFailed): what the kernel refuses, and which sysctl or
-  // capability would permit it. If kernel addresses are forbidden, only user mode is sampled, and
-  // `note` states so.
+  // Opens the events, but does not start them. Fails (kFailed) if the kernel refuses one; the
+  // message states which sysctl or capability would permit it. If kernel addresses are forbidden,
+  // only user mode is sampled, and `note` states so.
   static Result<CpuSampler> Open(const CpuSamplerOptions& options);
   // Uses a ring that is already mapped, after its page. The CpuSampler takes ownership of the
   // mapping and the descriptor.
@@ -83,8 +83,8 @@ class CpuSampler {
   // moment.
   void Drain(int milliseconds, const std::function<void(const SampleRecord&)>& visit);
 
-  // Visits the current counts of each CPU, between two samples (kSample records with only a CPU and
-  // values).
+  // Visits the current counts of each CPU, between two samples, as kSample records with only a CPU
+  // and values.
   void ReadCounted(const std::function<void(const SampleRecord&)>& visit);
 
   const std::string& note() const;
@@ -96,7 +96,7 @@ class CpuSampler {
   std::unique_ptr<State> state_;
 };
 
-// Whether this user may sample the whole machine, and if not, what would permit it.
+// States whether this user may sample the whole machine, and if not, what would permit it.
 struct Permission {
   bool whole_machine = false;
   bool kernel = false;

@@ -2,11 +2,11 @@
 // each dispatch (CpuSamplerOptions: event DispatchEvent(), counted, switches): what a CPU counted
 // between two samples belongs to the one thread that ran.
 //
-// - Pure: takes records in order of time, returns sums. No thread is too short to be seen.
+// - Pure: takes records in order of time and returns sums. No thread is too short to be seen.
 // - The kernel does not always report when a CPU's idle period ends, only which thread runs next;
 //   the time of that thread's record separates the two.
-// - Counts that cannot be attributed (samples lost in a full ring) go to lost(), so that totals
-//   agree.
+// - Counts that cannot be attributed, because samples were lost in a full ring, go to lost(), so
+//   that totals agree.
 #pragma once
 
 #include <array>
@@ -22,24 +22,24 @@ namespace jprof::ptm {
 
 inline constexpr size_t kMaxCounted = CountedValues::kMost - 1;
 
-// The event to sample by, with a period of 1: a thread leaves a CPU.
+// Returns the event to sample by, with a period of 1: a thread leaves a CPU.
 EventSpec DispatchEvent();
 
 struct ThreadAccount {
-  uint32_t pid = 0, tid = 0;  // 0, 0: none, an idle CPU
+  uint32_t pid = 0, tid = 0;  // 0, 0 for an idle CPU
   std::string name;
-  bool family = false;      // of the selected process or its descendants
-  uint64_t ended = 0;       // time of its end; 0: still running
+  bool family = false;      // belongs to the selected process or its descendants
+  uint64_t ended = 0;       // time of its end; 0 if still running
   uint64_t dispatches = 0;  // times it left a CPU: /proc's voluntary and involuntary switches
-  uint64_t nanos = 0;       // on a CPU
+  uint64_t nanos = 0;       // time on a CPU
   std::array<uint64_t, kMaxCounted> counts = {};
 
-  void Add(const ThreadAccount& other);  // sums only
+  void Add(const ThreadAccount& other);  // adds the sums only
 };
 
 class DispatchAccounts {
  public:
-  // Adds a thread that already exists. Call before records of a later time are added.
+  // Adds a thread that already exists. Call this before adding records of a later time.
   void AddThread(uint32_t pid, uint32_t tid, std::string name, bool family);
   void Add(const SampleRecord& record);
   // Adds a record of CpuSampler::ReadCounted, before the records that are drained after it; it is
@@ -55,7 +55,7 @@ class DispatchAccounts {
   struct Cpu {
     CountedValues last, reading;
     bool has_reading = false;
-    bool has_lost = false;       // records, since the last sample
+    bool has_lost = false;       // lost records since the last sample
     uint64_t offset = 0;         // CLOCK_MONOTONIC of enabled 0
     size_t running = kNoThread;  // account of the thread that was dispatched since the last sample
     uint64_t since = 0;          // enabled

@@ -1,9 +1,9 @@
-// The events that one thread counts: up to 8 per-thread perf events, read by that thread. (Tools
-// may give another target: another thread, a CPU, a process tree; then every read is a system
-// call.)
+// The events that one thread counts: up to 8 per-thread perf events, read by that thread. Tools may
+// give another target, which is another thread, a CPU or a process tree; then every read is a
+// system call.
 //
 // - Open, Read, ReadAll, Status and Close must be called by the thread that opened the group.
-// - Nothing throws; nothing allocates after the constructor.
+// - Nothing throws, and nothing allocates after the constructor.
 // - Values are events counted since Open and never decrease.
 // - A hardware event is read in user space through its mapped page. While the page does not permit
 //   that (no user access, event currently not on a counter), the read is a system call.
@@ -37,13 +37,13 @@ inline constexpr int kMaxEvents = 8;
 
 struct CounterReading {
   uint64_t count = 0;
-  uint64_t enabled = 0;  // ns the event was to count
-  uint64_t running = 0;  // ns it was on a counter
+  uint64_t enabled = 0;  // ns during which the event was to count
+  uint64_t running = 0;  // ns during which it was on a counter
 };
 
 // Reads a mapped page as <linux/perf_event.h> specifies: repeats if the lock changed, because the
-// kernel moved the event. False: currently not readable in user space. `Register` is the
-// instruction; tests substitute their own.
+// kernel moved the event. Returns false if it is currently not readable in user space. `Register`
+// executes the instruction; tests substitute their own.
 template <typename Register = arch::CounterRegister>
 inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& reading) {
   uint32_t sequence;
@@ -64,34 +64,35 @@ inline bool ReadPage(const volatile perf_event_mmap_page& page, CounterReading& 
   return true;
 }
 
-// One event. `page` null: read by system call only.
+// One event. It is only read by system call if `page` is null.
 struct EventSlot {
   const volatile perf_event_mmap_page* page = nullptr;
-  const volatile int64_t* memory = nullptr;  // kCountedInMemory: the count itself
+  const volatile int64_t* memory = nullptr;  // the count itself of a kCountedInMemory event
   int fd = -1;
   int leader = -1;           // the descriptor that reads its whole group
-  uint64_t id = 0;           // EventId of `fd`; another one: the program has closed it
+  uint64_t id = 0;           // EventId of `fd`; if it differs, the program has closed it
   uint64_t leader_id = 0;    // EventId of `leader`
-  int position = 0;          // in that group
-  bool user_only = false;    // counts user mode only: kernel mode is not permitted
-  bool multiplexed = false;  // from now on the value is `scaled`
+  int position = 0;          // in the leader's group
+  bool user_only = false;    // counts user mode only, as kernel mode is not permitted
+  bool multiplexed = false;  // if true, the value is `scaled` from now on
   uint32_t failed_reads = 0;
   int64_t scaled = 0;
   CounterReading last;  // as last seen by a slow path
 };
 
-// Less than 1/1024 of the time off the counter is attributed to the kernel's rounding.
+// Returns whether the event was multiplexed. Less than 1/1024 of the time off the counter is
+// attributed to the kernel's rounding.
 inline bool IsMultiplexed(const CounterReading& reading) {
   return reading.enabled - reading.running > reading.enabled >> 10;
 }
 
-// The events counted between two readings. Nothing if the event was multiplexed meanwhile: every
-// value would be an estimate.
+// Returns the events counted between two readings. Returns nothing if the event was multiplexed
+// meanwhile, because every value would be an estimate.
 std::optional<uint64_t> ExactCount(const CounterReading& before, const CounterReading& now);
 
 // Updates the slot from a reading and returns the value. A multiplexed event is scaled: the count
 // since the last reading is multiplied by the total enabled/running, so that the value never
-// decreases. Slow path.
+// decreases. This is the slow path.
 [[gnu::cold]] int64_t Settle(EventSlot& slot, const CounterReading& reading);
 
 // Reads by system call. A failed read returns the last value and increments failed_reads.
@@ -107,8 +108,8 @@ inline int64_t Read(EventSlot& slot) {
   return static_cast<int64_t>(reading.count);
 }
 
-// The event that could not be opened, and the errno (Explain in ptm/machine.h describes it). error
-// 0 = all are open.
+// The event that could not be opened, and the errno (Explain in ptm/machine.h describes it). The
+// error is 0 if all are open.
 struct OpenFailure {
   int event = -1;
   int error = 0;
@@ -122,14 +123,16 @@ class EventGroup {
   EventGroup(const EventGroup&) = delete;
   EventGroup& operator=(const EventGroup&) = delete;
 
-  // Starts counting `events` (8 at most) on the calling thread (or `target`); all of them or none.
+  // Starts counting `events` (8 at most) on the calling thread (or `target`), either all of them
+  // or none.
   OpenFailure Open(std::span<const EventSpec> events, const Target& target = {});
   void Close();
 
   int size() const { return size_; }
   EventSlot& slot(int i) { return slots_[i]; }
 
-  // out[i] = value of event i. N = the number of events if known at compile time, else 0.
+  // Sets out[i] to the value of event i. N is the number of events if known at compile time,
+  // else 0.
   template <int N = 0>
   inline void ReadAll(int64_t* out) {
     if (by_call_ > 1) [[unlikely]]
@@ -138,11 +141,11 @@ class EventGroup {
     for (int i = 0; i < count; ++i) out[i] = Read(slots_[i]);
   }
 
-  // Reads event i by system call, unscaled; nothing if it cannot be read.
+  // Reads event i by system call, unscaled. Returns nothing if it cannot be read.
   std::optional<CounterReading> Reading(int i) const;
 
   struct EventStatus {
-    double running = 1;  // part of the time on a counter; below 1 = the value is scaled
+    double running = 1;  // part of the time on a counter; if below 1, the value is scaled
     bool user_only = false;
     bool by_call = false;  // no user-space read
     uint32_t failed_reads = 0;

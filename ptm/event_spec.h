@@ -1,8 +1,8 @@
 // One counted event as the kernel defines it, and its text encoding. The launcher resolves names
 // (ptm/names) and passes the encoding to the agent, which cannot. Pure. Throws only std::bad_alloc.
 //
-// The encoding: raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, numbers in hex without 0x. In NAME
-// the separators of option strings and environment variables ('+' ',' '=' '%', blanks, control
+// The encoding is raw:TYPE:CONFIG:CONFIG1:CONFIG2:EXCLUDE:NAME, with numbers in hex without 0x. In
+// NAME the separators of option strings and environment variables ('+' ',' '=' '%', blanks, control
 // characters) are written as %XX. ':' is not escaped, because NAME is the last part.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace jprof::ptm {
 
-// Bits of EventSpec::exclude: the exclude_* flags of perf_event_attr.
+// The bits of EventSpec::exclude, which are the exclude_* flags of perf_event_attr.
 enum Exclude : uint32_t {
   kExcludeUser = 1,
   kExcludeKernel = 2,
@@ -35,17 +35,19 @@ struct EventSpec {
   bool operator==(const EventSpec&) const = default;
 };
 
-// EventSpec::type of the instructions of a thread that are counted in its own memory
-// (thread_instructions.h), where there is no hardware counter. No type of the kernel.
+// The EventSpec::type of the instructions of a thread that are counted in its own memory
+// (thread_instructions.h), where there is no hardware counter. The kernel has no such type.
 inline constexpr uint32_t kCountedInMemory = 0xfffffff0;
 
-// Counted by the kernel, not by a counter: exact, always available, read by system call.
+// Returns whether the kernel counts the event without a counter. Such an event is exact, always
+// available and read by system call.
 bool IsSoftware(const EventSpec& event);
 
 inline constexpr std::string_view kEncodedPrefix = "raw:";
 std::string EncodeMetric(const EventSpec& event);
 
-// The inverse. Error (exit code 2): not an encoded metric, a number out of range, an empty name.
+// Inverts EncodeMetric. Fails (kWrongUse) if the text is not an encoded metric, a number is out of
+// range, or the name is empty.
 Result<EventSpec> DecodeMetric(std::string_view text);
 
 }  // namespace jprof::ptm

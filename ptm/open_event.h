@@ -11,25 +11,25 @@
 
 namespace jprof::ptm {
 
-// What an event counts: by default the calling thread.
+// The target that an event counts, by default the calling thread.
 struct Target {
-  int tid = 0;           // -1: all threads on `cpu`
-  int cpu = -1;          // -1: any
-  bool inherit = false;  // including threads and processes started later; a read returns the sum
+  int tid = 0;           // -1 for all threads on `cpu`
+  int cpu = -1;          // -1 for any
+  bool inherit = false;  // includes threads and processes started later; a read returns the sum
   bool on_exec = false;  // starts when the task, or one that inherits from it, calls exec
 
   bool IsCaller() const { return tid == 0 && cpu == -1 && !inherit && !on_exec; }
 };
 
-// Enabled at once; a read returns a single value.
+// Returns the attributes of an event that is enabled at once and whose read returns a single value.
 perf_event_attr AttributesOf(const EventSpec& event);
 
-// Returns a descriptor, in the group of `leader` (-1: its own), or -1 and errno. Where kernel mode
-// is not permitted it is excluded, and `attr` reflects that.
+// Opens an event in the group of `leader`, or in its own if that is -1. Returns a descriptor, or -1
+// and sets errno. If kernel mode is not permitted, it is excluded, and `attr` reflects that.
 int OpenAllowed(const EventSpec& event, perf_event_attr& attr, const Target& target, int leader);
 
-// Returns the kernel's number of the event that a descriptor refers to, which no other event has;
-// 0: it refers to no event. Device and inode do not tell events apart. May set errno.
+// Returns the kernel's number of the event that a descriptor refers to, which no other event has,
+// or 0 if it refers to no event. Device and inode do not tell events apart. May set errno.
 uint64_t EventId(int fd);
 
 std::vector<int> OnlineCpus();

@@ -1,8 +1,8 @@
 // Limits the rate of a timer, given the cost of one interrupt. Pure.
 //
-// A timer whose period is near the cost of its interrupt leaves the program no time; below it, the
-// processor stalls. So no period is shorter than kLeastCosts interrupts, unless that is forced, and
-// none is shorter than kShortestClockPeriod.
+// A timer whose period is near the cost of its interrupt leaves the program no time; if it is
+// shorter, the processor stalls. So no period is shorter than kLeastCosts interrupts, unless that
+// is forced, and none is shorter than kShortestClockPeriod.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,16 @@ inline constexpr uint64_t kAlwaysFineRate = 1'000'000'000 / (kLeastCosts * kMost
 
 struct LimitedRate {
   uint64_t rate = 0;   // samples a second; never above the requested rate, never 0
-  std::string reason;  // "sampling at 6,000/s instead of 10,000/s: ..."; empty: as requested
+  std::string reason;  // "sampling at 6,000/s instead of 10,000/s: ..."; empty if as requested
 };
-// `rate`: 1 to kMostRate. `interrupt_ns` 0: not measured, kAssumedInterruptNs is used.
+// Limits `rate`, which is 1 to kMostRate. An `interrupt_ns` of 0 was not measured;
+// kAssumedInterruptNs is used.
 LimitedRate LimitRate(uint64_t rate, uint64_t interrupt_ns, bool forced);
 
-// The rate of one sample every `period` ns, rounded up.
+// Returns the rate of one sample every `period` ns, rounded up.
 uint64_t RateOf(uint64_t period);
 
-// Whether the event's period is in ns of a timer: cpu-clock, task-clock.
+// Returns whether the event's period is in ns of a timer, as for cpu-clock and task-clock.
 bool CountsTime(const EventSpec& event);
 
 }  // namespace jprof::ptm

@@ -1,13 +1,14 @@
-// Sends a signal to one thread every `period` ns of its own CPU time, or every `period` events: the
-// trigger of callstack sampling.
+// Sends a signal to one thread every `period` ns of its own CPU time, or every `period` events,
+// which triggers callstack sampling.
 //
 // - CPU time is the perf event cpu-clock, exact to the microsecond. Where the kernel does not
 //   permit a user to see kernel mode, it is a POSIX CPU-time timer, which includes kernel mode but
 //   ticks only with the kernel's HZ (one signal then stands for several periods).
-// - Open: the thread itself, or another thread of the process.
-// - Close: the same, or any thread once no handler uses the timer.
-// - Start, Stop: any thread.
-// - The rest: in the signal handler, on the thread; async-signal-safe.
+// - The thread itself or another thread of the process may call Open and, once no handler uses the
+//   timer, Close.
+// - Any thread may call Start and Stop.
+// - The other functions are called in the signal handler, on the thread; they
+//   are async-signal-safe.
 #pragma once
 
 #include <signal.h>
@@ -32,24 +33,26 @@ enum class TimerSource : uint8_t {
 };
 
 struct ThreadTimerSettings {
-  EventSpec event;      // CpuClock() of ptm/cpu_sampler.h: the period is in ns
+  EventSpec event;      // with CpuClock() of ptm/cpu_sampler.h, the period is in ns
   uint64_t period = 0;  // one signal every `period`
   int signal = SIGPROF;
-  bool kernel = false;  // including the kernel frames of the stack, where permitted
+  bool kernel = false;  // includes the kernel frames of the stack, where permitted
   TimerSource source = TimerSource::kAny;  // for cpu-clock; other events always use perf
 };
 
-// The first signal comes at a random time, so that the threads' signals do not coincide.
+// The first period. Its signal comes at a random time, so that the threads' signals do
+// not coincide.
 struct FirstPeriod {
   uint64_t length = 0;   // until the first signal, in the unit of the period
   uint64_t periods = 0;  // how many periods that signal stands for
 };
-// `length` is uniform in (0, period]. If that is below max(period / 2, shortest), following periods
-// are merged with it until it is not, so that the expected number of samples is right.
+// Chooses a `length` that is uniform in (0, period]. If it is below max(period / 2, shortest),
+// following periods are merged with it until it is not, so that the expected number of samples
+// is right.
 FirstPeriod FirstPeriodOf(uint64_t period, uint64_t shortest, uint64_t random);
 
-// Checks that the calling thread can open its timer or event. Error (kWrongUse): why not, and what
-// to change.
+// Checks that the calling thread can open its timer or event. Fails (kWrongUse) with the reason,
+// and what to change.
 Result<void> CheckThreadTimer(const ThreadTimerSettings& what);
 
 class ThreadTimer {
@@ -59,24 +62,24 @@ class ThreadTimer {
   ThreadTimer(const ThreadTimer&) = delete;
   ThreadTimer& operator=(const ThreadTimer&) = delete;
 
-  // Opens it for the calling thread, or for thread `tid` of this process, stopped. `random`: any
-  // number, which determines the first periods. Returns an errno, 0 = open; EINVAL: a clock with a
-  // period below kShortestClockPeriod.
+  // Opens it, stopped, for the calling thread, or for thread `tid` of this process. `random` is any
+  // number, which determines the first periods. Returns 0 if it is open, otherwise an errno, which
+  // is EINVAL for a period of 0, or a clock with one below kShortestClockPeriod.
   int Open(const ThreadTimerSettings& what, uint64_t random, uint32_t tid = 0);
-  // Begins with a new random first period, also after Stop.
+  // Begins with a new random first period, even after Stop.
   void Start();
   void Stop();
   void Close();
 
   bool by_timer() const { return has_timer_; }
-  // The errno that made it a POSIX timer with kAny, or that leaves samples without the kernel
-  // frames that were asked for; 0 if neither happened.
+  // Returns the errno that made it a POSIX timer with kAny, or that leaves samples without the
+  // kernel frames that were requested, or 0 if neither happened.
   int limited_by() const { return limited_by_; }
   // Returns whether the program has closed the descriptor of the event and so has ended its
   // samples. If the event's buffer is mapped, the event survives. It is still lost if its first
   // signal has not come, because its random first period can no longer be replaced.
   bool lost() const { return fd_ >= 0 && (ring_ == nullptr || first_periods_ != 0) && !IsOpen(); }
-  // Returns the number of periods that the signal stands for; 0: the signal is not from this timer.
+  // Returns the number of periods that the signal stands for, or 0 if it is not from this timer.
   // Sets the period after the first signal.
   int64_t Take(const siginfo_t& signal);
   // Stores the kernel frames of the current sample, innermost first, and returns their number.
@@ -87,20 +90,20 @@ class ThreadTimer {
   int OpenTimer(const ThreadTimerSettings& what);
   void MapRing();
 
-  // False also after the program has closed the descriptor.
+  // Returns false also after the program has closed the descriptor.
   bool IsOpen() const { return fd_ >= 0 && EventId(fd_) == id_; }
 
   int fd_ = -1;
   uint64_t id_ = 0;
-  pid_t thread_ = 0;  // whose it is
+  pid_t thread_ = 0;  // the thread that it is for
   bool has_timer_ = false;
-  std::atomic<uint64_t> first_periods_ = 0;  // of the next signal; 0: it is not the first
+  std::atomic<uint64_t> first_periods_ = 0;  // of the next signal; 0 if it is not the first
   timer_t timer_ = {};
   uint64_t period_ = 0;
   uint64_t shortest_ = 1;  // lower bound of first periods
   uint64_t random_ = 0;
   int limited_by_ = 0;
-  void* ring_ = nullptr;  // a page of metadata and one of data; null: no kernel frames
+  void* ring_ = nullptr;  // a page of metadata and one of data; null if there are no kernel frames
 };
 
 }  // namespace jprof::ptm

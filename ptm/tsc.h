@@ -1,5 +1,6 @@
-// The time stamp counter of this architecture: one instruction, deliberately unserialised. A fence
-// would serialise the program's own work; calibration accounts for the overlap.
+// Reads the time stamp counter of this architecture with one instruction, deliberately
+// unserialised. A fence would serialise the program's own work; calibration accounts for
+// the overlap.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ inline int64_t ReadTsc() {
 #endif
 }
 
-// All preceding loads have completed; no following instruction has begun.
+// Waits until all preceding loads have completed. No following instruction has begun by then.
 inline void Fence() {
 #if defined(__x86_64__)
   asm volatile("lfence" ::: "memory");  // the intrinsic requires vector registers
@@ -31,7 +32,7 @@ inline void Fence() {
 #endif
 }
 
-// Enclose a piece of code: they measure its own time, including its cache misses, and nothing of
+// Both enclose a piece of code and measure its own time, including its cache misses, and nothing of
 // the code before or after it. With nothing in between they measure MeasureTimerOverhead().
 inline int64_t TimedCodeBegin() {
   Fence();

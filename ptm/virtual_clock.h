@@ -1,12 +1,13 @@
-// A thread's on-CPU time from the TSC, without a system call while the thread is not dispatched.
+// Computes a thread's on-CPU time from the TSC, without a system call while the thread is
+// not dispatched.
 //
 // A per-thread software event is opened and its page mapped: the kernel increments the page's
 // `lock` by 2 each time it schedules the thread in. While `lock` is constant, a TSC difference is
 // pure on-CPU time. When it has changed, Redispatch() reads the thread's CPU time from the kernel
 // once and returns the on-CPU part of the interval.
 //
-// Owner: the thread that called Open; no other thread may call anything here. Nothing throws or
-// allocates. No descriptor is kept: the mapping alone keeps the event alive.
+// Only the thread that called Open may call anything here. Nothing throws or allocates. No
+// descriptor is kept: the mapping alone keeps the event alive.
 #pragma once
 
 #include <cstdint>
@@ -23,36 +24,38 @@ class VirtualClock {
   VirtualClock& operator=(const VirtualClock&) = delete;
   ~VirtualClock() { Close(); }
 
-  // Opens it for the calling thread. False: no event could be opened (errno is set); then time is
-  // wall clock, and Dispatched() is always false. `ticks_per_ns` is from MeasureTicksPerSecond.
+  // Opens it for the calling thread. Returns false and sets errno if no event could be
+  // opened; then time is wall clock, and Dispatched() is always false. `ticks_per_ns` is
+  // from MeasureTicksPerSecond.
   bool Open(double ticks_per_ns);
   void Close();
   bool virtualised() const { return page_ != nullptr; }
 
-  // Whether the thread was scheduled in since the last Redispatch (or Open).
+  // Returns whether the thread was scheduled in since the last Redispatch (or Open).
   bool Dispatched() const { return __atomic_load_n(lock_, __ATOMIC_RELAXED) != seen_; }
 
-  // For the fast path, which keeps its own copy.
+  // For the fast path, which keeps its own copy of these.
   const uint32_t* lock() const { return lock_; }
   uint32_t seen() const { return seen_; }
 
   struct Redispatched {
     int64_t now;  // ReadTsc() with no dispatch after it
-    // On-CPU ticks between `last` and `now`; may be slightly negative (two clocks).
+    // On-CPU ticks between `last` and `now`. They may be slightly negative, as there are
+    // two clocks.
     int64_t elapsed;
-    uint32_t dispatches;  // number of times it was scheduled in since
+    uint32_t dispatches;  // number of times that it was scheduled in since
   };
-  // `last`: the ReadTsc() value up to which time has been attributed; no dispatch occurred between
-  // the previous call and it.
+  // Computes the on-CPU time since `last`, the ReadTsc() value up to which time has been
+  // attributed. Requires that no dispatch occurred between the previous call and `last`.
   Redispatched Redispatch(int64_t last);
 
-  // Starts counting here: earlier dispatches are ignored. Returns the ReadTsc() value of that
-  // moment.
+  // Starts counting here, so that earlier dispatches are ignored. Returns the ReadTsc() value of
+  // that moment.
   int64_t Restart();
 
-  // The kernel's CPU time of the calling thread, in ns.
+  // Returns the kernel's CPU time of the calling thread, in ns.
   static int64_t CpuNanos();
-  // The same of any thread of this process; nothing if it has ended.
+  // Does the same for any thread of this process. Returns nothing if it has ended.
   static std::optional<int64_t> CpuNanosOf(uint32_t tid);
 
  private:
@@ -72,11 +75,12 @@ class VirtualClock {
   static const uint32_t kNeverMoves;
 };
 
-// TSC ticks per second, measured against CLOCK_MONOTONIC_RAW over about `milliseconds` of waiting.
+// Returns TSC ticks per second, measured against CLOCK_MONOTONIC_RAW over about `milliseconds`
+// of waiting.
 double MeasureTicksPerSecond(int milliseconds);
 
-// The mean cost of one ReadTsc() in a series, in ticks; the timer overhead, which is what a timed
-// event around nothing measures; and the step of the TSC.
+// These measure the mean cost of one ReadTsc() in a series, in ticks; the timer overhead, which is
+// what a timed event around nothing measures; and the step of the TSC.
 double MeasureReadTicks();
 double MeasureTimerOverhead();
 int64_t MeasureGranularity();

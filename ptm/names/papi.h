@@ -1,5 +1,5 @@
-// PAPI's part of the names: presets and the events that they resolve to. Initialises the library at
-// first use.
+// PAPI's part of the names: presets and the events that they resolve to. The library is initialised
+// at first use.
 #pragma once
 
 #include <string>
@@ -11,18 +11,20 @@
 namespace jprof::ptm::papi {
 
 struct Preset {
-  // More than one: the preset is a formula over them. None: not available on this CPU.
+  // If there is more than one, the preset is a formula over them. There is none if the preset is
+  // not available on this CPU.
   std::vector<std::string> natives;
 };
 
-// `name` is in upper case. Error: PAPI does not have it, or cannot start.
+// Finds a preset; `name` is in upper case. Fails if PAPI does not have it or cannot start.
 Result<Preset> FindPreset(const std::string& name);
 
-// The kernel's generic event for a well-known preset ("perf::INSTRUCTIONS" for PAPI_TOT_INS), for
-// CPUs and machines where PAPI offers none; empty: there is none.
+// Returns the kernel's generic event for a well-known preset ("perf::INSTRUCTIONS" for
+// PAPI_TOT_INS), for CPUs and machines where PAPI offers none. Returns an empty text if there
+// is none.
 std::string_view GenericEvent(std::string_view name);
 
-std::string Description(const std::string& name);  // empty: PAPI does not have it
+std::string Description(const std::string& name);  // empty if PAPI does not have it
 std::vector<std::string> PresetNames();
 std::string Version();
 

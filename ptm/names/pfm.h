@@ -1,4 +1,4 @@
-// libpfm4's part of the names: resolves a name to the kernel's encoding. Initialises the library at
+// Resolves libpfm4's part of the names to the kernel's encoding. The library is initialised at
 // first use.
 #pragma once
 
@@ -14,22 +14,23 @@ enum class Answer { kFound, kUnknown, kBadModifier, kFailed };
 
 struct Encoded {
   Answer answer = Answer::kFailed;
-  EventSpec spec;      // name: empty
+  EventSpec spec;      // its name is empty
   std::string native;  // full spelling
   std::string reason;  // libpfm4's message, unless found
 };
 
-// `name` in libpfm4's spelling, case-insensitive. A hardware event without modifiers counts user
-// mode only.
+// Resolves `name`, which is in libpfm4's spelling and case-insensitive. A hardware event without
+// modifiers counts user mode only.
 Encoded Encode(const std::string& name);
 
-// The modifiers that this event takes, e.g. {"READ", "MISS", "u", "k"}; empty: no such event.
+// Returns the modifiers that this event takes, e.g. {"READ", "MISS", "u", "k"}. They are empty if
+// there is no such event.
 std::vector<std::string> Modifiers(const std::string& name);
 
-std::string Description(const std::string& name);  // empty: no such event
+std::string Description(const std::string& name);  // empty if there is no such event
 
-// Events of the kernel and of this CPU, as PMU::EVENT or, where a unit mask is needed,
-// PMU::EVENT:UMASK.
+// Returns the events of the kernel and of this CPU, as PMU::EVENT or, where a unit mask is
+// needed, PMU::EVENT:UMASK.
 std::vector<std::string> EventNames();
 
 }  // namespace jprof::ptm::pfm
