@@ -14,12 +14,12 @@ namespace jprof::a2n {
 
 class AddressSpaces {
  public:
-  // `mapping` and `code` contain the address at the given time; either may be missing. Ids are the
-  // caller's.
+  // The mapping and the code that contain the address at the given time. Either may be missing. Ids
+  // are the caller's.
   struct Found {
     const Span* mapping = nullptr;
     const Span* code = nullptr;
-    // The address is in the range of this life's jitted code, whether or not any contains it.
+    // Whether the address is in the range of this life's jitted code, even if no code contains it.
     bool near_code = false;
   };
 
@@ -27,7 +27,7 @@ class AddressSpaces {
   void Exec(Pid pid, Nanos when);
   void Exit(Pid pid, Nanos when);
   void Map(Pid pid, Nanos when, uint64_t start, uint64_t end, uint32_t id);
-  // `loaded` kAlways: since the newest known life began.
+  // Adds code. A `loaded` of kAlways means since the newest known life began.
   void Jitted(Pid pid, const JittedCode& code, uint32_t id);
 
   Found Find(Pid pid, uint64_t address, Nanos when) const;

@@ -5,7 +5,8 @@
 
 namespace jprof::a2n {
 
-// C++ (Itanium) and Rust (legacy without its hash, and v0). Any other name is returned unchanged.
+// Demangles names of C++ (Itanium) and Rust (legacy without its hash, and v0). Returns any other
+// name unchanged.
 std::string Demangle(const char* name);
 
 }  // namespace jprof::a2n

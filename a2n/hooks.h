@@ -1,4 +1,4 @@
-// What the symbol table of a program or library tells: which hooks it was compiled with, and where
+// Reads from the symbol table of a program or library which hooks it was compiled with, and where
 // exported symbols are.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Hooks {
   bool Any() const { return functions || sleds; }
 };
 
-// The link address of a symbol that a program or library exports.
+// Returns the link address of a symbol that a program or library exports.
 std::optional<uint64_t> ExportedSymbol(const std::string& path, std::string_view name);
 
 // Returns no hooks if the file is not an ELF file, and none with an error if it cannot be read.

@@ -26,27 +26,28 @@ namespace jprof::a2n {
 
 class Image {
  public:
-  // `path`: separate debug files are searched relative to it. Error: only the reason, without the
-  // path.
+  // Opens an image. Separate debug files are searched relative to `path`. Fails with only the
+  // reason, without the path.
   static Result<std::unique_ptr<Image>> Open(Fd fd, const std::string& path,
                                              const Options& options);
   ~Image();
   Image(const Image&) = delete;
 
-  const std::string& build_id() const { return build_id_; }  // lower-case hex; empty: there is none
-  // The link address of a byte of the file; nothing if no segment contains it.
+  const std::string& build_id() const { return build_id_; }  // lower-case hex; empty if none
+  // Returns the link address of a byte of the file, or nothing if no segment contains it.
   std::optional<uint64_t> LinkAddress(uint64_t file_offset) const;
 
   bool HasSymbols() { return !Symbols().empty(); }
   const Symbol* Find(uint64_t address) { return Symbols().Find(address); }
-  // The name for display. Valid as long as the image.
+  // Returns the name for display, which is valid as long as the image.
   std::string_view NameOf(const Symbol& symbol);
 
-  // The link addresses of the functions and data of this name: that of the symbol table, or its
-  // demangled form with or without parameters.
+  // Returns the link addresses of the functions and data of this name, which is that of the symbol
+  // table, or its demangled form with or without parameters.
   std::vector<uint64_t> AddressesOf(std::string_view name);
 
-  // Source position and inlined callers; no frames: no DWARF, or none for this address.
+  // Finds the source position and inlined callers. There are no frames without DWARF, or if it does
+  // not contain this address.
   SourceLines::Found FramesAt(uint64_t address);
   std::vector<uint8_t> CodeAt(uint64_t file_offset, uint64_t length) const;
 
@@ -75,7 +76,7 @@ class Image {
 
   bool symbols_read_ = false;
   SymbolTable symbols_;
-  std::vector<std::string_view> shown_;  // by symbol; null: not requested yet
+  std::vector<std::string_view> shown_;  // by symbol; null if not requested yet
   std::unordered_map<size_t, std::string> demangled_;
   std::unique_ptr<SourceLines> lines_;
 };

@@ -1,5 +1,6 @@
-// Maps an address to the owner of the innermost range that contains it. Ranges may nest; they are
-// split into pieces that do not overlap. Filled once (Add, then Build), then searched.
+// Maps an address to the owner of the innermost range that contains it. Ranges may nest; they
+// are split into pieces that do not overlap. The map is filled once (Add, then Build) and
+// then searched.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,11 @@ class IntervalMap {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // Of ranges with the same bounds, the one added later is the inner one. Empty ranges are ignored.
+  // Adds a range. Of ranges with the same bounds, the one added later is the inner one. Empty
+  // ranges are ignored.
   void Add(uint64_t start, uint64_t end, uint32_t owner);
   void Build();
-  // The owner, or kNone.
+  // Returns the owner, or kNone if there is none.
   uint32_t Find(uint64_t address) const;
 
  private:

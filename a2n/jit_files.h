@@ -3,7 +3,7 @@
 // tools/perf/Documentation/jitdump-specification.txt).
 //
 // - Both are untrusted: reading is bounded by their size and by 1 GiB.
-// - Error: nothing could be read.
+// - The functions fail if nothing could be read.
 // - Everything readable before or around damage is returned. `damage`, if given, then receives a
 //   one-line description; otherwise it stays empty.
 #pragma once
@@ -17,13 +17,14 @@
 
 namespace jprof::a2n {
 
-// Contains no times: all code is loaded at kAlways, a later line before an earlier one.
+// Reads a perf map. It contains no times: all code is loaded at kAlways, a later line before an
+// earlier one.
 Result<std::vector<JittedCode>> ReadPerfMap(const std::string& path, std::string* damage = nullptr);
-// Times are those of the file: CLOCK_MONOTONIC, as perf requires. If the file declares processor
-// time stamps instead, all code is loaded at kAlways.
+// Reads a jitdump. Times are those of the file: CLOCK_MONOTONIC, as perf requires. If the file
+// declares processor time stamps instead, all code is loaded at kAlways.
 Result<std::vector<JittedCode>> ReadJitDump(const std::string& path, std::string* damage = nullptr);
 
-// The same for the text of a perf map.
+// These do the same for the content of a file.
 std::vector<JittedCode> ParsePerfMap(std::string_view text, std::string& damage);
 Result<std::vector<JittedCode>> ParseJitDump(std::string_view bytes, std::string& damage);
 

@@ -1,4 +1,4 @@
-// The kernel's functions, from the text of /proc/kallsyms or a copy of it.
+// Reads the kernel's functions from the text of /proc/kallsyms or a copy of it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,13 @@ class KernelSymbols {
     uint32_t module;  // index in modules_
   };
 
-  // Error: what is wrong with the text as a whole. Unreadable lines are skipped.
+  // Parses the text and skips unreadable lines. Fails if the text as a whole is wrong, with
+  // the reason.
   static Result<KernelSymbols> Parse(std::string_view text);
   static Result<KernelSymbols> Read(const std::string& path);
 
-  // The last symbol that begins at or below the address and does not end before it. Null: none.
+  // Returns the last symbol that begins at or below the address and does not end before it, or null
+  // if there is none.
   const Symbol* Find(uint64_t address) const;
   std::string_view NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
   std::string_view ModuleOf(const Symbol& symbol) const {

@@ -1,5 +1,5 @@
-// The files that processes have mapped: their identity, where they can still be read, and their
-// contents. A file is opened on first use, and only once for all processes.
+// Finds the files that processes have mapped: their identity, where they can still be read, and
+// their contents. A file is opened on first use, and only once for all processes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ModuleFile {
   std::string path;  // from the kernel
   std::string build_id;
   uint64_t inode = 0;
-  std::string root;  // of the process, a prefix of the path; empty: jprof's own root
+  std::string root;  // of the process, a prefix of the path; empty if it is jprof's own root
   Pid pid = 0;       // one process that mapped it, and the address
   uint64_t start = 0, end = 0;
   bool anonymous = false;   // anonymous memory
@@ -36,7 +36,7 @@ class ModuleFiles {
  public:
   explicit ModuleFiles(const Options& options) : options_(options) {}
 
-  // The file of the mapping; the same object for the same file.
+  // Returns the file of the mapping, which is the same object for the same file.
   ModuleFile& Intern(Pid pid, const Mapping& mapping, const std::string& root);
   // Opens the file on the first call. Failures become complaints.
   void Open(ModuleFile& file) {

@@ -1,4 +1,4 @@
-// The executable mappings of a process.
+// Reads the executable mappings of a process.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@ namespace jprof::a2n {
 // anonymous memory has the path "//anon".
 std::vector<Mapping> ParseMaps(std::string_view text);
 
-// Those of a process; procfs::kSelf: this one. Error: names the file.
+// Reads those of a process, or of this one if `pid` is procfs::kSelf. Fails with a message that
+// names the file.
 Result<std::vector<Mapping>> ReadMaps(Pid pid);
 
 }  // namespace jprof::a2n

@@ -1,6 +1,6 @@
-// Source positions and inlined functions of one image, from its DWARF. A compilation unit is read
-// once, at the first lookup in it: its functions and those inlined into them become pieces of code,
-// found by binary search.
+// Finds source positions and inlined functions of one image by its DWARF. A compilation unit is
+// read once, at the first lookup in it: its functions and those inlined into them become pieces of
+// code, found by binary search.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,17 @@ namespace jprof::a2n {
 
 class SourceLines {
  public:
-  // `dwarf` may be null: then nothing is found. `bias`: subtracted from DWARF's addresses to get
-  // those of the image.
+  // If `dwarf` is null, nothing is found. `bias` is subtracted from DWARF's addresses to get those
+  // of the image.
   SourceLines(Dwarf* dwarf, uint64_t bias, bool demangle);
   ~SourceLines();
 
   struct Found {
-    // Innermost first; empty: nothing is known about this address. The outermost may have no name.
+    // The innermost frame is first. There are none if nothing is known about this address. The
+    // outermost may have no name.
     std::vector<Frame> frames;
-    // The name of the outermost is less complete than the symbol table's: it lacks the parameters
-    // or the enclosing scope.
+    // Whether the name of the outermost is less complete than the symbol table's, because it lacks
+    // the parameters or the enclosing scope.
     bool partial_name = false;
   };
   Found FramesAt(uint64_t address);

@@ -1,5 +1,5 @@
-// Finds the span that contains an address at a time. A span is a range of addresses with a
-// lifetime.
+// Finds the span that contains an address at a time. A span is a range of addresses with
+// a lifetime.
 //
 // - Spans may overlap in address and in time. Of those that contain both, the one that began last
 //   is returned; of those that began together, the one added last.
@@ -18,7 +18,7 @@ namespace jprof::a2n {
 
 struct Span {
   uint64_t start = 0, end = 0;              // addresses, end excluded
-  Nanos since = kAlways, until = kForever;  // until excluded, kForever: never ends
+  Nanos since = kAlways, until = kForever;  // until excluded, kForever if it never ends
   uint32_t id = 0;                          // of the owner
 
   bool Holds(uint64_t address, Nanos when) const {
@@ -44,7 +44,7 @@ class SpanIndex {
     std::vector<uint64_t> edges;
     std::vector<uint32_t> heads;  // node i's list: items [heads[i], heads[i + 1])
     std::vector<uint32_t> items;  // indices in spans_
-    // The latest `until` of the node's items up to this one: where a backward search may stop.
+    // The latest `until` of the node's items up to this one, by which a backward search may stop.
     std::vector<Nanos> latest_until;
   };
   void Build(Block& block) const;

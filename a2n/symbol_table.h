@@ -1,4 +1,5 @@
-// The functions of one image: built once from its symbol tables, then searched by address.
+// The functions of one image. The table is built once from its symbol tables, then searched
+// by address.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace jprof::a2n {
 struct Symbol {
   uint64_t address = 0, size = 0;
   uint32_t name = 0;   // offset in the table's names
-  uint8_t rank = 0;    // of two at one address the higher is displayed: see SymbolTable::Rank
+  uint8_t rank = 0;    // of two at one address the higher is displayed (SymbolTable::Rank)
   bool label = false;  // a name in code, not a function
 };
 
@@ -27,14 +28,14 @@ class SymbolTable {
   }
 
   void Add(Symbol symbol, std::string_view name);
-  // Prepares the table for lookups. `limits`: ranges of code, sorted. A symbol of size 0 extends to
-  // the next one, or to the end of its range; it is empty if no range contains it.
+  // Prepares the table for lookups. `limits` are ranges of code, sorted. A symbol of size 0 extends
+  // to the next one, or to the end of its range; it is empty if no range contains it.
   void Build(std::span<const std::pair<uint64_t, uint64_t>> limits);
 
-  // The innermost function that contains the address; null: none.
+  // Returns the innermost function that contains the address, or null if there is none.
   const Symbol* Find(uint64_t address) const;
   const char* NameOf(const Symbol& symbol) const { return names_.data() + symbol.name; }
-  // The symbol's index, for data that others keep per symbol.
+  // Returns the symbol's index, for data that others keep per symbol.
   size_t IndexOf(const Symbol& symbol) const {
     return static_cast<size_t>(&symbol - symbols_.data());
   }
