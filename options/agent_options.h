@@ -6,7 +6,7 @@
 // 4. ToString writes the agent string that the command passes to the JVM. It parses to the same
 //    options.
 //
-// Pure: no JVM, no files.
+// Pure: uses no JVM and no files.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@
 
 namespace jprof::agent {
 
-// kTprof: the log of jitted code and nothing else. kScs: sampled stacks.
+// kTprof writes the log of jitted code and nothing else. kScs samples stacks.
 enum class Mode { kCalltree, kCallflow, kTrace, kTprof, kScs };
 enum class TraceMode { kNormal, kWrap, kContinuous };
 enum class ProbeChoice { kAuto, kHotspot, kJvmti };
 // What counts the calls of Java methods: HotSpot's probes, or calls woven into the methods'
-// bytecode. kAuto: woven where that is possible.
+// bytecode. kAuto weaves where that is possible.
 enum class Counter { kAuto, kWoven, kProbe };
 // The largest tree, in bytes, that methods can count in themselves.
 inline constexpr uint64_t kMostWovenTree = uint64_t{14} << 30;
 // Which JVMs of a command are recorded: the command itself, the first one that starts, or all.
-// kAuto: kNo for a java command, else kAll.
+// kAuto means kNo for a java command, else kAll.
 enum class Children { kAuto, kNo, kFirst, kAll };
-// Whether functions of C and C++ that were compiled with hooks are recorded. kAuto: if the program
-// itself has hooks.
+// Whether functions of C and C++ that were compiled with hooks are recorded. With kAuto they are if
+// the program itself has hooks.
 enum class Hooks { kAuto, kNo, kYes };
 
 // The option table has the name, the bounds and the help text of each member.
 struct AgentOptions {
   Mode mode = Mode::kCallflow;
-  std::string out;                   // empty: jprof-PID.jprof in the working directory
-  std::vector<std::string> metrics;  // empty: time in kCallflow and kTrace, else none
+  std::string out;                   // if empty, jprof-PID.jprof in the working directory
+  std::vector<std::string> metrics;  // if empty, time in kCallflow and kTrace, else none
   Filter threads;
   Filter methods;
   Filter focus;
@@ -61,7 +61,7 @@ struct AgentOptions {
   std::vector<Trigger> triggers;  // kScs, and kCalltree with SAMPLE; `every` is set by Finalize
   uint64_t rate = 100;            // samples per second of CPU time, for TIME
   bool force_rate = false;
-  uint64_t interrupt_ns = 0;  // 0: not measured, a typical cost is assumed
+  uint64_t interrupt_ns = 0;  // if 0, it was not measured and a typical cost is assumed
   ptm::TimerSource timer = ptm::TimerSource::kAny;
   std::string timer_reason;          // why the agent set `timer` to kPosix
   std::vector<std::string> lowered;  // one line per timer whose period Finalize increased
@@ -69,13 +69,13 @@ struct AgentOptions {
   bool java_only = false;
   bool name_at_sample = false;
   uint64_t delay = 0;     // seconds
-  uint64_t duration = 0;  // seconds; 0: until the program ends
+  uint64_t duration = 0;  // seconds; 0 if until the program ends
   bool train = false;
   bool start = true;
   bool verbose = false;
   bool help = false;
-  bool detach = false;  // in a running JVM: end its recording
-  std::string reply;    // in a running JVM: the file for the outcome
+  bool detach = false;  // in a running JVM, ends its recording
+  std::string reply;    // in a running JVM, the file for the outcome
   std::string text;     // the whole agent string as given, for the profile
 };
 
@@ -83,7 +83,7 @@ struct Option;
 
 // An error in the options. Render formats it with the option names of an interface.
 struct OptionError {
-  const Option* option = nullptr;    // null: `problem` is the whole message (unknown option)
+  const Option* option = nullptr;    // if null, `problem` is the whole message (unknown option)
   std::vector<const Option*> needs;  // one of these is required with `option`
   std::string problem;
 };
@@ -91,7 +91,7 @@ using Checked = std::expected<void, OptionError>;
 
 enum class Interface { kAgentString, kCommandLine };
 
-// "TIMER needs SCS or SAMPLE: REASON", or "--timer needs --sample: REASON".
+// Returns "TIMER needs SCS or SAMPLE: REASON", or "--timer needs --sample: REASON".
 std::string Render(const OptionError& error, Interface interface);
 
 // Applies comma-separated options; a later option overrides an earlier one.
@@ -108,13 +108,13 @@ void Finalize(AgentOptions& options);
 // Parses, checks and finalizes the agent string with JPROFOPTS (`environment`) appended.
 Result<AgentOptions> ParseAgentOptions(std::string_view options, std::string_view environment);
 
-// The highest requested rate of a timer, in samples per second; 0: there is no timer.
+// Returns the highest requested rate of a timer, in samples per second, or 0 if there is no timer.
 uint64_t RequestedRate(const AgentOptions& options);
 
-// An agent string that parses to the same options.
+// Returns an agent string that parses to the same options.
 std::string ToString(const AgentOptions& options);
 
-// The text that HELP prints.
+// Returns the text that HELP prints.
 std::string AgentHelp();
 
 }  // namespace jprof::agent

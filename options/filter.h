@@ -32,7 +32,7 @@ struct Filter {
   std::vector<FilterItem> items;
   bool Empty() const { return items.empty(); }
   bool AcceptsThread(std::string_view name) const;
-  // `of_application`: whether the item "app" matches this class.
+  // `of_application` states whether the item "app" matches this class.
   bool AcceptsMethod(std::string_view class_name, std::string_view method_name,
                      bool of_application = false) const;
   bool operator==(const Filter&) const = default;
@@ -41,14 +41,15 @@ struct Filter {
 // Replaces the escapes of one value or list item.
 Result<std::string> Decode(std::string_view value);
 
-// The inverse of Decode; also escapes blanks, quotes and non-ASCII bytes, so that the result needs
-// no quoting. `also`: further bytes to escape.
+// Inverts Decode. Also escapes blanks, quotes and non-ASCII bytes, so that the result needs no
+// quoting, and the bytes in `also`.
 std::string Encode(std::string_view value, std::string_view also = "");
 
-// Items joined by +, each decoded; an empty item is an error.
+// Parses items joined by + and decodes each. Fails if an item is empty.
 Result<std::vector<std::string>> ParseList(std::string_view value);
 
-// A + begins an item. A - begins one at the start, after a + and after a *. Elsewhere:
+// The names that a filter applies to. In it a + begins an item. A - begins one at the start, after
+// a + and after a *. Elsewhere it depends on the names:
 // - kThreads: a - is part of the name, because thread names often contain one (worker-3);
 // - kMethods: a - begins an item, and a comma, which a command line may contain, is a +.
 // In kMethods, "Foo#bar", "Foo::bar" and "Foo.bar(int)" are read as "Foo.bar", "pkg." as "pkg", and

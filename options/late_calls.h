@@ -1,9 +1,9 @@
-// What can be recorded of a JVM that runs already.
+// States what can be recorded of a JVM that runs already.
 #pragma once
 
 namespace jprof::agent {
 
-// The last JDK whose calls can be recorded from the middle of a run: later interpreters decide when
+// The last JDK whose calls can be recorded from the middle of a run. Later interpreters decide when
 // the JVM starts whether they report calls.
 inline constexpr int kLastJdkWithLateCalls = 23;
 

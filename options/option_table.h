@@ -17,9 +17,9 @@
 
 namespace jprof::agent {
 
-// What an option sets, by the type of its value.
+// Each of these types states what an option sets, by the type of its value.
 struct ModeOption {
-  Mode mode;  // kScs: may have a value, the list of events
+  Mode mode;  // kScs may have a value, the list of events
 };
 struct Flag {
   bool AgentOptions::*member;
@@ -44,8 +44,8 @@ struct Number {
   uint64_t AgentOptions::*member;
   uint64_t most;  // the least is 1
 };
-// Sets AgentOptions::rate. `sample`: SAMPLE, which adds samples to kCalltree; its value is
-// optional. Else the rate of kScs.
+// Sets AgentOptions::rate. With `sample` it is that of SAMPLE, which adds samples to kCalltree and
+// whose value is optional; otherwise it is that of kScs.
 struct Rate {
   bool sample;
 };
@@ -58,7 +58,7 @@ using Target = std::variant<ModeOption, Flag, Path, List, Patterns, Size, Number
                             Choice<TraceMode>, Choice<ProbeChoice>, Choice<Counter>,
                             Choice<ptm::TimerSource>, Choice<Children>, Choice<Hooks>>;
 
-// A set of commands. kNoCommand: the option is only available in an agent string.
+// A set of commands. With kNoCommand the option is only available in an agent string.
 enum Commands : uint8_t {
   kNoCommand = 0,
   kCallflowCommand = 1,
@@ -75,8 +75,8 @@ Commands CommandOf(Mode mode);
 struct Option {
   std::string_view name;
   std::string_view aliases;   // separated by blanks
-  std::string_view flag;      // "-o,--out"; empty: none
-  std::string_view argument;  // the value in help: "DIR"; "[=N]": the value is optional
+  std::string_view flag;      // "-o,--out"; empty if there is none
+  std::string_view argument;  // the value in help: "DIR", or "[=N]" if the value is optional
   Target target;
   uint8_t commands;  // the set of Commands that have the flag
   std::string_view help;
@@ -87,10 +87,10 @@ struct Option {
 
 std::span<const Option> OptionTable();
 
-// Finds an option by name or alias, ignoring case; null: there is none.
+// Finds an option by name or alias, ignoring case. Returns null if there is none.
 const Option* FindOption(std::string_view name);
 
-// "FOCUS", or "--focus".
+// Returns "FOCUS", or "--focus".
 std::string_view NameOf(const Option& option, Interface interface);
 
 // Parses the value and sets the option. Escapes (%XX) in a path are replaced only in an agent
@@ -98,16 +98,17 @@ std::string_view NameOf(const Option& option, Interface interface);
 Checked Set(const Option& option, std::string_view value, Interface interface,
             AgentOptions& options);
 
-// The value as text for an agent string: "" for a flag, none if `options` has the option's default.
+// Returns the value as text for an agent string. It is "" for a flag, and nothing if `options` has
+// the option's default.
 std::optional<std::string> ValueOf(const Option& option, const AgentOptions& options);
 
-// The help text with the default and the bounds of the value.
+// Returns the help text with the default and the bounds of the value.
 std::string HelpOf(const Option& option);
 
-// The names of a Choice, else empty.
+// Returns the names of a Choice, and none for other options.
 std::span<const std::string_view> ChoicesOf(const Option& option);
 
-// The rows of the table in docs/AGENT_OPTIONS.md.
+// Returns the rows of the table in docs/AGENT_OPTIONS.md.
 std::string OptionsMarkdown();
 
 }  // namespace jprof::agent

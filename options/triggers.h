@@ -1,4 +1,5 @@
-// Triggers of samples (SCS=event[=N]+...) and the metrics that they add to the profile. Pure.
+// Parses triggers of samples (SCS=event[=N]+...) and the metrics that they add to the
+// profile. Pure.
 #pragma once
 
 #include <cstddef>
@@ -32,33 +33,34 @@ enum class TriggerKind : uint8_t {
 
 struct Trigger {
   TriggerKind kind = TriggerKind::kTime;
-  // The period of sampling, in ns of CPU time (kTime; 0: determined by the rate), events, bytes, or
-  // ms (kIdle, kWall).
+  // The period of sampling, in ns of CPU time (kTime; determined by the rate if 0), events, bytes,
+  // or ms (kIdle, kWall).
   uint64_t every = 0;
-  std::string event;       // kEvent: as EncodeMetric of ptm/event_spec.h writes it
-  uint64_t requested = 0;  // timers: the requested period if `every` was increased; else 0
+  std::string event;       // of kEvent, as EncodeMetric of ptm/event_spec.h writes it
+  uint64_t requested = 0;  // for timers, the requested period if `every` was increased; else 0
   bool operator==(const Trigger&) const = default;
 };
 
-// "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Error (kWrongUse): an unknown or repeated event, a
-// number out of bounds, too many metrics. The message does not name the option.
+// Parses a text like "ALLOCATED_BYTES=65536+IDLE+raw:...=1000". Fails (kWrongUse) if an event is
+// unknown or repeated, a number is out of bounds, or there are too many metrics. The message does
+// not name the option.
 Result<std::vector<Trigger>> ParseTriggers(std::string_view text);
 // Parses one of these.
 Result<Trigger> ParseTrigger(std::string_view text);
-// Whether `name` is an event of the JVM, in any case, or an encoded perf event.
+// Returns whether `name` is an event of the JVM, in any case, or an encoded perf event.
 bool IsTriggerName(std::string_view name);
-// Parses the period; errors name the event `name`.
+// Parses the period. Errors name the event `name`.
 Result<void> SetPeriod(Trigger& trigger, std::string_view name, std::string_view number);
-// Adds a trigger. `text`: the trigger as written, for errors.
+// Adds a trigger. `text` is the trigger as written, for errors.
 Result<void> AddTrigger(std::vector<Trigger>& triggers, Trigger trigger, std::string_view text);
 std::string ToString(std::span<const Trigger> triggers);
-// Whether the trigger is a timer, with `every` in ns of a thread's CPU time.
+// Returns whether the trigger is a timer, with `every` in ns of a thread's CPU time.
 bool IsClock(const Trigger& trigger);
-// One line of help per event, for --help.
+// Returns one line of help per event, for --help.
 std::string TriggerHelp();
 
-// The metrics that the trigger adds to the profile: one, or a weighted one and the number of its
-// samples.
+// Returns the metrics that the trigger adds to the profile: one, or a weighted one and the number
+// of its samples.
 std::vector<profile::Metric> MetricsOf(const Trigger& trigger);
 std::vector<profile::Metric> MetricsOf(std::span<const Trigger> triggers);
 
