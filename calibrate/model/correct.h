@@ -27,23 +27,24 @@ namespace jprof::calibrate {
 inline constexpr uint32_t kRoot = 0xffffffffu;  // the parent of a thread row
 inline constexpr size_t kLevels = 5;            // of Level
 
-// Columns of equal length. A part is a node or, if former != 0, a superseded record: further counts
-// of the node `parent`.
+// Columns of equal length. A part is a node or, if former != 0, a superseded record, which contains
+// further counts of the node `parent`.
 struct CountedTree {
-  std::span<const uint32_t> parent;  // < own index and a node, or kRoot
+  std::span<const uint32_t> parent;  // a node before this one, or kRoot
   std::span<const uint8_t> former;
-  std::span<const char> letter;  // as in Key, lower case = static
-  // Entries after an entry, after an exit; exits after an entry, after an exit.
+  std::span<const char> letter;  // as in Key; lower case if static
+  // The numbers of entries after an entry, entries after an exit, exits after an entry, and exits
+  // after an exit.
   std::span<const std::array<uint32_t, 4>> counts;
-  std::span<const Kept> kept = {};  // optional: nothing is kept
+  std::span<const Kept> kept = {};  // optional; if empty, nothing is kept
 };
 
-// Calls visit(node, key, events) for all intervals of the tree; a node's key may come repeatedly.
+// Calls visit(node, key, events) for all intervals of the tree. A node's key may occur repeatedly.
 using IntervalVisitor = std::function<void(uint32_t node, const Key& key, double events)>;
 void ForEachInterval(const CountedTree& tree, const IntervalVisitor& visit);
 
-// All in the metric's raw units; adjust and error are per part, 0 for superseded parts (their
-// node includes them).
+// The correction in the metric's raw units. adjust and error are per part, 0 for superseded parts
+// (their node includes them).
 struct Correction {
   std::vector<double> adjust;
   // About one standard deviation: sqrt(sum of events * spread^2) + sum of events *
@@ -53,8 +54,8 @@ struct Correction {
   std::array<double, kLevels> events = {};  // number of intervals by Level
 };
 
-// `event_variance`: variance that timed events add to every interval of the recording, in raw
-// units squared.
+// Computes the correction. `event_variance` is the variance that timed events add to every interval
+// of the recording, in raw units squared.
 Correction Correct(const CountedTree& tree, const Metric& metric, double event_variance = 0);
 
 }  // namespace jprof::calibrate

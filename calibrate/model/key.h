@@ -1,7 +1,7 @@
 // The key of an overhead: a transition, that is one interval between two events of a thread. It
 // consists of the previous event, the type of the running method, the event that ends the interval
-// and the type of the other method (entered, or returned to). Text form as in the literature:
-// En-J-En-N, Ex-R-Ex-r; lower case = static method.
+// and the type of the other method (entered, or returned to). The text form is that of the
+// literature, En-J-En-N or Ex-R-Ex-r, where lower case means a static method.
 #pragma once
 
 #include <compare>

@@ -6,7 +6,7 @@
 // The trained overheads are the prior. The residue has two parts: chance, of a known variance, and
 // a model error in proportion to the number of intervals, of a size for each group that makes the
 // observations most probable. Lost inlining and lost intrinsics are in the excess, so that they
-// come out as overhead where they are in proportion to events, and as model error where not.
+// come out as overhead where they are in proportion to events, and as model error otherwise.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,31 @@
 namespace jprof::calibrate {
 
 // One overhead as trained, in raw units: a normal distribution. Overheads of one group have a
-// deviation in common beside their own.
+// common deviation beside their own.
 struct Prior {
   double mean = 0;
   double own = 0;     // standard deviation, positive
-  double shared = 0;  // of what the group has in common
+  double shared = 0;  // standard deviation that the group has in common
   uint32_t group = 0;
 };
 
 struct Observation {
   std::vector<std::pair<uint32_t, double>> events;  // index of the prior, number of intervals
   double excess = 0;
-  double variance = 0;               // of the excess, by chance: positive
-  bool model_errors_cancel = false;  // it is of many methods: their model errors are not in it
+  double variance = 0;               // of the excess, by chance; positive
+  bool model_errors_cancel = false;  // if it is of many methods, whose model errors are not in it
 };
 
 struct Refitted {
-  std::vector<double> mean;  // one a prior
+  std::vector<double> mean;  // one per prior
   std::vector<double> sd;    // one standard deviation of it
-  // By group: standard deviation of an observation's overhead per interval.
+  // By group, the standard deviation of an observation's overhead per interval.
   std::map<uint32_t, double> model_error;
 };
 
-// Without observations the prior comes back. Observations far outside of what the others let expect
-// have little weight (Student's t with 4 degrees of freedom). Error: a value is not finite, or a
-// standard deviation or variance is not positive.
+// Refits the overheads, which remain the prior if there are no observations. Observations far
+// outside of what the others let expect have little weight (Student's t with 4 degrees of freedom).
+// Fails if a value is not finite, or a standard deviation or variance is not positive.
 Result<Refitted> Refit(const std::vector<Prior>& priors,
                        const std::vector<Observation>& observations);
 

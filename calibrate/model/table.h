@@ -15,33 +15,34 @@
 
 namespace jprof::calibrate {
 
-// Tables since version 2 are read; version 3 added the ends of what a probe can cost, version 4 the
+// Tables since version 2 are read. Version 3 added the ends of what a probe can cost, version 4 the
 // numbers of instructions.
 inline constexpr int kTableVersion = 4;
 inline constexpr int kOldestTableVersion = 2;
 inline constexpr int kVersionWithEnds = 3;
 
-// Of one key and one metric, in the metric's raw units (clock ticks for time, events for counters).
+// The overhead of one key and one metric, in the metric's raw units (clock ticks for time, events
+// for counters).
 struct Overhead {
   uint64_t count = 0;   // clean intervals that it was computed from
   double observed = 0;  // typical delta (time: mean of clean deltas; counters: minimum)
   double truth = 0;     // the transition's own work in it (measured without probes)
-  double overhead = 0;  // observed - truth: what a report subtracts per interval
+  double overhead = 0;  // observed - truth, which a report subtracts per interval
   double minimum = 0;   // smallest delta
   double spread = 0;    // standard deviation of a single clean delta
   double repeat = 0;    // |difference| of a second, independent training's overhead from this one
   double context = 0;   // variation with the surrounding work: standard deviation over the
                         // trainer's kernels
-  // How far the overhead can be from the truth in production: below it where the processor executes
-  // the probe in the gaps of the program, above it where there are no gaps, and by lost inlining.
+  // How far the overhead can be from the truth in production. It is below if the processor executes
+  // the probe in the gaps of the program, and above if there are no gaps, or by lost inlining.
   double less = 0;
   double more = 0;
-  // The least number of instructions that the transition itself takes, without probes, as traced;
-  // 0: not known.
+  // The least number of instructions that the transition itself takes, without probes, as traced,
+  // or 0 if unknown.
   double instructions = 0;
 
-  // One standard deviation of what no number of events averages away; the ends count as those of an
-  // interval of 95 %.
+  // Returns one standard deviation of what no number of events averages away. The ends count as
+  // those of an interval of 95 %.
   double Systematic() const;
 };
 
@@ -51,10 +52,10 @@ struct Metric {
   double granularity = 1;  // the step in which the raw metric moves
   double bias = 0;         // timer overhead of the training that each overhead includes
   std::map<Key, Overhead> keys;
-  Probes probes;  // exact metrics: what a report subtracts; keys then show it by transition
+  Probes probes;  // for exact metrics, what a report subtracts; keys then show it by transition
 };
 
-// How a lookup found its overhead; reports print the share of each level.
+// States how a lookup found its overhead. Reports print the share of each level.
 enum class Level { kExact, kNonStatic, kAnyPrevious, kPerEvent, kNone };
 
 struct Found {
@@ -62,15 +63,15 @@ struct Found {
   Level level = Level::kNone;
 };
 
-// Exact key; else static -> non-static; else any previous event; else the smallest overhead
-// of that event; else {0, kNone}.
+// Looks up the exact key, else static -> non-static, else any previous event, else the smallest
+// overhead of that event. Returns {0, kNone} if there is none.
 Found Lookup(const Metric& metric, const Key& key);
 
-// CPU, kernel, JVM build, probe kind, metric set...: name -> value. A table fits a recording if
-// their maps are equal.
+// Maps the names of CPU, kernel, JVM build, probe kind, metric set... to their values. A table fits
+// a recording if their maps are equal.
 using Fingerprint = std::map<std::string, std::string>;
 
-// The same overheads for a recording whose timer overhead per interval is `bias`.
+// Returns the same overheads for a recording whose timer overhead per interval is `bias`.
 Metric Rebased(Metric metric, double bias);
 
 // No processor retires more instructions than these in a tick of its time stamp counter: at most 6
@@ -79,13 +80,13 @@ inline constexpr double kMostInstructionsPerTick = 12;
 
 // Adds the numbers of instructions of the transitions (their `truth` in `counted`, a metric of
 // instructions) to a metric of time, whose own work is at least the time that they take. Returns
-// the number of overheads that were lowered for that.
+// the number of overheads that were lowered for that reason.
 int AddInstructions(const Metric& counted, Metric& time);
 
-// The names of the parts that differ, each as "part: table has A, profile has B"; empty if none.
+// Returns the parts that differ, each as "part: table has A, profile has B", or none.
 std::vector<std::string> Differences(const Fingerprint& table, const Fingerprint& profile);
 
-// The command that trains a table for such a recording.
+// Returns the command that trains a table for such a recording.
 std::string TrainingCommand(const Fingerprint& fingerprint);
 
 struct Table {

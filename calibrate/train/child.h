@@ -16,10 +16,10 @@ struct ChildResult {
   std::string output;  // stdout and stderr together
 };
 
-// argv[0] is looked up in PATH. JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, JPROFOPTS and JPROF_HOOKS
-// are removed from its environment; its output is written to the file `log`, which is overwritten.
-// The program leads its own process group. After `limit`, or once `interrupted` (may be empty)
-// returns true, the group is killed and RunChild returns an error.
+// Runs a program. argv[0] is looked up in PATH. JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, JPROFOPTS and
+// JPROF_HOOKS are removed from its environment; its output is written to the file `log`, which is
+// overwritten. The program leads its own process group. After `limit`, or once `interrupted` (may
+// be empty) returns true, the group is killed and RunChild returns an error.
 Result<ChildResult> RunChild(const std::vector<std::string>& argv, const std::filesystem::path& log,
                              std::chrono::seconds limit,
                              const std::function<bool()>& interrupted = {});

@@ -22,14 +22,15 @@ struct Typical {
   double minimum = 0;
 };
 
-// `granularity`: the clock's step. Keeps samples up to kCutFactor * (median + granularity).
+// The samples up to kCutFactor * (median + granularity) are kept. `granularity` is the
+// clock's step.
 inline constexpr double kCutFactor = 8;
 Typical Estimate(std::vector<uint32_t> samples, double granularity);
 
-// How often one walk of a shape makes each transition.
+// The number of times that one walk of a shape makes each transition.
 using Counts = std::map<Key, double>;
 
-// One equation: sum over keys of counts[key] * value(key) == total.
+// One equation: the sum over keys of counts[key] * value(key) is `total`.
 struct Equation {
   Counts counts;
   double total = 0;
@@ -48,8 +49,8 @@ struct Problem {
 };
 std::map<Key, double> Solve(const Problem& problem);
 
-// How well `values` satisfy the equations: the sum of the predicted totals divided by the sum of
-// the totals.
+// Returns how well `values` satisfy the equations: the sum of the predicted totals divided by the
+// sum of the totals.
 double Explained(const std::vector<Equation>& equations, const std::map<Key, double>& values);
 
 }  // namespace jprof::calibrate

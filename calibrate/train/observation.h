@@ -15,18 +15,20 @@
 
 namespace jprof::calibrate {
 
-// A shape: the copy of ShapeXX and its calling method, "ShapeIJ sLs1". A kernel: "Library regex".
+// The name of a shape is the copy of ShapeXX and its calling method, "ShapeIJ sLs1"; the name of a
+// kernel is like "Library regex".
 using ShapeName = std::string;
 
-// The true cost of one walk of each shape: ns, then the count of each counter of the metric set.
+// The true cost of one walk of each shape: its ns, then the count of each counter of the
+// metric set.
 using Truth = std::map<ShapeName, std::vector<double>>;
 
-// The "shape COPY METHOD NANOSECONDS COUNT..." lines of a trainer's output. Fails if the trainer
-// did not run to its end.
+// Parses the "shape COPY METHOD NANOSECONDS COUNT..." lines of a trainer's output. Fails if the
+// trainer did not run to its end.
 Result<Truth> ParseShapes(std::string_view output);
 
-// The names of the trainer's C functions: the "function 0xLINKADDRESS CLASS METHOD" lines of its
-// output. Their classes and methods are those of the Java trainers.
+// The name of a C function of the trainer, from a "function 0xLINKADDRESS CLASS METHOD" line of its
+// output. Its class and method are those of the Java trainers.
 struct FunctionName {
   std::string class_name, name;
 };
@@ -36,19 +38,20 @@ FunctionNames ParseFunctions(std::string_view output);
 // Gives C functions of a profile their names.
 void NameFunctions(const FunctionNames& names, profile::Methods& methods);
 
-// The shape without calls that `shape` is compared with: "ShapeIJ sEmpty0".
+// Returns the shape without calls that `shape` is compared with, such as "ShapeIJ sEmpty0".
 ShapeName EmptyOf(const ShapeName& shape);
 
-// The shape with one call less: "ShapeIJ sLs2" for "ShapeIJ sLs3"; empty if there is none.
+// Returns the shape with one call less, "ShapeIJ sLs2" for "ShapeIJ sLs3", or an empty name if
+// there is none.
 ShapeName ShorterOf(const ShapeName& shape);
 
-// How often a walk calls methods of one type, and how many arguments and results these save across
-// their probes.
+// The number of calls of methods of one type in a walk, and the numbers of arguments and results
+// that these save across their probes.
 struct Calls {
   double calls = 0, arguments = 0, results = 0;
 };
 
-// One walk, that is one execution, of a shape or a kernel according to the tree: from the caller's
+// One walk, that is one execution, of a shape or a kernel according to the tree, from the caller's
 // entry to its exit.
 struct Walk {
   double calls = 0;
@@ -58,15 +61,16 @@ struct Walk {
 };
 std::map<ShapeName, Walk> WalksOf(const profile::CallTree& tree, const profile::Methods& methods);
 
-// The intervals of the train file by transition; only those between methods of the shapes.
+// The intervals of the train file by transition, but only those between methods of the shapes.
 struct Samples {
-  std::vector<std::map<Key, std::vector<uint32_t>>> deltas;  // by metric, raw; only clean ones
+  std::vector<std::map<Key, std::vector<uint32_t>>> deltas;  // by metric, raw; clean ones only
   std::vector<uint32_t> handlers[2];  // ticks within timed handlers, by EventKind
   uint64_t records = 0;
 };
 Samples SamplesOf(const profile::Reader& profile, const profile::Methods& methods);
 
-// The key of an interval that ends with `event`: `from` runs, `to` is entered or returned to.
+// Returns the key of an interval that ends with `event`: `from` runs, `to` is entered or
+// returned to.
 Key KeyOf(EventKind previous, uint32_t from, EventKind event, uint32_t to,
           const profile::Methods& methods);
 

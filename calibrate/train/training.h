@@ -1,6 +1,6 @@
-// One complete calibration. Each of two trainings runs the trainers without the agent (the true
-// cost of a walk), with it (the cost of a walk in the tree) and with it and `train` (the cost of
-// single intervals). The table is the mean of the two.
+// Performs one complete calibration. Each of two trainings runs the trainers without the agent (the
+// true cost of a walk), with it (the cost of a walk in the tree) and with it and `train` (the cost
+// of single intervals). The table is the mean of the two.
 #pragma once
 
 #include <filesystem>
@@ -23,14 +23,14 @@ struct Plan {
   std::filesystem::path agent;     // libjprof.so
   std::filesystem::path trainers;  // trainers.jar
   std::filesystem::path natives;   // libjprof_trainer.so
-  // The trainer of C and C++ functions (trainers/hook_trainer.cc), which is run in place of Java's;
-  // empty: Java's are.
+  // The trainer of C and C++ functions (trainers/hook_trainer.cc), which is run in place of Java's.
+  // If this is empty, Java's are run.
   std::filesystem::path hook_trainer;
   std::filesystem::path work;    // an existing directory; profiles and logs go here
   std::string metrics = "time";  // in the agent's notation: a+b
-  bool quick = false;            // fewer walks and repetitions: a coarser table
+  bool quick = false;            // fewer walks and repetitions for a coarser table
   std::function<void(int done, int total, std::string_view step)> progress;  // may be empty
-  std::function<bool()> interrupted;  // true: kill the trainer and fail; may be empty
+  std::function<bool()> interrupted;  // if true, kills the trainer and fails; may be empty
   // Runs a trainer in place of RunChild (child.h), under a tracer that counts its instructions.
   std::function<Result<ChildResult>(const std::vector<std::string>& argv,
                                     const std::filesystem::path& log)>
@@ -47,7 +47,7 @@ struct Trained {
     std::string metric, unit;
     double left = 0, spread = 0;
   };
-  std::vector<Check> checks;  // empty: the plan has no kernels
+  std::vector<Check> checks;  // empty if the plan has no kernels
   double scale = 1;           // ns per tick
 };
 
@@ -55,10 +55,10 @@ Result<Trained> Train(const Plan& plan);
 
 // --- The steps, pure; public for the tests ---
 
-// The results of the runs of one training: of the shapes, and of the kernels by compile state.
+// The results of the runs of one training, of the shapes or of the kernels in one compile state.
 struct Walks {
   Truth truth;    // by shape, including the driver
-  Truth inlined;  // of kernels: the same with inlining; empty if that was not run
+  Truth inlined;  // the same of kernels with inlining; empty if that was not run
   std::map<ShapeName, Walk> walks;
 };
 struct Evidence : Walks {
@@ -86,21 +86,22 @@ struct Centre {
 };
 Centre CentreOf(std::vector<double> values);
 
-// The cost that the profiler adds to each shape, less what it adds to the empty shape.
+// Returns equations of the cost that the profiler adds to each shape, less what it adds to the
+// empty one.
 std::vector<Equation> SlopeEquations(const Evidence& evidence, const MetricMetadata& metadata);
 
 std::vector<ProbeEquation> ProbeEquations(const Evidence& evidence,
                                           const MetricMetadata& metadata);  // of counters
 
-// What the profiler adds to an event of each ordinary kernel beyond the table's overhead, in raw
-// units.
+// Returns what the profiler adds to an event of each ordinary kernel beyond the table's overhead,
+// in raw units.
 std::vector<double> LeftPerEvent(const Walks& kernels, const Metric& metric,
                                  const MetricMetadata& metadata);
 
 Metric MakeMetric(const Evidence& evidence, const MetricMetadata& metadata);
 
-// The mean of two trainings; `repeat` is their difference. Keys that only one has are kept with
-// repeat = overhead.
+// Returns the mean of two trainings; `repeat` is their difference. Keys that only one has are kept
+// with repeat = overhead.
 Metric Combine(const Metric& first, const Metric& second);
 
 }  // namespace jprof::calibrate
